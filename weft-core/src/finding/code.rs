@@ -1,0 +1,162 @@
+//! The codes of findings: one table of name, class, check and explanation.
+
+use std::fmt;
+
+/// Whether a finding is a proved defect or an undecided question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Proved wrong.
+    Defect,
+    /// Neither proved nor refuted.
+    Open,
+}
+
+/// The three questions asked of every kernel; each is its own test case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// Deadlock, recycling, counts and divergence of barriers.
+    Barriers,
+    /// Races on shared memory.
+    Shared,
+    /// Races on global memory.
+    Global,
+}
+
+impl Check {
+    /// All checks, in the order in which they are reported.
+    pub const ALL: [Self; 3] = [Self::Barriers, Self::Shared, Self::Global];
+
+    /// The last part of a test case's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Barriers => "barriers",
+            Self::Shared => "shared",
+            Self::Global => "global",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $class:ident $summary:literal $explanation:literal;)*) => {
+        /// What kind of finding it is; the name is stable and used in weft.toml and JSON.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $summary] $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The stable name, such as `shared-race`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Defect or open.
+            pub const fn class(self) -> Class {
+                match self { $(Self::$variant => Class::$class,)* }
+            }
+
+            /// One line.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary,)* }
+            }
+
+            /// What it means, what it assumes and what to do about it.
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Self::$variant => $explanation,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Deadlock "deadlock" Defect
+        "no thread can run and not all have exited"
+        "Every thread that has not exited waits at a barrier whose remaining participants never come: they wait \
+         elsewhere or have exited. The report names each waiting group, its barrier, how many threads the barrier \
+         expects and how many have come. Look for warps that pass barriers in a different order, for a count that \
+         includes warps which do not take part, and for an early return in front of a counted barrier.";
+    BarrierRecycling "barrier-recycling" Defect
+        "a barrier is used again before its last use is known to be complete"
+        "A warp takes part in the next generation of a barrier although nothing orders it after the completion of \
+         the previous one. Under another schedule its arrival is counted for the wrong generation, and threads pass \
+         or wait that should not. Let the warp wait (`bar.sync`) on this barrier, or on another one that is reached \
+         only after completion, before it uses the name again; or use a second barrier name.";
+    BarrierCount "barrier-count" Defect
+        "a barrier's name, count or kind of use is wrong"
+        "All participants of one generation must state the same thread count, a positive multiple of the warp size \
+         not larger than the cta; barrier names run from 0 to 15; `bar.red` must not share a generation with \
+         `bar.sync` or `bar.arrive`.";
+    BarrierDivergence "barrier-divergence" Defect
+        "threads that must reach one barrier together stand at different ones"
+        "Lanes of one warp wait at different barrier instructions although one of them is `.aligned` (every `bar.X`, \
+         and so every `__syncthreads`, is); PTX leaves the behaviour undefined. Move the barrier out of the branch. \
+         Under `barrier-divergence = \"cta\"` the same is asked of all threads of the cta, loop counters included.";
+    SharedRace "shared-race" Defect
+        "two threads access the same shared memory without order"
+        "Two threads of a cta access overlapping bytes of shared memory, at least one of them writes, and no chain \
+         of program order and barriers orders the two. Put a barrier between them that both threads take part in.";
+    GlobalRace "global-race" Defect
+        "two threads access the same global memory without order"
+        "Two threads access overlapping bytes of global memory, at least one of them writes, and nothing orders the \
+         two. Threads of one cta are ordered by its barriers, threads of different ctas by nothing within a launch.";
+    BenignRace "benign-race" Defect
+        "racing writes that provably store the same value"
+        "Two threads write the same location without order, but every racing write provably stores the same value. \
+         If this is intended, allow it in weft.toml: `allow = [{ code = \"benign-race\", at = \"file.cu:line\", \
+         reason = \"...\" }]`.";
+    UnorderedStrong "unordered-strong" Defect
+        "conflicting volatile or relaxed accesses that nothing orders"
+        "Both accesses are strong (volatile, relaxed, acquire, release) with scopes that include each other, so PTX \
+         does not call them a data race; yet nothing orders them and the value read depends on the schedule. Allow \
+         it if the algorithm means it.";
+    WarpMask "warp-mask" Defect
+        "the mask of a warp-level instruction does not fit the lanes that execute it"
+        "A lane executes a `.sync` warp instruction with a mask that does not contain it, or the mask names lanes \
+         that never come. Both are undefined behaviour. Compute the mask before the branch, and let every lane of \
+         the mask reach the instruction.";
+    OutOfBounds "out-of-bounds" Defect
+        "an access outside a shared array or a buffer of known size"
+        "The address lies outside every shared variable of the kernel and its dynamic shared memory, or outside a \
+         buffer whose size the launch gives.";
+    Misaligned "misaligned" Defect
+        "an access whose address is not a multiple of its size"
+        "PTX requires natural alignment of every access, vectors included.";
+    DependsOnInput "depends-on-input" Open
+        "the answer depends on a value that the launch leaves open"
+        "A branch, an address or a barrier operand depends on an argument or on memory contents that are not given. \
+         Give the argument in weft.toml (`args = { 2 = 1024 }`), or the contents of the buffer (`args = { 3 = { u64 \
+         = [4, 4] } }`).";
+    PossibleRace "possible-race" Open
+        "two accesses may conflict, depending on open values"
+        "One of the two accesses has an open address or lies under an open condition. Give the values that the \
+         finding names.";
+    Unsupported "unsupported" Open
+        "an instruction that the emulator does not model decides control flow, an address or a barrier"
+        "The instruction parses but its effect is not modelled, and what follows depends on it.";
+    Limit "limit" Open
+        "a stated limit of the checker was reached"
+        "Emulation stopped before the kernel ended. Choose a smaller launch or smaller trip counts.";
+    Vacuous "vacuous" Open
+        "none of the kernel's accesses and barriers was reached"
+        "With this launch no thread reaches an access or a barrier, so nothing was proved. Choose arguments with \
+         which the kernel does its work.";
+    NoLaunch "no-launch" Open
+        "nobody states the block size of this kernel"
+        "Give `block` in weft.toml for this kernel, or state it in the kernel with `__launch_bounds__` or `.reqntid`.";
+}
+
+impl Code {
+    /// The code with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.name() == name)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,9 @@
+//! What can be said about a kernel: codes, sites and explanations.
+
+mod code;
+mod report;
+mod site;
+
+pub use code::{Check, Class, Code};
+pub use report::{Assumption, Coverage, Finding, Report, Stats, Verdict};
+pub use site::{Role, Site, SourceLine, Thread};

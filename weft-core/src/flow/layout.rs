@@ -1,0 +1,102 @@
+//! Where variables live: offsets within the shared, local, global and constant spaces and in the parameter bank.
+
+use super::program::{Param, Symbol};
+use crate::ptx::{Initial, Module, Space, Variable};
+
+/// The generic window of the shared space; a shared address counts from 0.
+pub(crate) const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
+/// The generic window of each thread's local space.
+pub(crate) const LOCAL_WINDOW: u64 = 0x7e00_0000_0000_0000;
+/// The generic window of the kernel's parameters.
+pub(crate) const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
+/// The generic window of the constant space.
+pub(crate) const CONST_WINDOW: u64 = 0x7c00_0000_0000_0000;
+/// Bytes of each window.
+pub(crate) const WINDOW: u64 = 1 << 40;
+/// Bytes of initial contents that are kept of one variable; what is beyond them is open.
+const MAX_INIT: usize = 1 << 24;
+/// The first address of global variables; buffers of arguments lie below.
+pub(crate) const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
+
+/// Assigns addresses, space by space.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) symbols: Vec<Symbol>,
+    shared: u64,
+    local: u64,
+    global: u64,
+    constant: u64,
+    param: u64,
+}
+
+impl Layout {
+    pub(super) const fn new() -> Self {
+        Self { symbols: Vec::new(), shared: 0, local: 0, global: GLOBAL_SYMBOLS, constant: 0, param: 0 }
+    }
+
+    /// Bytes of static shared memory, rounded up to 16.
+    pub(super) const fn static_shared(&self) -> u64 {
+        align(self.shared, 16)
+    }
+
+    /// A place for a variable; `None` if it does not fit into its space.
+    pub(super) fn place(&mut self, module: &Module, variable: &Variable) -> Option<u64> {
+        let cursor = match variable.space {
+            Space::Shared if variable.size() == 0 => return Some(self.dynamic(module, variable)),
+            Space::Shared => &mut self.shared,
+            Space::Local | Space::Param => &mut self.local,
+            Space::Const => &mut self.constant,
+            _ => &mut self.global,
+        };
+        let address = align(*cursor, u64::from(variable.alignment().max(1)));
+        let end = address.checked_add(variable.size()).filter(|_| variable.size() < WINDOW)?;
+        *cursor = end;
+        let space = if variable.space == Space::Param { Space::Local } else { variable.space };
+        let name = module.name(variable.name).to_owned();
+        let init = initial_bytes(variable);
+        self.symbols.push(Symbol { name, space, address, size: variable.size(), init });
+        Some(address)
+    }
+
+    /// `extern .shared`: all of them share the place behind the static variables, known once these are placed.
+    fn dynamic(&mut self, module: &Module, variable: &Variable) -> u64 {
+        let address = self.static_shared();
+        let name = module.name(variable.name).to_owned();
+        self.symbols.push(Symbol { name, space: Space::Shared, address, size: 0, init: None });
+        address
+    }
+
+    /// The next parameter of the kernel.
+    pub(super) fn param(&mut self, module: &Module, variable: &Variable) -> Param {
+        let offset = align(self.param, u64::from(variable.alignment().max(1)));
+        self.param = offset.saturating_add(variable.size());
+        Param {
+            name: module.name(variable.name).to_owned(),
+            offset,
+            size: variable.size(),
+            is_float: variable.ty.is_float(),
+            is_scalar: !variable.is_array,
+            is_pointer: variable.is_pointer,
+        }
+    }
+}
+
+const fn align(address: u64, to: u64) -> u64 {
+    address.div_ceil(to).saturating_mul(to)
+}
+
+/// The bytes of an initialiser. `None`, open, where there is none (the host may fill the variable before the launch) and
+/// where it holds addresses.
+fn initial_bytes(variable: &Variable) -> Option<Vec<u8>> {
+    if variable.init.is_empty() {
+        return None;
+    }
+    let width = variable.ty.bytes() as usize;
+    let mut bytes = Vec::with_capacity(variable.init.len() * width);
+    for value in &variable.init {
+        let Initial::Bits(bits) = value else { return None };
+        bytes.extend(bits.to_le_bytes().iter().cycle().take(width));
+    }
+    bytes.resize(usize::try_from(variable.size()).ok()?.min(MAX_INIT), 0);
+    Some(bytes)
+}

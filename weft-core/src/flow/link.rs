@@ -1,0 +1,570 @@
+//! One list of lines out of a kernel and the device functions it calls, all names resolved.
+//!
+//! A function is linked in anew at each call, its parameters bound to the caller's: parameter memory is shared, not
+//! copied. Calls through registers, recursive calls and calls of functions without a body stay, as open operations.
+
+use std::collections::HashMap;
+
+use super::layout::Layout;
+use super::program::{Condition, Instr, Operand, Operation, Param, Place, PlaceId, Reg, Symbol};
+use super::scope::{Declared, Scope, Scopes};
+use crate::ptx::isa::{self, Effect};
+use crate::ptx::{self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable};
+
+/// Lines of linked code, so that calls of calls of calls end.
+const MAX_LINES: usize = 4_000_000;
+
+/// Why a kernel cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkErrorKind {
+    /// Nothing declares it.
+    #[error("`{0}` is not declared")]
+    Undeclared(String),
+    /// An operand that the instruction cannot have.
+    #[error("`{mnemonic}` does not take this operand; expected {expected}")]
+    Operand {
+        /// The instruction.
+        mnemonic: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// The call's arguments differ from the function's parameters.
+    #[error("the call does not fit the parameters of `{0}`")]
+    Call(String),
+    /// A variable beyond its state space.
+    #[error("`{0}` does not fit into its state space")]
+    Layout(String),
+    /// Too much code.
+    #[error("more than {MAX_LINES} instructions once device functions are linked in")]
+    Size,
+}
+
+/// An error with its place in the PTX.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct LinkError {
+    /// What is wrong.
+    pub kind: LinkErrorKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// A jump's destination before blocks exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Label(pub(super) u32);
+
+/// Linked code: instructions, labels and jumps in the order of the text.
+#[derive(Debug)]
+pub(super) enum Line {
+    Label(Label),
+    Instr(Instr),
+    Jump { condition: Option<Condition>, target: Label, place: PlaceId },
+    Switch { index: Operand, targets: Vec<Label>, place: PlaceId },
+    Exit { condition: Option<Condition>, place: PlaceId },
+}
+
+/// Everything the linker found.
+#[derive(Debug)]
+pub(super) struct Linked {
+    pub(super) lines: Vec<Line>,
+    pub(super) labels: u32,
+    pub(super) registers: u32,
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) params: Vec<Param>,
+    pub(super) places: Vec<Place>,
+    pub(super) static_shared: u64,
+}
+
+/// Where a parameter of a linked function lives.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bound {
+    Memory(Space, u64),
+    Register(Reg),
+}
+
+/// One linked instance of a function.
+pub(super) struct Frame<'m> {
+    pub(super) body: &'m Body,
+    pub(super) scopes: Scopes<'m>,
+    pub(super) scope: Scope,
+    pub(super) bound: HashMap<&'m str, Bound>,
+    registers: HashMap<(Scope, String), Reg>,
+    labels: HashMap<(Scope, String), Label>,
+    variables: HashMap<Span, u64>,
+    inlined: HashMap<(u32, u32, u32), (u32, u32, u32)>,
+    /// The source lines of the call, innermost first.
+    callers: Vec<(u32, u32, u32)>,
+    source: Vec<(u32, u32, u32)>,
+    ret: Option<Label>,
+}
+
+pub(super) struct Linker<'m> {
+    pub(super) module: &'m Module,
+    pub(super) functions: HashMap<&'m str, &'m Function>,
+    pub(super) variables: HashMap<&'m str, &'m Variable>,
+    layout: Layout,
+    statics: HashMap<Span, u64>,
+    linked: Linked,
+    place_ids: HashMap<Place, PlaceId>,
+    /// Functions that are being linked, outermost first.
+    stack: Vec<&'m str>,
+}
+
+/// Links a kernel.
+pub(super) fn link(module: &Module, kernel: &Function) -> Result<Linked, LinkError> {
+    let mut linker = Linker::new(module);
+    linker.place_statics(kernel)?;
+    let mut bound = HashMap::new();
+    for variable in &kernel.params {
+        let param = linker.layout.param(module, variable);
+        bound.insert(module.name(variable.name), Bound::Memory(Space::Param, param.offset));
+        linker.linked.params.push(param);
+    }
+    linker.function(kernel, bound, Vec::new(), None)?;
+    let mut linked = linker.linked;
+    linked.static_shared = linker.layout.static_shared();
+    linked.symbols = linker.layout.symbols;
+    Ok(linked)
+}
+
+impl<'m> Linker<'m> {
+    fn new(module: &'m Module) -> Self {
+        let mut functions = HashMap::new();
+        for function in &module.functions {
+            let slot = functions.entry(module.name(function.name)).or_insert(function);
+            if slot.body.is_none() {
+                *slot = function;
+            }
+        }
+        Self {
+            module,
+            functions,
+            variables: module.variables.iter().map(|variable| (module.name(variable.name), variable)).collect(),
+            layout: Layout::new(),
+            statics: HashMap::new(),
+            linked: Linked {
+                lines: Vec::new(),
+                labels: 0,
+                registers: 0,
+                symbols: Vec::new(),
+                params: Vec::new(),
+                places: Vec::new(),
+                static_shared: 0,
+            },
+            place_ids: HashMap::new(),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Places what the kernel and the functions it can call name: variables with a size first, then dynamic shared
+    /// memory behind them.
+    fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
+        let mut used = Vec::new();
+        let mut seen = vec![self.module.name(kernel.name)];
+        let mut work = vec![kernel];
+        while let Some(function) = work.pop() {
+            let Some(body) = &function.body else { continue };
+            for statement in &body.statements {
+                if let Statement::Variable(variable) = statement
+                    && matches!(variable.space, Space::Shared | Space::Global | Space::Const)
+                {
+                    used.push(variable);
+                }
+            }
+            for name in body.operands.iter().filter_map(named) {
+                let name = self.module.name(name);
+                if let Some(variable) = self.variables.get(name) {
+                    used.push(variable);
+                }
+                if let Some(callee) = self.functions.get(name)
+                    && !seen.contains(&name)
+                {
+                    seen.push(name);
+                    work.push(callee);
+                }
+            }
+        }
+        used.sort_by_key(|variable| (variable.size() == 0, variable.name));
+        used.dedup_by_key(|variable| variable.name);
+        for variable in used {
+            let address = self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
+            self.statics.insert(variable.name, address);
+        }
+        Ok(())
+    }
+
+    fn too_large(&self, variable: &Variable) -> LinkError {
+        LinkError { kind: LinkErrorKind::Layout(self.module.name(variable.name).into()), span: variable.name }
+    }
+
+    /// Where a variable lives, as a space and an address.
+    pub(super) fn locate(&mut self, frame: &mut Frame<'m>, variable: &Variable) -> Result<(Space, u64), LinkError> {
+        let known = self.statics.get(&variable.name).or_else(|| frame.variables.get(&variable.name));
+        let space = if variable.space == Space::Param { Space::Local } else { variable.space };
+        if let Some(&address) = known {
+            return Ok((space, address));
+        }
+        let address = self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
+        frame.variables.insert(variable.name, address);
+        Ok((space, address))
+    }
+
+    pub(super) fn new_register(&mut self) -> Reg {
+        self.linked.registers += 1;
+        Reg(self.linked.registers - 1)
+    }
+
+    fn new_label(&mut self) -> Label {
+        self.linked.labels += 1;
+        Label(self.linked.labels - 1)
+    }
+
+    fn push(&mut self, line: Line, span: Span) -> Result<(), LinkError> {
+        if self.linked.lines.len() >= MAX_LINES {
+            return Err(LinkError { kind: LinkErrorKind::Size, span });
+        }
+        self.linked.lines.push(line);
+        Ok(())
+    }
+
+    fn place_id(&mut self, frame: &Frame<'m>, span: Span) -> PlaceId {
+        let mut source = frame.source.clone();
+        source.extend(&frame.callers);
+        let place = Place { span, source };
+        if let Some(&id) = self.place_ids.get(&place) {
+            return id;
+        }
+        let id = PlaceId(u32::try_from(self.linked.places.len()).unwrap_or(u32::MAX));
+        self.linked.places.push(place.clone());
+        self.place_ids.insert(place, id);
+        id
+    }
+
+    fn function(
+        &mut self,
+        function: &'m Function,
+        bound: HashMap<&'m str, Bound>,
+        callers: Vec<(u32, u32, u32)>,
+        ret: Option<Label>,
+    ) -> Result<(), LinkError> {
+        let Some(body) = &function.body else { return Ok(()) };
+        self.stack.push(self.module.name(function.name));
+        let mut frame = Frame {
+            body,
+            scopes: Scopes::collect(self.module, &body.statements),
+            scope: 0,
+            bound,
+            registers: HashMap::new(),
+            labels: HashMap::new(),
+            variables: HashMap::new(),
+            inlined: inlined_at(&body.statements),
+            callers,
+            source: Vec::new(),
+            ret,
+        };
+        let mut scopes = vec![0];
+        let mut opened = 0;
+        for statement in &body.statements {
+            match statement {
+                Statement::Open => {
+                    opened += 1;
+                    scopes.push(opened);
+                }
+                Statement::Close => {
+                    scopes.pop();
+                }
+                Statement::Loc(loc) => frame.source = frame.chain(*loc),
+                Statement::Label(name) => {
+                    let label = self.label(&mut frame, *name)?;
+                    self.push(Line::Label(label), *name)?;
+                }
+                Statement::Instruction(instruction) => self.instruction(&mut frame, instruction)?,
+                Statement::Variable(_) | Statement::Targets(..) | Statement::Prototype(_) => {}
+            }
+            frame.scope = scopes.last().copied().unwrap_or(0);
+        }
+        self.stack.pop();
+        // A body may end without `ret`.
+        let place = self.place_id(&frame, function.name);
+        let end = match ret {
+            Some(target) => Line::Jump { condition: None, target, place },
+            None => Line::Exit { condition: None, place },
+        };
+        self.push(end, function.name)
+    }
+
+    fn label(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Label, LinkError> {
+        let text = self.module.name(name);
+        self.label_named(frame, frame.scope, text, name)
+    }
+
+    fn label_named(
+        &mut self,
+        frame: &mut Frame<'m>,
+        from: Scope,
+        text: &str,
+        span: Span,
+    ) -> Result<Label, LinkError> {
+        let Some((scope, Declared::Label)) = frame.scopes.find(from, text) else {
+            return Err(undeclared(text, span));
+        };
+        if let Some(&label) = frame.labels.get(&(scope, text.to_owned())) {
+            return Ok(label);
+        }
+        let label = self.new_label();
+        frame.labels.insert((scope, text.to_owned()), label);
+        Ok(label)
+    }
+
+    /// The register that a declared name stands for in this instance.
+    pub(super) fn register(&mut self, frame: &mut Frame<'m>, scope: Scope, text: &str) -> Reg {
+        if let Some(&register) = frame.registers.get(&(scope, text.to_owned())) {
+            return register;
+        }
+        let register = self.new_register();
+        frame.registers.insert((scope, text.to_owned()), register);
+        register
+    }
+
+    fn instruction(&mut self, frame: &mut Frame<'m>, instruction: &'m Instruction) -> Result<(), LinkError> {
+        let mnemonic = self.module.name(instruction.mnemonic);
+        let decoded = isa::decode(mnemonic);
+        let condition = match instruction.guard {
+            Some(guard) => Some(Condition {
+                register: self.named_register(frame, guard.register)?,
+                negated: guard.negated,
+            }),
+            None => None,
+        };
+        let place = self.place_id(frame, instruction.span);
+        let operands = frame.body.operands(&instruction.operands);
+        match decoded.map(|decoded| decoded.row.effect) {
+            Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
+            Some(Effect::Call) => self.call(frame, instruction, operands, condition, place),
+            Some(Effect::Return) if frame.ret.is_some() => {
+                let target = frame.ret.unwrap_or(Label(0));
+                self.push(Line::Jump { condition, target, place }, instruction.span)
+            }
+            Some(Effect::Return | Effect::Exit) => self.push(Line::Exit { condition, place }, instruction.span),
+            _ => {
+                let mut instr = self.operands(frame, instruction, decoded)?;
+                instr.guard = condition;
+                instr.place = place;
+                self.push(Line::Instr(instr), instruction.span)
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &Instruction,
+        operands: &'m [ptx::Operand],
+        condition: Option<Condition>,
+        place: PlaceId,
+    ) -> Result<(), LinkError> {
+        match operands {
+            [ptx::Operand::Name(label)] => {
+                let target = self.label(frame, *label)?;
+                self.push(Line::Jump { condition, target, place }, instruction.span)
+            }
+            [index, ptx::Operand::Name(table)] => {
+                let index = self.source(frame, instruction, index, ptx::Type::B32)?;
+                let name = self.module.name(*table);
+                let Some((scope, names)) = frame.scopes.targets(frame.scope, name) else {
+                    return Err(undeclared(name, *table));
+                };
+                let names: Vec<_> = names.to_vec();
+                let mut targets = Vec::with_capacity(names.len());
+                for name in names {
+                    targets.push(self.label_named(frame, scope, name, *table)?);
+                }
+                self.unless(condition, place, instruction.span, |linker| {
+                    linker.push(Line::Switch { index, targets, place }, instruction.span)
+                })
+            }
+            _ => Err(self.bad_operand(instruction, "a label")),
+        }
+    }
+
+    /// Emits code that only the lanes of a condition run.
+    fn unless(
+        &mut self,
+        condition: Option<Condition>,
+        place: PlaceId,
+        span: Span,
+        emit: impl FnOnce(&mut Self) -> Result<(), LinkError>,
+    ) -> Result<(), LinkError> {
+        let Some(condition) = condition else { return emit(self) };
+        let behind = self.new_label();
+        let skip = Condition { negated: !condition.negated, ..condition };
+        self.push(Line::Jump { condition: Some(skip), target: behind, place }, span)?;
+        emit(self)?;
+        self.push(Line::Label(behind), span)
+    }
+
+    fn call(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        operands: &'m [ptx::Operand],
+        condition: Option<Condition>,
+        place: PlaceId,
+    ) -> Result<(), LinkError> {
+        let list = |operand: Option<&ptx::Operand>| match operand {
+            Some(ptx::Operand::List(range)) => Some(range.clone()),
+            _ => None,
+        };
+        let results = list(operands.first());
+        let rest = operands.get(usize::from(results.is_some())..).unwrap_or(&[]);
+        let Some(ptx::Operand::Name(callee)) = rest.first() else {
+            return Err(self.bad_operand(instruction, "a function's name"));
+        };
+        let arguments = list(rest.get(1)).unwrap_or(0..0);
+        let (results, arguments) =
+            (frame.body.operands(&results.unwrap_or(0..0)), frame.body.operands(&arguments));
+        let name = self.module.name(*callee);
+        let function = self.functions.get(name).copied().filter(|_| !self.stack.contains(&name));
+        match function {
+            Some(function) if function.body.is_some() => self.unless(condition, place, instruction.span, |linker| {
+                linker.linked_call(frame, instruction, function, results, arguments, place)
+            }),
+            Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
+                self.push(Line::Exit { condition, place }, instruction.span)
+            }
+            function => {
+                let harmless = function.is_some() && matches!(name, "vprintf" | "malloc" | "free");
+                let mut dests = Vec::new();
+                for result in results {
+                    if let ptx::Operand::Name(result) = result
+                        && let Ok(Some(register)) = self.maybe_register(frame, *result)
+                    {
+                        dests.push(Some(register));
+                    }
+                }
+                let instr = Instr {
+                    operation: if harmless { Operation::External } else { Operation::Call },
+                    guard: condition,
+                    dests: dests.into(),
+                    sources: Box::new([]),
+                    address: None,
+                    place,
+                };
+                self.push(Line::Instr(instr), instruction.span)
+            }
+        }
+    }
+
+    fn linked_call(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        function: &'m Function,
+        results: &'m [ptx::Operand],
+        arguments: &'m [ptx::Operand],
+        place: PlaceId,
+    ) -> Result<(), LinkError> {
+        let misfit = || LinkError {
+            kind: LinkErrorKind::Call(self.module.name(function.name).into()),
+            span: instruction.span,
+        };
+        if results.len() != function.returns.len() || arguments.len() < function.params.len() {
+            return Err(misfit());
+        }
+        let mut bound = HashMap::new();
+        for (param, argument) in function.params.iter().zip(arguments) {
+            let own = self.bind(frame, instruction, param, argument)?;
+            if let (Bound::Register(register), true) = (own, param.space == Space::Register) {
+                let source = self.source(frame, instruction, argument, param.ty)?;
+                self.push(Line::Instr(moved(register, source, place)), instruction.span)?;
+            }
+            bound.insert(self.module.name(param.name), own);
+        }
+        let mut copies = Vec::new();
+        for (param, result) in function.returns.iter().zip(results) {
+            let own = self.bind(frame, instruction, param, result)?;
+            if let (Bound::Register(register), ptx::Operand::Name(name)) = (own, result) {
+                copies.push((self.named_register(frame, *name)?, register));
+            }
+            bound.insert(self.module.name(param.name), own);
+        }
+        let behind = self.new_label();
+        let mut callers = frame.source.clone();
+        callers.extend(&frame.callers);
+        self.function(function, bound, callers, Some(behind))?;
+        self.push(Line::Label(behind), instruction.span)?;
+        for (to, from) in copies {
+            self.push(Line::Instr(moved(to, Operand::Register(from), place)), instruction.span)?;
+        }
+        Ok(())
+    }
+
+    /// A `.reg` parameter gets a register of its own, a `.param` one is the caller's variable itself.
+    fn bind(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        param: &Variable,
+        operand: &ptx::Operand,
+    ) -> Result<Bound, LinkError> {
+        if param.space == Space::Register {
+            return Ok(Bound::Register(self.new_register()));
+        }
+        if let ptx::Operand::Name(name) = operand {
+            let text = self.module.name(*name);
+            if let Some(Bound::Memory(space, address)) = frame.bound.get(text) {
+                return Ok(Bound::Memory(*space, *address));
+            }
+            if let Some((_, Declared::Variable(variable))) = frame.scopes.find(frame.scope, text) {
+                let (space, address) = self.locate(frame, variable)?;
+                return Ok(Bound::Memory(space, address));
+            }
+        }
+        Err(self.bad_operand(instruction, "a .param variable"))
+    }
+
+    pub(super) fn bad_operand(&self, instruction: &Instruction, expected: &'static str) -> LinkError {
+        let mnemonic = self.module.name(instruction.mnemonic).to_owned();
+        LinkError { kind: LinkErrorKind::Operand { mnemonic, expected }, span: instruction.span }
+    }
+}
+
+impl Frame<'_> {
+    /// The source lines of a `.loc`, innermost first.
+    fn chain(&self, loc: Loc) -> Vec<(u32, u32, u32)> {
+        const MAX_INLINING: usize = 16;
+        if loc.line == 0 {
+            return Vec::new();
+        }
+        let outer = std::iter::successors(loc.inlined_at, |at| self.inlined.get(at).copied());
+        std::iter::once((loc.file, loc.line, loc.column)).chain(outer).take(MAX_INLINING).collect()
+    }
+}
+
+fn inlined_at(statements: &[Statement]) -> HashMap<(u32, u32, u32), (u32, u32, u32)> {
+    let mut inlined = HashMap::new();
+    for statement in statements {
+        if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
+            inlined.insert((*file, *line, *column), *at);
+        }
+    }
+    inlined
+}
+
+fn named(operand: &ptx::Operand) -> Option<Span> {
+    match operand {
+        ptx::Operand::Name(name)
+        | ptx::Operand::Offset(name, _)
+        | ptx::Operand::Address { base: Some(name), .. } => Some(*name),
+        _ => None,
+    }
+}
+
+fn moved(to: Reg, from: Operand, place: PlaceId) -> Instr {
+    let operation = isa::decode("mov.b64").map_or(Operation::Unknown, Operation::Known);
+    Instr { operation, guard: None, dests: Box::new([Some(to)]), sources: Box::new([from]), address: None, place }
+}
+
+pub(super) fn undeclared(name: &str, span: Span) -> LinkError {
+    LinkError { kind: LinkErrorKind::Undeclared(name.into()), span }
+}

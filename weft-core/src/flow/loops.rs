@@ -1,0 +1,74 @@
+//! Natural loops and how they nest.
+
+use super::dominators::{immediate_dominators, post_order, reversed};
+
+/// A natural loop: everything that reaches one of its back edges without passing its header.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) header: usize,
+    /// The loop around it.
+    pub(super) parent: Option<usize>,
+    pub(super) depth: u32,
+}
+
+/// All loops of a graph.
+#[derive(Clone, Debug)]
+pub(super) struct Loops {
+    pub(super) loops: Vec<Loop>,
+    /// For each node the innermost loop that holds it.
+    pub(super) innermost: Vec<Option<usize>>,
+    /// Edges against the order of a depth-first search; in a reducible graph these are the back edges.
+    pub(super) retreating: Vec<(usize, usize)>,
+    /// Whether some retreating edge's target does not dominate its source.
+    pub(super) is_irreducible: bool,
+}
+
+/// Finds the loops reachable from `entry`.
+pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Loops {
+    let order = post_order(successors, entry);
+    let mut number = vec![usize::MAX; successors.len()];
+    for (at, &node) in order.iter().enumerate() {
+        number[node] = at;
+    }
+    let dominators = immediate_dominators(successors, entry);
+    let predecessors = reversed(successors);
+    let mut found = Loops {
+        loops: Vec::new(),
+        innermost: vec![None; successors.len()],
+        retreating: Vec::new(),
+        is_irreducible: false,
+    };
+    // Headers in reverse post-order: outer loops come before the loops inside them.
+    for &header in order.iter().rev() {
+        let mut latches = Vec::new();
+        for &from in predecessors[header].iter().filter(|&&from| number[from] <= number[header]) {
+            found.retreating.push((from, header));
+            if std::iter::successors(Some(from), |&at| dominators[at]).any(|at| at == header) {
+                latches.push(from);
+            } else {
+                found.is_irreducible = true;
+            }
+        }
+        if !latches.is_empty() {
+            found.add(header, latches, &predecessors);
+        }
+    }
+    found
+}
+
+impl Loops {
+    fn add(&mut self, header: usize, latches: Vec<usize>, predecessors: &[Vec<usize>]) {
+        let own = self.loops.len();
+        let parent = self.innermost[header];
+        let depth = parent.map_or(1, |parent| self.loops[parent].depth + 1);
+        self.loops.push(Loop { header, parent, depth });
+        self.innermost[header] = Some(own);
+        let mut work = latches;
+        while let Some(node) = work.pop() {
+            if self.innermost[node] != Some(own) {
+                self.innermost[node] = Some(own);
+                work.extend(&predecessors[node]);
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A module's kernel to a [`Program`]: names resolved, device functions linked in at their call sites, basic blocks,
+//! dominators, natural loops and the sort order of ESOP'13 §4.
+
+mod blocks;
+mod dominators;
+mod layout;
+mod link;
+mod loops;
+mod operands;
+mod pointers;
+mod program;
+mod scope;
+mod sort;
+
+pub use link::{LinkError, LinkErrorKind};
+pub use program::{
+    Address, Block, BlockId, Condition, Instr, Operand, Operation, Param, Pc, Place, PlaceId, Program, Reg, Special,
+    Symbol, Terminator,
+};
+
+use crate::ptx::{Function, Module};
+
+/// Builds the program of a kernel.
+///
+/// # Errors
+/// A name that nothing declares, an operand that does not fit its instruction, or code that grows beyond the limit.
+pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
+    let linked = link::link(module, kernel)?;
+    let mut program = blocks::build(linked);
+    pointers::mark(&mut program);
+    Ok(program)
+}

@@ -1,0 +1,267 @@
+//! Operands of an instruction, resolved and sorted by the table's shape into written, read and address.
+
+use super::layout;
+use super::link::{Bound, Frame, LinkError, Linker, undeclared};
+use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
+use super::scope::Declared;
+use crate::ptx::isa::Decoded;
+use crate::ptx::{self, Float, Instruction, Space, Span, Type};
+
+/// What a name stands for as an operand.
+enum Meaning {
+    Register(Reg),
+    /// The address of a variable in its space.
+    Address(Space, u64),
+    Special(Special),
+    Opaque,
+}
+
+impl<'m> Linker<'m> {
+    /// The instruction with its operands; guard and place are the caller's.
+    pub(super) fn operands(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        decoded: Option<Decoded>,
+    ) -> Result<Instr, LinkError> {
+        let known = decoded.filter(|decoded| !decoded.is_strange);
+        let mut instr = Instr {
+            operation: known.map_or(Operation::Unknown, Operation::Known),
+            guard: None,
+            dests: Box::new([]),
+            sources: Box::new([]),
+            address: None,
+            place: PlaceId(0),
+        };
+        // An unknown instruction may write its first operand, as nearly all do.
+        let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
+        let (mut dests, mut sources) = (Vec::new(), Vec::new());
+        let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded));
+        for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
+            let letter = shape.get(at).copied().unwrap_or(b'*');
+            match letter {
+                b'd' if known.is_some() || is_register_like(operand) => {
+                    self.dest(frame, instruction, operand, &mut dests)?;
+                }
+                b'm' if instr.address.is_none() => {
+                    let space = decoded.map_or(Space::Generic, |decoded| decoded.space);
+                    instr.address = Some(self.address(frame, instruction, operand, space)?);
+                }
+                _ => self.sources(frame, instruction, operand, ty, &mut sources)?,
+            }
+        }
+        if let Some(decoded) = known
+            && shape.iter().filter(|letter| **letter == b'd').count() > dests.len()
+        {
+            return Err(self.bad_operand(instruction, if decoded.row.shape.starts_with('d') {
+                "a destination first"
+            } else {
+                "a destination"
+            }));
+        }
+        instr.dests = dests.into();
+        instr.sources = sources.into();
+        Ok(instr)
+    }
+
+    fn dest(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        operand: &'m ptx::Operand,
+        dests: &mut Vec<Option<Reg>>,
+    ) -> Result<(), LinkError> {
+        match operand {
+            ptx::Operand::Name(name) => dests.push(Some(self.named_register(frame, *name)?)),
+            ptx::Operand::Sink => dests.push(None),
+            ptx::Operand::Vector(parts) | ptx::Operand::Pair(parts) => {
+                for part in frame.body.operands(parts) {
+                    self.dest(frame, instruction, part, dests)?;
+                }
+            }
+            _ => return Err(self.bad_operand(instruction, "a register to write")),
+        }
+        Ok(())
+    }
+
+    fn sources(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        operand: &'m ptx::Operand,
+        ty: Type,
+        sources: &mut Vec<Operand>,
+    ) -> Result<(), LinkError> {
+        match operand {
+            ptx::Operand::Vector(parts) | ptx::Operand::Pair(parts) | ptx::Operand::List(parts) => {
+                for part in frame.body.operands(parts) {
+                    self.sources(frame, instruction, part, ty, sources)?;
+                }
+            }
+            _ => sources.push(self.source(frame, instruction, operand, ty)?),
+        }
+        Ok(())
+    }
+
+    /// One operand that is read; literals become bits of `ty`.
+    pub(super) fn source(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &Instruction,
+        operand: &ptx::Operand,
+        ty: Type,
+    ) -> Result<Operand, LinkError> {
+        Ok(match operand {
+            ptx::Operand::Integer(bits) => Operand::Constant(*bits),
+            ptx::Operand::Float(float) => Operand::Constant(float_bits(*float, ty)),
+            ptx::Operand::Name(name) => self.value(frame, *name, 0)?,
+            ptx::Operand::Offset(name, offset) => self.value(frame, *name, *offset)?,
+            ptx::Operand::Part(name, part) => match special(self.module.name(*name), *part) {
+                Some(special) => Operand::Special(special),
+                None => return Err(undeclared(self.module.name(*name), *name)),
+            },
+            ptx::Operand::Not(name) => Operand::Not(self.named_register(frame, *name)?),
+            ptx::Operand::Address { base: Some(name), offset } => self.value(frame, *name, *offset)?,
+            ptx::Operand::Address { base: None, offset } => Operand::Constant(offset.cast_unsigned()),
+            ptx::Operand::Opaque(_) | ptx::Operand::Sink => Operand::Opaque,
+            ptx::Operand::Vector(_) | ptx::Operand::Pair(_) | ptx::Operand::List(_) => {
+                return Err(self.bad_operand(instruction, "one value"));
+            }
+        })
+    }
+
+    fn value(&mut self, frame: &mut Frame<'m>, name: Span, offset: i64) -> Result<Operand, LinkError> {
+        Ok(match self.meaning(frame, name)? {
+            Meaning::Register(register) => Operand::Register(register),
+            Meaning::Address(_, address) => Operand::Constant(address.wrapping_add_signed(offset)),
+            Meaning::Special(special) => Operand::Special(special),
+            Meaning::Opaque => Operand::Opaque,
+        })
+    }
+
+    fn address(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &Instruction,
+        operand: &ptx::Operand,
+        space: Space,
+    ) -> Result<Address, LinkError> {
+        let (base, offset) = match operand {
+            ptx::Operand::Address { base, offset } => (*base, *offset),
+            ptx::Operand::Name(name) => (Some(*name), 0),
+            ptx::Operand::Offset(name, offset) => (Some(*name), *offset),
+            _ => return Err(self.bad_operand(instruction, "an address in brackets")),
+        };
+        let offset = offset.cast_unsigned();
+        let Some(name) = base else { return Ok(Address { space, base: None, offset }) };
+        match self.meaning(frame, name)? {
+            Meaning::Register(register) => Ok(Address { space, base: Some(register), offset }),
+            Meaning::Address(own, address) => {
+                let offset = address.wrapping_add(offset);
+                Ok(Address { space: own, base: None, offset })
+            }
+            Meaning::Special(_) | Meaning::Opaque => Err(self.bad_operand(instruction, "a register or a variable")),
+        }
+    }
+
+    fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Meaning, LinkError> {
+        let text = self.module.name(name);
+        if let Some(bound) = frame.bound.get(text) {
+            return Ok(match bound {
+                Bound::Memory(space, address) => Meaning::Address(*space, *address),
+                Bound::Register(register) => Meaning::Register(*register),
+            });
+        }
+        match frame.scopes.find(frame.scope, text) {
+            Some((scope, Declared::Register)) => return Ok(Meaning::Register(self.register(frame, scope, text))),
+            Some((_, Declared::Variable(variable))) => {
+                let (space, address) = self.locate(frame, variable)?;
+                return Ok(Meaning::Address(space, address));
+            }
+            Some((_, Declared::Label)) => return Ok(Meaning::Opaque),
+            None => {}
+        }
+        if let Some(variable) = self.variables.get(text).copied() {
+            let (space, address) = self.locate(frame, variable)?;
+            return Ok(Meaning::Address(space, address));
+        }
+        if self.functions.contains_key(text) || frame.scopes.targets(frame.scope, text).is_some() {
+            return Ok(Meaning::Opaque);
+        }
+        match text {
+            "WARP_SZ" => Ok(Meaning::Address(Space::Register, 32)),
+            _ => special(text, 0).map(Meaning::Special).ok_or_else(|| undeclared(text, name)),
+        }
+    }
+
+    /// The register of this name, or `None` if the name stands for something else.
+    pub(super) fn maybe_register(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Option<Reg>, LinkError> {
+        Ok(match self.meaning(frame, name)? {
+            Meaning::Register(register) => Some(register),
+            _ => None,
+        })
+    }
+
+    pub(super) fn named_register(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Reg, LinkError> {
+        self.maybe_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
+    }
+}
+
+const fn is_register_like(operand: &ptx::Operand) -> bool {
+    matches!(operand, ptx::Operand::Name(_) | ptx::Operand::Sink)
+}
+
+/// The type that a literal operand takes.
+fn literal_type(decoded: &Decoded) -> Type {
+    use crate::ptx::isa::Opcode::{Cvt, Set};
+    if matches!(decoded.row.opcode, Cvt | Set) { decoded.source_type() } else { decoded.ty() }
+}
+
+fn float_bits(float: Float, ty: Type) -> u64 {
+    #[allow(clippy::cast_possible_truncation, reason = "a literal of an f32 instruction is rounded to f32")]
+    let single = |value: f64| u64::from((value as f32).to_bits());
+    match (float, ty) {
+        (Float::Single(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
+        (Float::Single(bits), _) => u64::from(bits),
+        (Float::Double(value), Type::F32) => single(value),
+        (Float::Double(value), _) => value.to_bits(),
+    }
+}
+
+fn special(name: &str, part: u8) -> Option<Special> {
+    Some(match name {
+        "%tid" => Special::Tid(part),
+        "%ntid" => Special::Ntid(part),
+        "%ctaid" => Special::Ctaid(part),
+        "%nctaid" => Special::Nctaid(part),
+        "%laneid" => Special::Laneid,
+        "%warpid" => Special::Warpid,
+        "%nwarpid" => Special::Nwarpid,
+        "%lanemask_eq" => Special::LanemaskEq,
+        "%lanemask_le" => Special::LanemaskLe,
+        "%lanemask_lt" => Special::LanemaskLt,
+        "%lanemask_ge" => Special::LanemaskGe,
+        "%lanemask_gt" => Special::LanemaskGt,
+        "%dynamic_smem_size" => Special::DynamicSharedSize,
+        "%total_smem_size" => Special::TotalSharedSize,
+        _ => {
+            const OTHERS: [&str; 12] = [
+                "%smid", "%nsmid", "%gridid", "%clock", "%pm", "%envreg", "%globaltimer", "%reserved_smem", "%cluster",
+                "%ncluster", "%is_explicit_cluster", "%aggr_smem_size",
+            ];
+            let is_other = OTHERS.iter().any(|other| name.starts_with(other)) || name == "%current_graph_exec";
+            return is_other.then_some(Special::Other);
+        }
+    })
+}
+
+/// The generic address that `cvta` makes of an address in a space.
+pub(crate) const fn window(space: Space) -> u64 {
+    match space {
+        Space::Shared => layout::SHARED_WINDOW,
+        Space::Local => layout::LOCAL_WINDOW,
+        Space::Param => layout::PARAM_WINDOW,
+        Space::Const => layout::CONST_WINDOW,
+        _ => 0,
+    }
+}

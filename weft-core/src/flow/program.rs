@@ -1,0 +1,300 @@
+//! A kernel ready to run: names resolved, device functions linked in, blocks in sort order.
+//!
+//! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and laid out in it, so the least block is the least
+//! number; the last block is the only one that ends the thread, and it is empty; an instruction that waits for other
+//! threads (a barrier or an exchange) is a block of its own; every register index is below `registers`.
+
+use crate::ptx::isa::{Decoded, Effect};
+use crate::ptx::{Space, Span};
+
+/// A register of the linked program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reg(pub u32);
+
+/// A block, by its place in the sort order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(pub u32);
+
+/// An instruction, by its place in `Program::code`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pc(pub u32);
+
+impl Reg {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl BlockId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Pc {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A predicate that enables lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The predicate register.
+    pub register: Reg,
+    /// Whether lanes are enabled where it is false.
+    pub negated: bool,
+}
+
+/// A special register or a value that only the hardware knows (PTX ISA §10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the manual's; dimensions count from 0")]
+pub enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    Laneid,
+    Warpid,
+    Nwarpid,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSharedSize,
+    TotalSharedSize,
+    /// A clock, an SM number, an environment register: open.
+    Other,
+}
+
+/// Something an instruction reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register.
+    Register(Reg),
+    /// A complemented predicate.
+    Not(Reg),
+    /// 64 bits; literals of a float instruction are already of its type.
+    Constant(u64),
+    /// A special register.
+    Special(Special),
+    /// Something whose value is not modelled, such as the address of a function.
+    Opaque,
+}
+
+/// The address of an access, in bytes of its space: `base + offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Where it points; `Local` holds the parameters of linked functions too, `Param` is the kernel's own bank.
+    pub space: Space,
+    /// Added to the offset.
+    pub base: Option<Reg>,
+    /// Symbol and constant together.
+    pub offset: u64,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug)]
+pub enum Operation {
+    /// An instruction of the table.
+    Known(Decoded),
+    /// One that the table does not know, or whose modifiers it does not know.
+    Unknown,
+    /// A call that cannot be linked in: through a register, recursive, or to a function without a body.
+    Call,
+    /// A call of a known external function that touches no memory of the kernel: its results are open.
+    External,
+}
+
+/// An instruction with its operands sorted by what happens to them.
+#[derive(Clone, Debug)]
+pub struct Instr {
+    /// What it does.
+    pub operation: Operation,
+    /// Enables lanes.
+    pub guard: Option<Condition>,
+    /// Registers written, in order; `None` where the result is discarded.
+    pub dests: Box<[Option<Reg>]>,
+    /// Operands read, in order, vectors taken apart; the address is apart.
+    pub sources: Box<[Operand]>,
+    /// The address of an access.
+    pub address: Option<Address>,
+    /// Where it stands.
+    pub place: PlaceId,
+}
+
+impl Instr {
+    /// What it does to the state.
+    pub const fn effect(&self) -> Effect {
+        match self.operation {
+            Operation::Known(decoded) => decoded.row.effect,
+            Operation::External => Effect::Opaque,
+            Operation::Unknown | Operation::Call => Effect::Asynchronous,
+        }
+    }
+
+    /// The instruction of the table.
+    pub const fn decoded(&self) -> Option<&Decoded> {
+        match &self.operation {
+            Operation::Known(decoded) => Some(decoded),
+            _ => None,
+        }
+    }
+
+    /// Every register it reads, its guard included.
+    pub fn reads(&self) -> impl Iterator<Item = Reg> {
+        let sources = self.sources.iter().filter_map(|operand| match operand {
+            Operand::Register(register) | Operand::Not(register) => Some(*register),
+            _ => None,
+        });
+        sources.chain(self.address_and_guard())
+    }
+
+    /// The registers that decide whether and where it accesses memory.
+    pub fn address_and_guard(&self) -> impl Iterator<Item = Reg> {
+        let base = self.address.and_then(|address| address.base);
+        base.into_iter().chain(self.guard.map(|guard| guard.register))
+    }
+
+    /// Whether it waits for other threads.
+    pub const fn waits(&self) -> bool {
+        matches!(self.effect(), Effect::Barrier | Effect::WarpBarrier | Effect::Exchange)
+    }
+}
+
+/// An index into `Program::places`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceId(pub u32);
+
+/// Where an instruction stands in the PTX and which source lines it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// In the PTX.
+    pub span: Span,
+    /// `(file, line, column)`, innermost first.
+    pub source: Vec<(u32, u32, u32)>,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Terminator {
+    /// Always on to the same block.
+    Goto(BlockId),
+    /// Where the condition enables, to `taken`.
+    Branch {
+        /// Who goes to `taken`.
+        condition: Condition,
+        /// Where enabled lanes go.
+        taken: BlockId,
+        /// Where the others go.
+        otherwise: BlockId,
+    },
+    /// `brx.idx`: by the index.
+    Switch {
+        /// The index; out of range is undefined.
+        index: Operand,
+        /// By index.
+        targets: Box<[BlockId]>,
+    },
+    /// The thread ends.
+    End,
+}
+
+impl Terminator {
+    /// Every block it may go to.
+    pub fn successors(&self) -> Vec<BlockId> {
+        match self {
+            Self::Goto(next) => vec![*next],
+            Self::Branch { taken, otherwise, .. } => vec![*taken, *otherwise],
+            Self::Switch { targets, .. } => targets.to_vec(),
+            Self::End => Vec::new(),
+        }
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Its instructions: `first..end` of `Program::code`.
+    pub first: Pc,
+    /// One past its last instruction.
+    pub end: Pc,
+    /// Where it goes.
+    pub terminator: Terminator,
+    /// Where the terminator stands.
+    pub place: PlaceId,
+    /// The block that every path from here to the end of the thread passes next; `None` for the last block.
+    pub post_dominator: Option<BlockId>,
+}
+
+/// A named piece of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// As declared.
+    pub name: String,
+    /// Where it lives.
+    pub space: Space,
+    /// Its first byte.
+    pub address: u64,
+    /// Bytes; 0 for `extern .shared`, which holds the dynamic shared memory.
+    pub size: u64,
+    /// Its initial contents from the first byte on; `None` and what is beyond them is open.
+    pub init: Option<Vec<u8>>,
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// As declared.
+    pub name: String,
+    /// Its first byte in the bank.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Whether it is a floating-point scalar.
+    pub is_float: bool,
+    /// Whether it is a scalar, not a structure.
+    pub is_scalar: bool,
+    /// Whether it holds an address of global memory: declared `.ptr`, or used as one.
+    pub is_pointer: bool,
+}
+
+/// A linked kernel.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Instructions in block order.
+    pub code: Vec<Instr>,
+    /// Blocks in sort order.
+    pub blocks: Vec<Block>,
+    /// Number of registers.
+    pub registers: u32,
+    /// Variables of all spaces that have an address.
+    pub symbols: Vec<Symbol>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Places of instructions.
+    pub places: Vec<Place>,
+    /// Bytes of static shared memory; dynamic shared memory starts here, aligned to 16.
+    pub static_shared: u64,
+    /// Where the first instruction runs.
+    pub entry: BlockId,
+    /// Whether a cycle has several entries, so that the sort order is that of a depth-first search.
+    pub is_irreducible: bool,
+}
+
+impl Program {
+    /// The instructions of a block.
+    pub fn instructions(&self, block: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
+        let block = &self.blocks[block.index()];
+        (block.first.0..block.end.0).map(|pc| (Pc(pc), &self.code[pc as usize]))
+    }
+
+    /// The place of an instruction.
+    pub fn place(&self, pc: Pc) -> &Place {
+        &self.places[self.code[pc.index()].place.0 as usize]
+    }
+}

@@ -1,0 +1,95 @@
+//! Names of a function body: nested scopes, register ranges, labels (PTX ISA §4.4, §5.4.3).
+
+use std::collections::HashMap;
+
+use crate::ptx::{Module, Statement, Variable};
+
+/// Index of a scope; 0 is the body itself.
+pub(super) type Scope = usize;
+
+/// What a name of a body stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Declared<'m> {
+    Register,
+    Variable(&'m Variable),
+    Label,
+}
+
+/// The declarations of one function, by scope.
+#[derive(Debug, Default)]
+pub(super) struct Scopes<'m> {
+    parents: Vec<Option<Scope>>,
+    names: HashMap<(Scope, &'m str), Declared<'m>>,
+    ranges: HashMap<(Scope, &'m str), u32>,
+    targets: HashMap<(Scope, &'m str), Vec<&'m str>>,
+}
+
+impl<'m> Scopes<'m> {
+    /// Collects all declarations; labels may be used before they stand.
+    pub(super) fn collect(module: &'m Module, statements: &'m [Statement]) -> Self {
+        let mut scopes = Self { parents: vec![None], ..Self::default() };
+        let mut current = 0;
+        for statement in statements {
+            match statement {
+                Statement::Open => {
+                    scopes.parents.push(Some(current));
+                    current = scopes.parents.len() - 1;
+                }
+                Statement::Close => current = scopes.parents[current].unwrap_or(0),
+                Statement::Variable(variable) => scopes.declare(module, current, variable),
+                Statement::Label(name) => {
+                    scopes.names.insert((current, module.name(*name)), Declared::Label);
+                }
+                Statement::Targets(name, targets) => {
+                    let targets = targets.iter().map(|target| module.name(*target)).collect();
+                    scopes.targets.insert((current, module.name(*name)), targets);
+                }
+                _ => {}
+            }
+        }
+        scopes
+    }
+
+    pub(super) fn declare(&mut self, module: &'m Module, scope: Scope, variable: &'m Variable) {
+        let name = module.name(variable.name);
+        match (variable.space, variable.range) {
+            (crate::ptx::Space::Register, Some(count)) => {
+                self.ranges.insert((scope, name), count);
+            }
+            (crate::ptx::Space::Register, None) => {
+                self.names.insert((scope, name), Declared::Register);
+            }
+            _ => {
+                self.names.insert((scope, name), Declared::Variable(variable));
+            }
+        }
+    }
+
+    fn outward(&self, from: Scope) -> impl Iterator<Item = Scope> {
+        std::iter::successors(Some(from), |&scope| self.parents[scope])
+    }
+
+    /// The innermost declaration of a name and its scope.
+    pub(super) fn find(&self, from: Scope, name: &str) -> Option<(Scope, Declared<'m>)> {
+        self.outward(from).find_map(|scope| {
+            let exact = self.names.get(&(scope, name)).copied();
+            exact.or_else(|| self.in_range(scope, name)).map(|declared| (scope, declared))
+        })
+    }
+
+    fn in_range(&self, scope: Scope, name: &str) -> Option<Declared<'m>> {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        // `%r1<4>` declares `%r10` to `%r13`: every split of the digits may be meant.
+        (prefix.len()..name.len()).find_map(|at| {
+            let count = *self.ranges.get(&(scope, name.get(..at)?))?;
+            let digits = name.get(at..)?;
+            let is_plain = digits == "0" || !digits.starts_with('0');
+            (is_plain && digits.parse::<u32>().ok()? < count).then_some(Declared::Register)
+        })
+    }
+
+    /// The labels of a `.branchtargets`.
+    pub(super) fn targets<'a>(&'a self, from: Scope, name: &'a str) -> Option<(Scope, &'a [&'m str])> {
+        self.outward(from).find_map(|scope| Some((scope, self.targets.get(&(scope, name))?.as_slice())))
+    }
+}

@@ -1,0 +1,15 @@
+//! Proves or refutes barrier safety and data-race freedom of GPU kernels, from their PTX, for a stated launch.
+//!
+//! Text and launch in, [`finding::Report`] out; no I/O, no environment, no clock. The stages are modules in pipeline
+//! order, and each imports only earlier ones:
+//!
+//! `ptx` text to tree; `flow` tree to program; `slice` what has to run; `emulate` program and launch to events;
+//! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `check` wires them.
+
+mod check;
+pub mod finding;
+pub mod flow;
+pub mod launch;
+pub mod ptx;
+
+pub use check::{CheckError, check};

@@ -1,0 +1,142 @@
+//! A mnemonic to its row, types, state space and modifiers.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::{Modifier, Modifiers, Row, TABLE};
+use crate::ptx::{Space, Type};
+
+/// A mnemonic taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoded {
+    /// Its row.
+    pub row: &'static Row,
+    /// The types in the order written; the first is that of the result.
+    pub types: [Option<Type>; 3],
+    /// The state space written; generic where none is.
+    pub space: Space,
+    /// Modifiers.
+    pub modifiers: Modifiers,
+    /// Whether a modifier is unknown, so that the instruction may mean something else than its row says.
+    pub is_strange: bool,
+}
+
+impl Decoded {
+    /// The first type, `.b32` where none is written.
+    pub fn ty(&self) -> Type {
+        self.types[0].unwrap_or(Type::B32)
+    }
+
+    /// The second type, the first where only one is written.
+    pub fn source_type(&self) -> Type {
+        self.types[1].unwrap_or_else(|| self.ty())
+    }
+
+    /// Elements of a vector access: 1, 2, 4 or 8.
+    pub fn vector(&self) -> u8 {
+        match self.modifiers.first_of(&[Modifier::V2, Modifier::V4, Modifier::V8]) {
+            Some(Modifier::V2) => 2,
+            Some(Modifier::V4) => 4,
+            Some(_) => 8,
+            None => 1,
+        }
+    }
+}
+
+/// Takes a mnemonic apart; `None` if no row of the table fits.
+pub fn decode(mnemonic: &str) -> Option<Decoded> {
+    let row = find(mnemonic)?;
+    let mut decoded = Decoded {
+        row,
+        types: [None; 3],
+        space: Space::Generic,
+        modifiers: Modifiers::default(),
+        is_strange: false,
+    };
+    for word in mnemonic.split('.').skip(1) {
+        decoded.word(word);
+    }
+    Some(decoded)
+}
+
+impl Decoded {
+    fn word(&mut self, word: &str) {
+        if let Some(ty) = Type::from_suffix(word) {
+            match self.types.iter_mut().find(|slot| slot.is_none()) {
+                Some(slot) => *slot = Some(ty),
+                None => self.is_strange = true,
+            }
+        } else if let Some(space) = space(word) {
+            self.space = space;
+        } else if let Some(modifier) = Modifier::from_word(word) {
+            self.modifiers.insert(modifier);
+        } else if !self.row.pattern.split('.').any(|part| part == word) {
+            self.is_strange = true;
+        }
+    }
+}
+
+fn space(word: &str) -> Option<Space> {
+    Some(match word {
+        "const" => Space::Const,
+        "global" => Space::Global,
+        "local" => Space::Local,
+        "param" | "param::entry" | "param::func" => Space::Param,
+        "shared" | "shared::cta" => Space::Shared,
+        _ => return None,
+    })
+}
+
+fn find(mnemonic: &str) -> Option<&'static Row> {
+    static BY_FIRST_WORD: OnceLock<HashMap<&str, Vec<&Row>>> = OnceLock::new();
+    let rows = BY_FIRST_WORD.get_or_init(|| {
+        let mut rows: HashMap<&str, Vec<&Row>> = HashMap::new();
+        for row in TABLE {
+            rows.entry(first_word(row.pattern)).or_default().push(row);
+        }
+        rows
+    });
+    let candidates = rows.get(first_word(mnemonic))?;
+    candidates.iter().copied().filter(|row| starts_with(mnemonic, row.pattern)).max_by_key(|row| row.pattern.len())
+}
+
+fn first_word(mnemonic: &str) -> &str {
+    mnemonic.split('.').next().unwrap_or(mnemonic)
+}
+
+fn starts_with(mnemonic: &str, pattern: &str) -> bool {
+    mnemonic.strip_prefix(pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Effect, Opcode};
+    use super::*;
+
+    #[test]
+    fn the_longest_pattern_counts() {
+        let opcode = |mnemonic| decode(mnemonic).map(|decoded| decoded.row.opcode);
+        assert_eq!(opcode("bar.warp.sync"), Some(Opcode::BarWarp));
+        assert_eq!(opcode("bar.sync"), Some(Opcode::Bar));
+        assert_eq!(opcode("bar.red.popc.u32"), Some(Opcode::BarRed));
+        assert_eq!(opcode("barrier.cluster.arrive"), Some(Opcode::BarrierCluster));
+        assert_eq!(opcode("red.global.add.u32"), Some(Opcode::AtomNoReturn));
+        assert_eq!(opcode("frobnicate.u32"), None);
+    }
+
+    #[test]
+    fn mnemonics_come_apart() {
+        let ld = decode("ld.volatile.shared::cta.v4.f32").unwrap();
+        assert_eq!((ld.row.effect, ld.space, ld.ty(), ld.vector()), (Effect::Load, Space::Shared, Type::F32, 4));
+        assert!(ld.modifiers.has(Modifier::Volatile) && !ld.is_strange);
+        assert!(decode("ld.global.quickly.u32").unwrap().is_strange);
+    }
+
+    #[test]
+    fn patterns_are_unique() {
+        let mut patterns: Vec<_> = TABLE.iter().map(|row| row.pattern).collect();
+        patterns.sort_unstable();
+        patterns.dedup();
+        assert_eq!(patterns.len(), TABLE.len());
+    }
+}

@@ -1,0 +1,16 @@
+//! PTX text to a [`Module`]: tokens, tree with spans, and the table of instructions.
+
+mod error;
+pub mod isa;
+mod lexer;
+mod literal;
+mod parser;
+mod span;
+mod tree;
+
+pub use error::{ReadError, ReadErrorKind};
+pub use parser::parse;
+pub use span::{Position, Span};
+pub use tree::{
+    Body, Float, Function, Guard, Initial, Instruction, Loc, Module, Operand, Space, Statement, Type, Variable,
+};

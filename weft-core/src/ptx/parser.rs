@@ -1,0 +1,234 @@
+//! Tokens to a tree. Never gives up: what cannot be read becomes an error, and reading goes on at the next statement.
+
+use std::sync::Arc;
+
+use super::lexer::{Kind, Lexer, Token, line_starts};
+use super::literal::{self, Literal};
+use super::{Module, ReadError, ReadErrorKind, Span};
+
+mod body;
+mod function;
+mod operand;
+mod variable;
+
+/// Reads a whole module. Total: see [`Module::errors`].
+pub fn parse(text: &str) -> Module {
+    let mut module = Module {
+        text: Arc::from(text),
+        lines: line_starts(text),
+        version: None,
+        target: None,
+        address_size: 64,
+        variables: Vec::new(),
+        functions: Vec::new(),
+        files: Vec::new(),
+        errors: Vec::new(),
+    };
+    if u32::try_from(text.len()).is_err() {
+        module.errors.push(ReadError { kind: ReadErrorKind::Size, span: Span::default() });
+        return module;
+    }
+    let mut parser = Parser::new(text);
+    parser.module(&mut module);
+    module.errors = parser.lexer.errors;
+    module
+}
+
+/// A reader of one text: the lexer and the token it stands at.
+struct Parser<'a> {
+    text: &'a str,
+    lexer: Lexer<'a>,
+    token: Token,
+}
+
+/// An error that was recorded; the caller goes on at the next statement.
+struct Recorded;
+
+type Read<T> = Result<T, Recorded>;
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut lexer = Lexer::new(text);
+        let token = lexer.next();
+        Self { text, lexer, token }
+    }
+
+    fn slice(&self, span: Span) -> &'a str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// The text of the token it stands at.
+    fn word(&self) -> &'a str {
+        self.slice(self.token.span)
+    }
+
+    fn advance(&mut self) -> Token {
+        std::mem::replace(&mut self.token, self.lexer.next())
+    }
+
+    fn is_punct(&self, byte: u8) -> bool {
+        self.token.kind == Kind::Punct(byte)
+    }
+
+    fn is_dot(&self, word: &str) -> bool {
+        self.token.kind == Kind::Dot && self.word() == word
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let is = self.is_punct(byte);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    fn expect(&mut self, byte: u8, expected: &'static str) -> Read<Token> {
+        if self.is_punct(byte) { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
+    }
+
+    fn expect_word(&mut self, expected: &'static str) -> Read<Span> {
+        if self.token.kind == Kind::Word { Ok(self.advance().span) } else { Err(self.unexpected(expected)) }
+    }
+
+    fn error(&mut self, kind: ReadErrorKind, span: Span) -> Recorded {
+        self.lexer.errors.push(ReadError { kind, span });
+        Recorded
+    }
+
+    fn unexpected(&mut self, expected: &'static str) -> Recorded {
+        let span = self.token.span;
+        if self.token.kind == Kind::End {
+            return self.error(ReadErrorKind::Truncated(expected), span);
+        }
+        let found = self.word().chars().take(40).collect();
+        self.error(ReadErrorKind::Expected { expected, found }, span)
+    }
+
+    /// An unsigned or signed whole number.
+    fn integer(&mut self) -> Read<i64> {
+        let negative = self.eat(b'-');
+        let span = self.token.span;
+        if self.token.kind != Kind::Number {
+            return Err(self.unexpected("a number"));
+        }
+        let Some(Literal::Integer(value)) = literal::read(self.word()) else {
+            return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
+        };
+        self.advance();
+        let value = value.cast_signed();
+        Ok(if negative { value.wrapping_neg() } else { value })
+    }
+
+    fn small(&mut self) -> Read<u32> {
+        let span = self.token.span;
+        let value = self.integer()?;
+        u32::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
+    }
+
+    /// Skips to behind the next semicolon, or to a brace that a statement cannot contain.
+    fn recover(&mut self) {
+        loop {
+            match self.token.kind {
+                Kind::Punct(b';') => {
+                    self.advance();
+                    return;
+                }
+                Kind::Punct(b'}') | Kind::End => return,
+                Kind::Punct(b'{') => {
+                    self.skip_braces();
+                }
+                _ => {
+                    self.advance();
+                }
+            }
+        }
+    }
+
+    /// From an opening brace to behind its closing one.
+    fn skip_braces(&mut self) {
+        let open = self.token.span;
+        if !self.lexer.skip_braces() {
+            self.error(ReadErrorKind::Truncated("braces"), open);
+        }
+        self.advance();
+    }
+
+    fn module(&mut self, module: &mut Module) {
+        if self.token.kind == Kind::End {
+            self.error(ReadErrorKind::Empty, self.token.span);
+            return;
+        }
+        if !self.is_dot(".version") {
+            self.error(ReadErrorKind::NoVersion, self.token.span);
+            return;
+        }
+        while self.token.kind != Kind::End {
+            if self.item(module).is_err() {
+                self.recover();
+                self.eat(b'}');
+            }
+        }
+    }
+
+    fn item(&mut self, module: &mut Module) -> Read<()> {
+        if self.token.kind != Kind::Dot {
+            return if self.eat(b';') { Ok(()) } else { Err(self.unexpected("a directive")) };
+        }
+        match self.word() {
+            ".version" => module.version = Some(self.version()?),
+            ".target" => module.target = Some(self.target()?),
+            ".address_size" => {
+                self.advance();
+                module.address_size = self.small()?;
+            }
+            ".file" => module.files.push(self.file()?),
+            ".section" => self.section()?,
+            ".pragma" | ".alias" => self.recover(),
+            _ => self.declaration(module)?,
+        }
+        Ok(())
+    }
+
+    fn version(&mut self) -> Read<(u32, u32)> {
+        self.advance();
+        let (span, text) = (self.token.span, self.word());
+        let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let version = parts.ok_or_else(|| self.error(ReadErrorKind::Number(text.into()), span))?;
+        self.advance();
+        Ok(version)
+    }
+
+    fn target(&mut self) -> Read<Span> {
+        self.advance();
+        let target = self.expect_word("a target such as sm_80")?;
+        while self.eat(b',') {
+            self.expect_word("a target option")?;
+        }
+        Ok(target)
+    }
+
+    fn file(&mut self) -> Read<(u32, String)> {
+        self.advance();
+        let index = self.small()?;
+        if self.token.kind != Kind::String {
+            return Err(self.unexpected("a path in quotes"));
+        }
+        let path = self.word().trim_matches('"').to_owned();
+        self.advance();
+        while self.eat(b',') {
+            self.integer()?;
+        }
+        Ok((index, path))
+    }
+
+    /// `.section .debug_info { ... }`: DWARF, of no use here.
+    fn section(&mut self) -> Read<()> {
+        self.advance();
+        self.advance();
+        if !self.is_punct(b'{') {
+            return Err(self.unexpected("the `{` of a section"));
+        }
+        self.skip_braces();
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! Statements of a function body.
+
+use super::super::tree::{Body, Guard, Instruction, Loc, Space, Statement};
+use super::super::{ReadErrorKind, Span};
+use super::{Kind, Parser, Read};
+
+impl Parser<'_> {
+    /// From behind the opening brace of a function to behind its closing one.
+    pub(super) fn body(&mut self, open: Span) -> Body {
+        let mut body = Body::default();
+        let mut depth = 0_u64;
+        loop {
+            match self.token.kind {
+                Kind::End => {
+                    self.error(ReadErrorKind::Truncated("a function body"), open);
+                    return body;
+                }
+                Kind::Punct(b'{') => {
+                    depth += 1;
+                    body.statements.push(Statement::Open);
+                    self.advance();
+                }
+                Kind::Punct(b'}') => {
+                    self.advance();
+                    if depth == 0 {
+                        return body;
+                    }
+                    depth -= 1;
+                    body.statements.push(Statement::Close);
+                }
+                Kind::Punct(b';') => {
+                    self.advance();
+                }
+                _ => {
+                    if self.statement(&mut body).is_err() {
+                        self.recover();
+                    }
+                }
+            }
+        }
+    }
+
+    fn statement(&mut self, body: &mut Body) -> Read<()> {
+        match self.token.kind {
+            Kind::Dot => self.directive(body),
+            Kind::Punct(b'@') => {
+                let start = self.advance().span;
+                let negated = self.eat(b'!');
+                let register = self.expect_word("a predicate")?;
+                let word = self.token.span;
+                if self.token.kind != Kind::Word {
+                    return Err(self.unexpected("an instruction"));
+                }
+                self.instruction(body, Some(Guard { register, negated }), start, word)
+            }
+            Kind::Word => self.label_or_instruction(body),
+            _ => Err(self.unexpected("a statement")),
+        }
+    }
+
+    fn label_or_instruction(&mut self, body: &mut Body) -> Read<()> {
+        let word = self.token.span;
+        // A label's colon is single; `::` belongs to a modifier.
+        let rest = self.text.get(word.end as usize..).unwrap_or("").trim_start();
+        if !rest.starts_with(':') || rest.starts_with("::") {
+            return self.instruction(body, None, word, word);
+        }
+        self.advance();
+        self.advance();
+        if self.is_dot(".branchtargets") || self.is_dot(".calltargets") {
+            self.advance();
+            let mut targets = vec![self.expect_word("a label")?];
+            while self.eat(b',') {
+                targets.push(self.expect_word("a label")?);
+            }
+            body.statements.push(Statement::Targets(word, targets));
+        } else if self.is_dot(".callprototype") {
+            self.recover();
+            body.statements.push(Statement::Prototype(word));
+        } else {
+            body.statements.push(Statement::Label(word));
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, body: &mut Body, guard: Option<Guard>, start: Span, word: Span) -> Read<()> {
+        let mnemonic = self.lexer.mnemonic(word);
+        self.advance();
+        let operands = self.operands(body, b';', 0)?;
+        let end = self.advance().span;
+        let span = start.to(end);
+        body.statements.push(Statement::Instruction(Instruction { guard, mnemonic, operands, span }));
+        Ok(())
+    }
+
+    fn directive(&mut self, body: &mut Body) -> Read<()> {
+        match self.word() {
+            ".loc" => {
+                let loc = self.loc()?;
+                body.statements.push(Statement::Loc(loc));
+                Ok(())
+            }
+            ".pragma" => {
+                self.recover();
+                Ok(())
+            }
+            _ => {
+                let attributes = self.attributes(false)?;
+                loop {
+                    let variable = self.declarator(attributes, Space::Register)?;
+                    body.statements.push(Statement::Variable(variable));
+                    if !self.eat(b',') {
+                        break;
+                    }
+                }
+                self.expect(b';', "`;` behind a declaration").map(drop)
+            }
+        }
+    }
+
+    /// `.loc file line column`, which no semicolon ends.
+    fn loc(&mut self) -> Read<Loc> {
+        self.advance();
+        let mut loc =
+            Loc { file: self.small()?, line: self.small()?, column: self.small()?, inlined_at: None };
+        while self.eat(b',') {
+            match self.word() {
+                "inlined_at" => {
+                    self.advance();
+                    loc.inlined_at = Some((self.small()?, self.small()?, self.small()?));
+                }
+                "function_name" => {
+                    self.advance();
+                    self.expect_word("a label")?;
+                    self.symbol_offset()?;
+                }
+                _ => return Err(self.unexpected("`function_name` or `inlined_at`")),
+            }
+        }
+        Ok(loc)
+    }
+}

@@ -1,0 +1,137 @@
+//! Operands of instructions (PTX ISA §6).
+
+use super::super::tree::{Body, Operand};
+use super::super::{ReadErrorKind, Span};
+use super::{Kind, Literal, Parser, Read, literal};
+
+/// Vectors in lists in pairs: real PTX needs three.
+const MAX_DEPTH: u32 = 8;
+
+impl Parser<'_> {
+    /// Operands up to `end`, appended to the body, as a range.
+    pub(super) fn operands(&mut self, body: &mut Body, end: u8, depth: u32) -> Read<std::ops::Range<u32>> {
+        let mut own = Vec::new();
+        while !self.is_punct(end) {
+            let operand = self.operand(body, depth)?;
+            own.push(operand);
+            // `|` ties two destinations, a comma separates operands; both are kept by position.
+            if self.eat(b'|') {
+                let second = self.operand(body, depth)?;
+                let first = own.pop().unwrap_or(Operand::Sink);
+                own.push(Operand::Pair(append(body, [first, second])));
+            }
+            if !self.eat(b',') && !self.is_punct(end) {
+                return Err(self.unexpected("`,` or the end of the operands"));
+            }
+        }
+        Ok(append(body, own))
+    }
+
+    fn operand(&mut self, body: &mut Body, depth: u32) -> Read<Operand> {
+        let span = self.token.span;
+        if depth > MAX_DEPTH {
+            return Err(self.error(ReadErrorKind::Depth(MAX_DEPTH), span));
+        }
+        match self.token.kind {
+            Kind::Word => self.name_operand(),
+            Kind::Number | Kind::Punct(b'-') => self.literal_operand(),
+            Kind::Punct(b'[') => self.address(),
+            Kind::Punct(b'{') => {
+                self.advance();
+                let parts = self.operands(body, b'}', depth + 1)?;
+                self.advance();
+                Ok(Operand::Vector(parts))
+            }
+            Kind::Punct(b'(') => {
+                self.advance();
+                let parts = self.operands(body, b')', depth + 1)?;
+                self.advance();
+                Ok(Operand::List(parts))
+            }
+            Kind::Punct(b'!') => {
+                self.advance();
+                Ok(Operand::Not(self.expect_word("a predicate")?))
+            }
+            _ => Err(self.unexpected("an operand")),
+        }
+    }
+
+    fn name_operand(&mut self) -> Read<Operand> {
+        let name = self.advance().span;
+        if self.token.kind == Kind::Dot && self.token.span.start == name.end {
+            let part = match self.word() {
+                ".x" | ".r" => 0,
+                ".y" | ".g" => 1,
+                ".z" | ".b" => 2,
+                ".w" | ".a" => 3,
+                _ => return Err(self.unexpected("a part .x, .y, .z or .w")),
+            };
+            self.advance();
+            return Ok(Operand::Part(name, part));
+        }
+        if self.is_punct(b'+') || self.is_punct(b'-') {
+            return Ok(Operand::Offset(name, self.symbol_offset()?));
+        }
+        if self.is_punct(b'[') {
+            let end = self.skip_brackets()?;
+            return Ok(Operand::Opaque(name.to(end)));
+        }
+        Ok(if self.slice(name) == "_" { Operand::Sink } else { Operand::Name(name) })
+    }
+
+    fn literal_operand(&mut self) -> Read<Operand> {
+        let negative = self.eat(b'-');
+        let span = self.token.span;
+        let value = if self.token.kind == Kind::Number { literal::read(self.word()) } else { None };
+        let Some(value) = value else {
+            return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
+        };
+        self.advance();
+        Ok(match value {
+            Literal::Integer(bits) => Operand::Integer(if negative { bits.wrapping_neg() } else { bits }),
+            Literal::Float(float) => Operand::Float(if negative { float.negated() } else { float }),
+        })
+    }
+
+    /// `[base]`, `[base+4]`, `[4]`; anything else in brackets is kept whole.
+    fn address(&mut self) -> Read<Operand> {
+        let before = (self.lexer.clone(), self.token);
+        let errors = self.lexer.errors.len();
+        self.advance();
+        let base = if self.token.kind == Kind::Word { Some(self.advance().span) } else { None };
+        let offset = if base.is_some() { self.symbol_offset() } else { self.integer() };
+        if let (Ok(offset), true) = (offset, self.is_punct(b']')) {
+            self.advance();
+            return Ok(Operand::Address { base, offset });
+        }
+        (self.lexer, self.token) = before;
+        self.lexer.errors.truncate(errors);
+        let start = self.token.span;
+        let end = self.skip_brackets()?;
+        Ok(Operand::Opaque(start.to(end)))
+    }
+
+    /// From an opening bracket to behind its closing one; the span of the latter.
+    fn skip_brackets(&mut self) -> Read<Span> {
+        let mut depth = 0_u64;
+        loop {
+            match self.token.kind {
+                Kind::Punct(b'[') => depth += 1,
+                Kind::Punct(b']') => depth -= 1,
+                Kind::End | Kind::Punct(b';') => return Err(self.unexpected("`]`")),
+                _ => {}
+            }
+            let token = self.advance();
+            if depth == 0 {
+                return Ok(token.span);
+            }
+        }
+    }
+}
+
+fn append(body: &mut Body, operands: impl IntoIterator<Item = Operand>) -> std::ops::Range<u32> {
+    let index = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let start = index(body.operands.len());
+    body.operands.extend(operands);
+    start..index(body.operands.len())
+}

@@ -1,0 +1,178 @@
+//! Declarations of variables and their initialisers (PTX ISA §5.4).
+
+use super::super::tree::{Float, Initial, Space, Type, Variable};
+use super::super::{ReadErrorKind, Span};
+use super::{Kind, Literal, Parser, Read, literal};
+
+/// The attributes that stand in front of a variable's name.
+#[derive(Clone, Copy)]
+pub(super) struct Attributes {
+    space: Option<Space>,
+    ty: Type,
+    vector: u8,
+    align: u32,
+    pub(super) is_extern: bool,
+    is_pointer: bool,
+}
+
+pub(super) fn space(word: &str) -> Option<Space> {
+    Some(match word {
+        ".reg" | ".sreg" => Space::Register,
+        ".const" => Space::Const,
+        ".global" => Space::Global,
+        ".local" => Space::Local,
+        ".param" => Space::Param,
+        ".shared" => Space::Shared,
+        ".tex" => Space::Texture,
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// Reads attributes up to the name, starting from those already seen.
+    pub(super) fn attributes(&mut self, is_extern: bool) -> Read<Attributes> {
+        let mut seen =
+            Attributes { space: None, ty: Type::B8, vector: 1, align: 0, is_extern, is_pointer: false };
+        while self.token.kind == Kind::Dot {
+            let word = self.word();
+            self.advance();
+            match word {
+                ".align" => seen.align = self.small()?,
+                ".v2" => seen.vector = 2,
+                ".v4" => seen.vector = 4,
+                ".v8" => seen.vector = 8,
+                ".ptr" => seen.is_pointer = true,
+                ".extern" => seen.is_extern = true,
+                ".attribute" => self.attribute_list()?,
+                _ => self.attribute(word, &mut seen),
+            }
+        }
+        Ok(seen)
+    }
+
+    /// A space or type. `.param .u64 .ptr .global` names the space pointed to, which the pointer's use tells anyhow.
+    fn attribute(&self, word: &str, seen: &mut Attributes) {
+        if let Some(space) = space(word) {
+            seen.space = seen.space.or(Some(space));
+        } else if let Some(ty) = Type::from_suffix(word.trim_start_matches('.')) {
+            seen.ty = ty;
+        } else if matches!(word, ".texref" | ".samplerref" | ".surfref") {
+            seen.ty = Type::B64;
+        }
+    }
+
+    pub(super) fn attribute_list(&mut self) -> Read<()> {
+        self.expect(b'(', "`(` of an attribute")?;
+        while !self.eat(b')') {
+            if self.token.kind == Kind::End {
+                return Err(self.unexpected("an attribute"));
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// `name`, `name<10>`, `name[4][2]`, `name[] = {...}` with the attributes before it.
+    pub(super) fn declarator(&mut self, attributes: Attributes, default: Space) -> Read<Variable> {
+        let name = self.expect_word("a variable's name")?;
+        let mut variable = Variable {
+            space: attributes.space.unwrap_or(default),
+            ty: attributes.ty,
+            vector: attributes.vector,
+            name,
+            range: None,
+            elements: 1,
+            is_array: false,
+            align: attributes.align,
+            is_extern: attributes.is_extern,
+            is_pointer: attributes.is_pointer,
+            init: Vec::new(),
+        };
+        if self.eat(b'<') {
+            variable.range = Some(self.small()?);
+            self.expect(b'>', "`>` of a register range")?;
+        }
+        let mut unsized_dimension = false;
+        while self.eat(b'[') {
+            variable.is_array = true;
+            if self.is_punct(b']') {
+                unsized_dimension = true;
+            } else {
+                variable.elements = variable.elements.saturating_mul(self.dimension()?);
+            }
+            self.expect(b']', "`]` of an array")?;
+        }
+        if self.eat(b'=') {
+            self.initialiser(&mut variable.init)?;
+        }
+        if unsized_dimension {
+            variable.elements = variable.init.len() as u64 / u64::from(variable.vector.max(1));
+        }
+        Ok(variable)
+    }
+
+    fn dimension(&mut self) -> Read<u64> {
+        let span = self.token.span;
+        let value = self.integer()?;
+        u64::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
+    }
+
+    fn initialiser(&mut self, init: &mut Vec<Initial>) -> Read<()> {
+        let mut depth = 0_u64;
+        loop {
+            match self.token.kind {
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') if depth > 0 => depth -= 1,
+                Kind::Punct(b',') if depth > 0 => {}
+                _ => {
+                    let value = self.initial()?;
+                    init.push(value);
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                    continue;
+                }
+            }
+            self.advance();
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A number, a symbol, `symbol+4` or `generic(symbol)`.
+    fn initial(&mut self) -> Read<Initial> {
+        if self.token.kind == Kind::Word {
+            return self.initial_symbol();
+        }
+        let negative = self.eat(b'-');
+        if self.token.kind != Kind::Number {
+            return Err(self.unexpected("an initial value"));
+        }
+        let span = self.token.span;
+        let bits = match literal::read(self.word()) {
+            Some(Literal::Integer(bits)) => bits,
+            Some(Literal::Float(Float::Single(bits))) => u64::from(bits),
+            Some(Literal::Float(Float::Double(value))) => value.to_bits(),
+            None => return Err(self.error(ReadErrorKind::Number(self.word().into()), span)),
+        };
+        self.advance();
+        Ok(Initial::Bits(if negative { bits.wrapping_neg() } else { bits }))
+    }
+
+    fn initial_symbol(&mut self) -> Read<Initial> {
+        let mut name: Span = self.advance().span;
+        if self.eat(b'(') {
+            name = self.expect_word("a symbol")?;
+            let offset = self.symbol_offset()?;
+            self.expect(b')', "`)` behind a symbol")?;
+            return Ok(Initial::Symbol(name, offset));
+        }
+        Ok(Initial::Symbol(name, self.symbol_offset()?))
+    }
+
+    /// An optional `+4` or `-4`.
+    pub(super) fn symbol_offset(&mut self) -> Read<i64> {
+        if self.eat(b'+') || self.is_punct(b'-') { self.integer() } else { Ok(0) }
+    }
+}

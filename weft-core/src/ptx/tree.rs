@@ -1,0 +1,374 @@
+//! The syntax tree of a PTX module. Names are spans into the text, so reading copies nothing.
+//!
+//! Rules that later stages rely on: a statement's operands lie in its body's `operands`; nested braces appear as
+//! `Statement::Open` and `Statement::Close`, balanced; instructions that the table does not know are here like any other.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Position, ReadError, Span};
+
+/// A module as read; never fails to exist, see `errors`.
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub(super) text: Arc<str>,
+    /// Byte offset at which each line starts.
+    pub(super) lines: Vec<u32>,
+    /// `.version`, such as `(8, 7)`; `None` if it is missing.
+    pub version: Option<(u32, u32)>,
+    /// `.target`, such as `sm_80`.
+    pub target: Option<Span>,
+    /// `.address_size`: 32 or 64.
+    pub address_size: u32,
+    /// Variables at module scope.
+    pub variables: Vec<Variable>,
+    /// Functions and kernels, prototypes included.
+    pub functions: Vec<Function>,
+    /// `.file` entries: index and path.
+    pub files: Vec<(u32, String)>,
+    /// What could not be read.
+    pub errors: Vec<ReadError>,
+}
+
+impl Module {
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text of a span.
+    pub fn name(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Line and column of a span's start.
+    pub fn position(&self, span: Span) -> Position {
+        let line = self.lines.partition_point(|&start| start <= span.start).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: span.start - start + 1 }
+    }
+
+    /// The kernels that have a body, in the order of the text.
+    pub fn kernels(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|function| function.is_kernel && function.body.is_some())
+    }
+
+    /// The kernel with this name.
+    pub fn kernel(&self, name: &str) -> Option<&Function> {
+        self.kernels().find(|kernel| self.name(kernel.name) == name)
+    }
+
+    /// The path that a `.loc` names by index.
+    pub fn file(&self, index: u32) -> Option<&str> {
+        self.files.iter().find(|(own, _)| *own == index).map(|(_, path)| path.as_str())
+    }
+}
+
+/// A state space of variables and accesses (PTX ISA §5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Space {
+    Generic,
+    Register,
+    Const,
+    Global,
+    Local,
+    Param,
+    Shared,
+    Texture,
+}
+
+/// A fundamental type (PTX ISA §5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Type {
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F64,
+    U16x2,
+    S16x2,
+    Pred,
+    /// A type that only matrix, texture and conversion instructions use.
+    Other,
+}
+
+impl Type {
+    /// The type with this suffix, without its dot.
+    pub fn from_suffix(word: &str) -> Option<Self> {
+        Some(match word {
+            "b8" => Self::B8,
+            "b16" => Self::B16,
+            "b32" => Self::B32,
+            "b64" => Self::B64,
+            "b128" => Self::B128,
+            "u8" => Self::U8,
+            "u16" => Self::U16,
+            "u32" => Self::U32,
+            "u64" => Self::U64,
+            "s8" => Self::S8,
+            "s16" => Self::S16,
+            "s32" => Self::S32,
+            "s64" => Self::S64,
+            "f16" => Self::F16,
+            "f16x2" => Self::F16x2,
+            "bf16" => Self::Bf16,
+            "bf16x2" => Self::Bf16x2,
+            "f32" => Self::F32,
+            "f64" => Self::F64,
+            "u16x2" => Self::U16x2,
+            "s16x2" => Self::S16x2,
+            "pred" => Self::Pred,
+            "tf32" | "e4m3" | "e5m2" | "e4m3x2" | "e5m2x2" | "u4" | "s4" | "b1" | "e2m1x2" | "e2m3x2" | "e3m2x2"
+            | "ue8m0x2" | "f32x2" => Self::Other,
+            _ => return None,
+        })
+    }
+
+    /// Size in bytes; a predicate counts as 1.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::B8 | Self::U8 | Self::S8 | Self::Pred => 1,
+            Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 2,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 | Self::Other => 8,
+            Self::B128 => 16,
+            Self::B32
+            | Self::U32
+            | Self::S32
+            | Self::F32
+            | Self::F16x2
+            | Self::Bf16x2
+            | Self::U16x2
+            | Self::S16x2 => 4,
+        }
+    }
+
+    /// Size in bits, at most 64.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Pred => 1,
+            Self::B128 => 64,
+            other => other.bytes() * 8,
+        }
+    }
+
+    /// Whether values are two's complement.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64 | Self::S16x2)
+    }
+
+    /// Whether values are IEEE numbers, packed ones included.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::F32 | Self::F64)
+    }
+}
+
+impl Float {
+    /// The same number with the other sign.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Single(bits) => Self::Single(bits ^ 0x8000_0000),
+            Self::Double(value) => Self::Double(-value),
+        }
+    }
+}
+
+/// A declared variable, register range or parameter.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Where it lives.
+    pub space: Space,
+    /// Element type.
+    pub ty: Type,
+    /// 1, 2, 4 or 8 elements in a vector.
+    pub vector: u8,
+    /// Its name; without the range of `%r<10>`.
+    pub name: Span,
+    /// `Some(10)` for `%r<10>`: the registers `%r0` to `%r9`.
+    pub range: Option<u32>,
+    /// Elements, the product of all dimensions; 1 for a scalar, 0 for `[]`.
+    pub elements: u64,
+    /// Whether it was declared as an array.
+    pub is_array: bool,
+    /// Alignment in bytes; 0: natural.
+    pub align: u32,
+    /// Whether it is declared `.extern`.
+    pub is_extern: bool,
+    /// `.ptr`: a parameter that holds an address.
+    pub is_pointer: bool,
+    /// The initialiser's values in order.
+    pub init: Vec<Initial>,
+}
+
+impl Variable {
+    /// Bytes it occupies.
+    pub fn size(&self) -> u64 {
+        self.elements.saturating_mul(u64::from(self.ty.bytes()) * u64::from(self.vector))
+    }
+
+    /// Alignment in bytes, the natural one where none is stated.
+    pub fn alignment(&self) -> u32 {
+        if self.align > 0 { self.align } else { self.ty.bytes() * u32::from(self.vector) }
+    }
+}
+
+/// One element of an initialiser.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Initial {
+    /// Its bits.
+    Bits(u64),
+    /// The address of a symbol plus an offset.
+    Symbol(Span, i64),
+}
+
+/// A `.entry` or `.func`.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// `.entry`.
+    pub is_kernel: bool,
+    /// Its name.
+    pub name: Span,
+    /// The directive up to the closing parenthesis of the parameters.
+    pub span: Span,
+    /// Parameters in order.
+    pub params: Vec<Variable>,
+    /// Return parameters of a `.func`.
+    pub returns: Vec<Variable>,
+    /// `.reqntid`.
+    pub reqntid: Option<[u32; 3]>,
+    /// `.maxntid`.
+    pub maxntid: Option<[u32; 3]>,
+    /// `None`: a prototype.
+    pub body: Option<Body>,
+}
+
+/// The statements of a function.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// In the order of the text.
+    pub statements: Vec<Statement>,
+    /// The operands of all instructions.
+    pub operands: Vec<Operand>,
+}
+
+impl Body {
+    /// The operands of an instruction or of a nested group.
+    pub fn operands(&self, range: &Range<u32>) -> &[Operand] {
+        self.operands.get(range.start as usize..range.end as usize).unwrap_or(&[])
+    }
+}
+
+/// One statement of a body.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// `name:`
+    Label(Span),
+    /// An instruction.
+    Instruction(Instruction),
+    /// `.reg`, `.local`, `.shared`, `.param`, ... with one variable each.
+    Variable(Variable),
+    /// `.loc`.
+    Loc(Loc),
+    /// `{`
+    Open,
+    /// `}`
+    Close,
+    /// `name: .branchtargets a, b, c;` or `.calltargets`: the label and its list.
+    Targets(Span, Vec<Span>),
+    /// `name: .callprototype ...;`
+    Prototype(Span),
+}
+
+/// `.loc file line column [, function_name label, inlined_at file line column]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loc {
+    /// Index of a `.file`.
+    pub file: u32,
+    /// Line, from 1; 0: no line.
+    pub line: u32,
+    /// Column.
+    pub column: u32,
+    /// The call site that this line was inlined at.
+    pub inlined_at: Option<(u32, u32, u32)>,
+}
+
+/// `@!p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate.
+    pub register: Span,
+    /// `!`.
+    pub negated: bool,
+}
+
+/// An instruction as written.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// Its predicate.
+    pub guard: Option<Guard>,
+    /// Opcode with all its modifiers, `ld.shared.u32`.
+    pub mnemonic: Span,
+    /// Its operands in `Body::operands`.
+    pub operands: Range<u32>,
+    /// From the guard to the semicolon.
+    pub span: Span,
+}
+
+/// An operand as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A register, variable, label, function or special register: resolved later.
+    Name(Span),
+    /// A `.x`, `.y`, `.z` or `.w` (also `.r`, `.g`, `.b`, `.a`) part of a name, 0 to 3.
+    Part(Span, u8),
+    /// A literal with its value as 64 bits: an integer in two's complement, a float as f64 bits.
+    Integer(u64),
+    /// `0f3F800000` or `1.0`.
+    Float(Float),
+    /// `[base+offset]`.
+    Address {
+        /// Register or variable; `None` for an absolute address.
+        base: Option<Span>,
+        /// Added to it, in bytes.
+        offset: i64,
+    },
+    /// `name+offset` outside brackets.
+    Offset(Span, i64),
+    /// `{a, b}`: a range of `Body::operands`.
+    Vector(Range<u32>),
+    /// `(a, b)`: arguments or results of a call.
+    List(Range<u32>),
+    /// `d|p`: two destinations, a range of two of `Body::operands`.
+    Pair(Range<u32>),
+    /// `!p`.
+    Not(Span),
+    /// `_`.
+    Sink,
+    /// A form that the reader does not take apart, such as a texture address.
+    Opaque(Span),
+}
+
+/// A floating-point literal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Float {
+    /// `0f...`: the bits of an f32.
+    Single(u32),
+    /// `0d...` or decimal: an f64.
+    Double(f64),
+}
