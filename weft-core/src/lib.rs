@@ -7,9 +7,14 @@
 //! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `check` wires them.
 
 mod check;
+pub mod emulate;
 pub mod finding;
 pub mod flow;
 pub mod launch;
+pub mod order;
 pub mod ptx;
+pub mod race;
+pub mod report;
+pub mod slice;
 
 pub use check::{CheckError, check};

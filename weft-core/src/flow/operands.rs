@@ -4,7 +4,7 @@ use super::layout;
 use super::link::{Bound, Frame, LinkError, Linker, undeclared};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::Declared;
-use crate::ptx::isa::Decoded;
+use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{self, Float, Instruction, Space, Span, Type};
 
 /// What a name stands for as an operand.
@@ -59,9 +59,32 @@ impl<'m> Linker<'m> {
                 "a destination"
             }));
         }
+        self.carry(frame, known, &mut dests, &mut sources);
         instr.dests = dests.into();
         instr.sources = sources.into();
         Ok(instr)
+    }
+
+    /// The condition-code register of extended precision (PTX ISA §9.7.2) as an operand like any other.
+    fn carry(
+        &mut self,
+        frame: &mut Frame<'m>,
+        decoded: Option<Decoded>,
+        dests: &mut Vec<Option<Reg>>,
+        sources: &mut Vec<Operand>,
+    ) {
+        let Some(decoded) = decoded else { return };
+        let writes = decoded.modifiers.has(Modifier::Cc);
+        let reads = matches!(decoded.row.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
+        if writes || reads {
+            let code = self.register(frame, 0, "%cc");
+            if reads {
+                sources.push(Operand::Register(code));
+            }
+            if writes {
+                dests.push(Some(code));
+            }
+        }
     }
 
     fn dest(
@@ -213,8 +236,7 @@ const fn is_register_like(operand: &ptx::Operand) -> bool {
 
 /// The type that a literal operand takes.
 fn literal_type(decoded: &Decoded) -> Type {
-    use crate::ptx::isa::Opcode::{Cvt, Set};
-    if matches!(decoded.row.opcode, Cvt | Set) { decoded.source_type() } else { decoded.ty() }
+    if matches!(decoded.row.opcode, Opcode::Cvt | Opcode::Set) { decoded.source_type() } else { decoded.ty() }
 }
 
 fn float_bits(float: Float, ty: Type) -> u64 {

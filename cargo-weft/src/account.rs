@@ -1,0 +1,210 @@
+//! Runs kernels in parallel and gives account of them in the order in which they were planned.
+//!
+//! First a line for each kernel and launch, as soon as it and all before it are done; then what is not clean, in full;
+//! then what the clean verdicts take for granted; then the counts. JSON and the short form leave the prose out.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::mpsc;
+use std::thread;
+
+use rayon::prelude::*;
+use weft_core::finding::{Report, Verdict};
+use weft_core::report::json::{self, Counts, Subject};
+use weft_core::report::short;
+use weft_harness::case::{Job, JobError, dead_allows};
+use weft_harness::config::Allow;
+
+use crate::detail;
+use crate::exit::Exit;
+use crate::options::{Format, Verbosity};
+use crate::print::{self, Printer};
+
+/// How to give account.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// The form.
+    pub(crate) format: Format,
+    /// What could not even be planned; it has been told already, and counts as unchecked.
+    pub(crate) failed: usize,
+    /// Whether these are all jobs, as configured, so that an `allow` that accepts nothing is an error.
+    pub(crate) whole: bool,
+}
+
+/// An `allow` that accepts nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: this `allow` of `{}` accepts nothing any more; remove it", .0.place, .0.code)]
+struct DeadAllow(Allow);
+
+/// Checks all jobs of all packages and prints what came of them.
+pub(crate) fn of(
+    packages: &[Vec<Job>],
+    request: Request,
+    printer: &mut Printer,
+) -> io::Result<Exit> {
+    let jobs: Vec<&Job> = packages.iter().flatten().collect();
+    in_order(&jobs, |job| line(job, request.format, printer))?;
+    let dead =
+        if request.whole { packages.iter().flat_map(dead_allows).collect() } else { Vec::new() };
+    let counts = counts(&jobs, request.failed + dead.len());
+    match request.format {
+        Format::Json => printer.line(&json::summary(counts))?,
+        Format::Short => printer.line(&sentence(&jobs, counts))?,
+        Format::Human => {
+            detail::reports(&jobs, printer)?;
+            if printer.verbosity != Verbosity::Quiet {
+                detail::assumptions(&jobs, printer)?;
+            }
+            printer.line(&format!("\n{}", sentence(&jobs, counts)))?;
+        }
+    }
+    for allow in dead {
+        printer.failure(&DeadAllow(allow));
+    }
+    Ok(exit(counts))
+}
+
+/// Runs all jobs on all processors and hands over each when it and all before it are done.
+fn in_order(jobs: &[&Job], mut take: impl FnMut(&Job) -> io::Result<()>) -> io::Result<()> {
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            jobs.par_iter().enumerate().for_each_with(sender, |sender, (index, job)| {
+                job.outcome();
+                // The receiver is gone only where printing failed; then nobody waits for the rest.
+                let _ = sender.send(index);
+            });
+        });
+        let mut done = BTreeSet::new();
+        let mut waiting = jobs.iter().enumerate().peekable();
+        for index in receiver {
+            done.insert(index);
+            while let Some((_, job)) = waiting.next_if(|(index, _)| done.remove(index)) {
+                take(job)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What is printed for a kernel as soon as it is checked.
+fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
+    let outcome = job.outcome();
+    let (report, remaining) = match (&outcome.report, outcome.remaining()) {
+        (Ok(report), Some(remaining)) => (report, remaining),
+        (Ok(report), None) => (report, report),
+        (Err(error), _) => return unchecked(job, error, format, printer),
+    };
+    match format {
+        Format::Json => {
+            let reasons: Vec<_> =
+                outcome.allowed.iter().map(|allow| Some(allow.as_ref()?.reason.as_str())).collect();
+            let subject = Subject {
+                package: (!job.package.is_empty()).then_some(job.package.as_str()),
+                file: &job.file.path.to_string_lossy(),
+                demangled: &job.kernel.demangled,
+                label: job.label.as_deref(),
+            };
+            printer.line(&json::kernel(report, subject, &reasons))
+        }
+        Format::Short => printer.text(&short::report(&job.file.display, remaining)),
+        Format::Human
+            if printer.verbosity == Verbosity::Quiet && outcome.verdict == Verdict::Clean =>
+        {
+            Ok(())
+        }
+        Format::Human => {
+            let verdict = print::verdict(outcome.verdict);
+            printer.line(&format!("{verdict} {}  ({})", detail::name(job), scope(report)))
+        }
+    }
+}
+
+/// A kernel without a report: an error, whatever the form.
+fn unchecked(job: &Job, error: &JobError, format: Format, printer: &mut Printer) -> io::Result<()> {
+    let name = detail::name(job);
+    match error {
+        // The others name the file themselves.
+        JobError::Check(error) => printer.error(&name, error),
+        other => printer.failure(other),
+    }
+    if format == Format::Human {
+        printer.line(&format!("{} {name}", print::unchecked()))
+    } else {
+        Ok(())
+    }
+}
+
+/// What a verdict is about: `grid 2, block 160, 2 ctas, 31/31 sites`.
+fn scope(report: &Report) -> String {
+    let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
+    let ctas = if report.stats.ctas == 1 {
+        "1 cta".to_owned()
+    } else {
+        format!("{} ctas", report.stats.ctas)
+    };
+    let coverage = report.coverage;
+    format!(
+        "grid {}, block {block}, {ctas}, {}/{} sites",
+        report.grid, coverage.reached, coverage.sites
+    )
+}
+
+fn counts(jobs: &[&Job], failed: usize) -> Counts {
+    let mut counts = Counts { unchecked: failed, ..Counts::default() };
+    for outcome in jobs.iter().map(|job| job.outcome()) {
+        *match outcome.remaining().map(Report::verdict) {
+            Some(Verdict::Clean) => &mut counts.clean,
+            Some(Verdict::Defect) => &mut counts.defect,
+            Some(Verdict::Open) => &mut counts.open,
+            None => &mut counts.unchecked,
+        } += 1;
+    }
+    counts
+}
+
+/// The last line: `weft: 4 clean, 1 defect, 0 open`, and what else there is to know.
+fn sentence(jobs: &[&Job], counts: Counts) -> String {
+    let unchecked = match counts.unchecked {
+        0 => String::new(),
+        number => format!(", {number} could not be checked"),
+    };
+    let allowed = match jobs.iter().map(|job| job.outcome().accepted().count()).sum::<usize>() {
+        0 => String::new(),
+        1 => "; 1 finding allowed".to_owned(),
+        number => format!("; {number} findings allowed"),
+    };
+    format!(
+        "weft: {} clean, {} defect, {} open{unchecked}{allowed}",
+        counts.clean, counts.defect, counts.open
+    )
+}
+
+fn exit(counts: Counts) -> Exit {
+    let found = [
+        (Exit::Open, counts.open),
+        (Exit::Defect, counts.defect),
+        (Exit::Unchecked, counts.unchecked),
+    ];
+    found
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(exit, _)| exit)
+        .max()
+        .unwrap_or(Exit::Clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_outcome_decides() {
+        let clean = Counts { clean: 3, ..Counts::default() };
+        let open = Counts { open: 1, ..clean };
+        let defect = Counts { defect: 1, ..open };
+        let unchecked = Counts { unchecked: 1, ..defect };
+        let exits = [clean, open, defect, unchecked].map(exit);
+        assert_eq!(exits, [Exit::Clean, Exit::Open, Exit::Defect, Exit::Unchecked]);
+    }
+}

@@ -1,0 +1,183 @@
+//! The command line: what can be said, and the two forms in which cargo and people say it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use regex::Regex;
+use weft_core::finding::Code;
+
+use crate::options::{Color, Format};
+use crate::settings::Settings;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo-weft", bin_name = "cargo weft", version, about, styles = clap_cargo::style::CLAP_STYLING)]
+#[command(
+    after_help = "Exit codes: 0 clean, 100 a defect, 102 open questions only, 101 something could not be checked, \
+                        2 usage, 4 nothing to check."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    test: Test,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Build the selected packages and check their kernels (the default)
+    Test(Test),
+    /// Check PTX files, without cargo
+    Check(Check),
+    /// List the kernels and launches that `test` would check
+    List(Selection),
+    /// Say what a code means and what to do about it
+    Explain(Explain),
+}
+
+/// `cargo weft test`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct Test {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How to print what was found
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) message_format: Format,
+}
+
+/// Which packages, and how cargo is to build them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct Selection {
+    #[command(flatten)]
+    pub(crate) manifest: clap_cargo::Manifest,
+    #[command(flatten)]
+    pub(crate) workspace: clap_cargo::Workspace,
+    #[command(flatten)]
+    pub(crate) features: clap_cargo::Features,
+    #[command(flatten)]
+    pub(crate) resolution: Resolution,
+}
+
+/// Cargo's flags on the lock file and the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct Resolution {
+    /// Assert that Cargo.lock stays unchanged
+    #[arg(long)]
+    locked: bool,
+    /// Run without accessing the network
+    #[arg(long)]
+    offline: bool,
+    /// Both --locked and --offline
+    #[arg(long)]
+    frozen: bool,
+}
+
+impl Resolution {
+    /// The flags as cargo takes them.
+    pub(crate) fn flags(self) -> Vec<String> {
+        [("--locked", self.locked), ("--offline", self.offline), ("--frozen", self.frozen)]
+            .into_iter()
+            .filter(|(_, given)| *given)
+            .map(|(flag, _)| flag.to_owned())
+            .collect()
+    }
+}
+
+/// `cargo weft check`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Check {
+    /// PTX files
+    #[arg(required = true, value_name = "FILE.ptx")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only kernels whose mangled or demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) kernel: Option<Regex>,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// Launches and settings; what the command line says goes first
+    #[arg(long, value_name = "weft.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// How to print what was found
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) message_format: Format,
+}
+
+/// `cargo weft explain`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Explain {
+    /// A code, such as `shared-race`
+    #[arg(value_parser = code())]
+    pub(crate) code: Code,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Output {
+    /// Say more: assumptions and allowed findings of each kernel
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Say less: only what is not clean
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Coloring
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub(crate) color: Color,
+}
+
+/// Reads the command line; on a wrong one, or for help, this does not return.
+pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, Output) {
+    let Arguments { command, test, output } = Arguments::parse_from(plain(words.collect()));
+    if command.is_some() && test != Test::default() {
+        let message =
+            "the options of `test` stand behind the subcommand: `cargo weft test -p NAME`";
+        Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
+    (command.unwrap_or(Command::Test(test)), output)
+}
+
+/// `cargo weft X` starts `cargo-weft weft X`: drops the word that cargo adds.
+fn plain(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "weft") {
+        words.remove(1);
+    }
+    words
+}
+
+fn code() -> impl TypedValueParser<Value = Code> {
+    PossibleValuesParser::new(Code::ALL.iter().map(|code| code.name()))
+        .try_map(|name| Code::from_name(&name).ok_or("no such code"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_word_that_cargo_adds_is_dropped_once() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(plain(words("cargo-weft weft list")), words("cargo-weft list"));
+        assert_eq!(plain(words("cargo-weft list")), words("cargo-weft list"));
+        assert_eq!(plain(words("cargo-weft")), words("cargo-weft"));
+    }
+
+    #[test]
+    fn formats_have_the_documented_names() {
+        let names: Vec<_> = Format::value_variants()
+            .iter()
+            .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        assert_eq!(names, ["human", "short", "json"]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Packages and what their build scripts left, to kernels and launches.
+//!
+//! A package that has neither PTX nor a configuration is none of ours and passes in silence; one that is configured and
+//! has no PTX is an error, since a green run would be a lie.
+
+use std::path::Path;
+
+use cargo_metadata::Package as CargoPackage;
+use weft_harness::case::{self, Job, Package, PlanError};
+
+use crate::arguments::Selection;
+use crate::compile::{self, Manners, OutDirs};
+use crate::exit::Failure;
+use crate::options::Verbosity;
+use crate::print::Printer;
+use crate::select::{self, Group};
+
+/// What there is to check, and what could not be found out.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The kernels and launches of each package, in the order of groups and names.
+    pub(crate) packages: Vec<Vec<Job>>,
+    /// One for each package or group that failed.
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Builds and collects everything that a selection means. One package's failure does not hide another's kernels.
+pub(crate) fn plan(selection: &Selection, printer: &Printer) -> Result<Plan, Failure> {
+    let manners = Manners {
+        resolution: selection.resolution,
+        color: printer.color,
+        quiet: printer.verbosity == Verbosity::Quiet,
+    };
+    let mut plan = Plan::default();
+    for group in select::groups(selection)? {
+        match compile::build_scripts(&group, manners) {
+            Ok(out_dirs) => add(&group, &out_dirs, &mut plan),
+            Err(error) => plan.failures.push(error.into()),
+        }
+    }
+    if plan.packages.is_empty() && plan.failures.is_empty() {
+        Err(Failure::Nothing)
+    } else {
+        Ok(plan)
+    }
+}
+
+fn add(group: &Group, out_dirs: &OutDirs, plan: &mut Plan) {
+    for package in &group.packages {
+        match jobs(package, out_dirs) {
+            Ok(None) => {}
+            Ok(Some(jobs)) => plan.packages.push(jobs),
+            Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
+        }
+    }
+}
+
+/// The jobs of a package; `None` where there is nothing in it for weft.
+fn jobs(package: &CargoPackage, out_dirs: &OutDirs) -> Result<Option<Vec<Job>>, PlanError> {
+    let manifest = package.manifest_path.as_std_path();
+    let dir = manifest.parent().unwrap_or(manifest);
+    let out_dirs = out_dirs.get(&package.id.repr).into_iter().flatten().map(AsRef::<Path>::as_ref);
+    let own = Package::open(&package.name, dir, out_dirs)?;
+    if own.files.is_empty() && own.config.path.is_none() {
+        return Ok(None);
+    }
+    case::plan(&own).map(Some)
+}

@@ -1,0 +1,127 @@
+//! Runs the build scripts of a group of packages and learns where they put their files.
+//!
+//! By `cargo check`, the cheapest command that runs build scripts: it links nothing, so a crate that needs the CUDA
+//! libraries to link is checked where there are none. Cargo keeps one execution of a build script for `check`, `build`
+//! and `test`. What cargo has to say goes to standard error as it comes.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use cargo_metadata::{Message, Package};
+
+use crate::arguments::Resolution;
+use crate::options::Color;
+use crate::select::Group;
+
+/// `OUT_DIR`s by package id. More than one where the script ran for the host and for a target.
+pub(crate) type OutDirs = BTreeMap<String, Vec<PathBuf>>;
+
+/// How cargo is to behave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manners {
+    pub(crate) resolution: Resolution,
+    pub(crate) color: Color,
+    pub(crate) quiet: bool,
+}
+
+/// Why there are no build outputs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CompileError {
+    #[error("cannot start {cargo}")]
+    Start { cargo: PathBuf, source: io::Error },
+    #[error("cannot read what cargo says")]
+    Read(#[source] io::Error),
+    #[error("the build of {} failed; its kernels were not checked", .packages.join(", "))]
+    Failed { packages: Vec<String> },
+}
+
+/// Runs the build scripts of those packages of the group that have one.
+pub(crate) fn build_scripts(group: &Group, manners: Manners) -> Result<OutDirs, CompileError> {
+    let scripted = |library: bool| {
+        let with_script = group.packages.iter().filter(|package| has_script(package));
+        with_script.filter(move |package| has_library(package) == library).collect::<Vec<_>>()
+    };
+    let mut out_dirs = OutDirs::new();
+    for (packages, targets) in [(scripted(true), "--lib"), (scripted(false), "--bins")] {
+        if !packages.is_empty() {
+            run(group, &packages, targets, manners, &mut out_dirs)?;
+        }
+    }
+    Ok(out_dirs)
+}
+
+fn run(
+    group: &Group,
+    packages: &[&Package],
+    targets: &str,
+    manners: Manners,
+    out_dirs: &mut OutDirs,
+) -> Result<(), CompileError> {
+    let mut command = command(group, packages, targets, manners);
+    let cargo = PathBuf::from(command.get_program());
+    let mut child = command.spawn().map_err(|source| CompileError::Start { cargo, source })?;
+    if let Some(stdout) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(stdout)) {
+            let Message::BuildScriptExecuted(script) = message.map_err(CompileError::Read)? else {
+                continue;
+            };
+            // Dependencies report theirs as well.
+            if packages.iter().any(|package| package.id == script.package_id) {
+                let known = out_dirs.entry(script.package_id.repr).or_default();
+                let out_dir = script.out_dir.into_std_path_buf();
+                if !known.contains(&out_dir) {
+                    known.push(out_dir);
+                }
+            }
+        }
+    }
+    let status = child.wait().map_err(CompileError::Read)?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(CompileError::Failed {
+        packages: packages.iter().map(|package| package.name.to_string()).collect(),
+    })
+}
+
+fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners) -> Command {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args([
+        "check",
+        targets,
+        "--message-format=json-render-diagnostics",
+        "--color",
+        manners.color.word(),
+    ]);
+    command.arg("--manifest-path").arg(&group.manifest).arg("--target-dir").arg(&group.target);
+    for package in packages {
+        command.args(["--package", &package.id.repr]);
+    }
+    command.args(&group.features).args(manners.resolution.flags());
+    if manners.quiet {
+        command.arg("--quiet");
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    command
+}
+
+fn has_script(package: &Package) -> bool {
+    package.targets.iter().any(cargo_metadata::Target::is_custom_build)
+}
+
+fn has_library(package: &Package) -> bool {
+    use cargo_metadata::Target;
+    let kinds = [
+        Target::is_lib,
+        Target::is_rlib,
+        Target::is_dylib,
+        Target::is_cdylib,
+        Target::is_staticlib,
+        Target::is_proc_macro,
+    ];
+    package.targets.iter().any(|target| kinds.iter().any(|is| is(target)))
+}

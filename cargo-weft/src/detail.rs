@@ -1,0 +1,76 @@
+//! The long form: what is not clean in full, what is allowed, and what clean verdicts take for granted.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use weft_core::finding::{Report, Verdict};
+use weft_core::report::{escape, human, short};
+use weft_harness::case::Job;
+use weft_harness::render::Sources;
+
+use crate::options::Verbosity;
+use crate::print::Printer;
+
+/// `PACKAGE::FILE::KERNEL[@LAUNCH]`; without a package for a file that was named on the command line.
+pub(crate) fn name(job: &Job) -> String {
+    let name = job.name();
+    name.strip_prefix("::").map_or(name.clone(), str::to_owned)
+}
+
+/// Prints every report that is not clean, in `--verbose` the clean ones as well.
+pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
+    for job in jobs {
+        let Some(report) = job.outcome().remaining() else { continue };
+        if report.verdict() != Verdict::Clean || printer.verbosity == Verbosity::Verbose {
+            printer.line(&format!("\n---- {} ----", name(job)))?;
+            full(job, report, printer)?;
+        }
+    }
+    Ok(())
+}
+
+fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {
+    let sources = sources(job);
+    let source = |name: &str| sources.text(name);
+    printer.text(&human::report(
+        &job.module,
+        &job.file.display,
+        report,
+        &source,
+        printer.styled,
+    ))?;
+    if printer.verbosity == Verbosity::Verbose {
+        for (finding, allow) in job.outcome().accepted() {
+            let place = short::finding(&job.file.display, finding);
+            printer.line(&format!("allowed: {place} ({})", escape(&allow.reason)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a report's excerpts are read: in the package, or around a file that was named on the command line.
+fn sources(job: &Job) -> Sources {
+    if job.package.is_empty() {
+        Sources::within([Some(job.dir.as_path()), job.file.path.parent()].into_iter().flatten())
+    } else {
+        Sources::of_package(&job.dir)
+    }
+}
+
+/// Prints once what the clean verdicts take for granted, and for how many of them.
+pub(crate) fn assumptions(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
+    let reports = jobs.iter().filter_map(|job| job.outcome().remaining());
+    let clean: Vec<&Report> = reports.filter(|report| report.verdict() == Verdict::Clean).collect();
+    let mut kernels = BTreeMap::new();
+    for assumption in clean.iter().flat_map(|report| &report.assumptions) {
+        *kernels.entry(*assumption).or_insert(0_usize) += 1;
+    }
+    if kernels.is_empty() {
+        return Ok(());
+    }
+    printer.line("\nwhat is clean is proved under these assumptions:")?;
+    for (assumption, count) in kernels {
+        printer.line(&format!("  {} ({count} of {})", assumption.sentence(), clean.len()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Exit codes, from typed outcomes and errors.
+
+use std::io;
+use std::process::ExitCode;
+
+use weft_harness::case::PlanError;
+
+use crate::check::RequestError;
+use crate::compile::CompileError;
+use crate::select::SelectError;
+
+/// How a run ended. Ordered: the worst outcome among kernels is that of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Every kernel is proved: 0.
+    Clean,
+    /// There are open questions, and no defect: 102.
+    Open,
+    /// There is a defect: 100.
+    Defect,
+    /// Something could not be checked: 101.
+    Unchecked,
+    /// There was nothing to check: 4.
+    Nothing,
+    /// The request makes no sense: 2, as clap has it.
+    Usage,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Clean => 0,
+            Exit::Usage => 2,
+            Exit::Nothing => 4,
+            Exit::Defect => 100,
+            Exit::Unchecked => 101,
+            Exit::Open => 102,
+        })
+    }
+}
+
+/// Why a command could not judge all or some of what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+    #[error(transparent)]
+    Request(Box<RequestError>),
+    #[error("cannot write the results")]
+    Write(#[from] io::Error),
+    #[error(
+        "nothing to check: no selected package has PTX; what a build script leaves in OUT_DIR is found by itself, saved \
+         files are named by `ptx = [\"kernels/*.ptx\"]` in weft.toml"
+    )]
+    Nothing,
+}
+
+impl Failure {
+    /// The exit code it stands for.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Nothing => Exit::Nothing,
+            Self::Request(error) => match **error {
+                RequestError::NoKernels { .. } => Exit::Nothing,
+                RequestError::NoMatch { .. } => Exit::Usage,
+                RequestError::Read(_) | RequestError::Config(_) | RequestError::Plan(_) => {
+                    Exit::Unchecked
+                }
+            },
+            Self::Select(_) | Self::Compile(_) | Self::Plan(_) | Self::Write(_) => Exit::Unchecked,
+        }
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        Self::Request(Box::new(error))
+    }
+}

@@ -1,0 +1,36 @@
+//! `cargo weft list`: what `test` would check, one kernel and launch a line.
+
+use weft_harness::case::Job;
+
+use crate::arguments::Selection;
+use crate::collect::{self, Plan};
+use crate::detail;
+use crate::exit::{Exit, Failure};
+use crate::print::Printer;
+
+/// Prints the names of all kernels and launches, as `test` prints them.
+pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
+    let Plan { packages, failures } = collect::plan(selection, printer)?;
+    let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
+        packages.iter().flatten().partition(|job| job.is_unread());
+    for job in kernels {
+        printer.line(&format!("{}  ({})", detail::name(job), launch(job)))?;
+    }
+    for failure in &failures {
+        printer.failure(failure);
+    }
+    for error in unread.iter().filter_map(|job| job.outcome().report.as_ref().err()) {
+        printer.failure(error);
+    }
+    Ok(if failures.is_empty() && unread.is_empty() { Exit::Clean } else { Exit::Unchecked })
+}
+
+/// The launch as configured, in a few words.
+fn launch(job: &Job) -> String {
+    let grid = job.launch.grid.map_or_else(|| "one cta".to_owned(), |grid| format!("grid {grid}"));
+    let block = job
+        .launch
+        .block
+        .map_or_else(|| "the kernel's own block".to_owned(), |block| format!("block {block}"));
+    format!("{grid}, {block}")
+}

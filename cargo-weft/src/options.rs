@@ -1,0 +1,59 @@
+//! The choices of output.
+
+use clap::ValueEnum;
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// With excerpts of source and PTX
+    #[default]
+    Human,
+    /// One line for each finding
+    Short,
+    /// One JSON object for each kernel and launch
+    Json,
+}
+
+/// How much is printed of what is clean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verbosity {
+    /// Nothing.
+    Quiet,
+    /// A line for each kernel, and what all of them assume.
+    Normal,
+    /// Their reports.
+    Verbose,
+}
+
+/// When to colour, in cargo's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// Where the terminal shows it
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// The word as cargo takes it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+impl From<Color> for anstream::ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The one place that writes: results to standard output, errors to standard error.
+//!
+//! A reader that goes away (`| head`) is no error: what is left goes nowhere, and the exit code still tells the verdict.
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use anstyle::Style;
+use clap_cargo::style;
+use weft_core::finding::Verdict;
+
+use crate::arguments::Output;
+use crate::options::{Color, Verbosity};
+
+/// Standard output with its manners.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    /// As given on the command line, for cargo.
+    pub(crate) color: Color,
+    /// Whether renderers are to colour what they write here.
+    pub(crate) styled: bool,
+    /// How much is printed of what is clean.
+    pub(crate) verbosity: Verbosity,
+    closed: bool,
+}
+
+impl Printer {
+    /// Sets the choice of colour for the whole process.
+    pub(crate) fn new(output: &Output) -> Self {
+        anstream::ColorChoice::from(output.color).write_global();
+        let styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+        let verbosity = match (output.quiet, output.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+        };
+        Self { color: output.color, styled, verbosity, closed: false }
+    }
+
+    /// Writes `text` and a line break.
+    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+        self.text(&format!("{text}\n"))
+    }
+
+    /// Writes `text` as it is.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let mut out = anstream::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Writes an error with its causes to standard error.
+    pub(crate) fn failure(&mut self, failure: &dyn Error) {
+        self.complain(&failure.to_string(), failure.source());
+    }
+
+    /// Writes an error that concerns `subject` to standard error.
+    pub(crate) fn error(&mut self, subject: &str, error: &dyn Error) {
+        self.complain(&format!("{subject}: {error}"), error.source());
+    }
+
+    /// Where even this fails, the exit code has to do.
+    #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
+    fn complain(&mut self, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
+        let mut lines = vec![format!("{}: {message}", painted("error", style::ERROR))];
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Some errors tell their cause themselves.
+            if lines.iter().all(|line| !line.contains(&text)) {
+                lines.push(format!("  because {text}"));
+            }
+            cause = error.source();
+        }
+        let text = lines.join("\n") + "\n";
+        let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// The word for a verdict as it stands in front of a kernel, six columns wide.
+pub(crate) fn verdict(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Clean => painted("clean ", style::GOOD),
+        Verdict::Open => painted("open  ", style::WARN),
+        Verdict::Defect => painted("DEFECT", style::ERROR),
+    }
+}
+
+/// The word in front of a kernel that could not be checked.
+pub(crate) fn unchecked() -> String {
+    painted("ERROR ", style::ERROR)
+}
+
+fn painted(word: &str, style: Style) -> String {
+    format!("{style}{word}{style:#}")
+}
+
+/// Breaks `text` at spaces into lines of at most `width` characters where its words allow.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        if lines[last].is_empty() {
+            lines[last].push_str(word);
+        } else if lines[last].chars().count() + 1 + word.chars().count() <= width {
+            lines[last].push(' ');
+            lines[last].push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn lines_break_at_spaces_only() {
+        assert_eq!(wrap("a bb ccc", 4), ["a bb", "ccc"]);
+        assert_eq!(wrap("unbreakable a", 4), ["unbreakable", "a"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Which packages a command is about: those of the workspace by cargo's flags, and those outside that the workspace names.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+
+use crate::arguments::{Resolution, Selection};
+use crate::outside;
+
+/// Packages that are built together.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// The manifest that cargo is pointed at.
+    pub(crate) manifest: PathBuf,
+    /// The packages, by name.
+    pub(crate) packages: Vec<Package>,
+    /// Feature flags, which concern the own workspace alone.
+    pub(crate) features: Vec<String>,
+    /// Where cargo builds: one directory for all groups, so that dependencies are built once.
+    pub(crate) target: PathBuf,
+}
+
+/// Why the packages cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SelectError {
+    #[error("cannot read the workspace")]
+    Metadata(#[from] cargo_metadata::Error),
+    #[error("no package `{name}` in this workspace; there are {}", .known.join(", "))]
+    NoPackage { name: String, known: Vec<String> },
+    #[error(transparent)]
+    Outside(#[from] outside::OutsideError),
+}
+
+/// The groups that a selection means, the own workspace first.
+pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
+    let metadata = metadata(selection.manifest.manifest_path.as_deref(), selection.resolution)?;
+    let known = known(&metadata);
+    if let Some(name) = selection.workspace.package.iter().find(|name| !known.contains(name)) {
+        return Err(SelectError::NoPackage { name: name.clone(), known });
+    }
+    let target = metadata.target_directory.clone().into_std_path_buf();
+    let (packages, _) = selection.workspace.partition_packages(&metadata);
+    let own = Group {
+        manifest: metadata.workspace_root.join("Cargo.toml").into_std_path_buf(),
+        packages: by_name(packages),
+        features: features(&selection.features),
+        target: target.clone(),
+    };
+    let mut groups = vec![own];
+    if whole(selection, &metadata) {
+        for manifest in outside::manifests(&metadata)? {
+            let metadata = self::metadata(Some(&manifest), selection.resolution)?;
+            let packages = metadata.workspace_packages();
+            let packages = packages
+                .into_iter()
+                .filter(|package| !selection.workspace.exclude.contains(&package.name))
+                .collect();
+            let packages = by_name(packages);
+            groups.push(Group { manifest, packages, features: Vec::new(), target: target.clone() });
+        }
+    }
+    Ok(groups)
+}
+
+fn metadata(
+    manifest: Option<&Path>,
+    resolution: Resolution,
+) -> Result<Metadata, cargo_metadata::Error> {
+    let mut command = MetadataCommand::new();
+    if let Some(manifest) = manifest {
+        command.manifest_path(manifest);
+    }
+    command.no_deps().other_options(resolution.flags()).exec()
+}
+
+fn known(metadata: &Metadata) -> Vec<String> {
+    let mut names: Vec<_> =
+        metadata.workspace_packages().iter().map(|package| package.name.to_string()).collect();
+    names.sort();
+    names
+}
+
+/// Whether the command is about the workspace as a whole, not about a package or the folder of one.
+fn whole(selection: &Selection, metadata: &Metadata) -> bool {
+    let flags = &selection.workspace;
+    flags.package.is_empty()
+        && (flags.workspace
+            || flags.all
+            || here(selection.manifest.manifest_path.as_deref())
+                .is_some_and(|folder| same(&folder, metadata.workspace_root.as_std_path())))
+}
+
+/// The folder of the manifest that cargo takes: the given one, else the nearest upwards.
+fn here(manifest: Option<&Path>) -> Option<PathBuf> {
+    let start = env::current_dir().ok()?;
+    match manifest {
+        Some(manifest) => start.join(manifest).parent().map(Path::to_owned),
+        None => {
+            start.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).map(Path::to_owned)
+        }
+    }
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+fn by_name(packages: Vec<&Package>) -> Vec<Package> {
+    let mut packages: Vec<_> = packages.into_iter().cloned().collect();
+    packages.sort_by(|a, b| a.name.cmp(&b.name));
+    packages
+}
+
+fn features(flags: &clap_cargo::Features) -> Vec<String> {
+    let mut words = Vec::new();
+    if flags.all_features {
+        words.push("--all-features".to_owned());
+    }
+    if flags.no_default_features {
+        words.push("--no-default-features".to_owned());
+    }
+    if !flags.features.is_empty() {
+        words.extend(["--features".to_owned(), flags.features.join(",")]);
+    }
+    words
+}

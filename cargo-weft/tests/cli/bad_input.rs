@@ -1,0 +1,127 @@
+//! Whatever comes in: an exit code, a message that says what to do, never a panic.
+
+use crate::support::{CLEAN, Folder};
+
+#[test]
+fn a_truncated_file() {
+    let folder = Folder::new("truncated").with("cut.ptx", &CLEAN[..CLEAN.len() / 2]);
+    folder.weft("check cut.ptx --block 64").exits(101).complains("error:").complains("cut.ptx:");
+    // Wherever it is cut.
+    for end in (0..CLEAN.len() - 2).step_by(37) {
+        let folder = Folder::new("truncated-anywhere").with("cut.ptx", &CLEAN[..end]);
+        let run = folder.weft("check cut.ptx --block 64");
+        let code = run.code;
+        run.exits(if code == Some(4) { 4 } else { 101 });
+    }
+}
+
+#[test]
+fn a_binary_file() {
+    let folder =
+        Folder::new("binary").with("kernel.ptx", b"\x7fELF\x02\x01\x01\x00\xff\xfe\x00\x80{}");
+    folder.weft("check kernel.ptx").exits(101).complains("kernel.ptx:1:");
+}
+
+#[test]
+fn an_empty_file() {
+    let folder = Folder::new("empty").with("kernel.ptx", "");
+    folder.weft("check kernel.ptx").exits(101).complains("the file is empty");
+    folder.weft("check kernel.ptx --kernel x").exits(101).complains("the file is empty");
+}
+
+#[test]
+fn another_kind_of_text() {
+    let folder = Folder::new("prose").with("kernel.ptx", "__global__ void kernel() {}\n");
+    folder.weft("check kernel.ptx").exits(101).complains("kernel.ptx:1:1: this is not PTX");
+}
+
+#[test]
+fn a_file_without_kernels() {
+    let folder = Folder::new("no-kernels")
+        .with("none.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n");
+    folder.weft("check none.ptx").exits(4).complains("there is no kernel (`.entry`) in none.ptx");
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let folder = Folder::new("absent").with("clean.ptx", CLEAN);
+    folder.weft("check absent.ptx").exits(101).complains("error: absent.ptx: cannot be read");
+    // It does not keep the others from being checked, and is not forgotten.
+    let run = folder.weft("check absent.ptx clean.ptx --block 64").exits(101);
+    run.complains("absent.ptx").says("clean  clean.ptx::own_slot").says("1 could not be checked");
+}
+
+#[test]
+fn a_bad_file_beside_a_good_one() {
+    let folder = Folder::new("beside").with("bad.ptx", "").with("clean.ptx", CLEAN);
+    let run = folder.weft("check bad.ptx clean.ptx --block 64").exits(101);
+    run.says("ERROR  bad.ptx")
+        .says("clean  clean.ptx::own_slot")
+        .complains("bad.ptx:1:1: the file is empty");
+}
+
+#[test]
+fn a_kernel_that_is_not_there() {
+    let folder = Folder::new("no-such-kernel").with("clean.ptx", CLEAN);
+    folder
+        .weft("check clean.ptx --kernel reduce")
+        .exits(2)
+        .complains("no kernel matches `reduce`; there is `own_slot`");
+    folder.weft("check clean.ptx --kernel (").exits(2).complains("--kernel");
+}
+
+#[test]
+fn a_block_that_no_device_takes() {
+    let folder = Folder::new("block")
+        .with("clean.ptx", CLEAN)
+        .with("weft.toml", "[default]\nblock = 2000\n");
+    for block in ["0", "2000", "64,64", "a", "1,1,1,1"] {
+        folder.weft(&format!("check clean.ptx --block {block}")).exits(2).complains("--block");
+    }
+    let run = folder.weft("check clean.ptx --config weft.toml").exits(101);
+    run.complains("weft.toml:2:9").complains("a block of 2000 threads");
+}
+
+#[test]
+fn a_misspelt_configuration() {
+    let folder = Folder::new("typo")
+        .with("clean.ptx", CLEAN)
+        .with("weft.toml", "[default]\nblock = 64\ngird = 4\n");
+    let run = folder.weft("check clean.ptx --config weft.toml").exits(101);
+    run.complains("weft.toml:3:1").complains("unknown key `gird`");
+    folder
+        .weft("check clean.ptx --config wft.toml")
+        .exits(101)
+        .complains("wft.toml: cannot be read");
+}
+
+#[test]
+fn a_configuration_of_other_kernels() {
+    let toml = "[[kernel]]\nname = \"^reduce$\"\nblock = 64\n";
+    let folder = Folder::new("dead-entry").with("clean.ptx", CLEAN).with("weft.toml", toml);
+    folder
+        .weft("check clean.ptx --config weft.toml")
+        .exits(101)
+        .complains("weft.toml:2:")
+        .complains("`^reduce$`");
+}
+
+#[test]
+fn an_allow_that_allows_nothing() {
+    let toml = "[[kernel]]\nname = \".\"\nblock = 64\nallow = [{ code = \"benign-race\", reason = \"none\" }]\n";
+    let folder = Folder::new("dead-allow").with("clean.ptx", CLEAN).with("weft.toml", toml);
+    let run = folder.weft("check clean.ptx --config weft.toml").exits(101);
+    run.complains("weft.toml:4:").complains("accepts nothing any more");
+}
+
+#[test]
+fn arguments_that_do_not_fit() {
+    let folder = Folder::new("arguments").with("clean.ptx", CLEAN);
+    for argument in ["2", "x=1", "2=many", "2=u65:1", "2=u8:300"] {
+        folder.weft(&format!("check clean.ptx --arg {argument}")).exits(2).complains("--arg");
+    }
+    // The kernel has no parameters.
+    folder.weft("check clean.ptx --block 64 --arg 2=1").exits(101).complains("argument 2 is given");
+    folder.weft("check clean.ptx --atomics never").exits(2).complains("--atomics");
+    folder.weft("check").exits(2).complains("FILE.ptx");
+}

@@ -1,0 +1,88 @@
+//! `check`: verdicts, settings and forms of output.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use crate::support::{CLEAN, Folder, RACE};
+
+#[test]
+fn verdicts_are_told_apart() {
+    let folder = Folder::new("verdicts").with("clean.ptx", CLEAN).with("race.ptx", RACE);
+    let run = folder.weft("check clean.ptx --block 64").exits(0);
+    run.says("clean  clean.ptx::own_slot  (grid 1, block 64, 1 cta, 1/1 sites)")
+        .says("weft: 1 clean, 0 defect, 0 open");
+    let run = folder.weft("check race.ptx clean.ptx --block 64").exits(100);
+    run.says("DEFECT race.ptx::race_of_neighbours")
+        .says("shared-race")
+        .says("weft: 1 clean, 1 defect, 0 open");
+    // Nobody states the block.
+    folder.weft("check clean.ptx").exits(102).says("open   clean.ptx::own_slot").says("no-launch");
+    folder
+        .weft("check clean.ptx race.ptx --kernel own --block 64")
+        .exits(0)
+        .says("weft: 1 clean, 0 defect, 0 open");
+}
+
+#[test]
+fn the_command_line_goes_before_the_configuration() {
+    let folder = Folder::new("precedence")
+        .with("clean.ptx", CLEAN)
+        .with("weft.toml", "[default]\nblock = 128\n");
+    folder.weft("check clean.ptx --config weft.toml").exits(0).says("block 128");
+    folder
+        .weft("check clean.ptx --config weft.toml --block 8,4 --grid 2")
+        .exits(0)
+        .says("grid 2, block 8x4");
+}
+
+#[test]
+fn assumptions_stand_once_at_the_end() {
+    let folder = Folder::new("assumptions").with("clean.ptx", CLEAN);
+    let run = folder.weft("check clean.ptx --block 64 --warp-synchronous").exits(0);
+    assert_eq!(run.out.matches("lock step").count(), 1, "{run:#?}");
+    let quiet = folder.weft("check clean.ptx --block 64 --quiet").exits(0);
+    assert_eq!(quiet.out.trim(), "weft: 1 clean, 0 defect, 0 open");
+    folder
+        .weft("check clean.ptx --block 64 --verbose")
+        .exits(0)
+        .says("---- clean.ptx::own_slot ----");
+}
+
+#[test]
+fn allowed_findings_are_counted_and_told_with_their_reason() {
+    let toml = "[[kernel]]\nname = \".\"\nblock = 64\nallow = [{ code = \"shared-race\", reason = \"it is meant\" }]\n";
+    let folder = Folder::new("allowed").with("race.ptx", RACE).with("weft.toml", toml);
+    let run = folder.weft("check race.ptx --config weft.toml").exits(0);
+    assert!(!run.out.contains("it is meant"));
+    run.says("clean  race.ptx::race_of_neighbours").says("allowed");
+    folder.weft("check race.ptx --config weft.toml -v").exits(0).says("it is meant");
+}
+
+#[test]
+fn the_short_form_has_a_line_for_each_finding() {
+    let folder = Folder::new("short").with("race.ptx", RACE);
+    let run = folder.weft("check race.ptx --block 64 --message-format short").exits(100);
+    let first = run.out.lines().next().unwrap();
+    assert!(first.starts_with("race.ptx:") && first.contains(": shared-race: "), "{run:#?}");
+}
+
+#[test]
+fn colour_comes_when_asked_for() {
+    let folder = Folder::new("colour").with("race.ptx", RACE);
+    assert!(!folder.weft("check race.ptx --block 64").exits(100).out.contains('\u{1b}'));
+    assert!(
+        folder.weft("check race.ptx --block 64 --color always").exits(100).out.contains('\u{1b}')
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let folder = Folder::new("pipe").with("race.ptx", RACE);
+    let mut command = folder.command(&["check", "race.ptx", "--block", "64"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(100), "{err}");
+    assert_eq!(err, "");
+}

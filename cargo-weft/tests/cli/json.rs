@@ -1,0 +1,87 @@
+//! `--message-format json`: one object a line, with the documented fields.
+
+use serde_json::{Value, json};
+
+use crate::support::{CLEAN, Folder, RACE, RACING};
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("every line is an object")).collect()
+}
+
+#[test]
+fn a_line_for_each_kernel_and_a_summary() {
+    let folder = Folder::new("json").with("clean.ptx", CLEAN).with("race.ptx", RACE);
+    let run = folder
+        .weft("check clean.ptx race.ptx --block 64 --grid 2 --shared 16 --atomics off --message-format json")
+        .exits(100);
+    let lines = lines(&run.out);
+    assert_eq!(lines.len(), 3);
+    let (clean, race) = (&lines[0], &lines[1]);
+    assert_eq!((&clean["reason"], &clean["verdict"]), (&json!("weft-kernel"), &json!("clean")));
+    assert_eq!((&clean["kernel"], &clean["demangled"]), (&json!("own_slot"), &json!("own_slot")));
+    assert_eq!((&clean["file"], &clean["package"]), (&json!("clean.ptx"), &Value::Null));
+    assert_eq!(
+        (&clean["findings"], &clean["coverage"]),
+        (&json!([]), &json!({"reached": 1, "sites": 1}))
+    );
+    assert_eq!(clean["checks"], json!({"barriers": "clean", "shared": "clean", "global": "clean"}));
+    assert!(clean["assumptions"].is_array() && clean["stats"]["ctas"].is_u64());
+    let launch = &clean["launch"];
+    assert_eq!((&launch["grid"], &launch["block"]), (&json!([2, 1, 1]), &json!([64, 1, 1])));
+    assert_eq!(
+        (&launch["shared"], &launch["args"], &launch["label"]),
+        (&json!(16), &json!({}), &Value::Null)
+    );
+    assert_eq!(launch["options"]["atomics"], "off");
+
+    assert_eq!((&race["verdict"], &race["checks"]["shared"]), (&json!("defect"), &json!("defect")));
+    let finding = &race["findings"][0];
+    assert_eq!((&finding["code"], &finding["class"]), (&json!("shared-race"), &json!("defect")));
+    assert!(finding["message"].is_string() && finding["pairs"].as_u64() > Some(0), "{finding:#}");
+    let sites = finding["sites"].as_array().unwrap();
+    let mut places: Vec<_> = sites.iter().map(|site| site["ptx_line"].as_u64().unwrap()).collect();
+    places.sort_unstable();
+    assert_eq!(places, RACING);
+    for site in sites {
+        assert!(site["role"] == "read" || site["role"] == "write", "{site:#}");
+        assert!(
+            site["threads"][0]["thread"].is_array() && site["threads"][0]["cta"].is_array(),
+            "{site:#}"
+        );
+        assert!(site["label"].is_string());
+        // There is no `.loc` in this PTX.
+        assert_eq!((&site["file"], &site["line"]), (&Value::Null, &Value::Null));
+    }
+    assert_eq!(
+        lines[2],
+        json!({"reason": "weft-summary", "schema": 1, "clean": 1, "defect": 1, "open": 0, "unchecked": 0})
+    );
+}
+
+#[test]
+fn what_could_not_be_checked_is_in_the_summary() {
+    let folder = Folder::new("json-unchecked").with("empty.ptx", "").with("clean.ptx", CLEAN);
+    let run = folder.weft("check empty.ptx clean.ptx --block 64 --message-format json").exits(101);
+    let lines = lines(&run.out);
+    assert_eq!(lines.len(), 2);
+    assert_eq!((&lines[1]["clean"], &lines[1]["unchecked"]), (&json!(1), &json!(1)));
+    run.complains("empty.ptx");
+}
+
+#[test]
+fn launches_carry_their_labels_and_arguments() {
+    let toml = "[[kernel]]\nname = \".\"\nblock = 64\n[[kernel.launch]]\nlabel = \"one-warp\"\nblock = 32\n\
+                [[kernel.launch]]\nlabel = \"two\"\n";
+    let folder = Folder::new("json-labels").with("clean.ptx", CLEAN).with("weft.toml", toml);
+    let run = folder.weft("check clean.ptx --config weft.toml --message-format json").exits(0);
+    let lines = lines(&run.out);
+    let launches: Vec<_> = lines[..2]
+        .iter()
+        .map(|line| (&line["launch"]["label"], &line["launch"]["block"][0]))
+        .collect();
+    assert_eq!(launches, [(&json!("one-warp"), &json!(32)), (&json!("two"), &json!(64))]);
+    folder
+        .weft("check clean.ptx --config weft.toml")
+        .exits(0)
+        .says("clean.ptx::own_slot@one-warp  (");
+}

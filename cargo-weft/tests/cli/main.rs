@@ -1,0 +1,8 @@
+//! The binary as its users meet it: what goes in on the command line, what comes out, and with which exit code.
+
+mod bad_input;
+mod files;
+mod forms;
+mod json;
+mod packages;
+mod support;

@@ -1,0 +1,135 @@
+//! `test` and `list` on packages with build scripts.
+
+use crate::support::{CLEAN, Folder, RACE};
+
+const BUILD: &str = r#"fn main() {
+    println!("cargo::rerun-if-changed=kernel.ptx");
+    let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
+    std::fs::copy("kernel.ptx", out.join("kernel.ptx")).unwrap();
+}
+"#;
+const BLOCK: &str = "[default]\nblock = 64\n";
+
+fn manifest(name: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+}
+
+/// A package by itself whose build script leaves `ptx`.
+fn package(name: &str, ptx: &str) -> Folder {
+    Folder::new(name)
+        .with("Cargo.toml", manifest(name) + "[workspace]\n")
+        .with("src/lib.rs", "")
+        .with("build.rs", BUILD)
+        .with("kernel.ptx", ptx)
+}
+
+#[test]
+fn ptx_of_a_build_script_is_found() {
+    let folder = package("built", RACE).with("weft.toml", BLOCK);
+    let run = folder.weft("").exits(100);
+    run.says("DEFECT built::kernel.ptx::race_of_neighbours")
+        .says("weft: 0 clean, 1 defect, 0 open");
+    folder.weft("weft test -p built").exits(100);
+    folder.weft("list").exits(0).says("built::kernel.ptx::race_of_neighbours  (one cta, block 64)");
+    let json = folder.weft("test --message-format json").exits(100);
+    json.says("\"package\":\"built\"");
+}
+
+#[test]
+fn a_binary_is_built_as_far_as_its_build_script() {
+    let folder = Folder::new("binary-crate")
+        .with(
+            "Cargo.toml",
+            manifest("binary-crate") + "[workspace]\n[package.metadata.weft.default]\nblock = 64\n",
+        )
+        .with("src/main.rs", "fn main() {}\n")
+        .with("build.rs", BUILD)
+        .with("kernel.ptx", CLEAN);
+    folder.weft("").exits(0).says("clean  binary-crate::kernel.ptx::own_slot");
+}
+
+#[test]
+fn saved_ptx_is_found_by_its_pattern() {
+    let folder = Folder::new("saved")
+        .with("Cargo.toml", manifest("saved") + "[workspace]\n")
+        .with("src/lib.rs", "this is no Rust, and need not be: there is no build script to run")
+        .with("weft.toml", "ptx = [\"kernels/*.ptx\"]\n".to_owned() + BLOCK)
+        .with("kernels/own.ptx", CLEAN);
+    folder.weft("").exits(0).says("clean  saved::kernels/own.ptx::own_slot");
+}
+
+#[test]
+fn a_build_that_fails_is_shown() {
+    let folder = package("unbuilt", CLEAN)
+        .with("build.rs", "fn main() { compile_error!(\"no kernels today\"); }");
+    folder
+        .weft("")
+        .exits(101)
+        .complains("no kernels today")
+        .complains("the build of unbuilt failed");
+}
+
+#[test]
+fn nothing_to_check_is_no_success() {
+    let bare = Folder::new("bare")
+        .with("Cargo.toml", manifest("bare") + "[workspace]\n")
+        .with("src/lib.rs", "");
+    bare.weft("").exits(4).complains("nothing to check");
+    bare.weft("list").exits(4);
+    // Who configures means to check something.
+    let configured = bare.with("weft.toml", BLOCK);
+    configured.weft("").exits(101).complains("package `bare` has no PTX");
+    let typo = configured.with("weft.toml", "[default]\nblok = 64\n");
+    typo.weft("").exits(101).complains("weft.toml:2:1").complains("unknown key `blok`");
+}
+
+#[test]
+fn packages_are_selected_by_name() {
+    let folder = Folder::new("selection")
+        .with("Cargo.toml", "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n")
+        .with("one/Cargo.toml", manifest("one"))
+        .with("one/src/lib.rs", "")
+        .with("one/weft.toml", "ptx = [\"*.ptx\"]\n".to_owned() + BLOCK)
+        .with("one/own.ptx", CLEAN)
+        .with("two/Cargo.toml", manifest("two"))
+        .with("two/src/lib.rs", "")
+        .with("two/weft.toml", "ptx = [\"*.ptx\"]\n".to_owned() + BLOCK)
+        .with("two/race.ptx", RACE);
+    let run = folder.weft("").exits(100).says("weft: 1 clean, 1 defect, 0 open");
+    assert!(run.out.find("one::own.ptx") < run.out.find("two::race.ptx"), "{run:#?}");
+    folder.weft("-p one").exits(0).says("weft: 1 clean, 0 defect, 0 open");
+    folder.weft("--exclude two").exits(0);
+    folder.weft("--manifest-path one/Cargo.toml").exits(0);
+    folder.weft("-p three").exits(101).complains("no package `three`").complains("one, two");
+    folder.weft("--manifest-path absent/Cargo.toml").exits(101).complains("absent");
+}
+
+#[test]
+fn packages_outside_the_workspace_are_checked_with_the_whole_of_it() {
+    let folder = Folder::new("outside")
+        .with(
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"one\"]\nexclude = [\"apart\"]\nresolver = \"3\"\n\
+             [workspace.metadata.weft]\nmanifests = [\"apart/Cargo.toml\"]\n",
+        )
+        .with("one/Cargo.toml", manifest("one"))
+        .with("one/src/lib.rs", "")
+        .with("one/weft.toml", "ptx = [\"*.ptx\"]\n".to_owned() + BLOCK)
+        .with("one/own.ptx", CLEAN)
+        .with("apart/Cargo.toml", manifest("apart"))
+        .with("apart/src/lib.rs", "")
+        .with("apart/build.rs", BUILD)
+        .with("apart/weft.toml", BLOCK)
+        .with("apart/kernel.ptx", RACE);
+    let run = folder.weft("").exits(100);
+    run.says("clean  one::own.ptx::own_slot").says("DEFECT apart::kernel.ptx::race_of_neighbours");
+    assert!(
+        folder.path().join("target/debug").is_dir() && !folder.path().join("apart/target").exists()
+    );
+    folder.weft("-p one").exits(0);
+    folder.weft("--manifest-path one/Cargo.toml").exits(0);
+    folder.weft("--manifest-path one/Cargo.toml --workspace").exits(100);
+    folder.weft("--exclude apart").exits(0);
+    let wrong = "[workspace]\nmembers = [\"one\"]\n[workspace.metadata.weft]\nmanifest = \"apart/Cargo.toml\"\n";
+    folder.with("Cargo.toml", wrong).weft("").exits(101).complains("unknown key `manifest`");
+}

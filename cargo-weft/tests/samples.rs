@@ -1,0 +1,122 @@
+//! The sample crates of this repository, through the binary and through their own `cargo test`.
+//!
+//! Each builds its kernels with nvcc where there is one and takes the saved PTX where not; the findings are the same.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The source of the kernel that races, and the two lines that do.
+const SOURCE: &str = "fixtures/early-handover/kernels/early_handover.cu";
+const WRITE: &str = "ys[b][pair] = pair_y;";
+const READ: &str = "reinterpret_cast<const float *>(ys[b])[i];";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the package lies in the workspace")
+        .to_owned()
+}
+
+/// The folder that this test was built in: what it holds need not be built again.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .expect("the folder lies in the target folder")
+        .to_owned()
+}
+
+/// Runs a program in a folder of the workspace. Everything it needs was fetched to build this test.
+fn run(program: &str, arguments: &[&str], folder: &Path) -> (Option<i32>, String, String) {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.env("CARGO_TARGET_DIR", target()).env("CARGO_NET_OFFLINE", "true");
+    let Output { status, stdout, stderr } = command.output().expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
+}
+
+fn weft(arguments: &[&str]) -> (Option<i32>, String, String) {
+    run(env!("CARGO_BIN_EXE_cargo-weft"), arguments, &root())
+}
+
+/// The number of the only line of the source that has `text` in it.
+fn line(text: &str) -> u64 {
+    let source = fs::read_to_string(root().join(SOURCE)).expect("the sample's source is there");
+    let lines: Vec<_> = (1..).zip(source.lines()).filter(|(_, line)| line.contains(text)).collect();
+    assert_eq!(lines.len(), 1, "`{text}` stands once in the source");
+    lines[0].0
+}
+
+#[test]
+fn the_whole_workspace() {
+    let (code, out, err) = weft(&["weft"]);
+    assert_eq!(code, Some(100), "{out}\n{err}");
+    for clean in [
+        "clean  saxpy-pipeline::saxpy_pipeline.ptx::saxpy_pipeline  (",
+        "clean  saxpy-pipeline::saxpy_pipeline.ptx::saxpy  (",
+        "clean  rust-reduce::block_sum.ptx::block_sum  (",
+        "clean  early-handover::early_handover.ptx::saxpy  (",
+        "DEFECT early-handover::early_handover.ptx::saxpy_pipeline  (",
+        "weft: 4 clean, 1 defect, 0 open",
+    ] {
+        assert!(out.contains(clean), "no `{clean}` in\n{out}\n{err}");
+    }
+    // Both lines are quoted.
+    assert!(out.contains("shared-race") && out.contains(WRITE) && out.contains(READ), "{out}");
+}
+
+#[test]
+fn the_race_has_both_its_source_lines() {
+    let (code, out, err) = weft(&["test", "--workspace", "--message-format", "json"]);
+    assert_eq!(code, Some(100), "{out}\n{err}");
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let defects: Vec<_> = lines.iter().filter(|line| line["verdict"] == "defect").collect();
+    assert_eq!(defects.len(), 1);
+    assert_eq!(
+        (&defects[0]["package"], &defects[0]["kernel"]),
+        (&"early-handover".into(), &"saxpy_pipeline".into())
+    );
+    let mut places = BTreeSet::new();
+    for finding in defects[0]["findings"].as_array().unwrap() {
+        assert_eq!(finding["code"], "shared-race");
+        for site in finding["sites"].as_array().unwrap() {
+            assert!(site["file"].as_str().unwrap().ends_with("early_handover.cu"), "{site:#}");
+            places.insert((
+                site["role"].as_str().unwrap().to_owned(),
+                site["line"].as_u64().unwrap(),
+            ));
+        }
+    }
+    assert_eq!(
+        places,
+        BTreeSet::from([("write".to_owned(), line(WRITE)), ("read".to_owned(), line(READ))])
+    );
+    assert_eq!(lines.last().unwrap()["clean"], 4);
+}
+
+#[test]
+fn the_clean_samples_by_themselves() {
+    let (code, out, err) = weft(&["-p", "saxpy-pipeline", "-p", "rust-reduce"]);
+    assert_eq!(code, Some(0), "{out}\n{err}");
+    assert!(out.contains("weft: 3 clean, 0 defect, 0 open"), "{out}");
+    let (code, out, err) = weft(&["list"]);
+    assert_eq!(code, Some(0), "{out}\n{err}");
+    assert_eq!(out.lines().count(), 5, "{out}");
+}
+
+#[test]
+fn cargo_test_of_the_sample_that_races() {
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let (code, out, err) =
+        run(&cargo, &["test", "--test", "weft"], &root().join("fixtures/early-handover"));
+    assert_eq!(code, Some(101), "{out}\n{err}");
+    let case = "early-handover::early_handover.ptx::saxpy_pipeline::shared";
+    assert!(out.contains(case) && out.contains("shared-race"), "{out}\n{err}");
+    assert!(out.contains(WRITE) && out.contains(READ), "{out}");
+    assert!(out.contains("5 passed; 1 failed"), "{out}");
+}

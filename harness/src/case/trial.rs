@@ -1,0 +1,90 @@
+//! Jobs to cases of a libtest-compatible test binary: three a job, which share its report.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use weft_core::finding::{Check, Verdict};
+
+use super::{Job, dead_allows};
+use crate::render::{self, Sources};
+
+/// The cases of `jobs`, all jobs of one package, with plain messages.
+pub fn trials(jobs: Vec<Job>) -> Vec<Trial> {
+    trials_with(jobs, false)
+}
+
+/// The cases of `jobs`, all jobs of one package: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`, `PACKAGE::FILE::read` for a
+/// file that cannot be read, and, where the configuration has any `allow`, `PACKAGE::allow`, which fails for those that
+/// accept nothing. `color`: messages carry ANSI codes.
+pub fn trials_with(jobs: Vec<Job>, color: bool) -> Vec<Trial> {
+    let jobs: Vec<Arc<Job>> = jobs.into_iter().map(Arc::new).collect();
+    let mut trials = Vec::with_capacity(jobs.len() * Check::ALL.len() + 1);
+    for job in &jobs {
+        if job.is_unread() {
+            let own = Arc::clone(job);
+            trials.push(Trial::test(job.name(), move || verdict(&own, Check::Barriers, color)));
+            continue;
+        }
+        for check in Check::ALL {
+            let own = Arc::clone(job);
+            trials.push(Trial::test(job.case(check), move || verdict(&own, check, color)));
+        }
+    }
+    if let Some(first) = jobs.iter().find(|job| !job.allow.is_empty()) {
+        let name = format!("{}::allow", first.package);
+        trials.push(Trial::test(name, move || live(&jobs)));
+    }
+    trials
+}
+
+fn verdict(job: &Job, check: Check, color: bool) -> Result<(), Failed> {
+    failure(job, check, color).map_or(Ok(()), |message| Err(Failed::from(message)))
+}
+
+fn live(jobs: &[Arc<Job>]) -> Result<(), Failed> {
+    let dead = dead_allows(jobs.iter().map(AsRef::as_ref));
+    if dead.is_empty() {
+        return Ok(());
+    }
+    let line = |allow: &crate::config::Allow| {
+        format!(
+            "{}: this `allow` of `{}` accepts nothing any more; remove it",
+            allow.place, allow.code
+        )
+    };
+    Err(Failed::from(dead.iter().map(line).collect::<Vec<_>>().join("\n")))
+}
+
+/// What is wrong with a job by one check, as it is to be shown; `None`: it is clean. Runs the job if need be.
+pub fn failure(job: &Job, check: Check, color: bool) -> Option<String> {
+    let outcome = job.outcome();
+    let report = match (&outcome.report, outcome.remaining()) {
+        (Err(error), _) => return Some(error.to_string()),
+        (Ok(_), None) => return None,
+        (Ok(_), Some(report)) => report,
+    };
+    if outcome.verdict_of(check) == Verdict::Clean {
+        return None;
+    }
+    let sources = Sources::of_package(&job.dir);
+    let text = |name: &str| sources.text(name);
+    let mut message = String::new();
+    for finding in report.findings_of(check) {
+        message.push_str(&render::finding(
+            &outcome.module,
+            &job.file.display,
+            finding,
+            &text,
+            color,
+        ));
+        message.push('\n');
+    }
+    if message.is_empty() {
+        let barriers = job.case(Check::Barriers);
+        message = format!(
+            "open: races can only be judged once the barriers are sound; see {barriers}\n\n"
+        );
+    }
+    message.push_str(&render::summary(report, color));
+    Some(message)
+}

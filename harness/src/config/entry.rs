@@ -1,0 +1,117 @@
+//! The `[[kernel]]` tables and their `[[kernel.launch]]` tables.
+
+use regex::Regex;
+
+use super::allow::{self, Allow};
+use super::reader::Node;
+use super::{ConfigError, Place, Problem, Reader, Settings};
+
+const ENTRY: &str = "tables: write `[[kernel]]`";
+const LAUNCH: &str = "tables: write `[[kernel.launch]]`";
+const LABEL: &str =
+    "a word that names the test case, such as `\"one-warp\"`, without white space, `@` and `:`";
+
+/// What one `[[kernel]]` table says about the kernels whose names it matches.
+#[derive(Clone, Debug)]
+pub struct KernelEntry {
+    /// Matched against the mangled and the demangled name.
+    pub name: Regex,
+    /// Where the table's `name` stands.
+    pub place: Place,
+    /// Its settings.
+    pub settings: Settings,
+    /// Findings that are accepted.
+    pub allow: Vec<Allow>,
+    /// Its launches; empty: one without a label.
+    pub launches: Vec<LaunchEntry>,
+}
+
+/// One `[[kernel.launch]]` table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchEntry {
+    /// Part of the test case's name.
+    pub label: String,
+    /// Where the label stands.
+    pub place: Place,
+    /// Settings that override those of the kernel.
+    pub settings: Settings,
+    /// Findings that are accepted in this launch, beside those of the kernel.
+    pub allow: Vec<Allow>,
+}
+
+/// The value of the `kernel` key.
+pub(super) fn kernels(
+    reader: Reader<'_>,
+    node: &Node<'_>,
+) -> Result<Vec<KernelEntry>, ConfigError> {
+    reader.array("kernel", ENTRY, node)?.iter().map(|entry| kernel(reader, entry)).collect()
+}
+
+fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigError> {
+    let mut settings = Settings::default();
+    let (mut name, mut allow, mut launches) = (None, Vec::new(), Vec::new());
+    for (key, value) in reader.table("kernel", ENTRY, node)? {
+        match key.get_ref().as_ref() {
+            "name" => {
+                let pattern = reader.string("name", "a regular expression", value)?;
+                let regex = Regex::new(pattern).map_err(|error| {
+                    let reason =
+                        error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+                    reader.error(value.span(), Problem::Regex(reason))
+                })?;
+                name = Some((regex, reader.place(&key.span())));
+            }
+            "allow" => allow = allow::list(reader, value)?,
+            "launch" => launches = self::launches(reader, value)?,
+            _ if settings.set(reader, key, value)? => {}
+            _ => return Err(reader.unknown(key, &known(&["name", "allow", "launch"]))),
+        }
+    }
+    let expected = "a regular expression on the kernel's name, such as `\"^reduce\"`";
+    let missing = || reader.error(node.span(), Problem::Missing { key: "name", expected });
+    let (name, place) = name.ok_or_else(missing)?;
+    Ok(KernelEntry { name, place, settings, allow, launches })
+}
+
+fn launches(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<LaunchEntry>, ConfigError> {
+    let mut launches: Vec<LaunchEntry> = Vec::new();
+    for table in reader.array("launch", LAUNCH, node)? {
+        let (launch, label) = launch(reader, table)?;
+        if let Some(same) = launches.iter().find(|other| other.label == launch.label) {
+            let problem = Problem::DuplicateLabel { label: launch.label, line: same.place.line };
+            return Err(reader.error(label, problem));
+        }
+        launches.push(launch);
+    }
+    Ok(launches)
+}
+
+fn launch(
+    reader: Reader<'_>,
+    node: &Node<'_>,
+) -> Result<(LaunchEntry, std::ops::Range<usize>), ConfigError> {
+    let mut settings = Settings::default();
+    let (mut label, mut allow) = (None, Vec::new());
+    for (key, value) in reader.table("launch", LAUNCH, node)? {
+        match key.get_ref().as_ref() {
+            "label" => {
+                let text = reader.string("label", LABEL, value)?;
+                let is_odd = |c: char| c.is_whitespace() || c.is_control() || c == '@' || c == ':';
+                if text.is_empty() || text.contains(is_odd) {
+                    return Err(reader.wrong("label", LABEL, value));
+                }
+                label = Some((text.to_owned(), value.span()));
+            }
+            "allow" => allow = allow::list(reader, value)?,
+            _ if settings.set(reader, key, value)? => {}
+            _ => return Err(reader.unknown(key, &known(&["label", "allow"]))),
+        }
+    }
+    let missing = || reader.error(node.span(), Problem::Missing { key: "label", expected: LABEL });
+    let (label, span) = label.ok_or_else(missing)?;
+    Ok((LaunchEntry { label, place: reader.place(&span), settings, allow }, span))
+}
+
+fn known(own: &[&'static str]) -> Vec<&'static str> {
+    own.iter().copied().chain(Settings::KEYS).collect()
+}

@@ -1,0 +1,129 @@
+//! Where a package's configuration lies: `weft.toml`, or `[package.metadata.weft]` of its `Cargo.toml`.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use toml::de::DeTable;
+
+use super::reader::Node;
+use super::{ConfigError, KernelEntry, Problem, Reader, Settings, entry};
+
+const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
+const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
+
+/// What a package says about its kernels. The default says nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The file it was read from; `None`: there is none.
+    pub path: Option<PathBuf>,
+    /// Patterns of PTX files, relative to the package's directory.
+    pub ptx: Vec<String>,
+    /// Settings for every kernel.
+    pub default: Settings,
+    /// The `[[kernel]]` tables in the order of the file.
+    pub kernels: Vec<KernelEntry>,
+}
+
+impl Config {
+    /// Reads a `weft.toml`.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        Self::parse(&contents(path)?, path)
+    }
+
+    /// Reads the text of a `weft.toml`; messages call it `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let reader = Reader::new(text, path);
+        Ok(Self { path: Some(path.to_path_buf()), ..config(reader, &reader.root()?)? })
+    }
+
+    /// The configuration of the package in `package_dir`: its `weft.toml`, or else `[package.metadata.weft]` of its
+    /// `Cargo.toml`, or else the default. Nothing is merged; both at once are an error.
+    pub fn find(package_dir: &Path) -> Result<Self, ConfigError> {
+        let (file, manifest) = (package_dir.join("weft.toml"), package_dir.join("Cargo.toml"));
+        let in_manifest = match contents(&manifest) {
+            Ok(text) => of_manifest(&text, &manifest)?,
+            Err(error) if is_absent(&error) => None,
+            Err(error) => return Err(error),
+        };
+        match (contents(&file), in_manifest) {
+            (Ok(_), Some(_)) => Err(ConfigError::Both { file, manifest }),
+            (Ok(text), None) => Self::parse(&text, &file),
+            (Err(error), in_manifest) if is_absent(&error) => Ok(in_manifest.unwrap_or_default()),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// The configuration in a package's `metadata` as `cargo metadata` prints it. `manifest` is read again where there
+    /// is one, since JSON has no lines for errors to name.
+    pub fn from_metadata(
+        metadata: &serde_json::Value,
+        manifest: &Path,
+    ) -> Result<Self, ConfigError> {
+        if metadata.get("weft").is_none_or(serde_json::Value::is_null) {
+            return Ok(Self::default());
+        }
+        Ok(of_manifest(&contents(manifest)?, manifest)?.unwrap_or_default())
+    }
+}
+
+fn contents(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
+}
+
+fn is_absent(error: &ConfigError) -> bool {
+    matches!(error, ConfigError::Read { source, .. } if source.kind() == ErrorKind::NotFound)
+}
+
+/// `[package.metadata.weft]` of a manifest, if it has one.
+fn of_manifest(text: &str, manifest: &Path) -> Result<Option<Config>, ConfigError> {
+    let reader = Reader::new(text, manifest);
+    let root = reader.root()?;
+    let Some(package) = root.get("package").and_then(|node| node.get_ref().as_table()) else {
+        return Ok(None);
+    };
+    let Some(metadata) = package.get("metadata").and_then(|node| node.get_ref().as_table()) else {
+        return Ok(None);
+    };
+    let Some(own) = metadata.get("weft") else { return Ok(None) };
+    let table = reader.table("package.metadata.weft", "a table", own)?;
+    Ok(Some(Config { path: Some(manifest.to_path_buf()), ..config(reader, table)? }))
+}
+
+fn config(reader: Reader<'_>, table: &DeTable<'_>) -> Result<Config, ConfigError> {
+    let mut config = Config::default();
+    for (key, node) in table {
+        match key.get_ref().as_ref() {
+            "ptx" => config.ptx = globs(reader, node)?,
+            "default" => config.default = defaults(reader, node)?,
+            "kernel" => config.kernels = entry::kernels(reader, node)?,
+            _ => return Err(reader.unknown(key, &KEYS)),
+        }
+    }
+    Ok(config)
+}
+
+fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+    let mut globs = Vec::new();
+    for item in reader.array("ptx", GLOBS, node)? {
+        let text = reader.string("ptx", GLOBS, item)?;
+        glob::Pattern::new(text)
+            .map_err(|error| reader.error(item.span(), Problem::Glob(error.msg)))?;
+        globs.push(text.to_owned());
+    }
+    Ok(globs)
+}
+
+fn defaults(reader: Reader<'_>, node: &Node<'_>) -> Result<Settings, ConfigError> {
+    let mut settings = Settings::default();
+    for (key, value) in reader.table("default", "a table: write `[default]`", node)? {
+        let name = key.get_ref().as_ref();
+        if matches!(name, "args" | "allow" | "launch") {
+            return Err(reader.error(key.span(), Problem::KernelOnly(name.to_owned())));
+        }
+        if !settings.set(reader, key, value)? {
+            return Err(reader.unknown(key, &Settings::KEYS));
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,82 @@
+//! From a configuration and a kernel's name to its launches.
+
+use std::fmt;
+
+use weft_core::launch::Launch;
+
+use super::{Allow, Config, KernelEntry, LaunchEntry, Place};
+use crate::name::KernelName;
+
+/// A launch of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedLaunch {
+    /// Its label; `None` for a kernel without `[[kernel.launch]]`.
+    pub label: Option<String>,
+    /// What the kernel is launched with.
+    pub launch: Launch,
+    /// Findings that are accepted.
+    pub allow: Vec<Allow>,
+}
+
+/// A `[[kernel]]` table that no kernel of the package fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadEntry {
+    /// Where its `name` stands.
+    pub place: Place,
+    /// The regular expression.
+    pub pattern: String,
+}
+
+impl fmt::Display for DeadEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pattern = weft_core::report::escape(&self.pattern);
+        write!(
+            f,
+            "{}: no kernel of the package is called `{pattern}`; correct `name` or remove the table",
+            self.place
+        )
+    }
+}
+
+impl KernelEntry {
+    /// Whether the table is about this kernel.
+    pub fn matches(&self, kernel: &KernelName) -> bool {
+        self.name.is_match(&kernel.mangled) || self.name.is_match(&kernel.demangled)
+    }
+}
+
+impl Config {
+    /// The launches of a kernel, at least one. Later matching `[[kernel]]` tables override earlier ones key by key.
+    pub fn launches(&self, kernel: &KernelName) -> Vec<NamedLaunch> {
+        let mut settings = self.default.clone();
+        let mut allow: Vec<Allow> = Vec::new();
+        let mut launches: &[LaunchEntry] = &[];
+        for entry in self.kernels.iter().filter(|entry| entry.matches(kernel)) {
+            settings = settings.overridden_by(&entry.settings);
+            allow.extend_from_slice(&entry.allow);
+            if !entry.launches.is_empty() {
+                launches = &entry.launches;
+            }
+        }
+        if launches.is_empty() {
+            return vec![NamedLaunch { label: None, launch: settings.launch(), allow }];
+        }
+        let named = |own: &LaunchEntry| NamedLaunch {
+            label: Some(own.label.clone()),
+            launch: settings.overridden_by(&own.settings).launch(),
+            allow: allow.iter().chain(&own.allow).cloned().collect(),
+        };
+        launches.iter().map(named).collect()
+    }
+
+    /// The `[[kernel]]` tables that fit none of `names`, all kernels of the package.
+    pub fn dead_entries(&self, names: &[KernelName]) -> Vec<DeadEntry> {
+        let is_dead = |entry: &&KernelEntry| !names.iter().any(|name| entry.matches(name));
+        let dead = self.kernels.iter().filter(is_dead);
+        dead.map(|entry| DeadEntry {
+            place: entry.place.clone(),
+            pattern: entry.name.as_str().to_owned(),
+        })
+        .collect()
+    }
+}

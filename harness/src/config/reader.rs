@@ -1,0 +1,132 @@
+//! Steps through parsed TOML and keeps the places: every accessor knows what it wants and says so where it is not.
+
+use std::ops::Range;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::{ConfigError, Place, Problem};
+
+/// A value with its place.
+pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
+
+/// The text that places refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'t> {
+    path: &'t Path,
+    text: &'t str,
+}
+
+impl<'t> Reader<'t> {
+    /// A reader of `text`, which messages call `path`.
+    pub(crate) fn new(text: &'t str, path: &'t Path) -> Self {
+        Self { path, text }
+    }
+
+    /// The whole text as a table.
+    pub(crate) fn root(self) -> Result<DeTable<'t>, ConfigError> {
+        let table = DeTable::parse(self.text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            self.error(span, Problem::Syntax(error.message().trim().replace('\n', ", ")))
+        })?;
+        Ok(table.into_inner())
+    }
+
+    /// Line and column of a span's start.
+    pub(crate) fn place(self, span: &Range<usize>) -> Place {
+        let mut start = span.start.min(self.text.len());
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let before = self.text.get(..start).unwrap_or("");
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        Place { path: self.path.to_path_buf(), line, column }
+    }
+
+    /// An error at a span.
+    pub(crate) fn error(self, span: Range<usize>, problem: Problem) -> ConfigError {
+        ConfigError::At { place: self.place(&span), problem }
+    }
+
+    /// The error for a value of the wrong type or form.
+    pub(crate) fn wrong(self, key: &str, expected: &'static str, node: &Node<'_>) -> ConfigError {
+        let found = match node.get_ref() {
+            DeValue::String(text) => format!("the string {text:?}"),
+            DeValue::Integer(number) => format!("the number {number}"),
+            DeValue::Float(number) => format!("the number {number}"),
+            DeValue::Boolean(value) => value.to_string(),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(array) => format!("an array of {}", array.len()),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        self.error(node.span(), Problem::Value { key: key.to_owned(), expected, found })
+    }
+
+    /// The error for a key that does not exist.
+    pub(crate) fn unknown(
+        self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        known: &[&str],
+    ) -> ConfigError {
+        let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        self.error(key.span(), Problem::UnknownKey { key: key.get_ref().to_string(), known })
+    }
+
+    /// A table.
+    pub(crate) fn table<'v>(
+        self,
+        key: &str,
+        expected: &'static str,
+        node: &'v Node<'t>,
+    ) -> Result<&'v DeTable<'t>, ConfigError> {
+        node.get_ref().as_table().ok_or_else(|| self.wrong(key, expected, node))
+    }
+
+    /// An array.
+    pub(crate) fn array<'v>(
+        self,
+        key: &str,
+        expected: &'static str,
+        node: &'v Node<'t>,
+    ) -> Result<&'v DeArray<'t>, ConfigError> {
+        node.get_ref().as_array().ok_or_else(|| self.wrong(key, expected, node))
+    }
+
+    /// A string.
+    pub(crate) fn string<'v>(
+        self,
+        key: &str,
+        expected: &'static str,
+        node: &'v Node<'t>,
+    ) -> Result<&'v str, ConfigError> {
+        node.get_ref().as_str().ok_or_else(|| self.wrong(key, expected, node))
+    }
+
+    /// A whole number of `u32`.
+    pub(crate) fn number(
+        self,
+        key: &str,
+        expected: &'static str,
+        node: &Node<'_>,
+    ) -> Result<u32, ConfigError> {
+        let number = integer(node).and_then(|value| u32::try_from(value).ok());
+        number.ok_or_else(|| self.wrong(key, expected, node))
+    }
+}
+
+/// A node's whole number.
+pub(super) fn integer(node: &Node<'_>) -> Option<i128> {
+    let DeValue::Integer(number) = node.get_ref() else { return None };
+    i128::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+/// A node's number, whole or not.
+pub(super) fn float(node: &Node<'_>) -> Option<f64> {
+    match node.get_ref() {
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,97 @@
+//! The settings of a launch: one table of keys for `[default]`, `[[kernel]]`, `[[kernel.launch]]` and fixture headers.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Options};
+
+use super::reader::Node;
+use super::{ConfigError, Reader, value};
+
+/// What a table states; `None` and absent arguments leave the choice to the tables before it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Threads per cta.
+    pub block: Option<Dim3>,
+    /// Ctas.
+    pub grid: Option<Dim3>,
+    /// Bytes of dynamic shared memory.
+    pub shared: Option<u32>,
+    /// Lanes of a warp run in lock step.
+    pub warp_synchronous: Option<bool>,
+    /// How results of atomics are understood.
+    pub atomics: Option<Atomics>,
+    /// Which barrier divergence is a defect.
+    pub barrier_divergence: Option<BarrierDivergence>,
+    /// Arguments by position.
+    pub args: BTreeMap<usize, Arg>,
+}
+
+impl Settings {
+    /// The keys that `set` understands.
+    pub(crate) const KEYS: [&str; 7] =
+        ["block", "grid", "shared", "warp-synchronous", "atomics", "barrier-divergence", "args"];
+
+    /// Takes one key; `false`: the key is no setting.
+    pub(crate) fn set(
+        &mut self,
+        reader: Reader<'_>,
+        key: &Spanned<Cow<'_, str>>,
+        node: &Node<'_>,
+    ) -> Result<bool, ConfigError> {
+        match key.get_ref().as_ref() {
+            "block" => self.block = Some(value::block(reader, node)?),
+            "grid" => self.grid = Some(value::extent(reader, "grid", node)?),
+            "shared" => {
+                self.shared =
+                    Some(reader.number("shared", "a number of bytes, such as `4096`", node)?);
+            }
+            "warp-synchronous" => {
+                let flag = node.get_ref().as_bool();
+                self.warp_synchronous =
+                    Some(flag.ok_or_else(|| {
+                        reader.wrong("warp-synchronous", "`true` or `false`", node)
+                    })?);
+            }
+            "atomics" => self.atomics = Some(value::atomics(reader, node)?),
+            "barrier-divergence" => {
+                self.barrier_divergence = Some(value::divergence(reader, node)?);
+            }
+            "args" => self.args = value::args(reader, node)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// These settings with those of `later` over them, key by key.
+    #[must_use]
+    pub fn overridden_by(&self, later: &Self) -> Self {
+        let mut args = self.args.clone();
+        args.extend(later.args.iter().map(|(position, arg)| (*position, arg.clone())));
+        Self {
+            block: later.block.or(self.block),
+            grid: later.grid.or(self.grid),
+            shared: later.shared.or(self.shared),
+            warp_synchronous: later.warp_synchronous.or(self.warp_synchronous),
+            atomics: later.atomics.or(self.atomics),
+            barrier_divergence: later.barrier_divergence.or(self.barrier_divergence),
+            args,
+        }
+    }
+
+    /// The launch, with the defaults of the checker for what nobody states.
+    pub fn launch(&self) -> Launch {
+        Launch {
+            block: self.block,
+            grid: self.grid,
+            shared: self.shared.unwrap_or_default(),
+            args: self.args.clone(),
+            options: Options {
+                warp_synchronous: self.warp_synchronous.unwrap_or_default(),
+                atomics: self.atomics.unwrap_or_default(),
+                barrier_divergence: self.barrier_divergence.unwrap_or_default(),
+            },
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The values of settings: extents, choices, arguments and the contents of buffers.
+
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3};
+
+use super::reader::{Node, float, integer};
+use super::{ConfigError, Problem, Reader};
+
+const EXTENT: &str = "a positive number or an array of one to three, such as `256` or `[16, 16]`";
+const ARGS: &str =
+    "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
+const ARG: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
+
+/// Threads or ctas in x, y and z.
+pub(super) fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+    let one = |node: &Node<'_>| match reader.number(key, EXTENT, node)? {
+        0 => Err(reader.wrong(key, EXTENT, node)),
+        number => Ok(number),
+    };
+    let Some(array) = node.get_ref().as_array() else { return one(node).map(Dim3::line) };
+    let mut extents = [1; 3];
+    if array.is_empty() || array.len() > extents.len() {
+        return Err(reader.wrong(key, EXTENT, node));
+    }
+    for (extent, item) in extents.iter_mut().zip(array) {
+        *extent = one(item)?;
+    }
+    let [x, y, z] = extents;
+    Ok(Dim3 { x, y, z })
+}
+
+/// A block of at most 1024 threads.
+pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+    if integer(node) == Some(0) {
+        return Err(reader.error(node.span(), Problem::Block(0)));
+    }
+    let block = extent(reader, "block", node)?;
+    let threads =
+        u64::from(block.x).saturating_mul(u64::from(block.y)).saturating_mul(u64::from(block.z));
+    if threads > 1024 {
+        return Err(reader.error(node.span(), Problem::Block(threads)));
+    }
+    Ok(block)
+}
+
+/// `atomics`.
+pub(super) fn atomics(reader: Reader<'_>, node: &Node<'_>) -> Result<Atomics, ConfigError> {
+    match node.get_ref().as_str() {
+        Some("abstract") => Ok(Atomics::Abstract),
+        Some("unique") => Ok(Atomics::Unique),
+        Some("off") => Ok(Atomics::Off),
+        _ => Err(reader.wrong("atomics", "`\"abstract\"`, `\"unique\"` or `\"off\"`", node)),
+    }
+}
+
+/// `barrier-divergence`.
+pub(super) fn divergence(
+    reader: Reader<'_>,
+    node: &Node<'_>,
+) -> Result<BarrierDivergence, ConfigError> {
+    match node.get_ref().as_str() {
+        Some("cta") => Ok(BarrierDivergence::Cta),
+        Some("warp") => Ok(BarrierDivergence::Warp),
+        Some("off") => Ok(BarrierDivergence::Off),
+        _ => Err(reader.wrong("barrier-divergence", "`\"cta\"`, `\"warp\"` or `\"off\"`", node)),
+    }
+}
+
+/// `args`.
+pub(super) fn args(
+    reader: Reader<'_>,
+    node: &Node<'_>,
+) -> Result<BTreeMap<usize, Arg>, ConfigError> {
+    let mut args = BTreeMap::new();
+    for (key, item) in reader.table("args", ARGS, node)? {
+        let name = key.get_ref();
+        let position = name.parse::<usize>().map_err(|_| {
+            let found = format!("the key `{name}`");
+            reader
+                .error(key.span(), Problem::Value { key: "args".to_owned(), expected: ARGS, found })
+        })?;
+        args.insert(position, arg(reader, name, item)?);
+    }
+    Ok(args)
+}
+
+fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigError> {
+    let wrong = || reader.wrong(&format!("args.{key}"), ARG, node);
+    match node.get_ref() {
+        DeValue::Integer(_) => integer(node).map(Arg::Integer).ok_or_else(wrong),
+        DeValue::Float(_) => float(node).map(Arg::Float).ok_or_else(wrong),
+        DeValue::String(text) if text == "buffer" => Ok(Arg::Buffer(Buffer::default())),
+        DeValue::Table(table) => {
+            let mut entries = table.iter();
+            let (Some((name, items)), None) = (entries.next(), entries.next()) else {
+                return Err(wrong());
+            };
+            let names = Element::ALL.map(Element::name);
+            let element =
+                Element::from_name(name.get_ref()).ok_or_else(|| reader.unknown(name, &names))?;
+            let contents = contents(reader, element, items)?;
+            Ok(Arg::Buffer(Buffer { contents: Some(contents) }))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn contents(reader: Reader<'_>, element: Element, node: &Node<'_>) -> Result<Vec<u8>, ConfigError> {
+    let mut bytes = Vec::new();
+    for item in reader.array(element.name(), "an array of numbers", node)? {
+        let encoded = match (integer(item), float(item)) {
+            (Some(value), _) => element.encode_integer(value),
+            (None, Some(value)) => element.encode_float(value),
+            (None, None) => return Err(reader.wrong(element.name(), "an array of numbers", item)),
+        };
+        let text = || match item.get_ref() {
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            _ => String::new(),
+        };
+        bytes.extend(encoded.ok_or_else(|| {
+            reader.error(item.span(), Problem::Element { value: text(), element: element.name() })
+        })?);
+    }
+    Ok(bytes)
+}
+
+/// The type of a buffer's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are Rust's own")]
+pub enum Element {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+}
+
+impl Element {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::U8,
+        Self::I8,
+        Self::U16,
+        Self::I16,
+        Self::U32,
+        Self::I32,
+        Self::U64,
+        Self::I64,
+        Self::F32,
+        Self::F64,
+    ];
+
+    /// Rust's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// The type with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|element| element.name() == name)
+    }
+
+    /// The little-endian bytes of a whole number; `None` if it is out of range. A float takes it rounded.
+    pub fn encode_integer(self, value: i128) -> Option<Vec<u8>> {
+        Some(match self {
+            Self::U8 => u8::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::I8 => i8::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::U16 => u16::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::I16 => i16::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::U32 => u32::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::I32 => i32::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::U64 => u64::try_from(value).ok()?.to_le_bytes().to_vec(),
+            Self::I64 => i64::try_from(value).ok()?.to_le_bytes().to_vec(),
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "rounding to the nearest float is what is asked for"
+            )]
+            Self::F32 | Self::F64 => return self.encode_float(value as f64),
+        })
+    }
+
+    /// The little-endian bytes of a float, rounded to the type; `None` for a type of whole numbers.
+    pub fn encode_float(self, value: f64) -> Option<Vec<u8>> {
+        match self {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "rounding to the nearest float is what is asked for"
+            )]
+            Self::F32 => Some((value as f32).to_le_bytes().to_vec()),
+            Self::F64 => Some(value.to_le_bytes().to_vec()),
+            _ => None,
+        }
+    }
+}

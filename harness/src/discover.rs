@@ -1,0 +1,171 @@
+//! Finding PTX: what build scripts left in `OUT_DIR`, and the files that `weft.toml` names.
+//!
+//! In a folder, a file counts as PTX if its text starts with `.version` behind white space and `//` comments, whatever
+//! it is called; one called `.ptx` always counts. What cannot be read is taken along with the text that is there, so
+//! that reading it fails as a case of its own instead of passing unseen.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use weft_core::report::escape;
+
+/// Folders nested deeper than this are not searched.
+const DEPTH: usize = 32;
+/// How much of a file is read to see whether it is PTX.
+const HEAD: u64 = 64 * 1024;
+
+/// A file of PTX.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PtxFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its path relative to the package or to `OUT_DIR`, with `/`, safe to print.
+    pub display: String,
+    /// Its text; empty if it cannot be read, with U+FFFD where it is not UTF-8.
+    pub text: String,
+}
+
+impl PtxFile {
+    /// Reads the file at `path`, shown as `display`.
+    pub fn read(path: &Path, display: &str) -> Result<Self, DiscoverError> {
+        let bytes = fs::read(path)
+            .map_err(|source| DiscoverError::Read { path: path.to_path_buf(), source })?;
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Ok(Self { path: path.to_path_buf(), display: escape(display).into_owned(), text })
+    }
+
+    fn lenient(path: &Path, display: &str) -> Self {
+        Self::read(path, display).unwrap_or_else(|_| Self {
+            path: path.to_path_buf(),
+            display: escape(display).into_owned(),
+            text: String::new(),
+        })
+    }
+}
+
+/// Why no files could be gathered.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscoverError {
+    /// A pattern without files.
+    #[error("`{pattern}` matches no file under {}; correct `ptx` in weft.toml", dir.display())]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+        /// The package's directory.
+        dir: PathBuf,
+    },
+    /// Not a pattern.
+    #[error("`{pattern}` is not a file pattern: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A file that cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// The PTX under `dir`, in the order of the paths, each content once. Links to folders are not followed.
+pub fn in_dir(dir: &Path) -> Vec<PtxFile> {
+    let mut found = Vec::new();
+    walk(dir, DEPTH, &mut found);
+    found.sort();
+    unique(found.iter().map(|path| PtxFile::lenient(path, &relative(path, dir))).collect())
+}
+
+/// The files that `patterns` name relative to `package_dir`, in the order of the paths, each content once.
+pub fn globs(package_dir: &Path, patterns: &[String]) -> Result<Vec<PtxFile>, DiscoverError> {
+    let mut found = BTreeSet::new();
+    let base = glob::Pattern::escape(&package_dir.to_string_lossy());
+    for pattern in patterns {
+        let reason = |error: glob::PatternError| DiscoverError::Pattern {
+            pattern: pattern.clone(),
+            reason: error.msg,
+        };
+        let paths = glob::glob(&format!("{base}/{pattern}")).map_err(reason)?;
+        let files: Vec<PathBuf> =
+            paths.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+        if files.is_empty() {
+            return Err(DiscoverError::NoMatch {
+                pattern: pattern.clone(),
+                dir: package_dir.to_path_buf(),
+            });
+        }
+        found.extend(files);
+    }
+    Ok(unique(
+        found.iter().map(|path| PtxFile::lenient(path, &relative(path, package_dir))).collect(),
+    ))
+}
+
+/// The files without those whose content an earlier one has.
+#[must_use]
+pub fn unique(files: Vec<PtxFile>) -> Vec<PtxFile> {
+    let mut kept: Vec<PtxFile> = Vec::with_capacity(files.len());
+    for file in files {
+        let is_known = kept.iter().any(|other| {
+            other.text == file.text && (!file.text.is_empty() || other.path == file.path)
+        });
+        if !is_known {
+            kept.push(file);
+        }
+    }
+    kept
+}
+
+fn walk(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = entry.path();
+        if kind.is_dir() {
+            if depth > 0 {
+                walk(&path, depth - 1, found);
+            }
+        } else if path.is_file() && (is_named_ptx(&path) || starts_as_ptx(&path)) {
+            found.push(path);
+        }
+    }
+}
+
+fn is_named_ptx(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ptx"))
+}
+
+fn starts_as_ptx(path: &Path) -> bool {
+    // Most files are told by their first bytes; only a long comment in front needs more.
+    [512, HEAD].into_iter().find_map(|limit| judge(&head(path, limit)?)).unwrap_or(false)
+}
+
+fn head(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(limit).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// Whether a text that begins like this is PTX; `None`: all of it is comments and white space.
+fn judge(head: &[u8]) -> Option<bool> {
+    const FIRST: &[u8] = b".version";
+    let mut rest = head.trim_ascii_start();
+    while let Some(comment) = rest.strip_prefix(b"//") {
+        let end = comment.iter().position(|byte| *byte == b'\n')?;
+        rest = comment.get(end..)?.trim_ascii_start();
+    }
+    let is_cut = rest.len() < FIRST.len() && (FIRST.starts_with(rest) || rest == b"/");
+    if is_cut { None } else { Some(rest.starts_with(FIRST)) }
+}
+
+fn relative(path: &Path, dir: &Path) -> String {
+    let own = path.strip_prefix(dir).unwrap_or(path);
+    own.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}

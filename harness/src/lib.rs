@@ -1,0 +1,44 @@
+//! Checks the GPU kernels of a crate in its own test suite.
+//!
+//! In `Cargo.toml`:
+//!
+//! ```toml
+//! [[test]]
+//! name = "weft"
+//! harness = false
+//! ```
+//!
+//! and in `tests/weft.rs`:
+//!
+//! ```no_run
+//! weft_harness::main!();
+//! ```
+//!
+//! `config` reads weft.toml, `name` demangles, `discover` finds PTX, `case` makes kernels and launches test cases,
+//! `render` shows reports, `fixture` and `snapshot` test the checker itself.
+
+pub mod case;
+pub mod config;
+pub mod discover;
+pub mod fixture;
+pub mod name;
+pub mod render;
+mod run;
+pub mod snapshot;
+
+pub use run::main;
+
+/// The whole of a `tests/weft.rs` with `harness = false`: checks the PTX that the package's build script wrote and that
+/// its weft.toml names.
+#[macro_export]
+macro_rules! main {
+    () => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::main(
+                ::std::env!("CARGO_MANIFEST_DIR"),
+                ::std::env!("CARGO_PKG_NAME"),
+                ::std::option_env!("OUT_DIR"),
+            )
+        }
+    };
+}

@@ -1,0 +1,116 @@
+//! From the files of a package to its test cases.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_harness::case::{Package, plan, trials};
+use weft_harness::config::Config;
+use weft_harness::discover::{globs, in_dir};
+use weft_harness::snapshot;
+
+const KERNELS: &str = "// made by hand\n\n.version 8.0\n.target sm_80\n.address_size 64\n\
+    .visible .entry _Z5scaleILi4EEvPf() { ret; }\n.visible .entry plain() { ret; }\n";
+const OVERLOADS: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\
+    .visible .entry _Z3addi() { ret; }\n.visible .entry _Z3addf() { ret; }\n";
+
+fn fresh(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    for (path, contents) in files {
+        let path = dir.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+    dir
+}
+
+fn package(dir: &Path, config: &str) -> Package {
+    let config = Config::parse(config, &dir.join("weft.toml")).unwrap();
+    Package { name: "demo".to_owned(), dir: dir.to_path_buf(), config, files: in_dir(dir) }
+}
+
+fn names(package: &Package) -> Vec<String> {
+    trials(plan(package).unwrap()).iter().map(|trial| trial.name().to_owned()).collect()
+}
+
+#[test]
+fn ptx_is_found_by_what_it_holds() {
+    let dir = fresh(
+        "weft-discover",
+        &[
+            ("a/kernels.bin", KERNELS.as_bytes()),
+            ("b/again.ptx", KERNELS.as_bytes()),
+            ("b/broken.ptx", b"\xff\xfe.\0v"),
+            ("b/empty.ptx", b""),
+            ("note.txt", b"the .version directive"),
+        ],
+    );
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&dir, dir.join("b/loop")).unwrap();
+    let found: Vec<String> = in_dir(&dir).into_iter().map(|file| file.display).collect();
+    assert_eq!(found, ["a/kernels.bin", "b/broken.ptx", "b/empty.ptx"]);
+    assert!(in_dir(&dir.join("absent")).is_empty());
+
+    let pattern = |text: &str| globs(&dir, &[text.to_owned()]);
+    assert_eq!(pattern("*/*.bin").unwrap()[0].display, "a/kernels.bin");
+    assert!(pattern("*.cubin").unwrap_err().to_string().starts_with("`*.cubin` matches no file"));
+}
+
+#[test]
+fn cases_are_named_by_package_file_kernel_launch_and_check() {
+    let dir =
+        fresh("weft-names", &[("k.ptx", KERNELS.as_bytes()), ("o.ptx", OVERLOADS.as_bytes())]);
+    let config = "[[kernel]]\nname = \"^plain$\"\n[[kernel.launch]]\nlabel = \"w\"\nblock = 32\n";
+    let names = names(&package(&dir, config));
+    assert_eq!(names.len(), 12);
+    assert_eq!(names[0], "demo::k.ptx::scale<4>::barriers");
+    assert_eq!(names[4], "demo::k.ptx::plain@w::shared");
+    assert_eq!(names[8], "demo::o.ptx::_Z3addi::global");
+}
+
+#[test]
+fn nothing_passes_unseen() {
+    let dir = fresh("weft-unseen", &[("bad.ptx", b"\xff\xfe"), ("k.ptx", KERNELS.as_bytes())]);
+    let whole = package(
+        &dir,
+        "[[kernel]]\nname = \"^plain$\"\nallow = [{ code = \"limit\", reason = \"r\" }]\n",
+    );
+    let names = names(&whole);
+    assert_eq!((names[0].as_str(), names[7].as_str()), ("demo::bad.ptx::read", "demo::allow"));
+    let jobs = plan(&whole).unwrap();
+    assert!(
+        jobs[0]
+            .run()
+            .report
+            .unwrap_err()
+            .to_string()
+            .starts_with("bad.ptx:1:1: the file is not UTF-8")
+    );
+
+    let none = Package { files: Vec::new(), ..whole.clone() };
+    assert!(plan(&none).unwrap_err().to_string().contains("has no PTX"));
+    let dead = Package {
+        config: Config::parse("[[kernel]]\nname = \"x\"", Path::new("weft.toml")).unwrap(),
+        ..whole
+    };
+    assert!(plan(&dead).is_ok(), "the kernels of an unread file are unknown");
+    let dead = Package { files: dead.files[1..].to_vec(), ..dead };
+    assert!(plan(&dead).unwrap_err().to_string().starts_with("weft.toml:2:1: no kernel"));
+}
+
+#[test]
+fn snapshots_are_compared_written_and_not_left_over() {
+    let dir = fresh("weft-snapshots", &[("a.txt", b"one\r\ntwo\r\n"), ("b.txt", b"")]);
+    let (a, c) = (dir.join("a.txt"), dir.join("c.txt"));
+    assert!(snapshot::compare(&a, "one\ntwo\n", false).is_ok());
+    assert!(snapshot::compare(&a, "one\n2\n", false).unwrap_err().to_string().contains("a.txt:2:"));
+    assert!(snapshot::compare(&c, "x\n", false).is_err());
+    assert!(
+        snapshot::compare(&c, "x\n", true).is_ok() && snapshot::compare(&c, "x\n", false).is_ok()
+    );
+    let left = snapshot::leftovers(&dir, "txt", &[a, c].into()).unwrap();
+    assert_eq!(left.len(), 1);
+    assert!(left[0].to_string().contains("b.txt"));
+}

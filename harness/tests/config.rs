@@ -1,0 +1,210 @@
+//! weft.toml: what it gives a kernel, and what its errors say.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use weft_core::finding::{Code, Finding, Role, Site, SourceLine};
+use weft_core::launch::{Arg, Atomics, Buffer, Dim3};
+use weft_core::ptx::{Position, Span};
+use weft_harness::config::Config;
+use weft_harness::name::KernelName;
+
+const FULL: &str = r#"
+ptx = ["kernels/*.ptx"]
+
+[default]
+block = 256
+grid = 4
+atomics = "unique"
+
+[[kernel]]
+name = "^reduce"
+block = [16, 16]
+shared = 4096
+args = { 2 = 1024, 3 = { u16 = [1, 0x0203] }, 4 = "buffer", 5 = -1.5 }
+allow = [{ code = "benign-race", at = "rtm.cu:120", reason = "every thread stores the same halo" }]
+
+[[kernel]]
+name = "reduce1|unused\\("
+shared = 8
+args = { 2 = 7 }
+
+[[kernel.launch]]
+label = "one-warp"
+block = 32
+
+[[kernel.launch]]
+label = "args"
+args = { 4 = 1 }
+"#;
+
+fn parse(text: &str) -> Config {
+    Config::parse(text, Path::new("weft.toml")).unwrap()
+}
+
+fn error(text: &str) -> String {
+    Config::parse(text, Path::new("weft.toml")).unwrap_err().to_string()
+}
+
+#[test]
+fn later_tables_override_key_by_key() {
+    let config = parse(FULL);
+    let plain = config.launches(&KernelName::new("reduce0"));
+    assert_eq!(plain.len(), 1);
+    assert_eq!((plain[0].label.as_deref(), plain[0].launch.shared), (None, 4096));
+    assert_eq!(plain[0].launch.block, Some(Dim3 { x: 16, y: 16, z: 1 }));
+    assert_eq!(plain[0].launch.grid, Some(Dim3::line(4)));
+    assert_eq!(plain[0].launch.options.atomics, Atomics::Unique);
+    assert_eq!(plain[0].launch.args[&3], Arg::Buffer(Buffer { contents: Some(vec![1, 0, 3, 2]) }));
+    assert_eq!(plain[0].launch.args[&5], Arg::Float(-1.5));
+
+    let both = config.launches(&KernelName::new("reduce1"));
+    assert_eq!(
+        both.iter().map(|own| own.label.as_deref().unwrap()).collect::<Vec<_>>(),
+        ["one-warp", "args"]
+    );
+    assert_eq!((both[0].launch.block, both[0].launch.shared), (Some(Dim3::line(32)), 8));
+    assert_eq!(both[0].launch.args[&2], Arg::Integer(7));
+    assert_eq!(both[1].launch.args[&4], Arg::Integer(1));
+    assert_eq!(both[1].allow.len(), 1);
+
+    assert_eq!(config.launches(&KernelName::new("other"))[0].launch.block, Some(Dim3::line(256)));
+    assert_eq!(Config::default().launches(&KernelName::new("other"))[0].launch.block, None);
+}
+
+#[test]
+fn a_table_without_kernels_is_named() {
+    let dead = parse(FULL).dead_entries(&[KernelName::new("reduce0")]);
+    assert_eq!(dead.len(), 1);
+    assert!(dead[0].to_string().starts_with("weft.toml:17:1: no kernel"), "{}", dead[0]);
+    assert!(
+        parse(FULL)
+            .dead_entries(&[KernelName::new("_Z6reducei"), KernelName::new("_Z6unusedi")])
+            .is_empty()
+    );
+}
+
+#[test]
+fn errors_name_the_place_and_what_to_write() {
+    let cases = [
+        (
+            "blok = 1",
+            "weft.toml:1:1: unknown key `blok`; the keys here are `ptx`, `default`, `kernel`",
+        ),
+        (
+            "[default]\nblok = 1",
+            "weft.toml:2:1: unknown key `blok`; the keys here are `block`, `grid`",
+        ),
+        ("[default]\n  block = 0", "weft.toml:2:11: a block of 0 threads"),
+        ("[default]\nblock = [64, 32]", "weft.toml:2:9: a block of 2048 threads"),
+        (
+            "[default]\nblock = []",
+            "weft.toml:2:9: `block` takes a positive number or an array of one to three",
+        ),
+        ("[default]\ngrid = \"4\"", "weft.toml:2:8: `grid` takes a positive number"),
+        ("[default]\nargs = { 1 = 2 }", "weft.toml:2:1: `args` belongs to a `[[kernel]]`"),
+        ("[default]\natomics = true", "weft.toml:2:11: `atomics` takes `\"abstract\"`"),
+        ("ptx = \"a\"", "weft.toml:1:7: `ptx` takes an array of file patterns"),
+        ("ptx = [\"a/***\"]", "weft.toml:1:8: not a file pattern"),
+        (
+            "[kernel]\nname = \"a\"",
+            "weft.toml:1:1: `kernel` takes tables: write `[[kernel]]`, not a table",
+        ),
+        ("[[kernel]]\nblock = 1", "weft.toml:1:1: `name` is missing"),
+        ("[[kernel]]\nname = \"a(\"", "weft.toml:2:8: `name` is not a regular expression"),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { x = 1 }",
+            "weft.toml:3:10: `args` takes a table from positions",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = \"buf\" }",
+            "weft.toml:3:14: `args.1` takes a number",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = { u8 = [256] } }",
+            "weft.toml:3:22: 256 does not fit u8",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = { u9 = [1] } }",
+            "weft.toml:3:16: unknown key `u9`",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nallow = [{ code = \"x\", reason = \"r\" }]",
+            "weft.toml:3:19: there is no code `x`",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nallow = [{ code = \"limit\" }]",
+            "weft.toml:3:10: `reason` is missing",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nallow = [{ code = \"limit\", reason = \" \" }]",
+            "weft.toml:3:37: `reason` takes",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\n[[kernel.launch]]\nlabel = \"\"",
+            "weft.toml:4:9: `label` takes a word",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\n[[kernel.launch]]\nlabel = \"b\"\n[[kernel.launch]]\nlabel = \"b\"",
+            "weft.toml:6:9: the label `b` is taken by the launch in line 4",
+        ),
+        ("[default\nblock = 1", "weft.toml:1:9: "),
+    ];
+    for (text, expected) in cases {
+        let found = error(text);
+        assert!(found.starts_with(expected), "{text:?} gives {found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn the_manifest_may_hold_it_instead_but_not_too() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("weft-config");
+    std::fs::create_dir_all(&dir).unwrap();
+    let (file, manifest) = (dir.join("weft.toml"), dir.join("Cargo.toml"));
+    let _ = std::fs::remove_file(&file);
+    std::fs::write(&manifest, "[package]\nname = \"x\"\n").unwrap();
+    assert!(Config::find(&dir).unwrap().path.is_none());
+
+    std::fs::write(
+        &manifest,
+        "[package]\nname = \"x\"\n[package.metadata.weft]\ndefault.block = 64\n",
+    )
+    .unwrap();
+    assert_eq!(Config::find(&dir).unwrap().default.block, Some(Dim3::line(64)));
+    let metadata = serde_json::json!({ "weft": { "default": { "block": 64 } } });
+    assert_eq!(
+        Config::from_metadata(&metadata, &manifest).unwrap().default.block,
+        Some(Dim3::line(64))
+    );
+    assert!(Config::from_metadata(&serde_json::Value::Null, &manifest).unwrap().path.is_none());
+
+    std::fs::write(&file, "[default]\nblock = 32\n").unwrap();
+    assert!(Config::find(&dir).unwrap_err().to_string().contains("keep one of the two"));
+}
+
+#[test]
+fn an_allow_fits_code_and_line_of_any_site() {
+    let allow = parse(FULL).launches(&KernelName::new("reduce0"))[0].allow[0].clone();
+    let site = |file: &str, line| Site {
+        role: Role::Write,
+        ptx: Position { line: 9, column: 1 },
+        span: Span::default(),
+        source: vec![SourceLine { file: file.to_owned(), line, column: 0 }],
+        threads: Vec::new(),
+        label: String::new(),
+    };
+    let finding = |code, site| Finding {
+        code,
+        check: None,
+        message: String::new(),
+        sites: vec![site],
+        notes: Vec::new(),
+        help: None,
+        pairs: 0,
+    };
+    assert!(allow.matches(&finding(Code::BenignRace, site("src/rtm.cu", 120)), "x.ptx"));
+    assert!(!allow.matches(&finding(Code::BenignRace, site("src/xrtm.cu", 120)), "x.ptx"));
+    assert!(!allow.matches(&finding(Code::BenignRace, site("rtm.cu", 12)), "x.ptx"));
+    assert!(!allow.matches(&finding(Code::SharedRace, site("rtm.cu", 120)), "x.ptx"));
+}

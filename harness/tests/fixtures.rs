@@ -1,0 +1,112 @@
+//! Every fixture of the workspace: its PTX is read and checked under the launch of its header, its findings must be
+//! those that are annotated, and the human report of a fixture with findings must be the one saved beside it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use weft_core::finding::Report;
+use weft_core::ptx::{self, Module};
+use weft_harness::fixture::Fixture;
+use weft_harness::render::{self, Sources};
+use weft_harness::snapshot::{self, SnapshotError};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    libtest_mimic::run(&arguments, trials()).exit_code()
+}
+
+fn trials() -> Vec<Trial> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
+    let paths = match fixtures(&dir) {
+        Ok(paths) if !paths.is_empty() => paths,
+        Ok(_) => return vec![failing(format!("{}: there are no fixtures", dir.display()))],
+        Err(error) => return vec![failing(format!("{}: {error}", dir.display()))],
+    };
+    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut trials: Vec<Trial> = paths
+        .iter()
+        .cloned()
+        .map(|path| Trial::test(format!("fixtures::{}", name(&path)), move || check(&path)))
+        .collect();
+    trials.push(Trial::test("fixtures::leftovers", move || leftovers(&dir, &paths)));
+    trials
+}
+
+fn fixtures(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = BTreeSet::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "ptx") {
+            paths.insert(path);
+        }
+    }
+    Ok(paths.into_iter().collect())
+}
+
+fn failing(message: String) -> Trial {
+    Trial::test("fixtures::found", move || Err(Failed::from(message)))
+}
+
+fn check(path: &Path) -> Result<(), Failed> {
+    let text = fs::read_to_string(path)?;
+    let fixture = Fixture::parse(&text, path)?;
+    let module = ptx::parse(&text);
+    let unread: Vec<String> = module
+        .errors
+        .iter()
+        .map(|error| format!("{}:{}: {error}", path.display(), module.position(error.span)))
+        .collect();
+    if !unread.is_empty() {
+        return Err(Failed::from(unread.join("\n")));
+    }
+    let launch = fixture.launch();
+    let reports = module
+        .kernels()
+        .map(|kernel| weft_core::check(&module, kernel, &launch))
+        .collect::<Result<Vec<Report>, _>>()?;
+    if reports.is_empty() {
+        return Err(Failed::from("the fixture has no kernel"));
+    }
+    let rendered = rendered(path, &module, &reports);
+    let mismatches = fixture.compare(&module, &reports);
+    if !mismatches.is_empty() {
+        let lines: Vec<String> = mismatches.iter().map(ToString::to_string).collect();
+        return Err(Failed::from(format!("{}\n\n{rendered}", lines.join("\n"))));
+    }
+    if reports.iter().all(|report| report.findings.is_empty()) {
+        return Ok(());
+    }
+    Ok(snapshot::compare(&path.with_extension("txt"), &rendered, snapshot::is_blessing())?)
+}
+
+/// The human reports of all kernels, free of anything that differs between machines.
+fn rendered(path: &Path, module: &Module, reports: &[Report]) -> String {
+    let dir = path.parent().unwrap_or(path);
+    let sources = Sources::within([dir]);
+    let display = path.file_name().unwrap_or_default().to_string_lossy();
+    let text = |name: &str| sources.text(name);
+    reports
+        .iter()
+        .map(|report| render::report(module, &display, report, &text, false))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// A snapshot belongs to a fixture that expects findings.
+fn leftovers(dir: &Path, paths: &[PathBuf]) -> Result<(), Failed> {
+    let mut compared = BTreeSet::new();
+    for path in paths {
+        let has_findings = fs::read_to_string(path)?.contains("//~");
+        if has_findings {
+            compared.insert(path.with_extension("txt"));
+        }
+    }
+    let left = snapshot::leftovers(dir, "txt", &compared)?;
+    if left.is_empty() {
+        return Ok(());
+    }
+    Err(Failed::from(left.iter().map(SnapshotError::to_string).collect::<Vec<_>>().join("\n")))
+}

@@ -1,0 +1,156 @@
+//! Defects of barriers: deadlock, misuse, divergence, recycling.
+
+use super::names::Names;
+use crate::emulate::{Cta, End, LaneMask, Misuse, Need, Stuck};
+use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::flow::Pc;
+use crate::order::Recycling;
+
+/// Whether a run ended in a defect.
+pub(super) const fn is_defect(end: &End) -> bool {
+    !matches!(end, End::Finished | End::Undecided(_))
+}
+
+fn defect(code: Code, message: String, sites: Vec<Site>, notes: Vec<String>, help: &str) -> Finding {
+    let help = Some(help.to_owned());
+    Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: 0 }
+}
+
+/// What a run found about barriers.
+pub(super) fn explain(names: &Names<'_>, cta: Cta, end: &End, recycled: &[Recycling]) -> Vec<Finding> {
+    let mut findings: Vec<_> = recycled.iter().map(|found| recycling(names, cta, found)).collect();
+    match end {
+        End::Finished | End::Undecided(_) => {}
+        End::Deadlock(stuck) => findings.push(deadlock(names, cta, stuck)),
+        End::Misuse { misuse, warp, lanes, pc } => findings.push(count(names, cta, misuse, *warp, *lanes, *pc)),
+        End::Diverged { warp, sides } => findings.push(divergence(names, cta, *warp, sides)),
+        End::Mask { warp, lanes, pc } => findings.push(mask(names, cta, *warp, *lanes, *pc)),
+    }
+    findings
+}
+
+fn need(barrier: u8, need: Need) -> String {
+    match need.expected {
+        Some(expected) => {
+            format!("barrier {barrier} expects {expected} threads, {} have come", need.arrived)
+        }
+        None => format!("barrier {barrier} expects all threads that have not ended, {} have come", need.arrived),
+    }
+}
+
+fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
+    // Lanes that only a warp-level instruction holds wait for lanes that never come to it.
+    let is_mask = stuck.iter().all(|own| own.barrier.is_none());
+    let mut sites: Vec<Site> = Vec::new();
+    let mut notes = Vec::new();
+    for own in stuck {
+        let thread = names.first_thread(cta.index, own.warp, own.lanes);
+        let label = match own.barrier {
+            Some((barrier, needed)) => need(barrier, needed),
+            None => "waits for lanes of its mask".to_owned(),
+        };
+        let site = names.site(Role::Waits, own.pc, vec![thread], label);
+        match sites.iter_mut().find(|known| known.span == site.span) {
+            Some(known) => known.threads.push(thread),
+            None => sites.push(site),
+        }
+    }
+    if let Some(cycle) = cycle(stuck) {
+        let names: Vec<_> = cycle.iter().map(|barrier| format!("barrier {barrier}")).collect();
+        notes.push(format!("each waits for threads that wait at the next: {}", names.join(" -> ")));
+    }
+    let waiting = stuck.iter().fold(0_u32, |warps, own| warps | 1 << own.warp).count_ones();
+    let all = names.block.count().div_ceil(32);
+    notes.push(format!("{waiting} of {all} warps wait, the others have ended"));
+    if is_mask {
+        let message = "lanes wait for lanes of their mask that never come".to_owned();
+        let help = "let every lane that the mask names reach the instruction";
+        return defect(Code::WarpMask, message, sites, notes, help);
+    }
+    let message = "no thread can run and not all have ended".to_owned();
+    defect(Code::Deadlock, message, sites, notes, "let all participants that a barrier counts reach it, in one order")
+}
+
+/// Barriers of which each waits for a warp that waits at the next.
+fn cycle(stuck: &[Stuck]) -> Option<Vec<u8>> {
+    let at = |own: &Stuck| own.barrier.map(|(barrier, _)| barrier);
+    let first = stuck.iter().find_map(at)?;
+    let mut path = vec![first];
+    loop {
+        let here = *path.last()?;
+        let next = stuck.iter().filter_map(at).find(|barrier| *barrier != here)?;
+        if let Some(start) = path.iter().position(|barrier| *barrier == next) {
+            path.drain(..start);
+            path.push(next);
+            return Some(path);
+        }
+        path.push(next);
+    }
+}
+
+fn count(names: &Names<'_>, cta: Cta, misuse: &Misuse, warp: usize, lanes: LaneMask, pc: Pc) -> Finding {
+    let thread = names.first_thread(cta.index, warp, lanes);
+    let arrival = |label: String| names.site(Role::Arrival, pc, vec![thread], label);
+    let first = |first: Pc, warp: usize, label: String| {
+        names.site(Role::First, first, vec![names.first_thread(cta.index, warp, 1)], label)
+    };
+    match *misuse {
+        Misuse::Name(name) => {
+            let message = format!("barrier {name} does not exist");
+            let sites = vec![arrival(format!("names barrier {name}"))];
+            defect(Code::BarrierCount, message, sites, Vec::new(), "barriers are named 0 to 15")
+        }
+        Misuse::Count { given, threads } => {
+            let message = format!("a barrier cannot expect {given} threads");
+            let sites = vec![arrival(format!("expects {given}"))];
+            let help = format!("the count is a positive multiple of 32, at most the {threads} threads of the cta's warps");
+            defect(Code::BarrierCount, message, sites, Vec::new(), &help)
+        }
+        Misuse::Mismatch { given, configured, first: at, first_warp } => {
+            let message = format!("participants of one barrier expect {configured} and {given} threads");
+            let sites =
+                vec![arrival(format!("expects {given}")), first(at, first_warp, format!("expects {configured}"))];
+            defect(Code::BarrierCount, message, sites, Vec::new(), "give all participants of a barrier one count")
+        }
+        Misuse::Mixed { first: at, first_warp } => {
+            let message = "a reduction shares a barrier with `sync` or `arrive`".to_owned();
+            let sites = vec![arrival("arrives in another way".into()), first(at, first_warp, "came first".into())];
+            defect(Code::BarrierCount, message, sites, Vec::new(), "use another barrier for the reduction")
+        }
+    }
+}
+
+fn divergence(names: &Names<'_>, cta: Cta, warp: usize, sides: &[(Pc, LaneMask); 2]) -> Finding {
+    let message = "lanes of one warp wait at different barriers".to_owned();
+    let sites = sides.iter().map(|&(pc, lanes)| {
+        let label = format!("{} lanes of warp {warp} wait here", lanes.count_ones());
+        names.site(Role::Waits, pc, vec![names.first_thread(cta.index, warp, lanes)], label)
+    });
+    let help = "move the barrier out of the branch";
+    defect(Code::BarrierDivergence, message, sites.collect(), Vec::new(), help)
+}
+
+fn mask(names: &Names<'_>, cta: Cta, warp: usize, lanes: LaneMask, pc: Pc) -> Finding {
+    let message = "a lane executes a warp instruction whose mask does not hold it".to_owned();
+    let thread = names.first_thread(cta.index, warp, lanes);
+    let sites = vec![names.site(Role::Here, pc, vec![thread], "is not in its mask".into())];
+    defect(Code::WarpMask, message, sites, Vec::new(), "compute the mask before the branch, from all lanes that take it")
+}
+
+fn recycling(names: &Names<'_>, cta: Cta, found: &Recycling) -> Finding {
+    let Recycling { barrier, previous, previous_warp, arrival, arrival_warp } = *found;
+    let message = format!("barrier {barrier} is used again before its last use is known to be complete");
+    let site = |role, pc, warp, label: &str| {
+        names.site(role, pc, vec![names.first_thread(cta.index, warp, 1)], label.to_owned())
+    };
+    let sites = vec![
+        site(Role::Arrival, arrival, arrival_warp, "takes part in the next generation"),
+        site(Role::Previous, previous, previous_warp, "takes part in the generation before; nothing orders the two"),
+    ];
+    let notes = vec![
+        "under another schedule the arrival counts for the other generation".to_owned(),
+        "races were not examined: their absence can only be proved once barriers are safely recycled".to_owned(),
+    ];
+    let help = "let the warp wait for the generation before, or use a second barrier";
+    defect(Code::BarrierRecycling, message, sites, notes, help)
+}

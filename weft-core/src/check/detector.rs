@@ -1,0 +1,83 @@
+//! The pass that decides: order and shadows, fed by the machine.
+
+use crate::emulate::{Access, Arrival, Events, LaneMask, OpenAccess, Terms, WARP};
+use crate::launch::Dim3;
+use crate::order::{Order, Recycling};
+use crate::ptx::Space;
+use crate::race::{Ctas, OpenAccesses, Shadow};
+
+/// What one cta does, judged as it happens.
+pub(super) struct Detector {
+    order: Order,
+    pub(super) shared: Shadow,
+    pub(super) global: Shadow,
+    pub(super) between: Ctas,
+    pub(super) open: OpenAccesses,
+    /// One for each pair of instructions.
+    pub(super) recycled: Vec<Recycling>,
+    cta: u32,
+    /// Whether there are other ctas.
+    has_others: bool,
+}
+
+/// The lanes of each warp of a block.
+pub(super) fn full_warps(block: Dim3) -> Vec<LaneMask> {
+    let (threads, warp) = (block.count(), WARP as u64);
+    let lanes = |first: u64| match threads - first {
+        rest if rest >= warp => LaneMask::MAX,
+        rest => (1 << rest) - 1,
+    };
+    (0..threads.div_ceil(warp)).map(|index| lanes(index * warp)).collect()
+}
+
+impl Detector {
+    pub(super) fn new(block: Dim3, cta: u32, has_others: bool, between: Ctas, open: OpenAccesses) -> Self {
+        Self {
+            order: Order::new(full_warps(block)),
+            shared: Shadow::new(),
+            global: Shadow::new(),
+            between,
+            open,
+            recycled: Vec::new(),
+            cta,
+            has_others,
+        }
+    }
+}
+
+impl Events for Detector {
+    fn access(&mut self, access: &Access<'_>, _: &Terms) {
+        self.open.known(access);
+        if access.space == Space::Shared {
+            self.shared.access(access, &self.order);
+            return;
+        }
+        self.global.access(access, &self.order);
+        if self.has_others {
+            self.between.access(access, self.cta);
+        }
+    }
+
+    fn open_access(&mut self, access: OpenAccess) {
+        self.open.open(access);
+    }
+
+    fn converge(&mut self, warp: usize, lanes: LaneMask) {
+        self.order.converge(warp, lanes);
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        let Some(found) = self.order.arrive(arrival) else { return };
+        if !self.recycled.iter().any(|own| (own.previous, own.arrival) == (found.previous, found.arrival)) {
+            self.recycled.push(found);
+        }
+    }
+
+    fn complete(&mut self, barrier: u8) {
+        self.order.complete(barrier);
+    }
+
+    fn exit(&mut self, warp: usize, lanes: LaneMask) {
+        self.order.exit(warp, lanes);
+    }
+}

@@ -1,0 +1,71 @@
+//! Open findings: what could not be decided, where it comes from, and what would settle it.
+
+use super::names::Names;
+use crate::emulate::{Doubt, DoubtKind, MAX_WARP_INSTRUCTIONS, OpenAccess, Origin};
+use crate::finding::{Check, Code, Finding, Role, Site};
+
+fn open(code: Code, check: Option<Check>, message: String, site: Site, help: Option<String>) -> Finding {
+    Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: 0 }
+}
+
+pub(super) fn no_launch(names: &Names<'_>) -> Finding {
+    let message = "the block size of this kernel is not stated".to_owned();
+    let help = "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`".to_owned();
+    open(Code::NoLaunch, None, message, names.kernel_site("which block size?"), Some(help))
+}
+
+pub(super) fn vacuous(names: &Names<'_>) -> Finding {
+    let message = "with this launch no thread reaches an access or a barrier: nothing was proved".to_owned();
+    let help = "give arguments with which the kernel does its work".to_owned();
+    open(Code::Vacuous, None, message, names.kernel_site("does nothing"), Some(help))
+}
+
+/// The machine stopped because something was open.
+pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
+    // What an instruction that is not modelled decides is told at that instruction.
+    if let Some(Origin::Unsupported(pc)) = doubt.origin {
+        let message = "control flow, a barrier or an address depends on this instruction, which is not modelled".to_owned();
+        let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());
+        return open(Code::Unsupported, None, message, site, None);
+    }
+    let (origin, help) = names.origin(doubt.origin);
+    let site = |label: &str| names.site_of(Role::Here, doubt.place, label.into());
+    match doubt.kind {
+        DoubtKind::Branch => {
+            let message = format!("which way this goes depends on {origin}");
+            open(Code::DependsOnInput, None, message, site("depends on it"), help)
+        }
+        DoubtKind::Address => {
+            let message = format!("where this access goes depends on {origin}");
+            open(Code::DependsOnInput, None, message, site("depends on it"), help)
+        }
+        DoubtKind::Barrier => {
+            let message = format!("which threads meet here depends on {origin}");
+            open(Code::DependsOnInput, None, message, site("depends on it"), help)
+        }
+        DoubtKind::Unsupported => {
+            let message = "this instruction is not modelled".to_owned();
+            open(Code::Unsupported, None, message, site("some thread reaches it"), None)
+        }
+        DoubtKind::Fuel => {
+            let message = format!("more than {MAX_WARP_INSTRUCTIONS} instructions of one cta, counted once a warp");
+            let help = "choose a smaller launch or smaller trip counts; a loop that waits for another thread through \
+                        memory may never end here";
+            open(Code::Limit, None, message, site("still running here"), Some(help.into()))
+        }
+    }
+}
+
+/// An access at an open address that may conflict with another.
+pub(super) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
+    let check = Some(if access.is_global { Check::Global } else { Check::Shared });
+    if let Some(Origin::Unsupported(pc)) = access.origin {
+        let message = "an address depends on this instruction, which is not modelled".to_owned();
+        let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());
+        return open(Code::Unsupported, check, message, site, None);
+    }
+    let (origin, help) = names.origin(access.origin);
+    let message = format!("where this access goes depends on {origin}; it may race with others");
+    let site = names.site(Role::Here, access.pc, Vec::new(), "its address is open".into());
+    open(Code::DependsOnInput, check, message, site, help)
+}

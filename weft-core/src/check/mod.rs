@@ -1,0 +1,148 @@
+//! Wires the stages: one kernel under one launch to its report.
+
+mod barriers;
+mod ctas;
+mod detector;
+mod doubts;
+mod names;
+mod races;
+mod recorder;
+mod request;
+
+use std::collections::BTreeSet;
+
+use crate::emulate::{Cta, End, Inputs, Run, Terms};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Stats};
+use crate::flow::{self, Pc, Program, Terminator};
+use crate::launch::{Dim3, Launch};
+use crate::ptx::{Function, Module};
+use crate::race::{Ctas, OpenAccesses};
+use crate::slice::{self, Slice};
+
+use detector::Detector;
+use names::Names;
+pub use request::CheckError;
+
+/// Checks `kernel` of `module` under `launch`. Deterministic.
+///
+/// # Errors
+/// A launch that the kernel cannot have, or PTX that does not link.
+pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
+    let program = flow::build(module, kernel).map_err(|error| request::link(module, error))?;
+    request::arguments(&program, launch)?;
+    let grid = request::grid(launch)?;
+    let mut report = Report {
+        kernel: module.name(kernel.name).to_owned(),
+        launch: launch.clone(),
+        block: None,
+        grid,
+        findings: Vec::new(),
+        assumptions: Vec::new(),
+        coverage: Coverage { reached: 0, sites: observable(&program).count() },
+        stats: Stats::default(),
+    };
+    let names = Names { module, kernel, program: &program, grid, block: Dim3::line(1) };
+    let Some((block, is_bound)) = request::block(kernel, launch)? else {
+        if report.coverage.sites > 0 {
+            report.findings.push(doubts::no_launch(&names));
+        }
+        return Ok(report);
+    };
+    report.block = Some(block);
+    if is_bound {
+        report.assumptions.push(Assumption::MaxBlock);
+    }
+    let inputs = Inputs::new(&program, launch, block, grid).map_err(request::input)?;
+    let names = Names { block, ..names };
+    run(&names, &inputs, launch, &mut report);
+    Ok(report)
+}
+
+fn observable(program: &Program) -> impl Iterator<Item = Pc> {
+    let count = u32::try_from(program.code.len()).unwrap_or(u32::MAX);
+    (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
+}
+
+/// What the pass that decides found in one cta.
+struct Decided {
+    cta: Cta,
+    run: Run,
+    detector: Detector,
+}
+
+fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report) {
+    let program = names.program;
+    let slice = slice::mark(program, &BTreeSet::new());
+    let mut reached = vec![false; program.code.len()];
+    let ctas = ctas::select(report.grid);
+    let mut between = Ctas::new();
+    let mut open = OpenAccesses::default();
+    let mut decided = Vec::new();
+    for &cta in &ctas {
+        let mut terms = Terms::new(false);
+        let mut detector = Detector::new(inputs.block, cta.index, ctas.len() > 1, between, open);
+        let run = crate::emulate::run(program, &slice, inputs, cta, &mut terms, &mut detector, &mut reached);
+        between = std::mem::take(&mut detector.between);
+        open = std::mem::take(&mut detector.open);
+        report.stats.ctas += 1;
+        report.stats.warp_instructions += run.warp_instructions;
+        report.stats.thread_commands += run.thread_commands;
+        report.stats.generations += run.generations;
+        let is_broken = barriers::is_defect(&run.end) || !detector.recycled.is_empty();
+        decided.push(Decided { cta, run, detector });
+        if is_broken {
+            break;
+        }
+    }
+    report.coverage.reached = observable(program).filter(|pc| reached[pc.index()]).count();
+    let mut findings = Vec::new();
+    for own in &decided {
+        findings.extend(barriers::explain(names, own.cta, &own.run.end, &own.detector.recycled));
+        if let End::Undecided(doubt) = &own.run.end {
+            findings.push(doubts::explain(names, doubt));
+        }
+    }
+    // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
+    if decided.iter().all(|own| own.detector.recycled.is_empty()) {
+        findings.extend(races::explain(names, inputs, &decided, between.racing()));
+    }
+    findings.extend(open.doubtful().iter().map(|access| doubts::open_access(names, access)));
+    let is_finished = decided.iter().all(|own| own.run.end == End::Finished);
+    if is_finished && report.coverage.reached == 0 && report.coverage.sites > 0 {
+        findings.push(doubts::vacuous(names));
+    }
+    report.findings = distinct(findings);
+    assume(&slice, names, launch, ctas.len(), report);
+}
+
+/// Ctas often have the same things to say: each is said once.
+fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut said: BTreeSet<(Code, Option<Check>, Vec<_>)> = BTreeSet::new();
+    let key = |finding: &Finding| {
+        let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
+        (finding.code, finding.check, sites)
+    };
+    findings.into_iter().filter(|finding| said.insert(key(finding))).collect()
+}
+
+fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report: &mut Report) {
+    let mut assume = |holds: bool, assumption| {
+        if holds {
+            report.assumptions.push(assumption);
+        }
+    };
+    assume(names.program.params.iter().filter(|param| param.is_pointer).count() > 1, Assumption::DisjointBuffers);
+    assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
+    assume(launch.grid.is_none(), Assumption::OneCta);
+    assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
+    assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
+}
+
+/// Loops are contiguous in the sort order: one is dropped if none of its branches is decided.
+fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
+    program.blocks.iter().enumerate().any(|(latch, block)| {
+        let is_end = matches!(block.terminator, Terminator::End);
+        let headers = block.terminator.successors().into_iter().map(|header| header.index());
+        !is_end && headers.filter(|header| *header <= latch).any(|header| !slice.branches[header..=latch].contains(&true))
+    })
+}

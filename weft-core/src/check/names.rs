@@ -1,0 +1,111 @@
+//! How instructions, threads, addresses and origins are called in findings.
+
+use crate::emulate::{LaneMask, Origin, WARP, argument_of, lanes};
+use crate::finding::{Role, Site, SourceLine, Thread};
+use crate::flow::{Pc, Place, PlaceId, Program};
+use crate::launch::Dim3;
+use crate::ptx::{Function, Module, Space};
+
+/// The kernel and launch that names refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    pub(super) module: &'a Module,
+    pub(super) kernel: &'a Function,
+    pub(super) program: &'a Program,
+    pub(super) grid: Dim3,
+    pub(super) block: Dim3,
+}
+
+impl Names<'_> {
+    /// The site of an instruction.
+    pub(super) fn site(&self, role: Role, pc: Pc, threads: Vec<Thread>, label: String) -> Site {
+        self.site_at(role, self.program.place(pc), threads, label)
+    }
+
+    pub(super) fn site_of(&self, role: Role, place: PlaceId, label: String) -> Site {
+        let place = self.program.places.get(place.0 as usize).cloned();
+        let place = place.unwrap_or(Place { span: self.kernel.name, source: Vec::new() });
+        self.site_at(role, &place, Vec::new(), label)
+    }
+
+    fn site_at(&self, role: Role, place: &Place, threads: Vec<Thread>, label: String) -> Site {
+        let source = place.source.iter().map(|&(file, line, column)| SourceLine {
+            file: self.module.file(file).unwrap_or("?").to_owned(),
+            line,
+            column,
+        });
+        let span = place.span;
+        Site { role, ptx: self.module.position(span), span, source: source.collect(), threads, label }
+    }
+
+    /// The site of the kernel's head.
+    pub(super) fn kernel_site(&self, label: &str) -> Site {
+        let place = Place { span: self.kernel.span, source: Vec::new() };
+        self.site_at(Role::Kernel, &place, Vec::new(), label.to_owned())
+    }
+
+    pub(super) fn thread(&self, cta: u32, warp: usize, lane: usize) -> Thread {
+        Thread { cta: self.grid.point(u64::from(cta)), thread: self.block.point((warp * WARP + lane) as u64) }
+    }
+
+    /// The first thread of some lanes.
+    pub(super) fn first_thread(&self, cta: u32, warp: usize, mask: LaneMask) -> Thread {
+        self.thread(cta, warp, lanes(mask).next().unwrap_or(0))
+    }
+
+    /// The line of an instruction in the PTX.
+    pub(super) fn line(&self, pc: Pc) -> u32 {
+        self.module.position(self.program.place(pc).span).line
+    }
+
+    fn param(&self, position: usize) -> String {
+        let name = self.program.params.get(position).map_or("?", |param| param.name.as_str());
+        format!("argument {position} (`{name}`)")
+    }
+
+    /// An address as a symbol or argument plus an offset.
+    pub(super) fn address(&self, space: Space, address: u64) -> String {
+        if space == Space::Global
+            && let Some(position) = argument_of(address)
+        {
+            let offset = address & ((1 << 40) - 1);
+            return format!("{} + {offset}", self.param(position));
+        }
+        let holds = |symbol: &&crate::flow::Symbol| {
+            let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
+            symbol.space == space && address >= symbol.address && (is_dynamic || address - symbol.address < symbol.size)
+        };
+        match self.program.symbols.iter().filter(holds).max_by_key(|symbol| symbol.address) {
+            Some(symbol) => format!("`{}` + {}", symbol.name, address - symbol.address),
+            None if space == Space::Shared => format!("shared memory + {address}"),
+            None => format!("address {address:#x}"),
+        }
+    }
+
+    /// Where an open value comes from, and what would settle it.
+    pub(super) fn origin(&self, origin: Option<Origin>) -> (String, Option<String>) {
+        let text = |text: String| (text, None);
+        match origin {
+            Some(Origin::Argument(position)) => {
+                let help = format!("give its value in weft.toml: `args = {{ {position} = 1024 }}`");
+                (format!("{}, which is not given", self.param(position)), Some(help))
+            }
+            Some(Origin::Contents(position)) => {
+                let help = format!("give them in weft.toml: `args = {{ {position} = {{ u32 = [0, 1] }} }}`");
+                (format!("the contents of the buffer behind {}", self.param(position)), Some(help))
+            }
+            Some(Origin::Symbol(at)) => {
+                let name = self.program.symbols.get(at).map_or("?", |symbol| symbol.name.as_str());
+                text(format!("the contents of `{name}`, which the host may set"))
+            }
+            Some(Origin::Unwritten(pc)) => text(format!("memory that nothing wrote, read at line {}", self.line(pc))),
+            Some(Origin::Atomic(pc)) => text(format!("the result of the atomic at line {}", self.line(pc))),
+            Some(Origin::Unsupported(pc)) => {
+                text(format!("the instruction at line {}, which is not modelled", self.line(pc)))
+            }
+            Some(Origin::Hardware(pc)) => text(format!("a hardware register, read at line {}", self.line(pc))),
+            Some(Origin::Register) => text("a register that nothing wrote".into()),
+            None => text("a value that is undefined".into()),
+        }
+    }
+}

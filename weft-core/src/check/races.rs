@@ -1,0 +1,168 @@
+//! Races: the explaining pass over the ctas that race, and its findings.
+
+use std::collections::BTreeSet;
+
+use super::Decided;
+use super::names::Names;
+use super::recorder::Recorder;
+use crate::emulate::{Inputs, Kind, Terms};
+use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::flow::Pc;
+use crate::ptx::Space;
+use crate::race::{Conflict, CtaHistory, Pair, Pairs, Side, Watched};
+use crate::slice;
+
+/// Ctas that are run again for races within a cta; further ones race in the same way.
+const MAX_CTAS: usize = 4;
+
+/// Names every racing pair of instructions.
+pub(super) fn explain(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    decided: &[Decided],
+    between: &BTreeSet<u64>,
+) -> Vec<Finding> {
+    let races = |own: &&Decided| !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty();
+    if between.is_empty() && !decided.iter().any(|own| races(&own)) {
+        return Vec::new();
+    }
+    // First which instructions race; then, with the values of those that store, which races are benign.
+    let pairs = record(names, inputs, decided, between, &BTreeSet::new());
+    let stores = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
+    let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
+    let pairs = record(names, inputs, decided, between, &stores);
+    let mut findings: Vec<_> = pairs.iter().map(|(space, pair)| finding(names, space, pair)).collect();
+    findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
+    findings
+}
+
+fn record(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    decided: &[Decided],
+    between: &BTreeSet<u64>,
+    widen: &BTreeSet<Pc>,
+) -> Pairs {
+    let program = names.program;
+    let slice = slice::mark(program, widen);
+    let mut pairs = Pairs::default();
+    let mut across = CtaHistory::new(between.clone());
+    let mut again = 0;
+    for own in decided {
+        let bytes = |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
+        let mut watched =
+            Watched { shared: bytes(own.detector.shared.racing()), global: bytes(own.detector.global.racing()) };
+        let races = !watched.shared.is_empty() || !watched.global.is_empty();
+        if races && again == MAX_CTAS {
+            watched = Watched::default();
+        } else if races {
+            again += 1;
+        }
+        if between.is_empty() && watched.shared.is_empty() && watched.global.is_empty() {
+            continue;
+        }
+        let mut terms = Terms::new(true);
+        let mut reached = vec![false; program.code.len()];
+        let mut recorder = Recorder::new(inputs.block, own.cta.index, watched, &mut across, &mut pairs);
+        crate::emulate::run(program, &slice, inputs, own.cta, &mut terms, &mut recorder, &mut reached);
+    }
+    pairs
+}
+
+const fn word(kind: Kind) -> (&'static str, Role) {
+    if kind.is_atomic {
+        ("atomic", Role::Atomic)
+    } else if kind.writes {
+        ("write", Role::Write)
+    } else {
+        ("read", Role::Read)
+    }
+}
+
+fn finding(names: &Names<'_>, space: Space, pair: &Pair) -> Finding {
+    let (first, second) = (pair.example.first, pair.example.second);
+    let by_line = |side: &Side| (names.program.place(side.pc).span, side.cta, side.warp, side.lane);
+    let (first, second) = if by_line(&first) <= by_line(&second) { (first, second) } else { (second, first) };
+    let both_write = first.kind.writes && second.kind.writes;
+    let (check, race) = match space {
+        Space::Shared => (Check::Shared, Code::SharedRace),
+        _ => (Check::Global, Code::GlobalRace),
+    };
+    let code = match pair.conflict {
+        Conflict::Strong => Code::UnorderedStrong,
+        Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
+        Conflict::Race => race,
+    };
+    let pairs = pair.within_warps + pair.between_warps + pair.between_ctas;
+    Finding {
+        code,
+        check: Some(check),
+        message: message(names, space, code, &first, &second),
+        sites: sites(names, space, &first, &second),
+        notes: vec![counts(pair)],
+        help: Some(help(code, &first, &second).to_owned()),
+        pairs,
+    }
+}
+
+fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &Side) -> String {
+    let kinds = match (first.kind, second.kind) {
+        (a, b) if a.is_atomic != b.is_atomic => "atomic-plain",
+        (a, b) if a.is_atomic && b.is_atomic => "atomic-atomic",
+        (a, b) if a.writes && b.writes => "write-write",
+        _ => "read-write",
+    };
+    let level = if first.cta != second.cta {
+        "ctas"
+    } else if first.warp == second.warp {
+        "lanes of a warp"
+    } else {
+        "warps"
+    };
+    let what = match code {
+        Code::BenignRace => "benign race: the same value is stored",
+        Code::UnorderedStrong => "unordered strong accesses",
+        _ => "race",
+    };
+    let memory = if space == Space::Shared { "shared" } else { "global" };
+    let address = names.address(space, first.address.max(second.address));
+    format!("{kinds} {what} between {level} on {memory} memory, at {address}")
+}
+
+fn sites(names: &Names<'_>, space: Space, first: &Side, second: &Side) -> Vec<Site> {
+    let thread = |side: &Side| names.thread(side.cta, usize::from(side.warp), usize::from(side.lane));
+    let site = |side: &Side| {
+        let (word, role) = word(side.kind);
+        let address = names.address(space, side.address);
+        let label = format!("{}-byte {word} of {address} by {}", side.bytes, thread(side));
+        names.site(role, side.pc, vec![thread(side)], label)
+    };
+    if first.pc != second.pc {
+        return vec![site(first), site(second)];
+    }
+    let mut both = site(first);
+    both.threads.push(thread(second));
+    both.label = format!("{} and by {}", both.label, thread(second));
+    vec![both]
+}
+
+fn counts(pair: &Pair) -> String {
+    let mut parts = Vec::new();
+    let mut part = |count: u64, text: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {text}"));
+        }
+    };
+    part(pair.within_warps, "within a warp");
+    part(pair.between_warps, "between warps");
+    part(pair.between_ctas, "or more between ctas");
+    format!("racing pairs of threads: {}", parts.join(", "))
+}
+
+const fn help(code: Code, first: &Side, second: &Side) -> &'static str {
+    match code {
+        Code::BenignRace | Code::UnorderedStrong => "if this is intended, allow it in weft.toml with a reason",
+        _ if first.cta != second.cta => "nothing orders ctas of one launch: give each its own part of the memory",
+        _ => "put a barrier between the two that both threads take part in",
+    }
+}

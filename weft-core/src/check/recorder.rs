@@ -1,0 +1,57 @@
+//! The pass that explains: the same run again, watching the bytes that race.
+
+use crate::emulate::{Access, Arrival, Events, LaneMask, OpenAccess, Terms};
+use crate::launch::Dim3;
+use crate::order::Order;
+use crate::ptx::Space;
+use crate::race::{CtaHistory, History, Pairs, Watched};
+
+/// Watches one cta.
+pub(super) struct Recorder<'a> {
+    order: Order,
+    history: History,
+    /// Bytes that race between ctas; shared by all ctas of the pass.
+    between: &'a mut CtaHistory,
+    pairs: &'a mut Pairs,
+    cta: u32,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        block: Dim3,
+        cta: u32,
+        watched: Watched,
+        between: &'a mut CtaHistory,
+        pairs: &'a mut Pairs,
+    ) -> Self {
+        let order = Order::new(super::detector::full_warps(block));
+        Self { order, history: History::new(watched), between, pairs, cta }
+    }
+}
+
+impl Events for Recorder<'_> {
+    fn access(&mut self, access: &Access<'_>, terms: &Terms) {
+        self.history.access(access, self.cta, &self.order, terms, self.pairs);
+        if access.space == Space::Global {
+            self.between.access(access, self.cta, terms, self.pairs);
+        }
+    }
+
+    fn open_access(&mut self, _: OpenAccess) {}
+
+    fn converge(&mut self, warp: usize, lanes: LaneMask) {
+        self.order.converge(warp, lanes);
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        self.order.arrive(arrival);
+    }
+
+    fn complete(&mut self, barrier: u8) {
+        self.order.complete(barrier);
+    }
+
+    fn exit(&mut self, warp: usize, lanes: LaneMask) {
+        self.order.exit(warp, lanes);
+    }
+}

@@ -1,0 +1,98 @@
+//! Launches that a kernel cannot have.
+
+use crate::emulate::InputError;
+use crate::flow::{LinkError, Program};
+use crate::launch::{Dim3, Launch};
+use crate::ptx::{Function, Module, Position};
+
+/// A launch that does not fit the kernel, or a kernel that does not link: request errors, not findings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// More threads than any device takes, or none.
+    #[error("a block of {0} threads: a cta has 1 to 1024 threads")]
+    BlockSize(u64),
+    /// A block that the kernel does not allow.
+    #[error("a block of {given} threads, but the kernel states {directive} {stated}: the launch would fail")]
+    BlockBound {
+        /// As given.
+        given: Dim3,
+        /// `.reqntid` or `.maxntid`.
+        directive: &'static str,
+        /// As stated.
+        stated: Dim3,
+    },
+    /// A grid without ctas or beyond the hardware's limits.
+    #[error("a grid of {0} ctas: a launch has 1 to 2147483647 ctas")]
+    GridSize(u64),
+    /// An argument beyond the parameters.
+    #[error("argument {position} is given, but the kernel has {count} parameters, numbered from 0")]
+    NoParameter {
+        /// As given.
+        position: usize,
+        /// Parameters of the kernel.
+        count: usize,
+    },
+    /// An argument that the parameter cannot hold.
+    #[error("argument {position} does not fit the parameter: {reason}")]
+    Argument {
+        /// As given.
+        position: usize,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+    /// The kernel does not link.
+    #[error("line {at}: {reason}")]
+    Link {
+        /// Where.
+        at: Position,
+        /// Why.
+        reason: String,
+    },
+}
+
+pub(super) fn link(module: &Module, error: LinkError) -> CheckError {
+    CheckError::Link { at: module.position(error.span), reason: error.kind.to_string() }
+}
+
+pub(super) fn input(error: InputError) -> CheckError {
+    CheckError::Argument { position: error.position, reason: error.reason }
+}
+
+pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckError> {
+    let count = program.params.len();
+    match launch.args.keys().find(|position| **position >= count) {
+        Some(&position) => Err(CheckError::NoParameter { position, count }),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
+    let grid = launch.grid.unwrap_or(Dim3::line(1));
+    if (1..=u64::from(i32::MAX.unsigned_abs())).contains(&grid.count()) {
+        Ok(grid)
+    } else {
+        Err(CheckError::GridSize(grid.count()))
+    }
+}
+
+/// The block size, and whether it is only the kernel's upper bound.
+pub(super) fn block(kernel: &Function, launch: &Launch) -> Result<Option<(Dim3, bool)>, CheckError> {
+    let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+    let (required, most) = (kernel.reqntid.map(dim), kernel.maxntid.map(dim));
+    let (block, is_bound) = match (launch.block, required, most) {
+        (Some(given), _, _) => (given, false),
+        (None, Some(required), _) => (required, false),
+        (None, None, Some(most)) => (most, true),
+        (None, None, None) => return Ok(None),
+    };
+    if !(1..=1024).contains(&block.count()) {
+        return Err(CheckError::BlockSize(block.count()));
+    }
+    if let Some(stated) = required.filter(|stated| *stated != block) {
+        return Err(CheckError::BlockBound { given: block, directive: ".reqntid", stated });
+    }
+    if let Some(stated) = most.filter(|stated| stated.count() < block.count()) {
+        return Err(CheckError::BlockBound { given: block, directive: ".maxntid", stated });
+    }
+    Ok(Some((block, is_bound)))
+}

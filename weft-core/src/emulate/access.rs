@@ -1,0 +1,297 @@
+//! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
+
+use super::event::{Access, DoubtKind, Events, Kind, OpenAccess};
+use super::machine::{Machine, Step, doubt};
+use super::memory::Loaded;
+use super::ops::space_of;
+use super::term::Origin;
+use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
+use crate::flow::{Address, Instr, Pc};
+use crate::launch::Atomics;
+use crate::ptx::isa::{Decoded, Effect, Modifier};
+use crate::ptx::{Space, Type};
+use crate::slice::Keep;
+
+impl<E: Events> Machine<'_, E> {
+    pub(super) fn access(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) -> Step<()> {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        };
+        let addresses = self.addresses(warp, &address);
+        let open = addresses.open_lanes() & enabled;
+        if open != 0 {
+            self.access_open(warp, pc, instr, decoded, &address, &addresses, open)?;
+        }
+        for (space, lanes, addresses) in split(address.space, addresses, enabled & !open) {
+            self.access_space(warp, pc, instr, decoded, space, &addresses, lanes);
+        }
+        Ok(())
+    }
+
+    fn addresses(&self, warp: usize, address: &Address) -> Value {
+        let Some(base) = address.base else { return Value::uniform(address.offset) };
+        let value = &self.warps[warp].registers[base.index()];
+        if let Some((base, step)) = value.as_affine() {
+            return Value::affine(base.wrapping_add(address.offset), step);
+        }
+        let open = value.open_lanes();
+        let lane = |lane: usize| {
+            let own = value.lane(lane);
+            if open >> lane & 1 == 1 { own } else { own.wrapping_add(address.offset) }
+        };
+        Value::each(std::array::from_fn(lane), open)
+    }
+
+    /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
+    fn access_open(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        address: &Address,
+        addresses: &Value,
+        open: LaneMask,
+    ) -> Step<()> {
+        let term = addresses.term(open);
+        let region = term.and_then(|term| self.terms.region(term));
+        let origin = term.and_then(|term| self.terms.origin(term));
+        let space = match (address.space, region) {
+            (Space::Generic, Some(_)) => Space::Global,
+            (space, _) => space,
+        };
+        let is_observed = matches!(space, Space::Shared | Space::Global);
+        let writes = decoded.row.effect != Effect::Load;
+        let contents = self.slice.contents;
+        let is_lost = writes
+            && match space {
+                Space::Shared => contents.shared,
+                Space::Global => contents.global,
+                _ => contents.local,
+            };
+        if !is_observed && (writes || space == Space::Generic) || is_lost {
+            return Err(doubt(DoubtKind::Address, instr.place, origin));
+        }
+        if is_observed {
+            let (is_global, kind) = (space == Space::Global, self.kind(decoded));
+            self.events.open_access(OpenAccess { pc, is_global, region, kind, origin });
+        }
+        let value = Value::open(self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))));
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, value.clone(), open);
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
+    fn access_space(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        space: Space,
+        addresses: &Value,
+        lanes: LaneMask,
+    ) {
+        let keep = self.slice.keep[pc.index()];
+        let stored: Vec<Value> = if keep == Keep::Value && decoded.row.effect != Effect::Load {
+            instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
+        } else {
+            Vec::new()
+        };
+        let element = decoded.ty().bytes();
+        if matches!(space, Space::Shared | Space::Global) {
+            self.count_commands(lanes);
+            if self.inputs.options.warp_synchronous {
+                self.events.converge(warp, lanes);
+            }
+            let bytes = element * u32::from(decoded.vector());
+            let access = Access { warp, lanes, pc, space, addresses, bytes, kind: self.kind(decoded), stored: &stored };
+            self.events.access(&access, self.terms);
+        }
+        if keep != Keep::Value {
+            return;
+        }
+        match decoded.row.effect {
+            Effect::Load => self.load(warp, pc, instr, decoded, space, addresses, lanes),
+            Effect::Store => self.store(warp, decoded, space, addresses, lanes, &stored),
+            _ => self.atomic(warp, pc, instr, decoded, space, addresses, lanes),
+        }
+    }
+
+    /// `atomics = "off"` makes an atomic a plain access.
+    fn kind(&self, decoded: &Decoded) -> Kind {
+        let kind = kind(decoded);
+        if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
+            return Kind { writes: true, ..Kind::default() };
+        }
+        kind
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
+    fn load(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        space: Space,
+        addresses: &Value,
+        mask: LaneMask,
+    ) {
+        let ty = decoded.ty();
+        let size = ty.bytes().min(8);
+        for (at, dest) in instr.dests.iter().enumerate() {
+            let Some(dest) = dest else { continue };
+            let offset = at as u64 * u64::from(ty.bytes());
+            let read = |machine: &mut Self, lane: usize| {
+                let address = addresses.lane(lane).wrapping_add(offset);
+                extended(ty, machine.read(warp, pc, space, lane, address, size))
+            };
+            let value = if addresses.as_uniform().is_some() && space != Space::Local {
+                match read(self, 0) {
+                    Loaded::Known(bits) => Value::uniform(bits),
+                    Loaded::Open(term) => Value::open(term),
+                }
+            } else {
+                let (mut each, mut open) = ([0; WARP], 0);
+                for lane in lanes(mask) {
+                    match read(self, lane) {
+                        Loaded::Known(bits) => each[lane] = bits,
+                        Loaded::Open(term) => {
+                            each[lane] = u64::from(term);
+                            open |= 1 << lane;
+                        }
+                    }
+                }
+                Value::each(each, open)
+            };
+            self.warps[warp].write(*dest, value, mask);
+        }
+    }
+
+    fn read(&mut self, warp: usize, pc: Pc, space: Space, lane: usize, address: u64, size: u32) -> Loaded {
+        let unwritten = Origin::Unwritten(pc);
+        match space {
+            Space::Shared => self.shared.load(address, size, unwritten, self.terms),
+            Space::Global => self.global.load(address, size, unwritten, self.terms),
+            Space::Local => self.warps[warp].local(lane).load(address, size, unwritten, self.terms),
+            Space::Param => self.inputs.params.load(address, size, unwritten, self.terms),
+            Space::Const => self.inputs.constants.load(address, size, unwritten, self.terms),
+            _ => Loaded::Open(self.terms.fresh(Origin::Unsupported(pc))),
+        }
+    }
+
+    fn write(&mut self, warp: usize, space: Space, lane: usize, address: u64, size: u32, value: Loaded) {
+        match space {
+            Space::Shared => self.shared.store(address, size, value),
+            Space::Global => self.global.store(address, size, value),
+            Space::Local => self.warps[warp].local(lane).store(address, size, value),
+            _ => {}
+        }
+    }
+
+    fn store(
+        &mut self,
+        warp: usize,
+        decoded: &Decoded,
+        space: Space,
+        addresses: &Value,
+        mask: LaneMask,
+        stored: &[Value],
+    ) {
+        let ty = decoded.ty();
+        let size = ty.bytes().min(8);
+        for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
+            for lane in lanes(mask) {
+                let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
+                self.write(warp, space, lane, address, size, lane_of(value, lane, ty));
+            }
+        }
+    }
+
+    /// What an atomic returns and leaves is open: another thread may always have come between.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
+    fn atomic(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        space: Space,
+        addresses: &Value,
+        mask: LaneMask,
+    ) {
+        let term = self.terms.fresh(Origin::Atomic(pc));
+        let size = decoded.ty().bytes().min(8);
+        for lane in lanes(mask) {
+            self.write(warp, space, lane, addresses.lane(lane), size, Loaded::Open(term));
+        }
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, Value::open(term), mask);
+        }
+    }
+}
+
+/// A lane's value as it goes to memory.
+fn lane_of(value: &Value, lane: usize, ty: Type) -> Loaded {
+    let bits = value.lane(lane);
+    if value.open_lanes() >> lane & 1 == 1 {
+        Loaded::Open(u32::try_from(bits).unwrap_or(u32::MAX))
+    } else {
+        Loaded::Known(truncate(bits, ty.bits()))
+    }
+}
+
+/// Loads of signed types extend to the register, which may be wider.
+fn extended(ty: Type, loaded: Loaded) -> Loaded {
+    match loaded {
+        Loaded::Known(bits) if ty.is_signed() && ty.bits() < 64 => {
+            let wide = signed(bits, ty.bits()).cast_unsigned();
+            Loaded::Known(if ty.bits() == 32 { truncate(wide, 32) } else { wide })
+        }
+        loaded => loaded,
+    }
+}
+
+/// The lanes by the space that they access, with addresses within it.
+fn split(space: Space, addresses: Value, mask: LaneMask) -> Vec<(Space, LaneMask, Value)> {
+    if mask == 0 {
+        return Vec::new();
+    }
+    if space != Space::Generic {
+        return vec![(space, mask, addresses)];
+    }
+    let mut parts: Vec<(Space, LaneMask)> = Vec::new();
+    for lane in lanes(mask) {
+        let (space, _) = space_of(addresses.lane(lane));
+        match parts.iter_mut().find(|(own, _)| *own == space) {
+            Some((_, lanes)) => *lanes |= 1 << lane,
+            None => parts.push((space, 1 << lane)),
+        }
+    }
+    let within = |space: Space| {
+        let base = crate::flow::window(space);
+        match addresses.as_affine() {
+            Some((first, step)) => Value::affine(first.wrapping_sub(base), step),
+            None => Value::each(std::array::from_fn(|lane| addresses.lane(lane).wrapping_sub(base)), 0),
+        }
+    };
+    parts.into_iter().map(|(space, lanes)| (space, lanes, within(space))).collect()
+}
+
+/// How an instruction acts on memory (PTX ISA §8.4).
+fn kind(decoded: &Decoded) -> Kind {
+    const STRONG: [Modifier; 6] = [
+        Modifier::Volatile, Modifier::Relaxed, Modifier::Acquire, Modifier::Release, Modifier::AcqRel, Modifier::Mmio,
+    ];
+    let is_atomic = decoded.row.effect == Effect::Atomic;
+    Kind {
+        writes: decoded.row.effect != Effect::Load,
+        is_atomic,
+        is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
+        is_cta_scoped: decoded.modifiers.has(Modifier::Cta),
+    }
+}

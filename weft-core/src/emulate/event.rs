@@ -1,0 +1,163 @@
+//! What the machine tells, as it happens.
+
+use super::barrier::{Misuse, Need};
+use super::term::{Origin, Terms};
+use super::value::{LaneMask, Value};
+use crate::flow::{Pc, PlaceId};
+use crate::ptx::Space;
+
+/// How an access acts on memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::struct_excessive_bools, reason = "four independent properties of PTX's memory model")]
+pub struct Kind {
+    /// It may write.
+    pub writes: bool,
+    /// Read and write are one.
+    pub is_atomic: bool,
+    /// Strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
+    pub is_strong: bool,
+    /// Its scope is the cta: no protection against other ctas.
+    pub is_cta_scoped: bool,
+}
+
+/// One access instruction of a warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// The warp, by its place in the cta.
+    pub warp: usize,
+    /// The lanes that access.
+    pub lanes: LaneMask,
+    /// The instruction.
+    pub pc: Pc,
+    /// `Shared` or `Global`.
+    pub space: Space,
+    /// First byte within the space, by lane; known in all of `lanes`.
+    pub addresses: &'a Value,
+    /// Bytes of a lane, all elements of a vector together.
+    pub bytes: u32,
+    /// How it acts.
+    pub kind: Kind,
+    /// The elements stored, by lane, if the slice keeps them.
+    pub stored: &'a [Value],
+}
+
+/// An access at an open address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpenAccess {
+    /// The instruction.
+    pub pc: Pc,
+    /// Of global memory; of shared memory otherwise.
+    pub is_global: bool,
+    /// The argument within whose buffer the address lies; `None`: anywhere.
+    pub region: Option<usize>,
+    /// How it acts.
+    pub kind: Kind,
+    /// Where the address comes from.
+    pub origin: Option<Origin>,
+}
+
+/// A warp arrives at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The warp.
+    pub warp: usize,
+    /// The barrier's name.
+    pub barrier: u8,
+    /// Whether it waits for the generation (`sync`, `red`) or goes on (`arrive`).
+    pub waits: bool,
+    /// The instruction.
+    pub pc: Pc,
+}
+
+/// Receives events in the order in which they happen.
+pub trait Events {
+    /// Lanes access shared or global memory.
+    fn access(&mut self, access: &Access<'_>, terms: &Terms);
+    /// Lanes access shared or global memory at addresses that are open: within the buffer of an argument, or anywhere.
+    fn open_access(&mut self, access: OpenAccess);
+    /// These lanes of a warp have synchronized with each other.
+    fn converge(&mut self, warp: usize, lanes: LaneMask);
+    /// A warp arrives.
+    fn arrive(&mut self, arrival: Arrival);
+    /// The generation of a barrier is complete.
+    fn complete(&mut self, barrier: u8);
+    /// Lanes end.
+    fn exit(&mut self, warp: usize, lanes: LaneMask);
+}
+
+/// What was open where it had to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DoubtKind {
+    /// The condition of a branch, or the guard of an access or barrier.
+    Branch,
+    /// An address that may lie in any state space.
+    Address,
+    /// A barrier's name or count, or the mask of a warp instruction.
+    Barrier,
+    /// An instruction whose effect is not modelled.
+    Unsupported,
+    /// More instructions than the limit.
+    Fuel,
+}
+
+/// Why the machine could not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Doubt {
+    /// What was open.
+    pub kind: DoubtKind,
+    /// Where.
+    pub place: PlaceId,
+    /// Where the value comes from.
+    pub origin: Option<Origin>,
+}
+
+/// Lanes that wait in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Their warp.
+    pub warp: usize,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What they wait at.
+    pub pc: Pc,
+    /// The barrier's name and what it still needs; `None` at a warp-level instruction.
+    pub barrier: Option<(u8, Need)>,
+}
+
+/// How the run of a cta ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All threads ended.
+    Finished,
+    /// No thread can run and not all have ended.
+    Deadlock(Vec<Stuck>),
+    /// A barrier was used wrongly.
+    Misuse {
+        /// How.
+        misuse: Misuse,
+        /// By which warp.
+        warp: usize,
+        /// By its lanes.
+        lanes: LaneMask,
+        /// Where.
+        pc: Pc,
+    },
+    /// Lanes of one warp stand at different barriers that they must reach together.
+    Diverged {
+        /// The warp.
+        warp: usize,
+        /// Two of the places and the lanes at each.
+        sides: [(Pc, LaneMask); 2],
+    },
+    /// Lanes execute a warp instruction whose mask does not hold them.
+    Mask {
+        /// The warp.
+        warp: usize,
+        /// The lanes left out.
+        lanes: LaneMask,
+        /// Where.
+        pc: Pc,
+    },
+    /// The machine could not go on.
+    Undecided(Doubt),
+}

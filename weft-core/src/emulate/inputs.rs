@@ -1,0 +1,150 @@
+//! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
+
+use super::memory::{Memory, Segment};
+use super::term::Origin;
+use crate::flow::{Param, Program};
+use crate::launch::{Arg, Dim3, Launch, Options};
+use crate::ptx::Space;
+
+/// Where the buffers of pointer arguments lie: disjoint, a tebibyte each.
+const BUFFERS: u64 = 0x5000_0000_0000_0000;
+const BUFFER: u64 = 1 << 40;
+const MAX_PARAMS: u64 = 4096;
+
+/// The first byte of the buffer behind a pointer argument.
+const fn buffer(position: usize) -> u64 {
+    BUFFERS + (position as u64 + 1) * BUFFER
+}
+
+/// The pointer argument whose buffer holds an address.
+pub fn argument_of(address: u64) -> Option<usize> {
+    let at = address.checked_sub(BUFFERS)? / BUFFER;
+    (1..=MAX_PARAMS).contains(&at).then(|| usize::try_from(at - 1).unwrap_or(0))
+}
+
+/// An argument that the kernel cannot take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputError {
+    /// As given.
+    pub position: usize,
+    /// What is wrong and what would be right.
+    pub reason: String,
+}
+
+/// A launch, resolved.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// Threads of a cta.
+    pub block: Dim3,
+    /// Ctas of the launch.
+    pub grid: Dim3,
+    /// Bytes of shared memory, static and dynamic.
+    pub shared: u64,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Choices of the analysis.
+    pub options: Options,
+    pub(super) params: Memory,
+    pub(super) constants: Memory,
+    pub(super) global: Memory,
+}
+
+/// A cta of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cta {
+    /// Its coordinates in the grid.
+    pub at: [u32; 3],
+    /// Its linear index.
+    pub index: u32,
+}
+
+impl Inputs {
+    /// Resolves a launch for a program.
+    ///
+    /// # Errors
+    /// The first argument that does not fit.
+    pub fn new(program: &Program, launch: &Launch, block: Dim3, grid: Dim3) -> Result<Self, InputError> {
+        let mut params = Vec::new();
+        let mut global = Vec::new();
+        for (position, param) in program.params.iter().enumerate() {
+            let arg = launch.args.get(&position);
+            let contents = bytes(position, param, arg)?;
+            let origin = Origin::Argument(position);
+            params.push(Segment { start: param.offset, size: param.size, contents, origin });
+            global.push(pointee(position, arg));
+        }
+        let mut constants = Vec::new();
+        for (at, symbol) in program.symbols.iter().enumerate() {
+            let contents = symbol.init.clone().unwrap_or_default();
+            let origin = Origin::Symbol(at);
+            let segment = Segment { start: symbol.address, size: symbol.size, contents, origin };
+            match symbol.space {
+                Space::Global => global.push(segment),
+                Space::Const => constants.push(segment),
+                _ => {}
+            }
+        }
+        Ok(Self {
+            block,
+            grid,
+            shared: program.static_shared + u64::from(launch.shared),
+            dynamic_shared: launch.shared,
+            options: launch.options,
+            params: Memory::new(params),
+            constants: Memory::new(constants),
+            global: Memory::new(global),
+        })
+    }
+}
+
+fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
+    let contents = match arg {
+        Some(Arg::Buffer(buffer)) => buffer.contents.clone(),
+        _ => None,
+    };
+    let size = contents.as_ref().map_or(BUFFER, |contents| contents.len() as u64);
+    Segment { start: buffer(position), size, contents: contents.unwrap_or_default(), origin: Origin::Contents(position) }
+}
+
+/// The bytes of a parameter in the bank; empty where they are open.
+fn bytes(position: usize, param: &Param, arg: Option<&Arg>) -> Result<Vec<u8>, InputError> {
+    let fail = |reason: String| Err(InputError { position, reason });
+    let size = usize::try_from(param.size).unwrap_or(usize::MAX);
+    match arg {
+        None if param.is_pointer => Ok(buffer(position).to_le_bytes().to_vec()),
+        None => Ok(Vec::new()),
+        Some(Arg::Buffer(buffer)) if !param.is_scalar => match &buffer.contents {
+            None => Ok(Vec::new()),
+            Some(contents) if contents.len() == size => Ok(contents.clone()),
+            Some(contents) => {
+                fail(format!("the structure has {size} bytes, the contents given have {}", contents.len()))
+            }
+        },
+        Some(_) if !param.is_scalar => {
+            fail(format!("it is a structure of {size} bytes; give its bytes, as in {{ u8 = [...] }}"))
+        }
+        Some(Arg::Buffer(_)) if size == 8 => Ok(buffer(position).to_le_bytes().to_vec()),
+        Some(Arg::Buffer(_)) => fail(format!("it is a number of {size} bytes, not a pointer")),
+        Some(Arg::Float(value)) if param.is_float => Ok(float_bytes(*value, size)),
+        Some(Arg::Integer(value)) if param.is_float => {
+            #[allow(clippy::cast_precision_loss, reason = "rounding to the parameter's type is documented")]
+            let value = *value as f64;
+            Ok(float_bytes(value, size))
+        }
+        Some(Arg::Float(value)) => fail(format!("{value} is not a whole number; the parameter is an integer")),
+        Some(Arg::Integer(value)) => {
+            let bits = u32::try_from(size * 8).unwrap_or(64).min(64);
+            let fits = (-(1_i128 << (bits - 1))..1_i128 << bits).contains(value);
+            if fits { Ok(value.to_le_bytes()[..size.min(16)].to_vec()) } else { fail(format!("{value} does not fit {bits} bits")) }
+        }
+    }
+}
+
+fn float_bytes(value: f64, size: usize) -> Vec<u8> {
+    #[allow(clippy::cast_possible_truncation, reason = "rounding to the parameter's type is documented")]
+    match size {
+        4 => (value as f32).to_le_bytes().to_vec(),
+        8 => value.to_le_bytes().to_vec(),
+        _ => Vec::new(),
+    }
+}

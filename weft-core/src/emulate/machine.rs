@@ -1,0 +1,177 @@
+//! The machine of one cta: its warps take turns until all have ended or none can go on.
+
+use super::barrier::Barriers;
+use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::inputs::{Cta, Inputs};
+use super::memory::Memory;
+use super::term::{Origin, Terms};
+use super::value::{LaneMask, Value, lanes};
+use super::warp::{Wait, WaitFor, Warp};
+use crate::flow::{BlockId, PlaceId, Program};
+use crate::slice::Slice;
+
+/// Instructions of one cta, counted once a warp, before the machine gives up.
+pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 27;
+
+/// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
+const TURN: u32 = 4096;
+
+/// What the run of a cta cost and reached.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How it ended.
+    pub end: End,
+    /// Instructions executed, counted once a warp.
+    pub warp_instructions: u64,
+    /// Accesses and barrier commands, counted once a thread.
+    pub thread_commands: u64,
+    /// Completed generations.
+    pub generations: u64,
+}
+
+/// The state of a cta. Its parts are run by `step` (instructions), `access` (memory) and `rendezvous` (waiting).
+pub(super) struct Machine<'a, E> {
+    pub(super) program: &'a Program,
+    pub(super) slice: &'a Slice,
+    pub(super) inputs: &'a Inputs,
+    pub(super) cta: Cta,
+    pub(super) events: &'a mut E,
+    pub(super) terms: &'a mut Terms,
+    pub(super) warps: Vec<Warp>,
+    pub(super) barriers: Barriers,
+    /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
+    pub(super) votes: [(u32, u32, Option<u32>); Barriers::COUNT],
+    pub(super) shared: Memory,
+    pub(super) global: Memory,
+    /// By instruction: whether some lane reached it.
+    pub(super) reached: &'a mut [bool],
+    pub(super) run: Run,
+}
+
+/// The machine stops.
+pub(super) struct Stop(pub(super) End);
+
+pub(super) type Step<T> = Result<T, Stop>;
+
+/// Runs one cta to its end.
+pub fn run(
+    program: &Program,
+    slice: &Slice,
+    inputs: &Inputs,
+    cta: Cta,
+    terms: &mut Terms,
+    events: &mut impl Events,
+    reached: &mut [bool],
+) -> Run {
+    let threads = inputs.block.count();
+    let count = usize::try_from(threads.div_ceil(super::WARP as u64)).unwrap_or(usize::MAX);
+    let unwritten = Value::open(terms.fresh(Origin::Register));
+    let warp = |index| Warp::new(index, threads, program.entry, program.registers, &unwritten);
+    let mut machine = Machine {
+        program,
+        slice,
+        inputs,
+        cta,
+        events,
+        terms,
+        warps: (0..count).map(warp).collect(),
+        barriers: Barriers::new(count),
+        votes: [(0, 0, None); Barriers::COUNT],
+        shared: Memory::default(),
+        global: inputs.global.clone(),
+        reached,
+        run: Run { end: End::Finished, warp_instructions: 0, thread_commands: 0, generations: 0 },
+    };
+    if let Err(Stop(end)) = machine.turns() {
+        machine.run.end = end;
+    }
+    machine.run
+}
+
+impl<E: Events> Machine<'_, E> {
+    fn turns(&mut self) -> Step<()> {
+        loop {
+            let mut progress = false;
+            for warp in 0..self.warps.len() {
+                progress |= self.turn(warp)?;
+            }
+            if self.warps.iter().all(|warp| warp.live == 0) {
+                return Ok(());
+            }
+            if !progress {
+                return Err(Stop(self.deadlock()));
+            }
+        }
+    }
+
+    /// Runs a warp until its lanes wait, or its turn is over. False if no lane could run.
+    fn turn(&mut self, warp: usize) -> Step<bool> {
+        for turn in 0..TURN {
+            let Some(front) = self.warps[warp].least() else { return Ok(turn > 0) };
+            self.block(warp, front.block, front.lanes)?;
+        }
+        Ok(true)
+    }
+
+    /// Counts instructions of a block against the limit.
+    pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> Step<()> {
+        self.run.warp_instructions += instructions;
+        if self.run.warp_instructions > MAX_WARP_INSTRUCTIONS {
+            return Err(doubt(DoubtKind::Fuel, place, None));
+        }
+        Ok(())
+    }
+
+    /// Lanes go to the start of a block; the last block ends them.
+    pub(super) fn go(&mut self, warp: usize, block: BlockId, lanes: LaneMask) -> Step<()> {
+        if block.index() + 1 < self.program.blocks.len() {
+            self.warps[warp].place(block, lanes);
+            return Ok(());
+        }
+        if lanes == 0 {
+            return Ok(());
+        }
+        self.warps[warp].live &= !lanes;
+        self.events.exit(warp, lanes);
+        self.meet(warp)?;
+        if self.warps[warp].live == 0 {
+            self.release_all()?;
+        }
+        Ok(())
+    }
+
+    fn deadlock(&self) -> End {
+        let mut stuck = Vec::new();
+        for warp in &self.warps {
+            let held = warp.held.iter().flat_map(|held| {
+                let need = self.barriers.need(usize::from(held.barrier));
+                held.sides.iter().map(move |side| (side, need.map(|need| (held.barrier, need))))
+            });
+            let waits = warp.waits.iter().map(|wait| (wait, self.needed(wait)));
+            for (&Wait { pc, lanes, .. }, barrier) in held.chain(waits) {
+                stuck.push(Stuck { warp: warp.index, lanes, pc, barrier });
+            }
+        }
+        End::Deadlock(stuck)
+    }
+
+    fn needed(&self, wait: &Wait) -> Option<(u8, super::barrier::Need)> {
+        let WaitFor::Warp { name, .. } = wait.what else { return None };
+        let name = u8::try_from(name).ok()?;
+        Some((name, self.barriers.need(usize::from(name))?))
+    }
+
+    /// Coordinates of a thread in its cta.
+    pub(super) fn thread(&self, warp: usize, lane: usize) -> [u32; 3] {
+        self.inputs.block.point((warp * super::WARP + lane) as u64)
+    }
+
+    /// Counts commands of threads.
+    pub(super) fn count_commands(&mut self, mask: LaneMask) {
+        self.run.thread_commands += lanes(mask).count() as u64;
+    }
+}
+
+pub(super) fn doubt(kind: DoubtKind, place: PlaceId, origin: Option<Origin>) -> Stop {
+    Stop(End::Undecided(Doubt { kind, place, origin }))
+}

@@ -1,0 +1,191 @@
+//! The contents of a state space: bytes known, open or as before the launch.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::term::{Origin, Terms};
+
+const PAGE: u64 = 256;
+
+/// What was there before the launch.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// First byte.
+    pub start: u64,
+    /// Bytes; accesses beyond it belong to no segment.
+    pub size: u64,
+    /// Known contents from the first byte on; what is beyond them is open.
+    pub contents: Vec<u8>,
+    /// Where open contents come from.
+    pub origin: Origin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Byte {
+    Initial,
+    Known(u8),
+    /// Part of an open value.
+    Open,
+}
+
+#[derive(Clone, Debug)]
+struct Page {
+    bytes: Box<[Byte; PAGE as usize]>,
+    /// Open values that were stored whole: first byte, size and term.
+    terms: BTreeMap<u64, (u32, u32)>,
+}
+
+/// What a load finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// Bits, little-endian.
+    Known(u64),
+    /// A term.
+    Open(u32),
+}
+
+/// A state space.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    pages: HashMap<u64, Page>,
+    segments: Vec<Segment>,
+}
+
+impl Memory {
+    /// A space with these contents; segments do not overlap.
+    pub fn new(mut segments: Vec<Segment>) -> Self {
+        segments.sort_by_key(|segment| segment.start);
+        Self { pages: HashMap::new(), segments }
+    }
+
+    /// The segment that holds an address.
+    pub fn segment(&self, address: u64) -> Option<&Segment> {
+        let at = self.segments.partition_point(|segment| segment.start <= address);
+        let segment = self.segments.get(at.checked_sub(1)?)?;
+        (address - segment.start < segment.size).then_some(segment)
+    }
+
+    /// Everything as before the launch again.
+    pub fn reset(&mut self) {
+        self.pages.clear();
+    }
+
+    fn byte(&self, address: u64) -> Byte {
+        let page = self.pages.get(&(address / PAGE));
+        page.map_or(Byte::Initial, |page| page.bytes[(address % PAGE) as usize])
+    }
+
+    /// Reads `size` bytes, at most 8. `unwritten` is the origin of contents that nobody gives.
+    pub fn load(&self, address: u64, size: u32, unwritten: Origin, terms: &mut Terms) -> Loaded {
+        let segment = self.segment(address);
+        let mut bits = 0;
+        let mut initial = 0;
+        for at in 0..size {
+            let here = address.wrapping_add(u64::from(at));
+            let given = segment.and_then(|segment| {
+                segment.contents.get(usize::try_from(here.wrapping_sub(segment.start)).ok()?).copied()
+            });
+            let byte = match (self.byte(here), given) {
+                (Byte::Known(byte), _) | (Byte::Initial, Some(byte)) => byte,
+                (Byte::Initial, None) => {
+                    initial += 1;
+                    continue;
+                }
+                (Byte::Open, _) => return self.load_open(address, size, terms, unwritten),
+            };
+            bits |= u64::from(byte) << (8 * at);
+        }
+        match initial {
+            0 => Loaded::Known(bits),
+            all => {
+                let origin = segment.map_or(unwritten, |segment| segment.origin);
+                let is_whole = all == size && self.segment(address).is_some();
+                Loaded::Open(if is_whole { terms.initial(origin, address, size) } else { terms.fresh(origin) })
+            }
+        }
+    }
+
+    /// The stored value if it is read as it was written, something open otherwise.
+    fn load_open(&self, address: u64, size: u32, terms: &mut Terms, unwritten: Origin) -> Loaded {
+        let term_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.terms.get(&at));
+        if let Some(&(stored, term)) = term_at(address)
+            && stored == size
+        {
+            return Loaded::Open(term);
+        }
+        // Some value that overlaps tells at least where it comes from.
+        let before = (0..16).filter_map(|back| term_at(address.wrapping_sub(back))).next();
+        let within = (0..u64::from(size)).filter_map(|at| term_at(address.wrapping_add(at))).next();
+        let origin = before.or(within).and_then(|(_, term)| terms.origin(*term)).unwrap_or(unwritten);
+        Loaded::Open(terms.fresh(origin))
+    }
+
+    fn page(&mut self, address: u64) -> &mut Page {
+        self.pages
+            .entry(address / PAGE)
+            .or_insert_with(|| Page { bytes: Box::new([Byte::Initial; PAGE as usize]), terms: BTreeMap::new() })
+    }
+
+    /// Writes `size` bytes, at most 8.
+    pub fn store(&mut self, address: u64, size: u32, value: Loaded) {
+        for at in 0..u64::from(size) {
+            let here = address.wrapping_add(at);
+            let page = self.page(here);
+            if !page.terms.is_empty() {
+                let first = here.saturating_sub(7);
+                page.terms.retain(|start, (length, _)| !(first..=here).contains(start) || start + u64::from(*length) <= here);
+            }
+            page.bytes[(here % PAGE) as usize] = match value {
+                Loaded::Known(bits) => Byte::Known(bits.to_le_bytes()[at as usize & 7]),
+                Loaded::Open(_) => Byte::Open,
+            };
+        }
+        if let Loaded::Open(term) = value {
+            self.page(address).terms.insert(address, (size, term));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Pc;
+
+    const NOWHERE: Origin = Origin::Unwritten(Pc(0));
+
+    #[test]
+    fn reads_back_what_was_written_byte_by_byte() {
+        let mut terms = Terms::new(true);
+        let mut memory = Memory::default();
+        memory.store(252, 8, Loaded::Known(0x1122_3344_5566_7788));
+        assert_eq!(memory.load(254, 4, NOWHERE, &mut terms), Loaded::Known(0x3344_5566));
+        memory.store(255, 1, Loaded::Known(0xaa));
+        assert_eq!(memory.load(252, 8, NOWHERE, &mut terms), Loaded::Known(0x1122_3344_aa66_7788));
+    }
+
+    #[test]
+    fn an_open_value_is_itself_only_when_read_whole() {
+        let mut terms = Terms::new(true);
+        let term = terms.argument(2);
+        let mut memory = Memory::default();
+        memory.store(16, 4, Loaded::Open(term));
+        assert_eq!(memory.load(16, 4, NOWHERE, &mut terms), Loaded::Open(term));
+        let Loaded::Open(half) = memory.load(16, 2, NOWHERE, &mut terms) else { unreachable!() };
+        assert!(!terms.same(half, half));
+        assert_eq!(terms.origin(half), Some(Origin::Argument(2)));
+        memory.store(18, 1, Loaded::Known(0));
+        let Loaded::Open(mixed) = memory.load(16, 4, NOWHERE, &mut terms) else { unreachable!() };
+        assert!(!terms.same(mixed, mixed));
+    }
+
+    #[test]
+    fn initial_contents_are_one_value() {
+        let mut terms = Terms::new(true);
+        let segment =
+            Segment { start: 0x1000, size: 64, contents: vec![1, 2, 3, 4], origin: Origin::Contents(0) };
+        let memory = Memory::new(vec![segment]);
+        assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut terms), Loaded::Known(0x0403_0201));
+        let (a, b) = (memory.load(0x1008, 4, NOWHERE, &mut terms), memory.load(0x1008, 4, NOWHERE, &mut terms));
+        assert_eq!(a, b);
+        assert!(matches!(a, Loaded::Open(term) if terms.same(term, term)));
+    }
+}

@@ -1,0 +1,25 @@
+//! A program and a launch to events: a machine that runs one cta, a warp at a time, in the sort order of its blocks.
+//!
+//! Only what the slice kept runs. Accesses, arrivals and completions go to an [`Events`] as they happen; nothing is
+//! recorded here. The machine stops early where it cannot go on without guessing, and says why.
+
+mod access;
+mod barrier;
+mod event;
+mod exchange;
+mod inputs;
+mod machine;
+mod memory;
+mod ops;
+mod rendezvous;
+mod step;
+mod term;
+mod value;
+mod warp;
+
+pub use barrier::{Barriers, Misuse, Need, Use};
+pub use event::{Access, Arrival, Doubt, DoubtKind, End, Events, Kind, OpenAccess, Stuck};
+pub use inputs::{Cta, InputError, Inputs, argument_of};
+pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
+pub use term::{Origin, Terms};
+pub use value::{LaneMask, Value, WARP, lanes};

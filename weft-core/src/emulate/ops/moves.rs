@@ -1,0 +1,86 @@
+//! Moves, packing and unpacking, and addresses between state spaces (PTX ISA §9.7.9.3, §9.7.9.19, §9.7.9.20).
+
+use crate::emulate::term::Terms;
+use crate::emulate::value::{Value, WARP, truncate};
+use crate::flow::{WINDOW, window};
+use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use crate::ptx::{Space, Type};
+
+/// `mov`, between registers or between a register and a vector of its parts.
+pub(super) fn mov(terms: &mut Terms, decoded: &Decoded, sources: &[Value], dests: usize) -> Vec<Value> {
+    match (sources, dests) {
+        ([source], 0 | 1) => vec![source.clone()],
+        ([whole], parts) => {
+            let bits = decoded.ty().bits() / u32::try_from(parts).unwrap_or(1);
+            (0..parts).map(|at| unpacked(terms, whole, at, bits)).collect()
+        }
+        (parts, 1) if parts.len() <= 8 => vec![packed(terms, decoded, parts)],
+        // `mov.v2` of vectors.
+        (parts, _) => parts.to_vec(),
+    }
+}
+
+fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
+    let shift = u32::try_from(at).unwrap_or(0) * bits;
+    if let Some(known) = whole.as_uniform() {
+        return Value::uniform(truncate(known.checked_shr(shift).unwrap_or(0), bits));
+    }
+    let open = whole.open_lanes();
+    let lane = |lane: usize| {
+        let own = whole.lane(lane);
+        if open >> lane & 1 == 1 {
+            let part = [(true, own), (false, u64::from(shift)), (false, u64::from(bits))];
+            return u64::from(terms.operation(u64::MAX, &part, None));
+        }
+        truncate(own.checked_shr(shift).unwrap_or(0), bits)
+    };
+    Value::each(collect(lane), open)
+}
+
+fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
+    let bits = decoded.ty().bits() / u32::try_from(parts.len()).unwrap_or(1);
+    let open = parts.iter().fold(0, |open, part| open | part.open_lanes());
+    let lane = |lane: usize| {
+        if open >> lane & 1 == 1 {
+            let operands: Vec<_> =
+                parts.iter().map(|part| (part.open_lanes() >> lane & 1 == 1, part.lane(lane))).collect();
+            return u64::from(terms.operation(u64::MAX - 1, &operands, None));
+        }
+        let shifted = |(at, part): (usize, &Value)| {
+            truncate(part.lane(lane), bits) << (u32::try_from(at).unwrap_or(0) * bits)
+        };
+        parts.iter().enumerate().map(shifted).fold(0, |all, part| all | part)
+    };
+    Value::each(collect(lane), open)
+}
+
+fn collect(mut lane: impl FnMut(usize) -> u64) -> [u64; WARP] {
+    std::array::from_fn(|at| lane(at))
+}
+
+/// `cvta` and `isspacep`.
+pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
+    let &[address] = a else { return None };
+    let base = window(decoded.space);
+    match decoded.row.opcode {
+        Opcode::Cvta if decoded.modifiers.has(Modifier::To) => Some(address.wrapping_sub(base)),
+        Opcode::Cvta => Some(narrow(decoded.ty(), address).wrapping_add(base)),
+        Opcode::Isspacep => Some(u64::from(space_of(address).0 == decoded.space)),
+        _ => None,
+    }
+}
+
+fn narrow(ty: Type, address: u64) -> u64 {
+    truncate(address, ty.bits())
+}
+
+/// The state space that a generic address points to, and the address within it.
+pub(in crate::emulate) fn space_of(address: u64) -> (Space, u64) {
+    for space in [Space::Shared, Space::Local, Space::Param, Space::Const] {
+        let offset = address.wrapping_sub(window(space));
+        if offset < WINDOW {
+            return (space, offset);
+        }
+    }
+    (Space::Global, address)
+}

@@ -1,0 +1,294 @@
+//! Runs a block: its instructions in order, then its branch.
+
+use super::event::{DoubtKind, Events};
+use super::machine::{Machine, Step, doubt};
+use super::ops;
+use super::value::{LaneMask, Value, WARP, lanes};
+use super::warp::{Wait, WaitFor};
+use crate::flow::{BlockId, Condition, Instr, Operand, Pc, PlaceId, Special, Terminator};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
+use crate::slice::Keep;
+
+impl<E: Events> Machine<'_, E> {
+    pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
+        let program = self.program;
+        let block = &program.blocks[id.index()];
+        self.spend(u64::from(block.end.0 - block.first.0) + 1, block.place)?;
+        let mut waiting = 0;
+        for (pc, instr) in program.instructions(id) {
+            if self.slice.keep[pc.index()] != Keep::Nothing {
+                waiting |= self.instruction(warp, id, pc, instr, lanes)?;
+            }
+        }
+        self.branch(warp, id, lanes & !waiting)?;
+        if waiting != 0 { self.meet(warp) } else { Ok(()) }
+    }
+
+    /// Runs an instruction; the lanes that now wait.
+    fn instruction(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> Step<LaneMask> {
+        let effect = instr.effect();
+        let mut enabled = lanes;
+        if let Some(guard) = instr.guard {
+            let (is_enabled, open) = self.condition(warp, guard, lanes);
+            if open != 0 && !matches!(effect, Effect::Compute | Effect::Opaque) {
+                return Err(self.doubt_at(warp, guard, lanes, instr.place));
+            }
+            self.forget(warp, instr, guard, open);
+            enabled = is_enabled;
+        }
+        if enabled == 0 {
+            return Ok(0);
+        }
+        self.reached[pc.index()] = true;
+        match effect {
+            Effect::Load | Effect::Store | Effect::Atomic => self.access(warp, pc, instr, enabled)?,
+            Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
+                return self.wait(warp, block, pc, instr, enabled);
+            }
+            Effect::Asynchronous => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
+            Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, enabled),
+            Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
+        }
+        Ok(0)
+    }
+
+    fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
+        let Some(decoded) = instr.decoded() else {
+            let open = Value::open(self.terms.fresh(super::Origin::Unsupported(pc)));
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, open.clone(), enabled);
+            }
+            return;
+        };
+        let sources: Vec<_> = instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect();
+        let results = ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
+        for (dest, value) in instr.dests.iter().zip(results) {
+            if let Some(dest) = dest {
+                self.warps[warp].write(*dest, value, enabled);
+            }
+        }
+    }
+
+    /// Under an open guard the result may be the new or the old value: open.
+    fn forget(&mut self, warp: usize, instr: &Instr, guard: Condition, open: LaneMask) {
+        if open == 0 {
+            return;
+        }
+        let value = self.warps[warp].registers[guard.register.index()].term(open);
+        let origin = value.and_then(|term| self.terms.origin(term)).unwrap_or(super::Origin::Register);
+        let unknown = Value::open(self.terms.fresh(origin));
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, unknown.clone(), open);
+        }
+    }
+
+    /// The lanes in which a condition enables, and those in which it is open.
+    fn condition(&self, warp: usize, condition: Condition, lanes: LaneMask) -> (LaneMask, LaneMask) {
+        let value = &self.warps[warp].registers[condition.register.index()];
+        let open = value.open_lanes() & lanes;
+        let truth = if condition.negated { !value.truth() } else { value.truth() };
+        (truth & lanes & !open, open)
+    }
+
+    fn doubt_at(&self, warp: usize, condition: Condition, lanes: LaneMask, place: PlaceId) -> super::machine::Stop {
+        let value = &self.warps[warp].registers[condition.register.index()];
+        let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
+        doubt(DoubtKind::Branch, place, origin)
+    }
+
+    fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
+        let program = self.program;
+        let block = &program.blocks[id.index()];
+        let is_decided = self.slice.branches[id.index()];
+        match &block.terminator {
+            Terminator::Goto(next) => self.go(warp, *next, lanes),
+            Terminator::End => Ok(()),
+            _ if !is_decided => match block.post_dominator {
+                Some(next) => self.go(warp, next, lanes),
+                None => Ok(()),
+            },
+            Terminator::Branch { condition, taken, otherwise } => {
+                let (enabled, open) = self.condition(warp, *condition, lanes);
+                if open != 0 {
+                    return Err(self.doubt_at(warp, *condition, lanes, block.place));
+                }
+                self.go(warp, *taken, enabled)?;
+                self.go(warp, *otherwise, lanes & !enabled)
+            }
+            Terminator::Switch { index, targets } => self.switch(warp, block.first, index, targets, lanes, block.place),
+        }
+    }
+
+    fn switch(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        index: &Operand,
+        targets: &[BlockId],
+        mask: LaneMask,
+        place: PlaceId,
+    ) -> Step<()> {
+        let value = self.operand(warp, pc, index);
+        if value.open_lanes() & mask != 0 {
+            let origin = value.term(mask).and_then(|term| self.terms.origin(term));
+            return Err(doubt(DoubtKind::Branch, place, origin));
+        }
+        for lane in lanes(mask) {
+            let target = usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
+            // An index outside the table is undefined behaviour: nothing can be said about what follows.
+            let Some(target) = target else { return Err(doubt(DoubtKind::Branch, place, None)) };
+            self.go(warp, *target, 1 << lane)?;
+        }
+        Ok(())
+    }
+
+    /// The value of an operand.
+    pub(super) fn operand(&mut self, warp: usize, pc: Pc, operand: &Operand) -> Value {
+        match operand {
+            Operand::Register(register) => self.warps[warp].registers[register.index()].clone(),
+            Operand::Not(register) => {
+                let value = &self.warps[warp].registers[register.index()];
+                if value.open_lanes() == 0 { Value::bits(!value.truth()) } else { value.clone() }
+            }
+            Operand::Constant(bits) => Value::uniform(*bits),
+            Operand::Special(special) => self.special(warp, pc, *special),
+            Operand::Opaque => Value::open(self.terms.fresh(super::Origin::Unsupported(pc))),
+        }
+    }
+
+    fn special(&mut self, warp: usize, pc: Pc, special: Special) -> Value {
+        let dimension = |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
+        let (block, grid) = (self.inputs.block, self.inputs.grid);
+        let mask = |of: fn(u32) -> u32| {
+            Value::each(std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))), 0)
+        };
+        match special {
+            Special::Tid(0) if block.y == 1 && block.z == 1 => Value::affine((warp * WARP) as u64, 1),
+            Special::Tid(part) => {
+                Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)), 0)
+            }
+            Special::Ntid(part) => Value::uniform(dimension([block.x, block.y, block.z], part)),
+            Special::Ctaid(part) => Value::uniform(dimension(self.cta.at, part)),
+            Special::Nctaid(part) => Value::uniform(dimension([grid.x, grid.y, grid.z], part)),
+            Special::Laneid => Value::affine(0, 1),
+            // The manual calls it volatile; within a run it is what lays out the warps.
+            Special::Warpid => Value::uniform(warp as u64),
+            Special::Nwarpid => Value::uniform(self.warps.len() as u64),
+            Special::LanemaskEq => mask(|lane| 1 << lane),
+            Special::LanemaskLt => mask(|lane| (1 << lane) - 1),
+            Special::LanemaskLe => mask(|lane| (1 << lane) | ((1 << lane) - 1)),
+            Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
+            Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
+            Special::DynamicSharedSize => Value::uniform(u64::from(self.inputs.dynamic_shared)),
+            Special::TotalSharedSize => Value::uniform(self.inputs.shared),
+            Special::Other => Value::open(self.terms.fresh(super::Origin::Hardware(pc))),
+        }
+    }
+
+    /// Lanes come to an instruction that waits for other threads.
+    fn wait(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        enabled: LaneMask,
+    ) -> Step<LaneMask> {
+        let Some(decoded) = instr.decoded().copied() else { return Ok(0) };
+        self.count_commands(enabled);
+        if decoded.row.effect == Effect::Barrier {
+            return self.wait_for_warp(warp, block, pc, instr, &decoded, enabled);
+        }
+        let is_sync = decoded.modifiers.has(Modifier::Sync) || decoded.row.effect == Effect::WarpBarrier;
+        if !is_sync {
+            // `activemask` and the forms before PTX 6.0 take whoever is here.
+            self.exchange(warp, pc, enabled, enabled);
+            return Ok(0);
+        }
+        let at = instr.sources.len().saturating_sub(1);
+        let members = self.known(warp, pc, instr, at, enabled)?;
+        for (mask, group) in groups(&members, enabled) {
+            let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
+            if group & !mask != 0 {
+                return Err(super::machine::Stop(super::End::Mask { warp, lanes: group & !mask, pc }));
+            }
+            let what = if decoded.row.effect == Effect::WarpBarrier {
+                WaitFor::Members(mask)
+            } else {
+                WaitFor::Exchange(mask)
+            };
+            self.warps[warp].waits.push(Wait { pc, block, lanes: group, what });
+        }
+        Ok(enabled)
+    }
+
+    fn wait_for_warp(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        enabled: LaneMask,
+    ) -> Step<LaneMask> {
+        let how = barrier_use(decoded);
+        // A reduction's predicate stands last; a count may stand between it and the name.
+        let operands = instr.sources.len() - usize::from(how == super::Use::Reduce && !instr.sources.is_empty());
+        let names = self.known(warp, pc, instr, 0, enabled)?;
+        let counts = if operands > 1 { Some(self.known(warp, pc, instr, 1, enabled)?) } else { None };
+        for (name, group) in groups(&names, enabled) {
+            let split = match &counts {
+                Some(counts) => groups(counts, group).into_iter().map(|(count, group)| (Some(count), group)).collect(),
+                None => vec![(None, group)],
+            };
+            for (count, lanes) in split {
+                let (name, count) = (name & 0xffff_ffff, count.map(|count| count & 0xffff_ffff));
+                let what = WaitFor::Warp { name, count, how };
+                self.warps[warp].waits.push(Wait { pc, block, lanes, what });
+            }
+        }
+        Ok(enabled)
+    }
+
+    /// An operand that must be known in all lanes.
+    fn known(&mut self, warp: usize, pc: Pc, instr: &Instr, at: usize, lanes: LaneMask) -> Step<Value> {
+        let Some(operand) = instr.sources.get(at) else { return Ok(Value::uniform(0)) };
+        let value = self.operand(warp, pc, operand);
+        if value.open_lanes() & lanes == 0 {
+            return Ok(value);
+        }
+        let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
+        Err(doubt(DoubtKind::Barrier, instr.place, origin))
+    }
+}
+
+fn barrier_use(decoded: &Decoded) -> super::Use {
+    match decoded.row.opcode {
+        Opcode::BarRed | Opcode::BarCtaRed | Opcode::BarrierRed | Opcode::BarrierCtaRed => super::Use::Reduce,
+        _ if decoded.modifiers.has(Modifier::Arrive) => super::Use::Arrive,
+        _ => super::Use::Sync,
+    }
+}
+
+/// The lanes of `mask` by the value they hold, ascending by first lane.
+fn groups(value: &Value, mask: LaneMask) -> Vec<(u64, LaneMask)> {
+    if let Some(bits) = value.as_uniform() {
+        return vec![(bits, mask)];
+    }
+    let mut groups: Vec<(u64, LaneMask)> = Vec::new();
+    for lane in lanes(mask) {
+        let bits = value.lane(lane);
+        match groups.iter_mut().find(|(own, _)| *own == bits) {
+            Some((_, group)) => *group |= 1 << lane,
+            None => groups.push((bits, 1 << lane)),
+        }
+    }
+    groups
+}

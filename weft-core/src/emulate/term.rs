@@ -1,0 +1,134 @@
+//! Open values: what they come from, and, for the pass that explains races, which of them are provably the same.
+
+use std::collections::HashMap;
+
+use crate::flow::Pc;
+
+/// Where an open value comes from first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The value of a kernel argument, by position.
+    Argument(usize),
+    /// The contents of the buffer behind a pointer argument.
+    Contents(usize),
+    /// The contents of a variable that has no initial value, by index of the program's symbols.
+    Symbol(usize),
+    /// Memory that nothing wrote, read here.
+    Unwritten(Pc),
+    /// The result of an atomic.
+    Atomic(Pc),
+    /// The result of an instruction that is not modelled.
+    Unsupported(Pc),
+    /// A special register that only the hardware knows.
+    Hardware(Pc),
+    /// A register that nothing wrote.
+    Register,
+}
+
+/// What makes two terms the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    /// In the pass that decides: only where it comes from.
+    From(Origin, Option<usize>),
+    /// Initial contents of memory: address and bytes.
+    Initial(Origin, u64, u32),
+    /// An operation, by its decoded instruction, on these operands; the flag says that an operand is a term.
+    Operation(u64, Vec<(bool, u64)>),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    origin: Origin,
+    region: Option<usize>,
+    is_unique: bool,
+}
+
+/// All open values of a run.
+#[derive(Debug)]
+pub struct Terms {
+    terms: Vec<Term>,
+    known: HashMap<Key, u32>,
+    /// Whether operations are told apart.
+    exact: bool,
+}
+
+/// Beyond this many, open values lose their identity and keep their origin.
+const MAX_TERMS: usize = 1 << 20;
+
+impl Terms {
+    /// `exact`: values get an identity beyond their origin.
+    pub fn new(exact: bool) -> Self {
+        Self { terms: Vec::new(), known: HashMap::new(), exact }
+    }
+
+    /// Where a value comes from.
+    pub fn origin(&self, term: u32) -> Option<Origin> {
+        self.terms.get(term as usize).map(|term| term.origin)
+    }
+
+    /// The argument whose buffer an open address lies in, if it is a known pointer plus something open.
+    pub fn region(&self, term: u32) -> Option<usize> {
+        self.terms.get(term as usize).and_then(|term| term.region)
+    }
+
+    /// Whether two open values are provably equal.
+    pub fn same(&self, a: u32, b: u32) -> bool {
+        self.exact && a == b && self.terms.get(a as usize).is_some_and(|term| !term.is_unique)
+    }
+
+    fn intern(&mut self, key: Key, term: Term) -> u32 {
+        if self.terms.len() >= MAX_TERMS {
+            return self.shared(Term { is_unique: true, ..term });
+        }
+        let next = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        let id = *self.known.entry(key).or_insert(next);
+        if id == next {
+            self.terms.push(term);
+        }
+        id
+    }
+
+    /// The one term that stands for all values of an origin.
+    fn shared(&mut self, term: Term) -> u32 {
+        let next = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        let id = *self.known.entry(Key::From(term.origin, term.region)).or_insert(next);
+        if id == next {
+            self.terms.push(term);
+        }
+        id
+    }
+
+    /// A value that equals no other.
+    pub fn fresh(&mut self, origin: Origin) -> u32 {
+        self.shared(Term { origin, region: None, is_unique: true })
+    }
+
+    /// The value of an argument.
+    pub fn argument(&mut self, position: usize) -> u32 {
+        let term = Term { origin: Origin::Argument(position), region: None, is_unique: false };
+        self.intern(Key::Initial(term.origin, 0, 0), term)
+    }
+
+    /// What memory held before the launch.
+    pub fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> u32 {
+        let term = Term { origin, region: None, is_unique: false };
+        if self.exact { self.intern(Key::Initial(origin, address, bytes), term) } else { self.shared(term) }
+    }
+
+    /// The result of an operation with an open operand: its origin is that of the first open one.
+    pub fn operation(&mut self, opcode: u64, operands: &[(bool, u64)], region: Option<usize>) -> u32 {
+        let first = operands.iter().find(|(is_open, _)| *is_open).map_or(0, |(_, term)| *term);
+        let from = self.terms.get(usize::try_from(first).unwrap_or(0)).copied();
+        let Some(from) = from else { return 0 };
+        let region = region.or(from.region);
+        let is_unique = operands.iter().any(|&(is_open, term)| {
+            is_open && usize::try_from(term).is_ok_and(|term| self.terms.get(term).is_none_or(|term| term.is_unique))
+        });
+        let term = Term { origin: from.origin, region, is_unique };
+        if self.exact && !is_unique {
+            self.intern(Key::Operation(opcode, operands.to_vec()), term)
+        } else {
+            self.shared(term)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The value of a register across the 32 lanes of a warp.
+//!
+//! A known lane holds the bits of the register, zero-extended to 64. An open lane holds the number of its term instead
+//! (see `term`). Lanes that are equal, or that grow by a constant step as thread indices and addresses do, cost one
+//! operation instead of 32.
+
+/// Lanes of a warp.
+pub const WARP: usize = 32;
+
+/// A set of lanes, bit by lane.
+pub type LaneMask = u32;
+
+/// The lanes of a set, ascending.
+pub fn lanes(mask: LaneMask) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (lane < WARP).then_some(lane)
+    })
+}
+
+/// How the bits of the lanes are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shape {
+    /// All lanes are equal.
+    Uniform(u64),
+    /// Lane `l` holds `base + l * step`, exact in 64-bit wrapping arithmetic.
+    Affine(u64, u64),
+    /// Predicates: lane `l` holds bit `l`.
+    Bits(u32),
+    /// Each lane for itself.
+    Each(Box<[u64; WARP]>),
+}
+
+/// A register's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    shape: Shape,
+    /// Lanes that are open.
+    open: LaneMask,
+}
+
+/// The low `bits` bits.
+pub(crate) const fn truncate(value: u64, bits: u32) -> u64 {
+    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+}
+
+/// The low `bits` bits as a signed number.
+#[allow(clippy::cast_possible_wrap, reason = "two's complement is meant")]
+pub(crate) const fn signed(value: u64, bits: u32) -> i64 {
+    let unused = 64 - bits;
+    ((value << unused) as i64) >> unused
+}
+
+impl Value {
+    /// The same known bits in all lanes.
+    pub const fn uniform(bits: u64) -> Self {
+        Self { shape: Shape::Uniform(bits), open: 0 }
+    }
+
+    /// `base + lane * step`.
+    pub const fn affine(base: u64, step: u64) -> Self {
+        if step == 0 { Self::uniform(base) } else { Self { shape: Shape::Affine(base, step), open: 0 } }
+    }
+
+    /// A predicate.
+    pub const fn bits(mask: LaneMask) -> Self {
+        match mask {
+            0 => Self::uniform(0),
+            LaneMask::MAX => Self::uniform(1),
+            _ => Self { shape: Shape::Bits(mask), open: 0 },
+        }
+    }
+
+    /// All lanes are open, with one term.
+    pub const fn open(term: u32) -> Self {
+        Self { shape: Shape::Uniform(term as u64), open: LaneMask::MAX }
+    }
+
+    /// Lane by lane: bits of a known lane, the term of an open one.
+    pub fn each(lanes: [u64; WARP], open: LaneMask) -> Self {
+        let is_uniform = (open == 0 || open == LaneMask::MAX) && lanes.iter().all(|lane| *lane == lanes[0]);
+        if is_uniform {
+            return Self { shape: Shape::Uniform(lanes[0]), open };
+        }
+        Self { shape: Shape::Each(Box::new(lanes)), open }
+    }
+
+    /// The bits or the term of a lane.
+    pub fn lane(&self, lane: usize) -> u64 {
+        match &self.shape {
+            Shape::Uniform(bits) => *bits,
+            Shape::Affine(base, step) => base.wrapping_add(step.wrapping_mul(lane as u64)),
+            Shape::Bits(mask) => u64::from(mask >> lane & 1),
+            Shape::Each(each) => each[lane],
+        }
+    }
+
+    /// All lanes.
+    pub fn to_array(&self) -> [u64; WARP] {
+        match &self.shape {
+            Shape::Each(each) => **each,
+            _ => std::array::from_fn(|lane| self.lane(lane)),
+        }
+    }
+
+    /// The lanes that are open.
+    pub const fn open_lanes(&self) -> LaneMask {
+        self.open
+    }
+
+    /// The term of the first open lane among these.
+    pub fn term(&self, among: LaneMask) -> Option<u32> {
+        let lane = lanes(self.open & among).next()?;
+        u32::try_from(self.lane(lane)).ok()
+    }
+
+    /// The bits of all lanes, if they are known and equal.
+    pub fn as_uniform(&self) -> Option<u64> {
+        match self.shape {
+            Shape::Uniform(bits) if self.open == 0 => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Base and step, if all lanes are known and grow by one step.
+    pub const fn as_affine(&self) -> Option<(u64, u64)> {
+        match self.shape {
+            Shape::Uniform(bits) if self.open == 0 => Some((bits, 0)),
+            Shape::Affine(base, step) => Some((base, step)),
+            _ => None,
+        }
+    }
+
+    /// The known lanes whose bits are not zero.
+    pub fn truth(&self) -> LaneMask {
+        let all = match &self.shape {
+            Shape::Uniform(0) => 0,
+            Shape::Uniform(_) => LaneMask::MAX,
+            Shape::Bits(mask) => *mask,
+            _ => (0..WARP).filter(|&lane| self.lane(lane) != 0).fold(0, |mask, lane| mask | 1 << lane),
+        };
+        all & !self.open
+    }
+
+    /// Takes `new` in the lanes of `mask` and keeps itself in the others. Lanes outside `live` do not matter.
+    pub fn blend(&mut self, new: Self, mask: LaneMask, live: LaneMask) {
+        if mask & live == live || *self == new {
+            *self = new;
+            return;
+        }
+        if let (Shape::Bits(_) | Shape::Uniform(0 | 1), Shape::Bits(_) | Shape::Uniform(0 | 1), 0, 0) =
+            (&self.shape, &new.shape, self.open, new.open)
+        {
+            *self = Self::bits(self.truth() & !mask | new.truth() & mask);
+            return;
+        }
+        let open = self.open & !mask | new.open & mask;
+        let mut each = match std::mem::replace(&mut self.shape, Shape::Uniform(0)) {
+            Shape::Each(each) => each,
+            shape => Box::new(Self { shape, open: 0 }.to_array()),
+        };
+        for lane in lanes(mask) {
+            each[lane] = new.lane(lane);
+        }
+        *self = Self { shape: Shape::Each(each), open };
+    }
+
+    /// Brings an affine result of `bits` bits into range: exact if no lane wraps, lane by lane otherwise.
+    pub(crate) fn affine_in(base: u64, step: u64, bits: u32) -> Self {
+        let base = truncate(base, bits);
+        if bits >= 64 || step == 0 {
+            return Self::affine(base, step);
+        }
+        let last = i128::from(base) + i128::from(step.cast_signed()) * (WARP as i128 - 1);
+        if (0..1_i128 << bits).contains(&last) {
+            return Self::affine(base, step);
+        }
+        let lane = |lane: usize| truncate(base.wrapping_add(step.wrapping_mul(lane as u64)), bits);
+        Self::each(std::array::from_fn(lane), 0)
+    }
+
+    /// Whether every lane, read as a signed number of `bits` bits, is not negative.
+    pub(crate) fn is_non_negative(&self, bits: u32) -> bool {
+        let sign = |value: u64| value >> (bits - 1) & 1 == 1;
+        match self.as_affine() {
+            // The lanes are exact, so the ends bound them.
+            Some((base, step)) if bits < 64 || step == 0 => {
+                !sign(base) && !sign(base.wrapping_add(step.wrapping_mul(WARP as u64 - 1)))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_affine_value_that_wraps_is_kept_lane_by_lane() {
+        let wraps = Value::affine_in(0xffff_fff0, 1, 32);
+        assert_eq!((wraps.lane(15), wraps.lane(16)), (0xffff_ffff, 0));
+        let falls = Value::affine_in(31, u64::MAX, 32);
+        assert_eq!((falls.as_affine().is_some(), falls.lane(31)), (true, 0));
+    }
+
+    #[test]
+    fn blending_keeps_the_other_lanes() {
+        let mut value = Value::affine(100, 4);
+        value.blend(Value::uniform(7), 0b10, LaneMask::MAX);
+        assert_eq!((value.lane(0), value.lane(1), value.lane(2)), (100, 7, 108));
+        value.blend(Value::open(3), 0b100, LaneMask::MAX);
+        assert_eq!((value.open_lanes(), value.term(LaneMask::MAX)), (0b100, Some(3)));
+    }
+}

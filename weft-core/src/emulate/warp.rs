@@ -1,0 +1,105 @@
+//! The state of one warp: registers, and where its lanes stand.
+
+use super::barrier::Use;
+use super::memory::Memory;
+use super::value::{LaneMask, Value, WARP};
+use crate::flow::{BlockId, Pc, Reg};
+
+/// Lanes at the start of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Front {
+    pub(super) block: BlockId,
+    pub(super) lanes: LaneMask,
+}
+
+/// What lanes wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitFor {
+    /// The other lanes of the warp, to arrive together at a cta barrier.
+    Warp { name: u64, count: Option<u64>, how: Use },
+    /// The lanes of a mask, at any `bar.warp.sync`.
+    Members(LaneMask),
+    /// The lanes of a mask, at this instruction.
+    Exchange(LaneMask),
+}
+
+/// Lanes at an instruction that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) pc: Pc,
+    pub(super) block: BlockId,
+    pub(super) lanes: LaneMask,
+    pub(super) what: WaitFor,
+}
+
+/// A warp that has arrived and waits for the generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) barrier: u8,
+    /// Where its lanes wait.
+    pub(super) sides: Vec<Wait>,
+}
+
+/// A warp.
+#[derive(Clone, Debug)]
+pub(super) struct Warp {
+    pub(super) index: usize,
+    /// Lanes that have not ended.
+    pub(super) live: LaneMask,
+    pub(super) fronts: Vec<Front>,
+    pub(super) waits: Vec<Wait>,
+    pub(super) held: Option<Held>,
+    pub(super) registers: Vec<Value>,
+    /// Local memory of each lane, made when it is first used.
+    pub(super) local: Vec<Memory>,
+}
+
+impl Warp {
+    /// A warp whose lanes stand at the entry. `threads` is the size of the cta.
+    pub(super) fn new(index: usize, threads: u64, entry: BlockId, registers: u32, unwritten: &Value) -> Self {
+        let count = threads.saturating_sub(index as u64 * WARP as u64).min(WARP as u64);
+        let live = if count == WARP as u64 { LaneMask::MAX } else { (1 << count) - 1 };
+        Self {
+            index,
+            live,
+            fronts: vec![Front { block: entry, lanes: live }],
+            waits: Vec::new(),
+            held: None,
+            registers: vec![unwritten.clone(); registers as usize],
+            local: Vec::new(),
+        }
+    }
+
+    /// Puts lanes at the start of a block; with others already there they go on together.
+    pub(super) fn place(&mut self, block: BlockId, lanes: LaneMask) {
+        if lanes == 0 {
+            return;
+        }
+        match self.fronts.iter_mut().find(|front| front.block == block) {
+            Some(front) => front.lanes |= lanes,
+            None => self.fronts.push(Front { block, lanes }),
+        }
+    }
+
+    /// Takes the lanes at the least block, in the sort order (ESOP'13 §4).
+    pub(super) fn least(&mut self) -> Option<Front> {
+        let (at, _) = self.fronts.iter().enumerate().min_by_key(|(_, front)| front.block)?;
+        Some(self.fronts.swap_remove(at))
+    }
+
+    /// Writes a register in some lanes.
+    pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
+        let live = self.live;
+        if let Some(own) = self.registers.get_mut(register.index()) {
+            own.blend(value, lanes, live);
+        }
+    }
+
+    /// The memory of a lane.
+    pub(super) fn local(&mut self, lane: usize) -> &mut Memory {
+        if self.local.is_empty() {
+            self.local = vec![Memory::default(); WARP];
+        }
+        &mut self.local[lane]
+    }
+}

@@ -1,0 +1,95 @@
+//! An access as a shadow cell remembers it, and when two of them conflict.
+
+use crate::emulate::{Kind, LaneMask, lanes};
+use crate::order::{Moment, Order};
+
+/// Lanes of a warp that accessed a cell at one moment in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) lanes: LaneMask,
+    pub(super) when: Moment,
+    pub(super) warp: u8,
+    pub(super) kind: Kind,
+}
+
+/// How two unordered accesses of one byte conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Conflict {
+    /// Both are strong with scopes that include each other: no data race in PTX's memory model, yet unordered.
+    Strong,
+    /// A data race.
+    Race,
+}
+
+/// Whether two accesses of different threads conflict if nothing orders them. `same_cta`: a `.cta` scope holds both.
+pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
+    if !a.writes && !b.writes {
+        return None;
+    }
+    let scoped = same_cta || !(a.is_cta_scoped || b.is_cta_scoped);
+    match (a.is_strong && b.is_strong && scoped, a.is_atomic && b.is_atomic) {
+        (true, true) => None,
+        (true, false) => Some(Conflict::Strong),
+        (false, _) => Some(Conflict::Race),
+    }
+}
+
+/// Whether everything that conflicts with `a` conflicts at least as much with `b`.
+fn covers(b: Kind, a: Kind) -> bool {
+    let is_as_weak = !b.is_strong || a.is_strong;
+    let is_as_plain = !b.is_atomic || a.is_atomic;
+    (b.writes || !a.writes) && is_as_weak && is_as_plain && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)
+}
+
+impl Entry {
+    /// The conflict with a later access, if nothing orders some of their lanes.
+    pub(super) fn conflict(&self, later: &Self, order: &Order) -> Option<Conflict> {
+        let conflict = conflict(self.kind, later.kind, true)?;
+        (!self.is_ordered(later, order)).then_some(conflict)
+    }
+
+    /// Whether every lane of this one is ordered before every other thread of the later one.
+    fn is_ordered(&self, later: &Self, order: &Order) -> bool {
+        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        if order.is_before(before, self.when, self.lanes, after) {
+            return true;
+        }
+        // The same single lane: program order.
+        before == after
+            && (self.lanes == later.lanes && self.lanes.is_power_of_two()
+                || self.lanes_pairwise(later, order).all(|(_, _, is_ordered)| is_ordered))
+    }
+
+    /// Of two accesses by one warp: every pair of different lanes, and whether the first is ordered before the second.
+    pub(super) fn lanes_pairwise<'a>(
+        &'a self,
+        later: &'a Self,
+        order: &'a Order,
+    ) -> impl Iterator<Item = (usize, usize, bool)> {
+        let warp = usize::from(self.warp);
+        lanes(self.lanes).flat_map(move |before| {
+            lanes(later.lanes).filter(move |after| *after != before).map(move |after| {
+                (before, after, order.is_before_lane(warp, self.when, before, after))
+            })
+        })
+    }
+
+    /// Whether this one can be forgotten: whatever races with it races with the later one too.
+    pub(super) fn is_covered(&self, later: &Self, order: &Order) -> bool {
+        if !covers(later.kind, self.kind) {
+            return false;
+        }
+        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        // Program order covers lane by lane.
+        if before == after && self.lanes & !later.lanes == 0 {
+            return true;
+        }
+        order.is_before(before, self.when, self.lanes, after)
+            || before == after && self.lanes_pairwise(later, order).all(|(_, _, is_ordered)| is_ordered)
+    }
+
+    /// Whether both are one access by more lanes.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.warp == other.warp && self.when == other.when && self.kind == other.kind
+    }
+}

@@ -1,0 +1,202 @@
+//! The pass that explains: all accesses of the bytes found to race, and every racing pair among them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::entry::{Entry, conflict};
+use super::pairs::{Example, Pairs, Side};
+use crate::emulate::{Access, Terms, lanes};
+use crate::order::Order;
+use crate::ptx::Space;
+
+/// Bytes to watch.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// Of shared memory.
+    pub shared: BTreeSet<u64>,
+    /// Of global memory.
+    pub global: BTreeSet<u64>,
+}
+
+impl Watched {
+    const fn of(&self, space: Space) -> &BTreeSet<u64> {
+        match space {
+            Space::Shared => &self.shared,
+            _ => &self.global,
+        }
+    }
+}
+
+/// A byte as it was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    Known(u8),
+    /// A byte of an open value.
+    Term(u32, u32),
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    entry: Entry,
+    /// The access by its first lane.
+    side: Side,
+    stored: Stored,
+}
+
+impl Record {
+    fn side(&self, lane: usize) -> Side {
+        Side { lane: u8::try_from(lane).unwrap_or(0), ..self.side }
+    }
+
+    /// Whether both are writes that provably leave the same byte.
+    fn is_benign(&self, other: &Self, terms: &Terms) -> bool {
+        match (self.stored, other.stored) {
+            (Stored::Known(a), Stored::Known(b)) => a == b,
+            (Stored::Term(a, at), Stored::Term(b, other)) => at == other && terms.same(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// All accesses of one cta to the watched bytes.
+#[derive(Debug)]
+pub struct History {
+    watched: Watched,
+    records: HashMap<(bool, u64), Vec<Record>>,
+}
+
+/// Records of a byte before those that nothing can race with any more are dropped.
+const PRUNE_AT: usize = 64;
+
+fn records_of(access: &Access<'_>, cta: u32, when: crate::order::Moment, watched: &BTreeSet<u64>) -> Vec<(u64, Record)> {
+    let mut records = Vec::new();
+    let uniform = access.addresses.as_uniform().filter(|_| !access.kind.writes);
+    let groups: Vec<_> = match uniform {
+        Some(_) => vec![(access.lanes.trailing_zeros() as usize, access.lanes)],
+        None => lanes(access.lanes).map(|lane| (lane, 1 << lane)).collect(),
+    };
+    for (lane, mask) in groups {
+        let address = access.addresses.lane(lane);
+        for byte in watched.range(address..address.saturating_add(u64::from(access.bytes))) {
+            let warp = u8::try_from(access.warp).unwrap_or(u8::MAX);
+            let entry = Entry { lanes: mask, when, warp, kind: access.kind };
+            let side = Side {
+                pc: access.pc,
+                kind: access.kind,
+                cta,
+                warp,
+                lane: u8::try_from(lane).unwrap_or(0),
+                address,
+                bytes: access.bytes,
+            };
+            records.push((*byte, Record { entry, side, stored: stored(access, lane, byte - address) }));
+        }
+    }
+    records
+}
+
+/// The byte at `offset` of what a lane stores.
+fn stored(access: &Access<'_>, lane: usize, offset: u64) -> Stored {
+    if access.stored.is_empty() || !access.kind.writes || access.kind.is_atomic {
+        return Stored::Unknown;
+    }
+    let element = u64::from(access.bytes) / access.stored.len() as u64;
+    let part = usize::try_from(offset / element.max(1)).ok().and_then(|part| access.stored.get(part));
+    let Some(value) = part else { return Stored::Unknown };
+    let within = u32::try_from(offset % element.max(1)).unwrap_or(0);
+    let bits = value.lane(lane);
+    if value.open_lanes() >> lane & 1 == 1 {
+        return u32::try_from(bits).map_or(Stored::Unknown, |term| Stored::Term(term, within));
+    }
+    bits.to_le_bytes().get(within as usize).map_or(Stored::Unknown, |byte| Stored::Known(*byte))
+}
+
+impl History {
+    /// Watches these bytes.
+    pub fn new(watched: Watched) -> Self {
+        Self { watched, records: HashMap::new() }
+    }
+
+    /// A warp accesses: adds each pair that this access races with.
+    pub fn access(&mut self, access: &Access<'_>, cta: u32, order: &Order, terms: &Terms, pairs: &mut Pairs) {
+        let space = access.space;
+        let when = order.now(access.warp);
+        for (byte, new) in records_of(access, cta, when, self.watched.of(space)) {
+            let records = self.records.entry((space == Space::Global, byte)).or_default();
+            for old in records.iter() {
+                race(space, old, &new, order, terms, pairs);
+            }
+            let alike = |old: &&mut Record| {
+                !new.entry.kind.writes && old.side.pc == new.side.pc && old.entry.is_alike(&new.entry)
+            };
+            match records.iter_mut().find(alike) {
+                Some(old) => old.entry.lanes |= new.entry.lanes,
+                None => records.push(new),
+            }
+            if records.len() >= PRUNE_AT && records.len().is_power_of_two() {
+                records.retain(|old| !order.is_before_all(usize::from(old.entry.warp), old.entry.when, old.entry.lanes));
+            }
+        }
+    }
+}
+
+/// Adds the pairs of threads of two accesses of one byte that nothing orders.
+fn race(space: Space, old: &Record, new: &Record, order: &Order, terms: &Terms, pairs: &mut Pairs) {
+    let Some(conflict) = conflict(old.entry.kind, new.entry.kind, true) else { return };
+    let is_benign = old.is_benign(new, terms);
+    let mut add = |before: usize, after: usize| {
+        let example = Example { first: old.side(before), second: new.side(after) };
+        pairs.add(space, example, conflict, is_benign);
+    };
+    let (before, after) = (usize::from(old.entry.warp), usize::from(new.entry.warp));
+    if before == after {
+        for (before, after, is_ordered) in old.entry.lanes_pairwise(&new.entry, order) {
+            if !is_ordered {
+                add(before, after);
+            }
+        }
+        return;
+    }
+    for lane in lanes(old.entry.lanes) {
+        if !order.is_before(before, old.entry.when, 1 << lane, after) {
+            lanes(new.entry.lanes).for_each(|other| add(lane, other));
+        }
+    }
+}
+
+/// Accesses of all ctas to the watched bytes of global memory: for each byte and instruction those of two ctas.
+#[derive(Debug)]
+pub struct CtaHistory {
+    watched: BTreeSet<u64>,
+    records: HashMap<u64, Vec<Record>>,
+}
+
+impl CtaHistory {
+    /// Watches these bytes.
+    pub fn new(watched: BTreeSet<u64>) -> Self {
+        Self { watched, records: HashMap::new() }
+    }
+
+    /// A warp of a cta accesses: adds each pair that this access races with.
+    pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
+        for (byte, new) in records_of(access, cta, crate::order::Moment::default(), &self.watched) {
+            let records = self.records.entry(byte).or_default();
+            for old in records.iter().filter(|old| old.side.cta != cta) {
+                if let Some(conflict) = conflict(old.entry.kind, new.entry.kind, false) {
+                    let example = Example { first: old.side, second: new.side };
+                    pairs.add(Space::Global, example, conflict, old.is_benign(&new, terms));
+                }
+            }
+            let alike = |old: &&Record| old.side.pc == new.side.pc && old.entry.kind == new.entry.kind;
+            let mut known = records.iter().filter(alike);
+            let is_new = match (known.next(), known.next()) {
+                (None, _) => true,
+                (Some(first), None) => first.side.cta != cta,
+                _ => false,
+            };
+            if is_new {
+                records.push(new);
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Accesses and order to races, in two passes.
+//!
+//! The pass that decides keeps a shadow of each byte that is accessed: the last accesses that later ones may race with.
+//! An access that happens before a later one of at least the same strength is forgotten: whatever races with it races
+//! with the later one too, so for each byte it is exact whether a race exists. The pass that explains keeps all
+//! accesses of the bytes found to race, and names every racing pair of instructions.
+//!
+//! Two accesses race if they are of different threads, overlap in a byte, at least one writes, not both are atomic, and
+//! nothing orders them. Silence means that no two known accesses do; accesses at open addresses are reported apart.
+
+mod ctas;
+mod entry;
+mod history;
+mod open;
+mod pages;
+mod pairs;
+mod shadow;
+
+pub use ctas::Ctas;
+pub use entry::{Conflict, conflict};
+pub use history::{CtaHistory, History, Watched};
+pub use open::OpenAccesses;
+pub use pairs::{Example, Pair, Pairs, Side};
+pub use shadow::Shadow;

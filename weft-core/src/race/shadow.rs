@@ -1,0 +1,109 @@
+//! The pass that decides, within one cta: which bytes race.
+
+use std::collections::BTreeMap;
+
+use super::entry::{Conflict, Entry};
+use super::pages::Pages;
+use crate::emulate::{Access, LaneMask, lanes};
+use crate::order::Order;
+
+/// The accesses of a cell that later ones may race with. Most cells hold a write and a read.
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    entries: [Option<Entry>; 2],
+    more: Vec<Entry>,
+}
+
+/// The shadow of one state space.
+#[derive(Clone, Debug)]
+pub struct Shadow {
+    cells: Pages<Cell>,
+    racing: BTreeMap<u64, Conflict>,
+}
+
+/// Racing bytes kept for the pass that explains.
+const MAX_RACING: usize = 1 << 16;
+
+impl Default for Shadow {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Shadow {
+    /// Nothing was accessed.
+    pub fn new() -> Self {
+        Self { cells: Pages::new(), racing: BTreeMap::new() }
+    }
+
+    /// The bytes that race, and how; at most 65536 of them.
+    pub fn racing(&self) -> &BTreeMap<u64, Conflict> {
+        &self.racing
+    }
+
+    /// A warp accesses.
+    pub fn access(&mut self, access: &Access<'_>, order: &Order) {
+        match access.addresses.as_uniform() {
+            // One cell for all lanes; lanes that write race with each other there.
+            Some(address) if !access.kind.writes => self.touch(access, address, access.lanes, order),
+            _ => {
+                for lane in lanes(access.lanes) {
+                    self.touch(access, access.addresses.lane(lane), 1 << lane, order);
+                }
+            }
+        }
+    }
+
+    fn touch(&mut self, access: &Access<'_>, address: u64, mask: LaneMask, order: &Order) {
+        let entry = Entry {
+            lanes: mask,
+            when: order.now(access.warp),
+            warp: u8::try_from(access.warp).unwrap_or(u8::MAX),
+            kind: access.kind,
+        };
+        let racing = &mut self.racing;
+        self.cells.for_each(address, access.bytes, |at, size, cell| {
+            if let Some(conflict) = cell.add(entry, order)
+                && racing.len() < MAX_RACING
+            {
+                for byte in at..at + size {
+                    let known = racing.entry(byte).or_insert(conflict);
+                    *known = (*known).max(conflict);
+                }
+            }
+        });
+    }
+}
+
+impl Cell {
+    /// Adds an access, forgets those that it covers, and tells the worst conflict with those that were there.
+    fn add(&mut self, new: Entry, order: &Order) -> Option<Conflict> {
+        let mut conflict = None;
+        let mut check = |old: &Entry| {
+            conflict = conflict.max(old.conflict(&new, order));
+            !old.is_covered(&new, order)
+        };
+        for slot in &mut self.entries {
+            if slot.as_ref().is_some_and(|old| !check(old)) {
+                *slot = None;
+            }
+        }
+        if !self.more.is_empty() {
+            self.more.retain(check);
+        }
+        self.put(new);
+        conflict
+    }
+
+    fn put(&mut self, new: Entry) {
+        let known = self.entries.iter_mut().flatten().chain(&mut self.more).find(|old| old.is_alike(&new));
+        if let Some(known) = known {
+            known.lanes |= new.lanes;
+            return;
+        }
+        match self.entries.iter_mut().find(|slot| slot.is_none()) {
+            Some(slot) => *slot = Some(new),
+            None => self.more.push(new),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The sites of a finding to excerpts: consecutive lines of one file with the marks that go under them.
+//!
+//! A site is shown in the source line it came from, where that file can be had, and always in the PTX. A source that
+//! cannot be had becomes a note. Marks that fall on the same characters are joined.
+
+use std::collections::BTreeMap;
+
+use super::escape;
+use crate::finding::{Finding, Site, SourceLine, Thread};
+use crate::ptx::Module;
+
+/// Marks farther apart than this many lines go into excerpts of their own.
+const REACH: u32 = 500;
+/// Threads listed at a site; the rest is counted.
+const THREADS: usize = 4;
+
+/// A run of lines with marks.
+pub(super) struct Excerpt {
+    /// The file, escaped.
+    pub(super) path: String,
+    /// Number of the first line.
+    pub(super) first: u32,
+    /// The lines, escaped.
+    pub(super) text: String,
+    /// Byte ranges of `text`.
+    pub(super) marks: Vec<Mark>,
+}
+
+/// Something to underline.
+pub(super) struct Mark {
+    /// Bytes of the excerpt's text.
+    pub(super) start: usize,
+    /// One past the last byte.
+    pub(super) end: usize,
+    /// What to say beside it, escaped.
+    pub(super) label: String,
+    /// Whether it is the offending instruction.
+    pub(super) primary: bool,
+}
+
+/// The excerpts of a finding, and the notes that stand for what could not be shown.
+pub(super) struct Excerpts {
+    /// Sources first, then the PTX.
+    pub(super) shown: Vec<Excerpt>,
+    /// One a line, escaped.
+    pub(super) notes: Vec<String>,
+}
+
+/// A mark before its file is cut to lines: bytes of its line.
+struct Place {
+    line: u32,
+    start: usize,
+    end: usize,
+    label: String,
+    primary: bool,
+}
+
+/// Looks up every site of `finding`; `source` gives the text of a file as the compiler named it.
+pub(super) fn excerpts(
+    module: &Module,
+    ptx: &str,
+    finding: &Finding,
+    source: &dyn Fn(&str) -> Option<String>,
+) -> Excerpts {
+    let mut texts: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    let mut places: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
+    let mut in_ptx: Vec<Place> = Vec::new();
+    let mut notes = Vec::new();
+    for (index, site) in finding.sites.iter().enumerate() {
+        let primary = index == 0;
+        let label = label(site);
+        let mut shown = None;
+        for line in &site.source {
+            let text = texts.entry(&line.file).or_insert_with(|| source(&line.file));
+            let Some(raw) = text.as_deref().and_then(|text| nth_line(text, line.line)) else {
+                continue;
+            };
+            let (start, end) = word(raw, line.column);
+            if !order.contains(&line.file.as_str()) {
+                order.push(&line.file);
+            }
+            join(places.entry(&line.file).or_default(), line.line, start, end, &label, primary);
+            shown = Some(line);
+            break;
+        }
+        if let Some(raw) = nth_line(module.text(), site.ptx.line) {
+            let start = floor(raw, (site.ptx.column.max(1) - 1) as usize);
+            let length = (site.span.end.saturating_sub(site.span.start) as usize).max(1);
+            let (start, end) = trimmed(raw, start, floor(raw, start.saturating_add(length)));
+            let short = if shown.is_some() { escape(site.role.name()).into_owned() } else { label };
+            join(&mut in_ptx, site.ptx.line, start, end, &short, primary);
+        }
+        notes.extend(origin(site, shown));
+    }
+    let mut shown = Vec::new();
+    for file in order {
+        if let (Some(Some(text)), Some(places)) = (texts.get(file), places.remove(file)) {
+            cut(file, text, places, &mut shown);
+        }
+    }
+    cut(ptx, module.text(), in_ptx, &mut shown);
+    notes.dedup();
+    Excerpts { shown, notes }
+}
+
+/// What the site says, with its threads.
+fn label(site: &Site) -> String {
+    let what = if site.label.is_empty() { site.role.name() } else { &site.label };
+    let threads = threads(&site.threads);
+    let gap = if threads.is_empty() { "" } else { ", " };
+    escape(&format!("{what}{gap}{threads}")).into_owned()
+}
+
+fn threads(threads: &[Thread]) -> String {
+    let mut listed: Vec<String> = threads.iter().take(THREADS).map(ToString::to_string).collect();
+    if threads.len() > THREADS {
+        listed.push(format!("{} more", threads.len() - THREADS));
+    }
+    listed.join(", ")
+}
+
+/// A note for a source line that is not shown, or for the calls that the shown one was inlined through.
+fn origin(site: &Site, shown: Option<&SourceLine>) -> Option<String> {
+    let chain = |lines: &[SourceLine]| {
+        let names: Vec<String> =
+            lines.iter().map(|line| format!("`{}:{}`", escape(&line.file), line.line)).collect();
+        names.join(", inlined into ")
+    };
+    match shown {
+        None if site.source.is_empty() => None,
+        None => Some(format!("the {} comes from {}", site.role.name(), chain(&site.source))),
+        Some(line) if site.source.len() > 1 || site.source.first() != Some(line) => {
+            Some(format!("the {} comes from {}", site.role.name(), chain(&site.source)))
+        }
+        Some(_) => None,
+    }
+}
+
+fn join(places: &mut Vec<Place>, line: u32, start: usize, end: usize, label: &str, primary: bool) {
+    if let Some(same) =
+        places.iter_mut().find(|place| (place.line, place.start, place.end) == (line, start, end))
+    {
+        if same.label != label {
+            same.label = format!("{}; {label}", same.label);
+        }
+        same.primary |= primary;
+        return;
+    }
+    places.push(Place { line, start, end, label: label.to_owned(), primary });
+}
+
+/// Cuts a file to the lines around its marks.
+fn cut(path: &str, text: &str, mut places: Vec<Place>, out: &mut Vec<Excerpt>) {
+    places.sort_by_key(|place| (place.line, place.start, place.end));
+    let mut clusters: Vec<Vec<Place>> = Vec::new();
+    for place in places {
+        match clusters.last_mut() {
+            Some(cluster) if cluster.last().is_some_and(|last| place.line - last.line <= REACH) => {
+                cluster.push(place);
+            }
+            _ => clusters.push(vec![place]),
+        }
+    }
+    // The excerpt of the offending instruction comes first: its position is the one in the headline.
+    clusters.sort_by_key(|cluster| !cluster.iter().any(|place| place.primary));
+    out.extend(clusters.iter().map(|cluster| excerpt(path, text, cluster)));
+}
+
+fn excerpt(path: &str, text: &str, cluster: &[Place]) -> Excerpt {
+    let first = cluster.first().map_or(1, |place| place.line);
+    let last = cluster.last().map_or(first, |place| place.line);
+    let mut lines = String::new();
+    let mut marks = Vec::new();
+    let skipped = first.saturating_sub(1) as usize;
+    for (number, raw) in (first..=last).zip(text.lines().skip(skipped)) {
+        let base = lines.len();
+        for place in cluster.iter().filter(|place| place.line == number) {
+            let at = |byte: usize| base + raw.get(..byte).map_or(0, |before| escape(before).len());
+            let label = place.label.clone();
+            marks.push(Mark {
+                start: at(place.start),
+                end: at(place.end),
+                label,
+                primary: place.primary,
+            });
+        }
+        lines.push_str(&escape(raw));
+        lines.push('\n');
+    }
+    Excerpt { path: escape(path).into_owned(), first, text: lines, marks }
+}
+
+fn nth_line(text: &str, line: u32) -> Option<&str> {
+    text.lines().nth((line as usize).checked_sub(1)?)
+}
+
+/// The word at a column counted from 1, or the whole line where there is none.
+fn word(line: &str, column: u32) -> (usize, usize) {
+    let start = floor(line, (column.max(1) - 1) as usize);
+    let rest = line.get(start..).unwrap_or("");
+    if column == 0 || rest.trim().is_empty() {
+        return trimmed(line, 0, line.len());
+    }
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let length = if length == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { length };
+    trimmed(line, start, start + length)
+}
+
+/// The range without white space at its ends.
+fn trimmed(line: &str, start: usize, end: usize) -> (usize, usize) {
+    let part = line.get(start..end).unwrap_or("");
+    let leading = part.len() - part.trim_start().len();
+    let length = part.trim().len();
+    if length == 0 { (start, end) } else { (start + leading, start + leading + length) }
+}
+
+/// The nearest character boundary at or before `byte`.
+fn floor(line: &str, byte: usize) -> usize {
+    let mut byte = byte.min(line.len());
+    while !line.is_char_boundary(byte) {
+        byte -= 1;
+    }
+    byte
+}

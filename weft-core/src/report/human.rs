@@ -1,0 +1,230 @@
+//! A report in rustc's own look: every finding with its source and PTX lines, then what the verdict holds for.
+//!
+//! The caller decides which source files may be read and how; what it does not give is named in a note instead.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::escape;
+use super::excerpt::{Excerpt, excerpts};
+use crate::finding::{Class, Finding, Report, Verdict};
+use crate::launch::{Arg, Launch};
+use crate::ptx::Module;
+
+/// Renders all findings of `report` and its summary, separated by empty lines. `ptx` is the module's path as it is to
+/// be shown, `source` gives the text of a file as the compiler named it in `.file`.
+pub fn report(
+    module: &Module,
+    ptx: &str,
+    report: &Report,
+    source: &dyn Fn(&str) -> Option<String>,
+    color: bool,
+) -> String {
+    let mut out = String::new();
+    for own in &report.findings {
+        out.push_str(&finding(module, ptx, own, source, color));
+        out.push('\n');
+    }
+    out.push_str(&summary(report, color));
+    out
+}
+
+/// Renders one finding; ends with a line break.
+pub fn finding(
+    module: &Module,
+    ptx: &str,
+    finding: &Finding,
+    source: &dyn Fn(&str) -> Option<String>,
+    color: bool,
+) -> String {
+    let level = match finding.code.class() {
+        Class::Defect => Level::ERROR,
+        Class::Open => Level::WARNING.with_name("open"),
+    };
+    let excerpts = excerpts(module, ptx, finding, source);
+    let title = level.primary_title(escape(&finding.message)).id(finding.code.name());
+    let mut group = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
+    for note in &excerpts.notes {
+        group = group.element(Level::NOTE.message(note));
+    }
+    for note in &finding.notes {
+        group = group.element(Level::NOTE.message(escape(note)));
+    }
+    if finding.pairs > 1 {
+        group = group.element(Level::NOTE.message(format!("{} pairs of threads", finding.pairs)));
+    }
+    if let Some(help) = &finding.help {
+        group = group.element(Level::HELP.message(escape(help)));
+    }
+    render(&group, color)
+}
+
+/// Renders the verdict with the launch, the assumptions and the coverage; ends with a line break.
+pub fn summary(report: &Report, color: bool) -> String {
+    let verdict = report.verdict();
+    let level = match verdict {
+        Verdict::Clean => Level::NOTE,
+        Verdict::Open => Level::WARNING,
+        Verdict::Defect => Level::ERROR,
+    };
+    let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
+    let title =
+        format!("kernel `{}` with block {block}, grid {}", escape(&report.kernel), report.grid);
+    let mut group = Group::with_title(level.with_name(verdict.name()).primary_title(title));
+    for line in facts(report) {
+        group = group.element(Level::NOTE.message(line));
+    }
+    render(&group, color)
+}
+
+/// What the verdict holds for, one fact a line.
+fn facts(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if report.coverage.sites == 0 {
+        lines.push("the kernel has no memory access and no barrier to check".to_owned());
+    } else {
+        let coverage = report.coverage;
+        lines.push(format!(
+            "{} of {} access and barrier sites reached",
+            coverage.reached, coverage.sites
+        ));
+    }
+    lines.extend(given(&report.launch));
+    if report.verdict() == Verdict::Clean {
+        lines
+            .push("proved for every schedule and every content of the inputs left open".to_owned());
+    }
+    lines.extend(
+        report.assumptions.iter().map(|assumption| format!("assumed: {}", assumption.sentence())),
+    );
+    lines
+}
+
+/// The arguments and the dynamic shared memory of a launch, if it gives any.
+fn given(launch: &Launch) -> Option<String> {
+    let mut parts = Vec::new();
+    if launch.shared > 0 {
+        parts.push(format!("{} bytes of dynamic shared memory", launch.shared));
+    }
+    for (position, arg) in &launch.args {
+        parts.push(match arg {
+            Arg::Integer(value) => format!("argument {position} = {value}"),
+            Arg::Float(value) => format!("argument {position} = {value:?}"),
+            Arg::Buffer(buffer) => match &buffer.contents {
+                None => format!("argument {position} = a buffer"),
+                Some(bytes) => {
+                    format!("argument {position} = a buffer of {} given bytes", bytes.len())
+                }
+            },
+        });
+    }
+    (!parts.is_empty()).then(|| format!("launched with {}", parts.join(", ")))
+}
+
+fn snippet<'a>(excerpt: Excerpt) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let marks = excerpt.marks.into_iter().map(|mark| {
+        let kind = if mark.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+        kind.span(mark.start..mark.end).label(mark.label)
+    });
+    Snippet::source(excerpt.text)
+        .line_start(excerpt.first as usize)
+        .path(excerpt.path)
+        .annotations(marks)
+}
+
+fn render(group: &Group<'_>, color: bool) -> String {
+    let renderer = if color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
+    let mut text = renderer.render(std::slice::from_ref(group));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::finding::{Check, Code, Finding, Role, Site, SourceLine, Thread};
+    use crate::ptx::{self, Position, Span};
+
+    const PTX: &str = ".version 8.0\n\tst.shared.u32 [%r1], %r2;\n\tld.shared.u32 %r2, [%r1+4];\n";
+
+    fn site(role: Role, line: u32, source: &[(&str, u32, u32)], lane: u32) -> Site {
+        let source = source.iter().map(|&(file, line, column)| SourceLine {
+            file: file.into(),
+            line,
+            column,
+        });
+        Site {
+            role,
+            ptx: Position { line, column: 2 },
+            span: Span { start: 14, end: 38 },
+            source: source.collect(),
+            threads: vec![Thread { cta: [0; 3], thread: [lane, 0, 0] }],
+            label: format!("4-byte {} of buf+4", role.name()),
+        }
+    }
+
+    fn race(sites: Vec<Site>) -> Finding {
+        Finding {
+            code: Code::SharedRace,
+            check: Some(Check::Shared),
+            message: "two threads access `buf` without \u{1b}order".into(),
+            sites,
+            notes: vec!["a note".into()],
+            help: Some("put a barrier between them".into()),
+            pairs: 31,
+        }
+    }
+
+    fn source(name: &str) -> Option<String> {
+        (name == "k.cu").then(|| "a();\n  buf[i] = v;\u{1b}\n\n\n  x = buf[i + 1];\n".into())
+    }
+
+    #[test]
+    fn sites_are_shown_in_source_and_ptx() {
+        let module = ptx::parse(PTX);
+        let finding = race(vec![
+            site(Role::Write, 2, &[("k.cu", 2, 3)], 0),
+            site(Role::Read, 3, &[("inner.h", 9, 1), ("k.cu", 5, 7)], 1),
+        ]);
+        let expected = r"error[shared-race]: two threads access `buf` without \u{1b}order
+ --> k.cu:2:3
+  |
+2 |   buf[i] = v;\u{1b}
+  |   ^^^ 4-byte write of buf+4, thread 0 of cta 0
+...
+5 |   x = buf[i + 1];
+  |       --- 4-byte read of buf+4, thread 1 of cta 0
+  |
+ ::: k.ptx:2:2
+  |
+2 |  st.shared.u32 [%r1], %r2;
+  |  ^^^^^^^^^^^^^^^^^^^^^^^^ write
+3 |  ld.shared.u32 %r2, [%r1+4];
+  |  ------------------------ read
+  |
+  = note: the read comes from `inner.h:9`, inlined into `k.cu:5`
+  = note: a note
+  = note: 31 pairs of threads
+  = help: put a barrier between them
+";
+        assert_eq!(super::finding(&module, "k.ptx", &finding, &source, false), expected);
+    }
+
+    #[test]
+    fn nonsense_places_do_no_harm() {
+        let module = ptx::parse(PTX);
+        let odd = site(Role::Here, 99, &[("k.cu", 99, 0)], 0);
+        let mut far = site(Role::Here, 3, &[("k.cu", 3, 80)], 0);
+        far.ptx.column = 500;
+        let text = super::finding(&module, "k.ptx", &race(vec![odd, far]), &source, true);
+        assert!(text.contains("k.cu:99"), "{text}");
+        assert!(!super::finding(&module, "", &race(Vec::new()), &|_| None, false).is_empty());
+    }
+
+    #[test]
+    fn short_is_one_line_at_the_source() {
+        let finding = race(vec![site(Role::Write, 2, &[("k.cu", 2, 0)], 0)]);
+        let expected = "k.cu:2:1: shared-race: two threads access `buf` without \\u{1b}order";
+        assert_eq!(crate::report::short::finding("k.ptx", &finding), expected);
+    }
+}

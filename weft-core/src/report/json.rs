@@ -1,0 +1,383 @@
+//! JSON: one object a line, the way cargo's own messages come.
+//!
+//! Takes a [`Report`], and what a report does not know: where the PTX lies, what the kernel's name means, which of its
+//! findings the user allows. Gives `weft-kernel` for each kernel and launch and `weft-summary` at the end. The structs
+//! here mirror the findings so that the names on the wire stay when a field is renamed; fields may be added, never
+//! renamed or removed within one [`SCHEMA`].
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::finding::{Check, Class, Finding, Report, Site};
+use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
+
+/// Version of the format, stated by the summary.
+pub const SCHEMA: u32 = 1;
+
+/// What stands in the line beside the report.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The package the kernel belongs to; `None` for a file checked by itself.
+    pub package: Option<&'a str>,
+    /// Path of the PTX.
+    pub file: &'a str,
+    /// The kernel's name as its author wrote it; the mangled one where it is not mangled.
+    pub demangled: &'a str,
+    /// The launch's label, where the kernel has more than one launch.
+    pub label: Option<&'a str>,
+}
+
+/// Counts over all kernels and launches of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Proved.
+    pub clean: usize,
+    /// Refuted.
+    pub defect: usize,
+    /// Undecided.
+    pub open: usize,
+    /// What could not be checked at all; a consumer that looks at the other three alone must not take it for clean.
+    pub unchecked: usize,
+}
+
+/// The `weft-kernel` line, without the line break. `allowed[i]` is the reason for which finding `i` is allowed; the
+/// verdicts leave allowed findings out.
+pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -> String {
+    let reason = |index: usize| allowed.get(index).copied().flatten();
+    let counted = |index: usize| reason(index).is_none();
+    let judged = Report {
+        findings: (0..)
+            .zip(&report.findings)
+            .filter(|(index, _)| counted(*index))
+            .map(|(_, f)| f.clone())
+            .collect(),
+        ..report.clone()
+    };
+    line(&KernelLine {
+        reason: "weft-kernel",
+        package: subject.package,
+        kernel: &report.kernel,
+        demangled: subject.demangled,
+        file: subject.file,
+        launch: launch_line(report, subject.label),
+        verdict: judged.verdict().name(),
+        checks: Check::ALL.map(|check| (check.name(), judged.verdict_of(check).name())).into(),
+        findings: (0..)
+            .zip(&report.findings)
+            .map(|(index, finding)| finding_line(finding, reason(index)))
+            .collect(),
+        assumptions: report.assumptions.iter().map(|assumption| assumption.sentence()).collect(),
+        coverage: CoverageLine { reached: report.coverage.reached, sites: report.coverage.sites },
+        stats: StatsLine {
+            ctas: report.stats.ctas,
+            warp_instructions: report.stats.warp_instructions,
+            thread_commands: report.stats.thread_commands,
+            generations: report.stats.generations,
+        },
+    })
+}
+
+/// The `weft-summary` line, without the line break.
+pub fn summary(counts: Counts) -> String {
+    line(&SummaryLine { reason: "weft-summary", schema: SCHEMA, counts })
+}
+
+#[derive(Serialize)]
+struct KernelLine<'a> {
+    reason: &'static str,
+    package: Option<&'a str>,
+    kernel: &'a str,
+    demangled: &'a str,
+    file: &'a str,
+    launch: LaunchLine<'a>,
+    verdict: &'static str,
+    checks: BTreeMap<&'static str, &'static str>,
+    findings: Vec<FindingLine<'a>>,
+    assumptions: Vec<&'static str>,
+    coverage: CoverageLine,
+    stats: StatsLine,
+}
+
+#[derive(Serialize)]
+struct SummaryLine {
+    reason: &'static str,
+    schema: u32,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct LaunchLine<'a> {
+    label: Option<&'a str>,
+    grid: [u32; 3],
+    block: Option<[u32; 3]>,
+    shared: u32,
+    args: BTreeMap<usize, ArgLine>,
+    options: OptionsLine,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ArgLine {
+    Signed(i64),
+    Unsigned(u64),
+    /// A whole number beyond 64 bits.
+    Wide(String),
+    Float(f64),
+    Buffer {
+        buffer: BufferLine,
+    },
+}
+
+#[derive(Serialize)]
+struct BufferLine {
+    /// Size of the contents; null where they are open.
+    bytes: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct OptionsLine {
+    warp_synchronous: bool,
+    atomics: &'static str,
+    barrier_divergence: &'static str,
+}
+
+#[derive(Serialize)]
+struct FindingLine<'a> {
+    code: &'static str,
+    class: &'static str,
+    check: Option<&'static str>,
+    message: &'a str,
+    sites: Vec<SiteLine<'a>>,
+    notes: &'a [String],
+    help: Option<&'a str>,
+    pairs: u64,
+    /// The reason for which it is allowed; null where it is not.
+    allowed: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct SiteLine<'a> {
+    role: &'static str,
+    /// Null without `.loc`, and so is `line`.
+    file: Option<&'a str>,
+    line: Option<u32>,
+    ptx_line: u32,
+    threads: Vec<ThreadLine>,
+    label: &'a str,
+}
+
+#[derive(Serialize)]
+struct ThreadLine {
+    cta: [u32; 3],
+    thread: [u32; 3],
+}
+
+#[derive(Serialize)]
+struct CoverageLine {
+    reached: usize,
+    sites: usize,
+}
+
+#[derive(Serialize)]
+struct StatsLine {
+    ctas: u64,
+    warp_instructions: u64,
+    thread_commands: u64,
+    generations: u64,
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("the mirror structs hold nothing that JSON cannot")
+}
+
+fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
+    let Launch { shared, args, options, .. } = &report.launch;
+    LaunchLine {
+        label,
+        grid: extent(report.grid),
+        block: report.block.map(extent),
+        shared: *shared,
+        args: args.iter().map(|(&position, arg)| (position, arg_line(arg))).collect(),
+        options: OptionsLine {
+            warp_synchronous: options.warp_synchronous,
+            atomics: match options.atomics {
+                Atomics::Abstract => "abstract",
+                Atomics::Unique => "unique",
+                Atomics::Off => "off",
+            },
+            barrier_divergence: match options.barrier_divergence {
+                BarrierDivergence::Cta => "cta",
+                BarrierDivergence::Warp => "warp",
+                BarrierDivergence::Off => "off",
+            },
+        },
+    }
+}
+
+const fn extent(dim: Dim3) -> [u32; 3] {
+    [dim.x, dim.y, dim.z]
+}
+
+fn arg_line(arg: &Arg) -> ArgLine {
+    match arg {
+        Arg::Integer(value) => match (i64::try_from(*value), u64::try_from(*value)) {
+            (Ok(value), _) => ArgLine::Signed(value),
+            (_, Ok(value)) => ArgLine::Unsigned(value),
+            _ => ArgLine::Wide(value.to_string()),
+        },
+        Arg::Float(value) => ArgLine::Float(*value),
+        Arg::Buffer(buffer) => {
+            ArgLine::Buffer { buffer: BufferLine { bytes: buffer.contents.as_ref().map(Vec::len) } }
+        }
+    }
+}
+
+fn finding_line<'a>(finding: &'a Finding, allowed: Option<&'a str>) -> FindingLine<'a> {
+    FindingLine {
+        code: finding.code.name(),
+        class: match finding.code.class() {
+            Class::Defect => "defect",
+            Class::Open => "open",
+        },
+        check: finding.check.map(Check::name),
+        message: &finding.message,
+        sites: finding.sites.iter().map(site_line).collect(),
+        notes: &finding.notes,
+        help: finding.help.as_deref(),
+        pairs: finding.pairs,
+        allowed,
+    }
+}
+
+fn site_line(site: &Site) -> SiteLine<'_> {
+    let source = site.source.first();
+    SiteLine {
+        role: site.role.name(),
+        file: source.map(|source| source.file.as_str()),
+        line: source.map(|source| source.line),
+        ptx_line: site.ptx.line,
+        threads: site.threads.iter().map(|t| ThreadLine { cta: t.cta, thread: t.thread }).collect(),
+        label: &site.label,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::finding::{Assumption, Code, Coverage, Role, SourceLine, Stats, Thread};
+    use crate::launch::Buffer;
+    use crate::ptx::{Position, Span};
+
+    fn race() -> Finding {
+        let site = |role, source: Vec<SourceLine>| Site {
+            role,
+            ptx: Position { line: 41, column: 5 },
+            span: Span { start: 900, end: 930 },
+            source,
+            threads: vec![Thread { cta: [0, 0, 0], thread: [33, 0, 0] }],
+            label: "4-byte access of buf+128".into(),
+        };
+        Finding {
+            code: Code::SharedRace,
+            check: Some(Check::Shared),
+            message: "a read and a write are not ordered".into(),
+            sites: vec![
+                site(Role::Read, vec![SourceLine { file: "a.cu".into(), line: 12, column: 3 }]),
+                site(Role::Write, vec![]),
+            ],
+            notes: vec!["between warps".into()],
+            help: None,
+            pairs: 992,
+        }
+    }
+
+    fn report() -> Report {
+        let args = BTreeMap::from([
+            (0, Arg::Integer(-1)),
+            (1, Arg::Integer(i128::from(u64::MAX))),
+            (2, Arg::Float(1.5)),
+            (3, Arg::Buffer(Buffer { contents: Some(vec![0; 16]) })),
+            (4, Arg::Buffer(Buffer::default())),
+        ]);
+        Report {
+            kernel: "_Z1kv".into(),
+            launch: Launch { shared: 64, args, ..Launch::default() },
+            block: Some(Dim3::line(64)),
+            grid: Dim3::line(2),
+            findings: vec![race()],
+            assumptions: vec![Assumption::DisjointBuffers],
+            coverage: Coverage { reached: 2, sites: 3 },
+            stats: Stats { ctas: 2, ..Stats::default() },
+        }
+    }
+
+    fn parsed(allowed: &[Option<&str>]) -> Value {
+        let subject =
+            Subject { package: Some("p"), file: "a.ptx", demangled: "k()", label: Some("small") };
+        let text = kernel(&report(), subject, allowed);
+        assert!(!text.contains('\n'));
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_kernel_line_has_the_documented_fields() {
+        let line = parsed(&[]);
+        assert_eq!(line["reason"], "weft-kernel");
+        assert_eq!((&line["kernel"], &line["demangled"]), (&json!("_Z1kv"), &json!("k()")));
+        assert_eq!((&line["package"], &line["file"]), (&json!("p"), &json!("a.ptx")));
+        assert_eq!(line["verdict"], "defect");
+        assert_eq!(
+            line["checks"],
+            json!({"barriers": "clean", "shared": "defect", "global": "clean"})
+        );
+        assert_eq!(line["coverage"], json!({"reached": 2, "sites": 3}));
+        assert_eq!(line["stats"]["ctas"], 2);
+        assert_eq!(
+            line["launch"],
+            json!({
+                "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
+                "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}}},
+                "options": {"warp-synchronous": false, "atomics": "abstract", "barrier-divergence": "warp"},
+            })
+        );
+        let finding = &line["findings"][0];
+        assert_eq!(
+            (&finding["code"], &finding["class"]),
+            (&json!("shared-race"), &json!("defect"))
+        );
+        assert_eq!((&finding["pairs"], &finding["allowed"]), (&json!(992), &Value::Null));
+        assert_eq!(
+            finding["sites"][0],
+            json!({
+                "role": "read", "file": "a.cu", "line": 12, "ptx_line": 41, "label": "4-byte access of buf+128",
+                "threads": [{"cta": [0, 0, 0], "thread": [33, 0, 0]}],
+            })
+        );
+        assert_eq!(
+            (&finding["sites"][1]["file"], &finding["sites"][1]["line"]),
+            (&Value::Null, &Value::Null)
+        );
+    }
+
+    #[test]
+    fn an_allowed_finding_is_told_but_not_counted() {
+        let line = parsed(&[Some("the halo is meant")]);
+        assert_eq!(line["verdict"], "clean");
+        assert_eq!(line["checks"]["shared"], "clean");
+        assert_eq!(line["findings"][0]["allowed"], "the halo is meant");
+    }
+
+    #[test]
+    fn the_summary_states_the_schema() {
+        let text = summary(Counts { clean: 4, defect: 1, open: 0, unchecked: 0 });
+        assert_eq!(
+            text,
+            r#"{"reason":"weft-summary","schema":1,"clean":4,"defect":1,"open":0,"unchecked":0}"#
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! A report at one line a finding, `file:line:column: code: message`, for editors and `grep`.
+//!
+//! The place is the first site's innermost source line where the compiler left one, else its line in the PTX.
+
+use super::escape;
+use crate::finding::{Finding, Report};
+
+/// One line for each finding; empty for a clean report. `ptx` is the path of the PTX as it is to be shown.
+pub fn report(ptx: &str, report: &Report) -> String {
+    report.findings.iter().map(|own| finding(ptx, own) + "\n").collect()
+}
+
+/// One finding without a line break.
+pub fn finding(ptx: &str, finding: &Finding) -> String {
+    let message = escape(&finding.message);
+    let code = finding.code;
+    let Some(site) = finding.sites.first() else {
+        return format!("{}: {code}: {message}", escape(ptx));
+    };
+    match site.source.first() {
+        Some(line) => {
+            format!(
+                "{}:{}:{}: {code}: {message}",
+                escape(&line.file),
+                line.line,
+                line.column.max(1)
+            )
+        }
+        None => format!("{}:{}: {code}: {message}", escape(ptx), site.ptx),
+    }
+}

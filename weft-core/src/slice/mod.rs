@@ -1,0 +1,211 @@
+//! Marks what branches, barrier operands and the addresses of shared and global accesses depend on: through registers,
+//! predicates, control, and (flow-insensitively, a state space at a time) through memory. The rest never runs.
+//!
+//! A branch that decides nothing marked is replaced by a jump to where its sides meet again; a loop without accesses
+//! and barriers is so taken to end.
+
+mod control;
+
+use std::collections::BTreeSet;
+
+use crate::flow::{BlockId, Operand, Pc, Program, Reg, Terminator};
+use crate::ptx::Space;
+use crate::ptx::isa::Effect;
+
+/// How much of an instruction runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keep {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// That it happens, and where: address, guard and barrier operands, but not the data.
+    Event,
+    /// All of it.
+    Value,
+}
+
+/// What has to run.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// By instruction.
+    pub keep: Vec<Keep>,
+    /// By block: whether its branch is decided; otherwise it goes to its post-dominator.
+    pub branches: Vec<bool>,
+    /// Whether the contents of memory are kept, by state space.
+    pub contents: Contents,
+}
+
+/// Spaces whose contents decide something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Shared memory.
+    pub shared: bool,
+    /// Global memory.
+    pub global: bool,
+    /// Local memory and the parameters of linked functions.
+    pub local: bool,
+}
+
+impl Contents {
+    fn of(&mut self, space: Space) -> Vec<&mut bool> {
+        match space {
+            Space::Shared => vec![&mut self.shared],
+            Space::Local => vec![&mut self.local],
+            Space::Global => vec![&mut self.global],
+            Space::Generic => vec![&mut self.shared, &mut self.global, &mut self.local],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Marks a program. The values stored by the instructions of `widen` are kept as well.
+pub fn mark(program: &Program, widen: &BTreeSet<Pc>) -> Slice {
+    let mut marker = Marker::new(program);
+    for at in 0..program.code.len() {
+        let pc = Pc(u32::try_from(at).unwrap_or(u32::MAX));
+        if is_observable(program, pc) {
+            marker.keep(pc, Keep::Event);
+        }
+        if widen.contains(&pc) {
+            marker.keep(pc, Keep::Value);
+        }
+    }
+    marker.run();
+    marker.slice
+}
+
+/// Whether an instruction is an access or a barrier by itself.
+pub fn is_observable(program: &Program, pc: Pc) -> bool {
+    let instr = &program.code[pc.index()];
+    let space = instr.address.map(|address| address.space);
+    match instr.effect() {
+        Effect::Load | Effect::Store | Effect::Atomic => {
+            matches!(space, Some(Space::Shared | Space::Global | Space::Generic))
+        }
+        Effect::Barrier | Effect::WarpBarrier | Effect::Exchange | Effect::Asynchronous => true,
+        _ => false,
+    }
+}
+
+struct Marker<'p> {
+    program: &'p Program,
+    slice: Slice,
+    dependences: Vec<Vec<BlockId>>,
+    block_of: Vec<BlockId>,
+    writers: Vec<Vec<Pc>>,
+    needed: Vec<bool>,
+    live_blocks: Vec<bool>,
+    work: Vec<Reg>,
+    contents_changed: bool,
+}
+
+impl<'p> Marker<'p> {
+    fn new(program: &'p Program) -> Self {
+        let mut writers = vec![Vec::new(); program.registers as usize];
+        let mut block_of = vec![BlockId(0); program.code.len()];
+        for at in 0..program.blocks.len() {
+            let id = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
+            for (pc, instr) in program.instructions(id) {
+                block_of[pc.index()] = id;
+                for dest in instr.dests.iter().flatten() {
+                    writers[dest.index()].push(pc);
+                }
+            }
+        }
+        Self {
+            program,
+            slice: Slice {
+                keep: vec![Keep::Nothing; program.code.len()],
+                branches: vec![false; program.blocks.len()],
+                contents: Contents::default(),
+            },
+            dependences: control::dependences(program),
+            block_of,
+            writers,
+            needed: vec![false; program.registers as usize],
+            live_blocks: vec![false; program.blocks.len()],
+            work: Vec::new(),
+            contents_changed: false,
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            while let Some(register) = self.work.pop() {
+                for pc in self.writers[register.index()].clone() {
+                    self.keep(pc, Keep::Value);
+                }
+            }
+            if !std::mem::take(&mut self.contents_changed) {
+                return;
+            }
+            for at in 0..self.program.code.len() {
+                self.keep_store(Pc(u32::try_from(at).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+
+    /// A store into a space whose contents matter is kept with its data.
+    fn keep_store(&mut self, pc: Pc) {
+        let instr = &self.program.code[pc.index()];
+        if matches!(instr.effect(), Effect::Store | Effect::Atomic)
+            && let Some(address) = instr.address
+            && self.slice.contents.of(address.space).into_iter().any(|kept| *kept)
+        {
+            self.keep(pc, Keep::Value);
+        }
+    }
+
+    fn need(&mut self, register: Reg) {
+        if !std::mem::replace(&mut self.needed[register.index()], true) {
+            self.work.push(register);
+        }
+    }
+
+    fn keep(&mut self, pc: Pc, keep: Keep) {
+        if self.slice.keep[pc.index()] >= keep {
+            return;
+        }
+        self.slice.keep[pc.index()] = keep;
+        let program = self.program;
+        let instr = &program.code[pc.index()];
+        instr.address_and_guard().for_each(|register| self.need(register));
+        let is_barrier = matches!(instr.effect(), Effect::Barrier | Effect::WarpBarrier);
+        if keep == Keep::Value || is_barrier {
+            instr.reads().for_each(|register| self.need(register));
+        } else if let (Effect::Exchange, Some(Operand::Register(mask))) = (instr.effect(), instr.sources.last()) {
+            // The mask of an exchange stands last; the data that it moves may not matter.
+            self.need(*mask);
+        }
+        if keep == Keep::Value
+            && matches!(instr.effect(), Effect::Load | Effect::Atomic)
+            && let Some(address) = instr.address
+        {
+            for kept in self.slice.contents.of(address.space) {
+                self.contents_changed |= !std::mem::replace(kept, true);
+            }
+        }
+        self.keep_block(self.block_of[pc.index()]);
+    }
+
+    fn keep_block(&mut self, block: BlockId) {
+        if std::mem::replace(&mut self.live_blocks[block.index()], true) {
+            return;
+        }
+        for branch in self.dependences[block.index()].clone() {
+            self.keep_branch(branch);
+        }
+    }
+
+    fn keep_branch(&mut self, branch: BlockId) {
+        if std::mem::replace(&mut self.slice.branches[branch.index()], true) {
+            return;
+        }
+        match &self.program.blocks[branch.index()].terminator {
+            Terminator::Branch { condition, .. } => self.need(condition.register),
+            Terminator::Switch { index: Operand::Register(register), .. } => self.need(*register),
+            _ => {}
+        }
+        self.keep_block(branch);
+    }
+}

@@ -1,0 +1,161 @@
+//! Small worlds: independent judges of barrier programs must agree on every one of them.
+//!
+//! `model.rs` explores every schedule; `relation.rs` builds the paper's happens-before on one. That they agree is the
+//! paper's theorem, with the corners that its Figure 4 leaves open: arrivals alone, incomplete last generations.
+
+mod machine;
+mod model;
+mod random;
+mod relation;
+mod worlds;
+
+use machine::{Command, Program};
+use model::{Pairs, Verdict};
+use relation::{Judgement, Schedule};
+
+/// How many worlds there were, how many well-synchronized, and how many of those race.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    worlds: usize,
+    well_synchronized: usize,
+    racing: usize,
+}
+
+impl Tally {
+    fn add(&mut self, verdict: &Verdict) {
+        self.worlds += 1;
+        self.well_synchronized += usize::from(verdict.well_synchronized);
+        self.racing += usize::from(verdict.well_synchronized && !verdict.races.is_empty());
+    }
+}
+
+/// All judges agree on the program.
+fn agree(program: &Program) -> Verdict {
+    let explored = model::explore(program);
+    let verdict = explored.verdict;
+    let expected = verdict.well_synchronized.then_some(&verdict.races);
+    if let Some(races) = expected {
+        assert_eq!(races, &explored.adjacent, "two notions of a race, on {program:?}");
+    }
+    for (name, schedule) in [
+        ("lowest", relation::lowest as Schedule),
+        ("highest", relation::highest),
+        ("in turn", relation::in_turn),
+    ] {
+        let judgement = relation::judge(program, schedule);
+        assert_eq!(
+            ordered(&judgement),
+            expected,
+            "{judgement:?} on schedule `{name}` of {program:?}"
+        );
+    }
+    verdict
+}
+
+fn ordered(judgement: &Judgement) -> Option<&Pairs> {
+    match judgement {
+        Judgement::Ordered(races) => Some(races),
+        Judgement::Deadlock | Judgement::Error | Judgement::Recycling => None,
+    }
+}
+
+#[test]
+fn every_small_world() {
+    let mut tally = Tally::default();
+    worlds::for_each_world(|program| tally.add(&agree(program)));
+    assert_eq!(tally, Tally { worlds: 4_414_649, well_synchronized: 320_044, racing: 159_162 });
+}
+
+#[test]
+fn random_larger_worlds() {
+    let mut tally = Tally::default();
+    random::random_worlds(2015, 30_000).for_each(|program| tally.add(&agree(&program)));
+    assert_eq!(tally, Tally { worlds: 30_000, well_synchronized: 7_713, racing: 3_990 });
+}
+
+/// All programs of two agents with up to two commands, without the symmetries and the early end of the enumeration.
+#[test]
+fn nothing_hides_in_the_reductions() {
+    let agents = short_agents();
+    let mut tally = Tally::default();
+    for first in &agents {
+        for second in &agents {
+            tally.add(&agree(&Program { agents: vec![first.clone(), second.clone()] }));
+        }
+    }
+    assert_eq!(tally, Tally { worlds: 157 * 157, well_synchronized: 707, racing: 0 });
+}
+
+/// Every agent of up to two commands, on two barriers, with counts from 1 to 3.
+fn short_agents() -> Vec<Vec<Command>> {
+    let mut commands = Vec::new();
+    for (barrier, count) in [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)] {
+        commands.extend([Command::Sync { barrier, count }, Command::Arrive { barrier, count }]);
+    }
+    let mut agents = vec![vec![]];
+    agents.extend(commands.iter().map(|&only| vec![only]));
+    agents.extend(
+        commands.iter().flat_map(|&first| commands.iter().map(move |&second| vec![first, second])),
+    );
+    agents
+}
+
+#[test]
+#[ignore = "minutes: tens of millions of worlds"]
+fn deep_worlds() {
+    let mut tally = Tally::default();
+    worlds::for_each_deep_world(|program| tally.add(&agree(program)));
+    assert_eq!(tally, Tally { worlds: 57_726_406, well_synchronized: 1_503_580, racing: 717_246 });
+}
+
+fn verdict(agents: &[&[Command]]) -> Verdict {
+    agree(&Program { agents: agents.iter().map(|commands| commands.to_vec()).collect() })
+}
+
+const fn sync(barrier: u8, count: u8) -> Command {
+    Command::Sync { barrier, count }
+}
+
+const fn arrive(barrier: u8, count: u8) -> Command {
+    Command::Arrive { barrier, count }
+}
+
+#[test]
+fn producer_and_consumer() {
+    let safe = verdict(&[&[Command::Write(0), arrive(0, 2)], &[sync(0, 2), Command::Read(0)]]);
+    assert!(safe.well_synchronized && safe.races.is_empty());
+    let early = verdict(&[&[arrive(0, 2), Command::Write(0)], &[sync(0, 2), Command::Read(0)]]);
+    assert_eq!(early.races, Pairs::from([((0, 1), (1, 1))]));
+}
+
+#[test]
+fn counts_are_checked_when_they_are_executed() {
+    for wrong in [0, 3] {
+        assert!(verdict(&[&[arrive(0, wrong)], &[]]).error);
+        assert!(!verdict(&[&[sync(0, 2), arrive(0, wrong)], &[]]).error);
+    }
+    assert!(verdict(&[&[arrive(0, 2)], &[arrive(0, 1)]]).error);
+}
+
+#[test]
+fn only_a_waiting_agent_is_stuck() {
+    assert!(verdict(&[&[sync(0, 2)], &[]]).deadlock);
+    assert!(verdict(&[&[arrive(0, 2)], &[]]).well_synchronized);
+}
+
+/// What the paper's figure leaves open: generations of arrivals alone, and the one that is left incomplete.
+#[test]
+fn corners_of_recycling() {
+    let recycles = |agents: &[&[Command]]| verdict(agents).well_synchronized;
+    assert!(recycles(&[&[arrive(0, 1), arrive(0, 1)]]));
+    assert!(!recycles(&[&[arrive(0, 1)], &[arrive(0, 1)]]));
+    assert!(
+        !recycles(&[&[arrive(0, 2), arrive(0, 2)], &[arrive(0, 2)]]),
+        "the last one is left over, but which?"
+    );
+    assert!(recycles(&[&[arrive(0, 2), sync(1, 2), arrive(0, 2)], &[arrive(0, 2), sync(1, 2)]]));
+    assert!(!recycles(&[
+        &[arrive(0, 2), sync(1, 2), arrive(0, 2)],
+        &[arrive(0, 2), arrive(1, 2), arrive(0, 2)]
+    ]));
+}
