@@ -134,7 +134,7 @@ fn sites(names: &Names<'_>, space: Space, first: &Side, second: &Side) -> Vec<Si
     let site = |side: &Side| {
         let (word, role) = word(side.kind);
         let address = names.address(space, side.address);
-        let label = format!("{}-byte {word} of {address} by {}", side.bytes, thread(side));
+        let label = format!("{}-byte {word} of {address}", side.bytes);
         names.site(role, side.pc, vec![thread(side)], label)
     };
     if first.pc != second.pc {
@@ -142,7 +142,6 @@ fn sites(names: &Names<'_>, space: Space, first: &Side, second: &Side) -> Vec<Si
     }
     let mut both = site(first);
     both.threads.push(thread(second));
-    both.label = format!("{} and by {}", both.label, thread(second));
     vec![both]
 }
 

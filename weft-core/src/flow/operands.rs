@@ -4,7 +4,7 @@ use super::layout;
 use super::link::{Bound, Frame, LinkError, Linker, undeclared};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::Declared;
-use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::ptx::{self, Float, Instruction, Space, Span, Type};
 
 /// What a name stands for as an operand.
@@ -24,7 +24,9 @@ impl<'m> Linker<'m> {
         instruction: &'m Instruction,
         decoded: Option<Decoded>,
     ) -> Result<Instr, LinkError> {
-        let known = decoded.filter(|decoded| !decoded.is_strange);
+        // A word that the table does not know may change what is modelled; what is not modelled anyhow stays so.
+        let is_modelled = |decoded: &Decoded| !matches!(decoded.row.effect, Effect::Opaque | Effect::Asynchronous);
+        let known = decoded.filter(|decoded| !(decoded.is_strange && is_modelled(decoded)));
         let mut instr = Instr {
             operation: known.map_or(Operation::Unknown, Operation::Known),
             guard: None,
