@@ -11,18 +11,31 @@ pub(super) const fn is_defect(end: &End) -> bool {
     !matches!(end, End::Finished | End::Undecided(_))
 }
 
-fn defect(code: Code, message: String, sites: Vec<Site>, notes: Vec<String>, help: &str) -> Finding {
+fn defect(
+    code: Code,
+    message: String,
+    sites: Vec<Site>,
+    notes: Vec<String>,
+    help: &str,
+) -> Finding {
     let help = Some(help.to_owned());
     Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: 0 }
 }
 
 /// What a run found about barriers.
-pub(super) fn explain(names: &Names<'_>, cta: Cta, end: &End, recycled: &[Recycling]) -> Vec<Finding> {
+pub(super) fn explain(
+    names: &Names<'_>,
+    cta: Cta,
+    end: &End,
+    recycled: &[Recycling],
+) -> Vec<Finding> {
     let mut findings: Vec<_> = recycled.iter().map(|found| recycling(names, cta, found)).collect();
     match end {
         End::Finished | End::Undecided(_) => {}
         End::Deadlock(stuck) => findings.push(deadlock(names, cta, stuck)),
-        End::Misuse { misuse, warp, lanes, pc } => findings.push(count(names, cta, misuse, *warp, *lanes, *pc)),
+        End::Misuse { misuse, warp, lanes, pc } => {
+            findings.push(count(names, cta, misuse, *warp, *lanes, *pc));
+        }
         End::Diverged { warp, sides } => findings.push(divergence(names, cta, *warp, sides)),
         End::Mask { warp, lanes, pc } => findings.push(mask(names, cta, *warp, *lanes, *pc)),
     }
@@ -34,7 +47,10 @@ fn need(barrier: u8, need: Need) -> String {
         Some(expected) => {
             format!("barrier {barrier} expects {expected} threads, {} have come", need.arrived)
         }
-        None => format!("barrier {barrier} expects all threads that have not ended, {} have come", need.arrived),
+        None => format!(
+            "barrier {barrier} expects all threads that have not ended, {} have come",
+            need.arrived
+        ),
     }
 }
 
@@ -68,7 +84,13 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
         return defect(Code::WarpMask, message, sites, notes, help);
     }
     let message = "no thread can run and not all have ended".to_owned();
-    defect(Code::Deadlock, message, sites, notes, "let all participants that a barrier counts reach it, in one order")
+    defect(
+        Code::Deadlock,
+        message,
+        sites,
+        notes,
+        "let all participants that a barrier counts reach it, in one order",
+    )
 }
 
 /// Barriers of which each waits for a warp that waits at the next.
@@ -88,7 +110,14 @@ fn cycle(stuck: &[Stuck]) -> Option<Vec<u8>> {
     }
 }
 
-fn count(names: &Names<'_>, cta: Cta, misuse: &Misuse, warp: usize, lanes: LaneMask, pc: Pc) -> Finding {
+fn count(
+    names: &Names<'_>,
+    cta: Cta,
+    misuse: &Misuse,
+    warp: usize,
+    lanes: LaneMask,
+    pc: Pc,
+) -> Finding {
     let thread = names.first_thread(cta.index, warp, lanes);
     let arrival = |label: String| names.site(Role::Arrival, pc, vec![thread], label);
     let first = |first: Pc, warp: usize, label: String| {
@@ -103,19 +132,39 @@ fn count(names: &Names<'_>, cta: Cta, misuse: &Misuse, warp: usize, lanes: LaneM
         Misuse::Count { given, threads } => {
             let message = format!("a barrier cannot expect {given} threads");
             let sites = vec![arrival(format!("expects {given}"))];
-            let help = format!("the count is a positive multiple of 32, at most the {threads} threads of the cta's warps");
+            let help = format!(
+                "the count is a positive multiple of 32, at most the {threads} threads of the cta's warps"
+            );
             defect(Code::BarrierCount, message, sites, Vec::new(), &help)
         }
         Misuse::Mismatch { given, configured, first: at, first_warp } => {
-            let message = format!("participants of one barrier expect {configured} and {given} threads");
-            let sites =
-                vec![arrival(format!("expects {given}")), first(at, first_warp, format!("expects {configured}"))];
-            defect(Code::BarrierCount, message, sites, Vec::new(), "give all participants of a barrier one count")
+            let message =
+                format!("participants of one barrier expect {configured} and {given} threads");
+            let sites = vec![
+                arrival(format!("expects {given}")),
+                first(at, first_warp, format!("expects {configured}")),
+            ];
+            defect(
+                Code::BarrierCount,
+                message,
+                sites,
+                Vec::new(),
+                "give all participants of a barrier one count",
+            )
         }
         Misuse::Mixed { first: at, first_warp } => {
             let message = "a reduction shares a barrier with `sync` or `arrive`".to_owned();
-            let sites = vec![arrival("arrives in another way".into()), first(at, first_warp, "came first".into())];
-            defect(Code::BarrierCount, message, sites, Vec::new(), "use another barrier for the reduction")
+            let sites = vec![
+                arrival("arrives in another way".into()),
+                first(at, first_warp, "came first".into()),
+            ];
+            defect(
+                Code::BarrierCount,
+                message,
+                sites,
+                Vec::new(),
+                "use another barrier for the reduction",
+            )
         }
     }
 }
@@ -134,18 +183,30 @@ fn mask(names: &Names<'_>, cta: Cta, warp: usize, lanes: LaneMask, pc: Pc) -> Fi
     let message = "a lane executes a warp instruction whose mask does not hold it".to_owned();
     let thread = names.first_thread(cta.index, warp, lanes);
     let sites = vec![names.site(Role::Here, pc, vec![thread], "is not in its mask".into())];
-    defect(Code::WarpMask, message, sites, Vec::new(), "compute the mask before the branch, from all lanes that take it")
+    defect(
+        Code::WarpMask,
+        message,
+        sites,
+        Vec::new(),
+        "compute the mask before the branch, from all lanes that take it",
+    )
 }
 
 fn recycling(names: &Names<'_>, cta: Cta, found: &Recycling) -> Finding {
     let Recycling { barrier, previous, previous_warp, arrival, arrival_warp } = *found;
-    let message = format!("barrier {barrier} is used again before its last use is known to be complete");
+    let message =
+        format!("barrier {barrier} is used again before its last use is known to be complete");
     let site = |role, pc, warp, label: &str| {
         names.site(role, pc, vec![names.first_thread(cta.index, warp, 1)], label.to_owned())
     };
     let sites = vec![
         site(Role::Arrival, arrival, arrival_warp, "takes part in the next generation"),
-        site(Role::Previous, previous, previous_warp, "takes part in the generation before; nothing orders the two"),
+        site(
+            Role::Previous,
+            previous,
+            previous_warp,
+            "takes part in the generation before; nothing orders the two",
+        ),
     ];
     let notes = vec![
         "under another schedule the arrival counts for the other generation".to_owned(),

@@ -9,7 +9,8 @@ pub(super) const ALL: u64 = 64;
 /// The ctas to run, ascending by linear index.
 pub(super) fn select(grid: Dim3) -> Vec<Cta> {
     if grid.count() <= ALL {
-        let index = |at: u64| Cta { at: grid.point(at), index: u32::try_from(at).unwrap_or(u32::MAX) };
+        let index =
+            |at: u64| Cta { at: grid.point(at), index: u32::try_from(at).unwrap_or(u32::MAX) };
         return (0..grid.count()).map(index).collect();
     }
     let ends = |extent: u32| {
@@ -23,7 +24,8 @@ pub(super) fn select(grid: Dim3) -> Vec<Cta> {
     for z in ends(grid.z) {
         for y in ends(grid.y) {
             for x in ends(grid.x) {
-                let index = u64::from(x) + u64::from(grid.x) * (u64::from(y) + u64::from(grid.y) * u64::from(z));
+                let index = u64::from(x)
+                    + u64::from(grid.x) * (u64::from(y) + u64::from(grid.y) * u64::from(z));
                 ctas.push(Cta { at: [x, y, z], index: u32::try_from(index).unwrap_or(u32::MAX) });
             }
         }

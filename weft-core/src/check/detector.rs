@@ -31,7 +31,13 @@ pub(super) fn full_warps(block: Dim3) -> Vec<LaneMask> {
 }
 
 impl Detector {
-    pub(super) fn new(block: Dim3, cta: u32, has_others: bool, between: Ctas, open: OpenAccesses) -> Self {
+    pub(super) fn new(
+        block: Dim3,
+        cta: u32,
+        has_others: bool,
+        between: Ctas,
+        open: OpenAccesses,
+    ) -> Self {
         Self {
             order: Order::new(full_warps(block)),
             shared: Shadow::new(),
@@ -68,7 +74,11 @@ impl Events for Detector {
 
     fn arrive(&mut self, arrival: Arrival) {
         let Some(found) = self.order.arrive(arrival) else { return };
-        if !self.recycled.iter().any(|own| (own.previous, own.arrival) == (found.previous, found.arrival)) {
+        if !self
+            .recycled
+            .iter()
+            .any(|own| (own.previous, own.arrival) == (found.previous, found.arrival))
+        {
             self.recycled.push(found);
         }
     }

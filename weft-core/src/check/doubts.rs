@@ -4,7 +4,13 @@ use super::names::Names;
 use crate::emulate::{Doubt, DoubtKind, MAX_WARP_INSTRUCTIONS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site};
 
-fn open(code: Code, check: Option<Check>, message: String, site: Site, help: Option<String>) -> Finding {
+fn open(
+    code: Code,
+    check: Option<Check>,
+    message: String,
+    site: Site,
+    help: Option<String>,
+) -> Finding {
     Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: 0 }
 }
 
@@ -15,7 +21,8 @@ pub(super) fn no_launch(names: &Names<'_>) -> Finding {
 }
 
 pub(super) fn vacuous(names: &Names<'_>) -> Finding {
-    let message = "with this launch no thread reaches an access or a barrier: nothing was proved".to_owned();
+    let message =
+        "with this launch no thread reaches an access or a barrier: nothing was proved".to_owned();
     let help = "give arguments with which the kernel does its work".to_owned();
     open(Code::Vacuous, None, message, names.kernel_site("does nothing"), Some(help))
 }
@@ -48,7 +55,9 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
             open(Code::Unsupported, None, message, site("some thread reaches it"), None)
         }
         DoubtKind::Fuel => {
-            let message = format!("more than {MAX_WARP_INSTRUCTIONS} instructions of one cta, counted once a warp");
+            let message = format!(
+                "more than {MAX_WARP_INSTRUCTIONS} instructions of one cta, counted once a warp"
+            );
             let help = "choose a smaller launch or smaller trip counts; a loop that waits for another thread through \
                         memory may never end here";
             open(Code::Limit, None, message, site("still running here"), Some(help.into()))

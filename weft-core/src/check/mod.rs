@@ -28,7 +28,7 @@ pub use request::CheckError;
 /// # Errors
 /// A launch that the kernel cannot have, or PTX that does not link.
 pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
-    let program = flow::build(module, kernel).map_err(|error| request::link(module, error))?;
+    let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
     request::arguments(&program, launch)?;
     let grid = request::grid(launch)?;
     let mut report = Report {
@@ -81,7 +81,15 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     for &cta in &ctas {
         let mut terms = Terms::new(false);
         let mut detector = Detector::new(inputs.block, cta.index, ctas.len() > 1, between, open);
-        let run = crate::emulate::run(program, &slice, inputs, cta, &mut terms, &mut detector, &mut reached);
+        let run = crate::emulate::run(
+            program,
+            &slice,
+            inputs,
+            cta,
+            &mut terms,
+            &mut detector,
+            &mut reached,
+        );
         between = std::mem::take(&mut detector.between);
         open = std::mem::take(&mut detector.open);
         report.stats.ctas += 1;
@@ -131,7 +139,10 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
             report.assumptions.push(assumption);
         }
     };
-    assume(names.program.params.iter().filter(|param| param.is_pointer).count() > 1, Assumption::DisjointBuffers);
+    assume(
+        names.program.params.iter().filter(|param| param.is_pointer).count() > 1,
+        Assumption::DisjointBuffers,
+    );
     assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
     assume(launch.grid.is_none(), Assumption::OneCta);
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
@@ -142,7 +153,10 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
 fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
     program.blocks.iter().enumerate().any(|(latch, block)| {
         let is_end = matches!(block.terminator, Terminator::End);
-        let headers = block.terminator.successors().into_iter().map(|header| header.index());
-        !is_end && headers.filter(|header| *header <= latch).any(|header| !slice.branches[header..=latch].contains(&true))
+        let headers = block.terminator.successors().into_iter().map(flow::BlockId::index);
+        !is_end
+            && headers
+                .filter(|header| *header <= latch)
+                .any(|header| !slice.branches[header..=latch].contains(&true))
     })
 }

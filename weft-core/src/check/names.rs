@@ -35,7 +35,14 @@ impl Names<'_> {
             column,
         });
         let span = place.span;
-        Site { role, ptx: self.module.position(span), span, source: source.collect(), threads, label }
+        Site {
+            role,
+            ptx: self.module.position(span),
+            span,
+            source: source.collect(),
+            threads,
+            label,
+        }
     }
 
     /// The site of the kernel's head.
@@ -45,7 +52,10 @@ impl Names<'_> {
     }
 
     pub(super) fn thread(&self, cta: u32, warp: usize, lane: usize) -> Thread {
-        Thread { cta: self.grid.point(u64::from(cta)), thread: self.block.point((warp * WARP + lane) as u64) }
+        Thread {
+            cta: self.grid.point(u64::from(cta)),
+            thread: self.block.point((warp * WARP + lane) as u64),
+        }
     }
 
     /// The first thread of some lanes.
@@ -73,7 +83,9 @@ impl Names<'_> {
         }
         let holds = |symbol: &&crate::flow::Symbol| {
             let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
-            symbol.space == space && address >= symbol.address && (is_dynamic || address - symbol.address < symbol.size)
+            symbol.space == space
+                && address >= symbol.address
+                && (is_dynamic || address - symbol.address < symbol.size)
         };
         match self.program.symbols.iter().filter(holds).max_by_key(|symbol| symbol.address) {
             Some(symbol) => format!("`{}` + {}", symbol.name, address - symbol.address),
@@ -91,19 +103,27 @@ impl Names<'_> {
                 (format!("{}, which is not given", self.param(position)), Some(help))
             }
             Some(Origin::Contents(position)) => {
-                let help = format!("give them in weft.toml: `args = {{ {position} = {{ u32 = [0, 1] }} }}`");
+                let help = format!(
+                    "give them in weft.toml: `args = {{ {position} = {{ u32 = [0, 1] }} }}`"
+                );
                 (format!("the contents of the buffer behind {}", self.param(position)), Some(help))
             }
             Some(Origin::Symbol(at)) => {
                 let name = self.program.symbols.get(at).map_or("?", |symbol| symbol.name.as_str());
                 text(format!("the contents of `{name}`, which the host may set"))
             }
-            Some(Origin::Unwritten(pc)) => text(format!("memory that nothing wrote, read at line {}", self.line(pc))),
-            Some(Origin::Atomic(pc)) => text(format!("the result of the atomic at line {}", self.line(pc))),
+            Some(Origin::Unwritten(pc)) => {
+                text(format!("memory that nothing wrote, read at line {}", self.line(pc)))
+            }
+            Some(Origin::Atomic(pc)) => {
+                text(format!("the result of the atomic at line {}", self.line(pc)))
+            }
             Some(Origin::Unsupported(pc)) => {
                 text(format!("the instruction at line {}, which is not modelled", self.line(pc)))
             }
-            Some(Origin::Hardware(pc)) => text(format!("a hardware register, read at line {}", self.line(pc))),
+            Some(Origin::Hardware(pc)) => {
+                text(format!("a hardware register, read at line {}", self.line(pc)))
+            }
             Some(Origin::Register) => text("a register that nothing wrote".into()),
             None => text("a value that is undefined".into()),
         }

@@ -22,7 +22,9 @@ pub(super) fn explain(
     decided: &[Decided],
     between: &BTreeSet<u64>,
 ) -> Vec<Finding> {
-    let races = |own: &&Decided| !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty();
+    let races = |own: &&Decided| {
+        !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty()
+    };
     if between.is_empty() && !decided.iter().any(|own| races(&own)) {
         return Vec::new();
     }
@@ -31,7 +33,8 @@ pub(super) fn explain(
     let stores = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
     let pairs = record(names, inputs, decided, between, &stores);
-    let mut findings: Vec<_> = pairs.iter().map(|(space, pair)| finding(names, space, pair)).collect();
+    let mut findings: Vec<_> =
+        pairs.iter().map(|(space, pair)| finding(names, space, pair)).collect();
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     findings
 }
@@ -49,9 +52,12 @@ fn record(
     let mut across = CtaHistory::new(between.clone());
     let mut again = 0;
     for own in decided {
-        let bytes = |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
-        let mut watched =
-            Watched { shared: bytes(own.detector.shared.racing()), global: bytes(own.detector.global.racing()) };
+        let bytes =
+            |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
+        let mut watched = Watched {
+            shared: bytes(own.detector.shared.racing()),
+            global: bytes(own.detector.global.racing()),
+        };
         let races = !watched.shared.is_empty() || !watched.global.is_empty();
         if races && again == MAX_CTAS {
             watched = Watched::default();
@@ -63,8 +69,17 @@ fn record(
         }
         let mut terms = Terms::new(true);
         let mut reached = vec![false; program.code.len()];
-        let mut recorder = Recorder::new(inputs.block, own.cta.index, watched, &mut across, &mut pairs);
-        crate::emulate::run(program, &slice, inputs, own.cta, &mut terms, &mut recorder, &mut reached);
+        let mut recorder =
+            Recorder::new(inputs.block, own.cta.index, watched, &mut across, &mut pairs);
+        crate::emulate::run(
+            program,
+            &slice,
+            inputs,
+            own.cta,
+            &mut terms,
+            &mut recorder,
+            &mut reached,
+        );
     }
     pairs
 }
@@ -82,7 +97,8 @@ const fn word(kind: Kind) -> (&'static str, Role) {
 fn finding(names: &Names<'_>, space: Space, pair: &Pair) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);
     let by_line = |side: &Side| (names.program.place(side.pc).span, side.cta, side.warp, side.lane);
-    let (first, second) = if by_line(&first) <= by_line(&second) { (first, second) } else { (second, first) };
+    let (first, second) =
+        if by_line(&first) <= by_line(&second) { (first, second) } else { (second, first) };
     let both_write = first.kind.writes && second.kind.writes;
     let (check, race) = match space {
         Space::Shared => (Check::Shared, Code::SharedRace),
@@ -130,7 +146,8 @@ fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &S
 }
 
 fn sites(names: &Names<'_>, space: Space, first: &Side, second: &Side) -> Vec<Site> {
-    let thread = |side: &Side| names.thread(side.cta, usize::from(side.warp), usize::from(side.lane));
+    let thread =
+        |side: &Side| names.thread(side.cta, usize::from(side.warp), usize::from(side.lane));
     let site = |side: &Side| {
         let (word, role) = word(side.kind);
         let address = names.address(space, side.address);
@@ -160,8 +177,12 @@ fn counts(pair: &Pair) -> String {
 
 const fn help(code: Code, first: &Side, second: &Side) -> &'static str {
     match code {
-        Code::BenignRace | Code::UnorderedStrong => "if this is intended, allow it in weft.toml with a reason",
-        _ if first.cta != second.cta => "nothing orders ctas of one launch: give each its own part of the memory",
+        Code::BenignRace | Code::UnorderedStrong => {
+            "if this is intended, allow it in weft.toml with a reason"
+        }
+        _ if first.cta != second.cta => {
+            "nothing orders ctas of one launch: give each its own part of the memory"
+        }
         _ => "put a barrier between the two that both threads take part in",
     }
 }

@@ -12,7 +12,9 @@ pub enum CheckError {
     #[error("a block of {0} threads: a cta has 1 to 1024 threads")]
     BlockSize(u64),
     /// A block that the kernel does not allow.
-    #[error("a block of {given} threads, but the kernel states {directive} {stated}: the launch would fail")]
+    #[error(
+        "a block of {given} threads, but the kernel states {directive} {stated}: the launch would fail"
+    )]
     BlockBound {
         /// As given.
         given: Dim3,
@@ -50,12 +52,12 @@ pub enum CheckError {
     },
 }
 
-pub(super) fn link(module: &Module, error: LinkError) -> CheckError {
+pub(super) fn link(module: &Module, error: &LinkError) -> CheckError {
     CheckError::Link { at: module.position(error.span), reason: error.kind.to_string() }
 }
 
-pub(super) fn input(error: InputError) -> CheckError {
-    CheckError::Argument { position: error.position, reason: error.reason }
+pub(super) fn input(InputError { position, reason }: InputError) -> CheckError {
+    CheckError::Argument { position, reason }
 }
 
 pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckError> {
@@ -76,7 +78,10 @@ pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
 }
 
 /// The block size, and whether it is only the kernel's upper bound.
-pub(super) fn block(kernel: &Function, launch: &Launch) -> Result<Option<(Dim3, bool)>, CheckError> {
+pub(super) fn block(
+    kernel: &Function,
+    launch: &Launch,
+) -> Result<Option<(Dim3, bool)>, CheckError> {
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let (required, most) = (kernel.reqntid.map(dim), kernel.maxntid.map(dim));
     let (block, is_bound) = match (launch.block, required, most) {

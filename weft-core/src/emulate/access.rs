@@ -13,7 +13,13 @@ use crate::ptx::{Space, Type};
 use crate::slice::Keep;
 
 impl<E: Events> Machine<'_, E> {
-    pub(super) fn access(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) -> Step<()> {
+    pub(super) fn access(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        enabled: LaneMask,
+    ) -> Step<()> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
@@ -108,7 +114,16 @@ impl<E: Events> Machine<'_, E> {
                 self.events.converge(warp, lanes);
             }
             let bytes = element * u32::from(decoded.vector());
-            let access = Access { warp, lanes, pc, space, addresses, bytes, kind: self.kind(decoded), stored: &stored };
+            let access = Access {
+                warp,
+                lanes,
+                pc,
+                space,
+                addresses,
+                bytes,
+                kind: self.kind(decoded),
+                stored: &stored,
+            };
             self.events.access(&access, self.terms);
         }
         if keep != Keep::Value {
@@ -172,7 +187,15 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn read(&mut self, warp: usize, pc: Pc, space: Space, lane: usize, address: u64, size: u32) -> Loaded {
+    fn read(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        space: Space,
+        lane: usize,
+        address: u64,
+        size: u32,
+    ) -> Loaded {
         let unwritten = Origin::Unwritten(pc);
         match space {
             Space::Shared => self.shared.load(address, size, unwritten, self.terms),
@@ -184,7 +207,15 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn write(&mut self, warp: usize, space: Space, lane: usize, address: u64, size: u32, value: Loaded) {
+    fn write(
+        &mut self,
+        warp: usize,
+        space: Space,
+        lane: usize,
+        address: u64,
+        size: u32,
+        value: Loaded,
+    ) {
         match space {
             Space::Shared => self.shared.store(address, size, value),
             Space::Global => self.global.store(address, size, value),
@@ -276,7 +307,9 @@ fn split(space: Space, addresses: Value, mask: LaneMask) -> Vec<(Space, LaneMask
         let base = crate::flow::window(space);
         match addresses.as_affine() {
             Some((first, step)) => Value::affine(first.wrapping_sub(base), step),
-            None => Value::each(std::array::from_fn(|lane| addresses.lane(lane).wrapping_sub(base)), 0),
+            None => {
+                Value::each(std::array::from_fn(|lane| addresses.lane(lane).wrapping_sub(base)), 0)
+            }
         }
     };
     parts.into_iter().map(|(space, lanes)| (space, lanes, within(space))).collect()
@@ -285,7 +318,12 @@ fn split(space: Space, addresses: Value, mask: LaneMask) -> Vec<(Space, LaneMask
 /// How an instruction acts on memory (PTX ISA §8.4).
 fn kind(decoded: &Decoded) -> Kind {
     const STRONG: [Modifier; 6] = [
-        Modifier::Volatile, Modifier::Relaxed, Modifier::Acquire, Modifier::Release, Modifier::AcqRel, Modifier::Mmio,
+        Modifier::Volatile,
+        Modifier::Relaxed,
+        Modifier::Acquire,
+        Modifier::Release,
+        Modifier::AcqRel,
+        Modifier::Mmio,
     ];
     let is_atomic = decoded.row.effect == Effect::Atomic;
     Kind {

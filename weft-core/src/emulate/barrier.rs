@@ -81,6 +81,7 @@ pub struct Barriers {
     warps: u32,
 }
 
+#[allow(clippy::cast_possible_truncation, reason = "32")]
 const WARP_THREADS: u32 = WARP as u32;
 
 impl Barriers {
@@ -89,7 +90,10 @@ impl Barriers {
 
     /// All idle.
     pub fn new(warps: usize) -> Self {
-        Self { generations: std::array::from_fn(|_| None), warps: u32::try_from(warps).unwrap_or(WARP_THREADS) }
+        Self {
+            generations: std::array::from_fn(|_| None),
+            warps: u32::try_from(warps).unwrap_or(WARP_THREADS),
+        }
     }
 
     /// A warp arrives. True if that completes the generation, which makes the barrier idle.
@@ -126,7 +130,12 @@ impl Barriers {
         });
         let Generation { first, first_warp, .. } = *generation;
         if generation.count != given {
-            return Err(Misuse::Mismatch { given, configured: generation.count, first, first_warp });
+            return Err(Misuse::Mismatch {
+                given,
+                configured: generation.count,
+                first,
+                first_warp,
+            });
         }
         if generation.is_reduction != (how == Use::Reduce) {
             return Err(Misuse::Mixed { first, first_warp });

@@ -8,7 +8,10 @@ use crate::ptx::Space;
 
 /// How an access acts on memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::struct_excessive_bools, reason = "four independent properties of PTX's memory model")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent properties of PTX's memory model"
+)]
 pub struct Kind {
     /// It may write.
     pub writes: bool,

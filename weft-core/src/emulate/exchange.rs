@@ -9,6 +9,11 @@ use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::slice::Keep;
 
+const VOTES: [Modifier; 4] = [Modifier::Ballot, Modifier::All, Modifier::Any, Modifier::Uni];
+const SHUFFLES: [Modifier; 3] = [Modifier::Up, Modifier::Down, Modifier::Bfly];
+const OPERATIONS: [Modifier; 6] =
+    [Modifier::Add, Modifier::Min, Modifier::Max, Modifier::And, Modifier::Or, Modifier::Xor];
+
 impl<E: Events> Machine<'_, E> {
     /// The lanes of `here` exchange values; they are those of `members` that have not ended.
     pub(super) fn exchange(&mut self, warp: usize, pc: Pc, here: LaneMask, members: LaneMask) {
@@ -25,14 +30,19 @@ impl<E: Events> Machine<'_, E> {
                 Some((Value::uniform(u64::from(leader)), Value::bits(is_leader)))
             }
             Opcode::Shfl => self.shuffle(warp, pc, decoded, here),
-            Opcode::Vote => self.ballot(warp, pc, decoded, here).map(|value| (value, Value::uniform(0))),
+            Opcode::Vote => {
+                self.ballot(warp, pc, decoded, here).map(|value| (value, Value::uniform(0)))
+            }
             Opcode::Match => self.matching(warp, pc, decoded, here),
-            Opcode::Redux => self.reduce(warp, pc, decoded, here).map(|value| (value, Value::uniform(0))),
+            Opcode::Redux => {
+                self.reduce(warp, pc, decoded, here).map(|value| (value, Value::uniform(0)))
+            }
             _ => None,
         };
         let (first, second) = results.unwrap_or_else(|| {
             let open = self.source(warp, pc, 0).term(here);
-            let origin = open.and_then(|term| self.terms.origin(term)).unwrap_or(Origin::Unsupported(pc));
+            let origin =
+                open.and_then(|term| self.terms.origin(term)).unwrap_or(Origin::Unsupported(pc));
             let open = Value::open(self.terms.fresh(origin));
             (open.clone(), open)
         });
@@ -43,7 +53,13 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn shuffle(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<(Value, Value)> {
+    fn shuffle(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        decoded: &Decoded,
+        here: LaneMask,
+    ) -> Option<(Value, Value)> {
         let [data, offset, clamp] = [0, 1, 2].map(|at| self.source(warp, pc, at));
         if (offset.open_lanes() | clamp.open_lanes()) & here != 0 {
             return None;
@@ -51,7 +67,8 @@ impl<E: Events> Machine<'_, E> {
         let undefined = u64::from(self.terms.fresh(Origin::Unsupported(pc)));
         let (mut values, mut open, mut within) = ([0; WARP], 0, 0);
         for lane in lanes(here) {
-            let (from, is_within) = shuffled(decoded, lane as u64, offset.lane(lane), clamp.lane(lane));
+            let (from, is_within) =
+                shuffled(decoded, lane as u64, offset.lane(lane), clamp.lane(lane));
             let from = usize::try_from(from).unwrap_or(lane) % WARP;
             within |= u32::from(is_within) << lane;
             // A lane that does not take part gives an undefined value.
@@ -69,8 +86,7 @@ impl<E: Events> Machine<'_, E> {
             return None;
         }
         let trues = predicate.truth() & here;
-        const MODES: [Modifier; 4] = [Modifier::Ballot, Modifier::All, Modifier::Any, Modifier::Uni];
-        Some(Value::uniform(match decoded.modifiers.first_of(&MODES)? {
+        Some(Value::uniform(match decoded.modifiers.first_of(&VOTES)? {
             Modifier::Ballot => u64::from(trues),
             Modifier::All => u64::from(trues == here),
             Modifier::Any => u64::from(trues != 0),
@@ -78,20 +94,34 @@ impl<E: Events> Machine<'_, E> {
         }))
     }
 
-    fn matching(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<(Value, Value)> {
+    fn matching(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        decoded: &Decoded,
+        here: LaneMask,
+    ) -> Option<(Value, Value)> {
         let data = self.source(warp, pc, 0);
         if data.open_lanes() & here != 0 {
             return None;
         }
         let bits = decoded.ty().bits();
         let own = |lane: usize| truncate(data.lane(lane), bits);
-        let equal = |lane: usize| lanes(here).filter(|&other| own(other) == own(lane)).fold(0, |set, at| set | 1 << at);
+        let equal = |lane: usize| {
+            lanes(here).filter(|&other| own(other) == own(lane)).fold(0, |set, at| set | 1 << at)
+        };
         let first = equal(here.trailing_zeros() as usize % WARP);
         if decoded.modifiers.has(Modifier::All) {
             let is_all: LaneMask = if first == here { here } else { 0 };
-            return Some((Value::uniform(u64::from(is_all)), Value::uniform(u64::from(is_all != 0))));
+            return Some((
+                Value::uniform(u64::from(is_all)),
+                Value::uniform(u64::from(is_all != 0)),
+            ));
         }
-        Some((Value::each(std::array::from_fn(|lane| u64::from(equal(lane))), 0), Value::uniform(0)))
+        Some((
+            Value::each(std::array::from_fn(|lane| u64::from(equal(lane))), 0),
+            Value::uniform(0),
+        ))
     }
 
     fn reduce(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
@@ -100,8 +130,6 @@ impl<E: Events> Machine<'_, E> {
         if data.open_lanes() & here != 0 || ty.is_float() {
             return None;
         }
-        const OPERATIONS: [Modifier; 6] =
-            [Modifier::Add, Modifier::Min, Modifier::Max, Modifier::And, Modifier::Or, Modifier::Xor];
         let operation = decoded.modifiers.first_of(&OPERATIONS)?;
         let combine = |a: u64, b: u64| match operation {
             Modifier::Add => a.wrapping_add(b),
@@ -122,8 +150,7 @@ impl<E: Events> Machine<'_, E> {
 fn shuffled(decoded: &Decoded, lane: u64, offset: u64, clamp: u64) -> (u64, bool) {
     let (offset, limit, segment) = (offset & 31, clamp & 31, clamp >> 8 & 31);
     let most = (lane & segment) | (limit & !segment & 31);
-    const MODES: [Modifier; 3] = [Modifier::Up, Modifier::Down, Modifier::Bfly];
-    let (from, is_within) = match decoded.modifiers.first_of(&MODES) {
+    let (from, is_within) = match decoded.modifiers.first_of(&SHUFFLES) {
         Some(Modifier::Up) => (lane.wrapping_sub(offset), lane >= most + offset),
         Some(Modifier::Down) => (lane + offset, lane + offset <= most),
         Some(_) => (lane ^ offset, lane ^ offset <= most),

@@ -63,7 +63,12 @@ impl Inputs {
     ///
     /// # Errors
     /// The first argument that does not fit.
-    pub fn new(program: &Program, launch: &Launch, block: Dim3, grid: Dim3) -> Result<Self, InputError> {
+    pub fn new(
+        program: &Program,
+        launch: &Launch,
+        block: Dim3,
+        grid: Dim3,
+    ) -> Result<Self, InputError> {
         let mut params = Vec::new();
         let mut global = Vec::new();
         for (position, param) in program.params.iter().enumerate() {
@@ -103,7 +108,12 @@ fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
         _ => None,
     };
     let size = contents.as_ref().map_or(BUFFER, |contents| contents.len() as u64);
-    Segment { start: buffer(position), size, contents: contents.unwrap_or_default(), origin: Origin::Contents(position) }
+    Segment {
+        start: buffer(position),
+        size,
+        contents: contents.unwrap_or_default(),
+        origin: Origin::Contents(position),
+    }
 }
 
 /// The bytes of a parameter in the bank; empty where they are open.
@@ -116,32 +126,45 @@ fn bytes(position: usize, param: &Param, arg: Option<&Arg>) -> Result<Vec<u8>, I
         Some(Arg::Buffer(buffer)) if !param.is_scalar => match &buffer.contents {
             None => Ok(Vec::new()),
             Some(contents) if contents.len() == size => Ok(contents.clone()),
-            Some(contents) => {
-                fail(format!("the structure has {size} bytes, the contents given have {}", contents.len()))
-            }
+            Some(contents) => fail(format!(
+                "the structure has {size} bytes, the contents given have {}",
+                contents.len()
+            )),
         },
-        Some(_) if !param.is_scalar => {
-            fail(format!("it is a structure of {size} bytes; give its bytes, as in {{ u8 = [...] }}"))
-        }
+        Some(_) if !param.is_scalar => fail(format!(
+            "it is a structure of {size} bytes; give its bytes, as in {{ u8 = [...] }}"
+        )),
         Some(Arg::Buffer(_)) if size == 8 => Ok(buffer(position).to_le_bytes().to_vec()),
         Some(Arg::Buffer(_)) => fail(format!("it is a number of {size} bytes, not a pointer")),
         Some(Arg::Float(value)) if param.is_float => Ok(float_bytes(*value, size)),
         Some(Arg::Integer(value)) if param.is_float => {
-            #[allow(clippy::cast_precision_loss, reason = "rounding to the parameter's type is documented")]
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "rounding to the parameter's type is documented"
+            )]
             let value = *value as f64;
             Ok(float_bytes(value, size))
         }
-        Some(Arg::Float(value)) => fail(format!("{value} is not a whole number; the parameter is an integer")),
+        Some(Arg::Float(value)) => {
+            fail(format!("{value} is not a whole number; the parameter is an integer"))
+        }
         Some(Arg::Integer(value)) => {
             let bits = u32::try_from(size * 8).unwrap_or(64).min(64);
             let fits = (-(1_i128 << (bits - 1))..1_i128 << bits).contains(value);
-            if fits { Ok(value.to_le_bytes()[..size.min(16)].to_vec()) } else { fail(format!("{value} does not fit {bits} bits")) }
+            if fits {
+                Ok(value.to_le_bytes()[..size.min(16)].to_vec())
+            } else {
+                fail(format!("{value} does not fit {bits} bits"))
+            }
         }
     }
 }
 
 fn float_bytes(value: f64, size: usize) -> Vec<u8> {
-    #[allow(clippy::cast_possible_truncation, reason = "rounding to the parameter's type is documented")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounding to the parameter's type is documented"
+    )]
     match size {
         4 => (value as f32).to_le_bytes().to_vec(),
         8 => value.to_le_bytes().to_vec(),

@@ -5,18 +5,24 @@ use std::collections::{BTreeMap, HashMap};
 use super::term::{Origin, Terms};
 
 const PAGE: u64 = 256;
+const PAGE_BYTES: usize = 256;
+
+/// The place of an address in its page.
+fn within(address: u64) -> usize {
+    usize::try_from(address % PAGE).unwrap_or(0)
+}
 
 /// What was there before the launch.
 #[derive(Clone, Debug)]
-pub struct Segment {
+pub(super) struct Segment {
     /// First byte.
-    pub start: u64,
+    pub(super) start: u64,
     /// Bytes; accesses beyond it belong to no segment.
-    pub size: u64,
+    pub(super) size: u64,
     /// Known contents from the first byte on; what is beyond them is open.
-    pub contents: Vec<u8>,
+    pub(super) contents: Vec<u8>,
     /// Where open contents come from.
-    pub origin: Origin,
+    pub(super) origin: Origin,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +35,14 @@ enum Byte {
 
 #[derive(Clone, Debug)]
 struct Page {
-    bytes: Box<[Byte; PAGE as usize]>,
+    bytes: Box<[Byte; PAGE_BYTES]>,
     /// Open values that were stored whole: first byte, size and term.
     terms: BTreeMap<u64, (u32, u32)>,
 }
 
 /// What a load finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loaded {
+pub(super) enum Loaded {
     /// Bits, little-endian.
     Known(u64),
     /// A term.
@@ -45,44 +51,48 @@ pub enum Loaded {
 
 /// A state space.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub(super) struct Memory {
     pages: HashMap<u64, Page>,
     segments: Vec<Segment>,
 }
 
 impl Memory {
     /// A space with these contents; segments do not overlap.
-    pub fn new(mut segments: Vec<Segment>) -> Self {
+    pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
         Self { pages: HashMap::new(), segments }
     }
 
     /// The segment that holds an address.
-    pub fn segment(&self, address: u64) -> Option<&Segment> {
+    pub(super) fn segment(&self, address: u64) -> Option<&Segment> {
         let at = self.segments.partition_point(|segment| segment.start <= address);
         let segment = self.segments.get(at.checked_sub(1)?)?;
         (address - segment.start < segment.size).then_some(segment)
     }
 
-    /// Everything as before the launch again.
-    pub fn reset(&mut self) {
-        self.pages.clear();
-    }
-
     fn byte(&self, address: u64) -> Byte {
         let page = self.pages.get(&(address / PAGE));
-        page.map_or(Byte::Initial, |page| page.bytes[(address % PAGE) as usize])
+        page.map_or(Byte::Initial, |page| page.bytes[within(address)])
     }
 
     /// Reads `size` bytes, at most 8. `unwritten` is the origin of contents that nobody gives.
-    pub fn load(&self, address: u64, size: u32, unwritten: Origin, terms: &mut Terms) -> Loaded {
+    pub(super) fn load(
+        &self,
+        address: u64,
+        size: u32,
+        unwritten: Origin,
+        terms: &mut Terms,
+    ) -> Loaded {
         let segment = self.segment(address);
         let mut bits = 0;
         let mut initial = 0;
         for at in 0..size {
             let here = address.wrapping_add(u64::from(at));
             let given = segment.and_then(|segment| {
-                segment.contents.get(usize::try_from(here.wrapping_sub(segment.start)).ok()?).copied()
+                segment
+                    .contents
+                    .get(usize::try_from(here.wrapping_sub(segment.start)).ok()?)
+                    .copied()
             });
             let byte = match (self.byte(here), given) {
                 (Byte::Known(byte), _) | (Byte::Initial, Some(byte)) => byte,
@@ -99,7 +109,11 @@ impl Memory {
             all => {
                 let origin = segment.map_or(unwritten, |segment| segment.origin);
                 let is_whole = all == size && self.segment(address).is_some();
-                Loaded::Open(if is_whole { terms.initial(origin, address, size) } else { terms.fresh(origin) })
+                Loaded::Open(if is_whole {
+                    terms.initial(origin, address, size)
+                } else {
+                    terms.fresh(origin)
+                })
             }
         }
     }
@@ -113,29 +127,35 @@ impl Memory {
             return Loaded::Open(term);
         }
         // Some value that overlaps tells at least where it comes from.
-        let before = (0..16).filter_map(|back| term_at(address.wrapping_sub(back))).next();
-        let within = (0..u64::from(size)).filter_map(|at| term_at(address.wrapping_add(at))).next();
-        let origin = before.or(within).and_then(|(_, term)| terms.origin(*term)).unwrap_or(unwritten);
+        let before = (0..16).find_map(|back| term_at(address.wrapping_sub(back)));
+        let within = (0..u64::from(size)).find_map(|at| term_at(address.wrapping_add(at)));
+        let origin =
+            before.or(within).and_then(|(_, term)| terms.origin(*term)).unwrap_or(unwritten);
         Loaded::Open(terms.fresh(origin))
     }
 
     fn page(&mut self, address: u64) -> &mut Page {
-        self.pages
-            .entry(address / PAGE)
-            .or_insert_with(|| Page { bytes: Box::new([Byte::Initial; PAGE as usize]), terms: BTreeMap::new() })
+        self.pages.entry(address / PAGE).or_insert_with(|| Page {
+            bytes: Box::new([Byte::Initial; PAGE_BYTES]),
+            terms: BTreeMap::new(),
+        })
     }
 
     /// Writes `size` bytes, at most 8.
-    pub fn store(&mut self, address: u64, size: u32, value: Loaded) {
+    pub(super) fn store(&mut self, address: u64, size: u32, value: Loaded) {
         for at in 0..u64::from(size) {
             let here = address.wrapping_add(at);
             let page = self.page(here);
             if !page.terms.is_empty() {
                 let first = here.saturating_sub(7);
-                page.terms.retain(|start, (length, _)| !(first..=here).contains(start) || start + u64::from(*length) <= here);
+                page.terms.retain(|start, (length, _)| {
+                    !(first..=here).contains(start) || start + u64::from(*length) <= here
+                });
             }
-            page.bytes[(here % PAGE) as usize] = match value {
-                Loaded::Known(bits) => Byte::Known(bits.to_le_bytes()[at as usize & 7]),
+            page.bytes[within(here)] = match value {
+                Loaded::Known(bits) => {
+                    Byte::Known(u8::try_from(bits >> (8 * (at & 7)) & 0xff).unwrap_or(0))
+                }
                 Loaded::Open(_) => Byte::Open,
             };
         }
@@ -180,11 +200,18 @@ mod tests {
     #[test]
     fn initial_contents_are_one_value() {
         let mut terms = Terms::new(true);
-        let segment =
-            Segment { start: 0x1000, size: 64, contents: vec![1, 2, 3, 4], origin: Origin::Contents(0) };
+        let segment = Segment {
+            start: 0x1000,
+            size: 64,
+            contents: vec![1, 2, 3, 4],
+            origin: Origin::Contents(0),
+        };
         let memory = Memory::new(vec![segment]);
         assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut terms), Loaded::Known(0x0403_0201));
-        let (a, b) = (memory.load(0x1008, 4, NOWHERE, &mut terms), memory.load(0x1008, 4, NOWHERE, &mut terms));
+        let (a, b) = (
+            memory.load(0x1008, 4, NOWHERE, &mut terms),
+            memory.load(0x1008, 4, NOWHERE, &mut terms),
+        );
         assert_eq!(a, b);
         assert!(matches!(a, Loaded::Open(term) if terms.same(term, term)));
     }

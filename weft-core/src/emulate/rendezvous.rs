@@ -30,7 +30,9 @@ impl<E: Events> Machine<'_, E> {
     fn met(&self, warp: usize) -> Option<(Wait, LaneMask)> {
         let Warp { waits, live, .. } = &self.warps[warp];
         waits.iter().find_map(|wait| {
-            let (WaitFor::Members(members) | WaitFor::Exchange(members)) = wait.what else { return None };
+            let (WaitFor::Members(members) | WaitFor::Exchange(members)) = wait.what else {
+                return None;
+            };
             let with = waits.iter().filter(|other| is_same_meeting(wait, other));
             let here = with.fold(0, |lanes, other| lanes | other.lanes);
             (members & live & !here == 0).then_some((*wait, here))
@@ -63,7 +65,8 @@ impl<E: Events> Machine<'_, E> {
         }
         let sides = std::mem::take(&mut self.warps[warp].waits);
         let Some(&first) = sides.first() else { return Ok(()) };
-        if let Some(other) = sides.iter().find(|side| side.what != first.what || side.pc != first.pc)
+        if let Some(other) =
+            sides.iter().find(|side| side.what != first.what || side.pc != first.pc)
             && self.is_divergent(&first, other)
         {
             let sides = [(first.pc, first.lanes), (other.pc, other.lanes)];
@@ -95,7 +98,8 @@ impl<E: Events> Machine<'_, E> {
     fn is_divergent(&self, a: &Wait, b: &Wait) -> bool {
         let is_aligned = |wait: &Wait| {
             self.program.code[wait.pc.index()].decoded().is_some_and(|decoded| {
-                decoded.row.pattern.starts_with("bar") && !decoded.row.pattern.starts_with("barrier")
+                decoded.row.pattern.starts_with("bar")
+                    && !decoded.row.pattern.starts_with("barrier")
                     || decoded.modifiers.has(Modifier::Aligned)
             })
         };
@@ -150,10 +154,20 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn write_vote(&mut self, warp: usize, side: &Wait, (count, trues, open): (u32, u32, Option<u32>)) {
+    fn write_vote(
+        &mut self,
+        warp: usize,
+        side: &Wait,
+        (count, trues, open): (u32, u32, Option<u32>),
+    ) {
         let instr = &self.program.code[side.pc.index()];
-        let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else { return };
-        let value = match (open, decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or])) {
+        let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else {
+            return;
+        };
+        let value = match (
+            open,
+            decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or]),
+        ) {
             (Some(term), _) => {
                 let origin = self.terms.origin(term).unwrap_or(Origin::Unsupported(side.pc));
                 Value::open(self.terms.fresh(origin))

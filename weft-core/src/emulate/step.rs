@@ -48,7 +48,9 @@ impl<E: Events> Machine<'_, E> {
         }
         self.reached[pc.index()] = true;
         match effect {
-            Effect::Load | Effect::Store | Effect::Atomic => self.access(warp, pc, instr, enabled)?,
+            Effect::Load | Effect::Store | Effect::Atomic => {
+                self.access(warp, pc, instr, enabled)?;
+            }
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 return self.wait(warp, block, pc, instr, enabled);
             }
@@ -67,7 +69,8 @@ impl<E: Events> Machine<'_, E> {
             }
             return;
         };
-        let sources: Vec<_> = instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect();
+        let sources: Vec<_> =
+            instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect();
         let results = ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
         for (dest, value) in instr.dests.iter().zip(results) {
             if let Some(dest) = dest {
@@ -82,7 +85,8 @@ impl<E: Events> Machine<'_, E> {
             return;
         }
         let value = self.warps[warp].registers[guard.register.index()].term(open);
-        let origin = value.and_then(|term| self.terms.origin(term)).unwrap_or(super::Origin::Register);
+        let origin =
+            value.and_then(|term| self.terms.origin(term)).unwrap_or(super::Origin::Register);
         let unknown = Value::open(self.terms.fresh(origin));
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, unknown.clone(), open);
@@ -90,14 +94,25 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// The lanes in which a condition enables, and those in which it is open.
-    fn condition(&self, warp: usize, condition: Condition, lanes: LaneMask) -> (LaneMask, LaneMask) {
+    fn condition(
+        &self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+    ) -> (LaneMask, LaneMask) {
         let value = &self.warps[warp].registers[condition.register.index()];
         let open = value.open_lanes() & lanes;
         let truth = if condition.negated { !value.truth() } else { value.truth() };
         (truth & lanes & !open, open)
     }
 
-    fn doubt_at(&self, warp: usize, condition: Condition, lanes: LaneMask, place: PlaceId) -> super::machine::Stop {
+    fn doubt_at(
+        &self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+        place: PlaceId,
+    ) -> super::machine::Stop {
         let value = &self.warps[warp].registers[condition.register.index()];
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
         doubt(DoubtKind::Branch, place, origin)
@@ -122,7 +137,9 @@ impl<E: Events> Machine<'_, E> {
                 self.go(warp, *taken, enabled)?;
                 self.go(warp, *otherwise, lanes & !enabled)
             }
-            Terminator::Switch { index, targets } => self.switch(warp, block.first, index, targets, lanes, block.place),
+            Terminator::Switch { index, targets } => {
+                self.switch(warp, block.first, index, targets, lanes, block.place)
+            }
         }
     }
 
@@ -141,7 +158,8 @@ impl<E: Events> Machine<'_, E> {
             return Err(doubt(DoubtKind::Branch, place, origin));
         }
         for lane in lanes(mask) {
-            let target = usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
+            let target =
+                usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
             // An index outside the table is undefined behaviour: nothing can be said about what follows.
             let Some(target) = target else { return Err(doubt(DoubtKind::Branch, place, None)) };
             self.go(warp, *target, 1 << lane)?;
@@ -164,13 +182,19 @@ impl<E: Events> Machine<'_, E> {
     }
 
     fn special(&mut self, warp: usize, pc: Pc, special: Special) -> Value {
-        let dimension = |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
+        let dimension =
+            |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
         let (block, grid) = (self.inputs.block, self.inputs.grid);
         let mask = |of: fn(u32) -> u32| {
-            Value::each(std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))), 0)
+            Value::each(
+                std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))),
+                0,
+            )
         };
         match special {
-            Special::Tid(0) if block.y == 1 && block.z == 1 => Value::affine((warp * WARP) as u64, 1),
+            Special::Tid(0) if block.y == 1 && block.z == 1 => {
+                Value::affine((warp * WARP) as u64, 1)
+            }
             Special::Tid(part) => {
                 Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)), 0)
             }
@@ -206,7 +230,8 @@ impl<E: Events> Machine<'_, E> {
         if decoded.row.effect == Effect::Barrier {
             return self.wait_for_warp(warp, block, pc, instr, &decoded, enabled);
         }
-        let is_sync = decoded.modifiers.has(Modifier::Sync) || decoded.row.effect == Effect::WarpBarrier;
+        let is_sync =
+            decoded.modifiers.has(Modifier::Sync) || decoded.row.effect == Effect::WarpBarrier;
         if !is_sync {
             // `activemask` and the forms before PTX 6.0 take whoever is here.
             self.exchange(warp, pc, enabled, enabled);
@@ -217,7 +242,11 @@ impl<E: Events> Machine<'_, E> {
         for (mask, group) in groups(&members, enabled) {
             let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
             if group & !mask != 0 {
-                return Err(super::machine::Stop(super::End::Mask { warp, lanes: group & !mask, pc }));
+                return Err(super::machine::Stop(super::End::Mask {
+                    warp,
+                    lanes: group & !mask,
+                    pc,
+                }));
             }
             let what = if decoded.row.effect == Effect::WarpBarrier {
                 WaitFor::Members(mask)
@@ -240,12 +269,17 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<LaneMask> {
         let how = barrier_use(decoded);
         // A reduction's predicate stands last; a count may stand between it and the name.
-        let operands = instr.sources.len() - usize::from(how == super::Use::Reduce && !instr.sources.is_empty());
+        let operands = instr.sources.len()
+            - usize::from(how == super::Use::Reduce && !instr.sources.is_empty());
         let names = self.known(warp, pc, instr, 0, enabled)?;
-        let counts = if operands > 1 { Some(self.known(warp, pc, instr, 1, enabled)?) } else { None };
+        let counts =
+            if operands > 1 { Some(self.known(warp, pc, instr, 1, enabled)?) } else { None };
         for (name, group) in groups(&names, enabled) {
             let split = match &counts {
-                Some(counts) => groups(counts, group).into_iter().map(|(count, group)| (Some(count), group)).collect(),
+                Some(counts) => groups(counts, group)
+                    .into_iter()
+                    .map(|(count, group)| (Some(count), group))
+                    .collect(),
                 None => vec![(None, group)],
             };
             for (count, lanes) in split {
@@ -258,7 +292,14 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// An operand that must be known in all lanes.
-    fn known(&mut self, warp: usize, pc: Pc, instr: &Instr, at: usize, lanes: LaneMask) -> Step<Value> {
+    fn known(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        at: usize,
+        lanes: LaneMask,
+    ) -> Step<Value> {
         let Some(operand) = instr.sources.get(at) else { return Ok(Value::uniform(0)) };
         let value = self.operand(warp, pc, operand);
         if value.open_lanes() & lanes == 0 {
@@ -271,7 +312,9 @@ impl<E: Events> Machine<'_, E> {
 
 fn barrier_use(decoded: &Decoded) -> super::Use {
     match decoded.row.opcode {
-        Opcode::BarRed | Opcode::BarCtaRed | Opcode::BarrierRed | Opcode::BarrierCtaRed => super::Use::Reduce,
+        Opcode::BarRed | Opcode::BarCtaRed | Opcode::BarrierRed | Opcode::BarrierCtaRed => {
+            super::Use::Reduce
+        }
         _ if decoded.modifiers.has(Modifier::Arrive) => super::Use::Arrive,
         _ => super::Use::Sync,
     }

@@ -46,7 +46,7 @@ struct Term {
 /// All open values of a run.
 #[derive(Debug)]
 pub struct Terms {
-    terms: Vec<Term>,
+    all: Vec<Term>,
     known: HashMap<Key, u32>,
     /// Whether operations are told apart.
     exact: bool,
@@ -58,42 +58,42 @@ const MAX_TERMS: usize = 1 << 20;
 impl Terms {
     /// `exact`: values get an identity beyond their origin.
     pub fn new(exact: bool) -> Self {
-        Self { terms: Vec::new(), known: HashMap::new(), exact }
+        Self { all: Vec::new(), known: HashMap::new(), exact }
     }
 
     /// Where a value comes from.
     pub fn origin(&self, term: u32) -> Option<Origin> {
-        self.terms.get(term as usize).map(|term| term.origin)
+        self.all.get(term as usize).map(|term| term.origin)
     }
 
     /// The argument whose buffer an open address lies in, if it is a known pointer plus something open.
     pub fn region(&self, term: u32) -> Option<usize> {
-        self.terms.get(term as usize).and_then(|term| term.region)
+        self.all.get(term as usize).and_then(|term| term.region)
     }
 
     /// Whether two open values are provably equal.
     pub fn same(&self, a: u32, b: u32) -> bool {
-        self.exact && a == b && self.terms.get(a as usize).is_some_and(|term| !term.is_unique)
+        self.exact && a == b && self.all.get(a as usize).is_some_and(|term| !term.is_unique)
     }
 
     fn intern(&mut self, key: Key, term: Term) -> u32 {
-        if self.terms.len() >= MAX_TERMS {
+        if self.all.len() >= MAX_TERMS {
             return self.shared(Term { is_unique: true, ..term });
         }
-        let next = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let id = *self.known.entry(key).or_insert(next);
         if id == next {
-            self.terms.push(term);
+            self.all.push(term);
         }
         id
     }
 
     /// The one term that stands for all values of an origin.
     fn shared(&mut self, term: Term) -> u32 {
-        let next = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let id = *self.known.entry(Key::From(term.origin, term.region)).or_insert(next);
         if id == next {
-            self.terms.push(term);
+            self.all.push(term);
         }
         id
     }
@@ -112,17 +112,28 @@ impl Terms {
     /// What memory held before the launch.
     pub fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> u32 {
         let term = Term { origin, region: None, is_unique: false };
-        if self.exact { self.intern(Key::Initial(origin, address, bytes), term) } else { self.shared(term) }
+        if self.exact {
+            self.intern(Key::Initial(origin, address, bytes), term)
+        } else {
+            self.shared(term)
+        }
     }
 
     /// The result of an operation with an open operand: its origin is that of the first open one.
-    pub fn operation(&mut self, opcode: u64, operands: &[(bool, u64)], region: Option<usize>) -> u32 {
+    pub fn operation(
+        &mut self,
+        opcode: u64,
+        operands: &[(bool, u64)],
+        region: Option<usize>,
+    ) -> u32 {
         let first = operands.iter().find(|(is_open, _)| *is_open).map_or(0, |(_, term)| *term);
-        let from = self.terms.get(usize::try_from(first).unwrap_or(0)).copied();
+        let from = self.all.get(usize::try_from(first).unwrap_or(0)).copied();
         let Some(from) = from else { return 0 };
         let region = region.or(from.region);
         let is_unique = operands.iter().any(|&(is_open, term)| {
-            is_open && usize::try_from(term).is_ok_and(|term| self.terms.get(term).is_none_or(|term| term.is_unique))
+            is_open
+                && usize::try_from(term)
+                    .is_ok_and(|term| self.all.get(term).is_none_or(|term| term.is_unique))
         });
         let term = Term { origin: from.origin, region, is_unique };
         if self.exact && !is_unique {

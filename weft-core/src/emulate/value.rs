@@ -61,7 +61,11 @@ impl Value {
 
     /// `base + lane * step`.
     pub const fn affine(base: u64, step: u64) -> Self {
-        if step == 0 { Self::uniform(base) } else { Self { shape: Shape::Affine(base, step), open: 0 } }
+        if step == 0 {
+            Self::uniform(base)
+        } else {
+            Self { shape: Shape::Affine(base, step), open: 0 }
+        }
     }
 
     /// A predicate.
@@ -80,7 +84,8 @@ impl Value {
 
     /// Lane by lane: bits of a known lane, the term of an open one.
     pub fn each(lanes: [u64; WARP], open: LaneMask) -> Self {
-        let is_uniform = (open == 0 || open == LaneMask::MAX) && lanes.iter().all(|lane| *lane == lanes[0]);
+        let is_uniform =
+            (open == 0 || open == LaneMask::MAX) && lanes.iter().all(|lane| *lane == lanes[0]);
         if is_uniform {
             return Self { shape: Shape::Uniform(lanes[0]), open };
         }
@@ -139,7 +144,9 @@ impl Value {
             Shape::Uniform(0) => 0,
             Shape::Uniform(_) => LaneMask::MAX,
             Shape::Bits(mask) => *mask,
-            _ => (0..WARP).filter(|&lane| self.lane(lane) != 0).fold(0, |mask, lane| mask | 1 << lane),
+            _ => (0..WARP)
+                .filter(|&lane| self.lane(lane) != 0)
+                .fold(0, |mask, lane| mask | 1 << lane),
         };
         all & !self.open
     }
@@ -150,8 +157,12 @@ impl Value {
             *self = new;
             return;
         }
-        if let (Shape::Bits(_) | Shape::Uniform(0 | 1), Shape::Bits(_) | Shape::Uniform(0 | 1), 0, 0) =
-            (&self.shape, &new.shape, self.open, new.open)
+        if let (
+            Shape::Bits(_) | Shape::Uniform(0 | 1),
+            Shape::Bits(_) | Shape::Uniform(0 | 1),
+            0,
+            0,
+        ) = (&self.shape, &new.shape, self.open, new.open)
         {
             *self = Self::bits(self.truth() & !mask | new.truth() & mask);
             return;

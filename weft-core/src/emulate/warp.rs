@@ -56,7 +56,13 @@ pub(super) struct Warp {
 
 impl Warp {
     /// A warp whose lanes stand at the entry. `threads` is the size of the cta.
-    pub(super) fn new(index: usize, threads: u64, entry: BlockId, registers: u32, unwritten: &Value) -> Self {
+    pub(super) fn new(
+        index: usize,
+        threads: u64,
+        entry: BlockId,
+        registers: u32,
+        unwritten: &Value,
+    ) -> Self {
         let count = threads.saturating_sub(index as u64 * WARP as u64).min(WARP as u64);
         let live = if count == WARP as u64 { LaneMask::MAX } else { (1 << count) - 1 };
         Self {

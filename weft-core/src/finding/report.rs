@@ -65,9 +65,15 @@ impl Assumption {
     /// The sentence used in reports.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::DisjointBuffers => "pointer arguments point to buffers that do not overlap, and stay within them",
-            Self::WarpSynchronous => "the lanes of a warp run in lock step (warp-synchronous = true)",
-            Self::OneCta => "no grid is given: one cta was checked, races between ctas were not examined",
+            Self::DisjointBuffers => {
+                "pointer arguments point to buffers that do not overlap, and stay within them"
+            }
+            Self::WarpSynchronous => {
+                "the lanes of a warp run in lock step (warp-synchronous = true)"
+            }
+            Self::OneCta => {
+                "no grid is given: one cta was checked, races between ctas were not examined"
+            }
             Self::SomeCtas => "not every cta of the grid was checked",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
@@ -128,7 +134,10 @@ impl Report {
     /// presupposes well-synchronization (PLDI'15 §4).
     pub fn verdict_of(&self, check: Check) -> Verdict {
         let own = worst(self.findings_of(check));
-        if check != Check::Barriers && own == Verdict::Clean && self.verdict_of(Check::Barriers) == Verdict::Defect {
+        if check != Check::Barriers
+            && own == Verdict::Clean
+            && self.verdict_of(Check::Barriers) == Verdict::Defect
+        {
             return Verdict::Open;
         }
         own

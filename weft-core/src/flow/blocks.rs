@@ -97,7 +97,9 @@ fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
                 Terminator::Branch { condition, taken, otherwise }
             }
         }
-        (RawEnd::Switch(index, _), targets) => Terminator::Switch { index, targets: targets.into() },
+        (RawEnd::Switch(index, _), targets) => {
+            Terminator::Switch { index, targets: targets.into() }
+        }
         (_, &[next, ..]) => Terminator::Goto(next),
         (_, []) => Terminator::End,
     }
@@ -131,10 +133,12 @@ fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
                 block.instrs.push(instr);
             }
             Line::Jump { condition, target, place } => {
-                (block.end, block.place, is_open) = (RawEnd::Jump(condition, target), Some(place), false);
+                (block.end, block.place, is_open) =
+                    (RawEnd::Jump(condition, target), Some(place), false);
             }
             Line::Switch { index, targets, place } => {
-                (block.end, block.place, is_open) = (RawEnd::Switch(index, targets), Some(place), false);
+                (block.end, block.place, is_open) =
+                    (RawEnd::Switch(index, targets), Some(place), false);
             }
             Line::Exit { condition, place } => {
                 (block.end, block.place, is_open) = (RawEnd::Exit(condition), Some(place), false);
@@ -145,7 +149,11 @@ fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
 }
 
 /// A block that cannot reach the end, as in an endless loop, is taken to have an edge there.
-fn post_dominators(successors: &[Vec<usize>], reachable: &[usize], last: usize) -> Vec<Option<usize>> {
+fn post_dominators(
+    successors: &[Vec<usize>],
+    reachable: &[usize],
+    last: usize,
+) -> Vec<Option<usize>> {
     let mut successors = successors.to_vec();
     loop {
         let backwards = reversed(&successors);

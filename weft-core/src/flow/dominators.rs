@@ -46,7 +46,8 @@ pub(super) fn immediate_dominators(successors: &[Vec<usize>], entry: usize) -> V
     while changed {
         changed = false;
         for &node in order.iter().rev().filter(|&&node| node != entry) {
-            let known = predecessors[node].iter().copied().filter(|&from| dominators[from].is_some());
+            let known =
+                predecessors[node].iter().copied().filter(|&from| dominators[from].is_some());
             let new = known.reduce(|a, b| common(&dominators, &number, a, b));
             if new.is_some() && dominators[node] != new {
                 dominators[node] = new;
@@ -84,7 +85,8 @@ mod tests {
     fn agrees_with_the_definition_on_all_graphs_of_four_nodes() {
         for bits in 0_u32..1 << 12 {
             let mut successors = vec![Vec::new(); 4];
-            let edges = (0..4).flat_map(|from| (0..4).filter(move |to| *to != from).map(move |to| (from, to)));
+            let edges = (0..4)
+                .flat_map(|from| (0..4).filter(move |to| *to != from).map(move |to| (from, to)));
             for (at, (from, to)) in edges.enumerate() {
                 if bits >> at & 1 == 1 {
                     successors[from].push(to);
@@ -92,11 +94,16 @@ mod tests {
             }
             let dominators = immediate_dominators(&successors, 0);
             for node in post_order(&successors, 0) {
-                let chain: Vec<_> = std::iter::successors(Some(node), |&at| dominators[at]).collect();
+                let chain: Vec<_> =
+                    std::iter::successors(Some(node), |&at| dominators[at]).collect();
                 for candidate in 0..4 {
                     let reachable = post_order(&successors, 0).contains(&candidate);
                     let expected = reachable && dominates(&successors, 0, candidate, node);
-                    assert_eq!(chain.contains(&candidate), expected, "{successors:?} {candidate} {node}");
+                    assert_eq!(
+                        chain.contains(&candidate),
+                        expected,
+                        "{successors:?} {candidate} {node}"
+                    );
                 }
             }
         }

@@ -16,7 +16,7 @@ pub(crate) const WINDOW: u64 = 1 << 40;
 /// Bytes of initial contents that are kept of one variable; what is beyond them is open.
 const MAX_INIT: usize = 1 << 24;
 /// The first address of global variables; buffers of arguments lie below.
-pub(crate) const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
+const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
 
 /// Assigns addresses, space by space.
 #[derive(Debug)]
@@ -31,7 +31,14 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) const fn new() -> Self {
-        Self { symbols: Vec::new(), shared: 0, local: 0, global: GLOBAL_SYMBOLS, constant: 0, param: 0 }
+        Self {
+            symbols: Vec::new(),
+            shared: 0,
+            local: 0,
+            global: GLOBAL_SYMBOLS,
+            constant: 0,
+            param: 0,
+        }
     }
 
     /// Bytes of static shared memory, rounded up to 16.

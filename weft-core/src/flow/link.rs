@@ -9,7 +9,9 @@ use super::layout::Layout;
 use super::program::{Condition, Instr, Operand, Operation, Param, Place, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
 use crate::ptx::isa::{self, Effect};
-use crate::ptx::{self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable};
+use crate::ptx::{
+    self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable,
+};
 
 /// Lines of linked code, so that calls of calls of calls end.
 const MAX_LINES: usize = 4_000_000;
@@ -139,7 +141,11 @@ impl<'m> Linker<'m> {
         Self {
             module,
             functions,
-            variables: module.variables.iter().map(|variable| (module.name(variable.name), variable)).collect(),
+            variables: module
+                .variables
+                .iter()
+                .map(|variable| (module.name(variable.name), variable))
+                .collect(),
             layout: Layout::new(),
             statics: HashMap::new(),
             linked: Linked {
@@ -187,24 +193,34 @@ impl<'m> Linker<'m> {
         used.sort_by_key(|variable| (variable.size() == 0, variable.name));
         used.dedup_by_key(|variable| variable.name);
         for variable in used {
-            let address = self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
+            let address =
+                self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
             self.statics.insert(variable.name, address);
         }
         Ok(())
     }
 
     fn too_large(&self, variable: &Variable) -> LinkError {
-        LinkError { kind: LinkErrorKind::Layout(self.module.name(variable.name).into()), span: variable.name }
+        LinkError {
+            kind: LinkErrorKind::Layout(self.module.name(variable.name).into()),
+            span: variable.name,
+        }
     }
 
     /// Where a variable lives, as a space and an address.
-    pub(super) fn locate(&mut self, frame: &mut Frame<'m>, variable: &Variable) -> Result<(Space, u64), LinkError> {
-        let known = self.statics.get(&variable.name).or_else(|| frame.variables.get(&variable.name));
+    pub(super) fn locate(
+        &mut self,
+        frame: &mut Frame<'m>,
+        variable: &Variable,
+    ) -> Result<(Space, u64), LinkError> {
+        let known =
+            self.statics.get(&variable.name).or_else(|| frame.variables.get(&variable.name));
         let space = if variable.space == Space::Param { Space::Local } else { variable.space };
         if let Some(&address) = known {
             return Ok((space, address));
         }
-        let address = self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
+        let address =
+            self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
         frame.variables.insert(variable.name, address);
         Ok((space, address))
     }
@@ -326,7 +342,11 @@ impl<'m> Linker<'m> {
         register
     }
 
-    fn instruction(&mut self, frame: &mut Frame<'m>, instruction: &'m Instruction) -> Result<(), LinkError> {
+    fn instruction(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+    ) -> Result<(), LinkError> {
         let mnemonic = self.module.name(instruction.mnemonic);
         let decoded = isa::decode(mnemonic);
         let condition = match instruction.guard {
@@ -345,7 +365,9 @@ impl<'m> Linker<'m> {
                 let target = frame.ret.unwrap_or(Label(0));
                 self.push(Line::Jump { condition, target, place }, instruction.span)
             }
-            Some(Effect::Return | Effect::Exit) => self.push(Line::Exit { condition, place }, instruction.span),
+            Some(Effect::Return | Effect::Exit) => {
+                self.push(Line::Exit { condition, place }, instruction.span)
+            }
             _ => {
                 let mut instr = self.operands(frame, instruction, decoded)?;
                 instr.guard = condition;
@@ -426,9 +448,11 @@ impl<'m> Linker<'m> {
         let name = self.module.name(*callee);
         let function = self.functions.get(name).copied().filter(|_| !self.stack.contains(&name));
         match function {
-            Some(function) if function.body.is_some() => self.unless(condition, place, instruction.span, |linker| {
-                linker.linked_call(frame, instruction, function, results, arguments, place)
-            }),
+            Some(function) if function.body.is_some() => {
+                self.unless(condition, place, instruction.span, |linker| {
+                    linker.linked_call(frame, instruction, function, results, arguments, place)
+                })
+            }
             Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
                 self.push(Line::Exit { condition, place }, instruction.span)
             }
@@ -523,7 +547,11 @@ impl<'m> Linker<'m> {
         Err(self.bad_operand(instruction, "a .param variable"))
     }
 
-    pub(super) fn bad_operand(&self, instruction: &Instruction, expected: &'static str) -> LinkError {
+    pub(super) fn bad_operand(
+        &self,
+        instruction: &Instruction,
+        expected: &'static str,
+    ) -> LinkError {
         let mnemonic = self.module.name(instruction.mnemonic).to_owned();
         LinkError { kind: LinkErrorKind::Operand { mnemonic, expected }, span: instruction.span }
     }
@@ -562,7 +590,14 @@ fn named(operand: &ptx::Operand) -> Option<Span> {
 
 fn moved(to: Reg, from: Operand, place: PlaceId) -> Instr {
     let operation = isa::decode("mov.b64").map_or(Operation::Unknown, Operation::Known);
-    Instr { operation, guard: None, dests: Box::new([Some(to)]), sources: Box::new([from]), address: None, place }
+    Instr {
+        operation,
+        guard: None,
+        dests: Box::new([Some(to)]),
+        sources: Box::new([from]),
+        address: None,
+        place,
+    }
 }
 
 pub(super) fn undeclared(name: &str, span: Span) -> LinkError {

@@ -14,7 +14,7 @@ pub(super) struct Loop {
 /// All loops of a graph.
 #[derive(Clone, Debug)]
 pub(super) struct Loops {
-    pub(super) loops: Vec<Loop>,
+    pub(super) all: Vec<Loop>,
     /// For each node the innermost loop that holds it.
     pub(super) innermost: Vec<Option<usize>>,
     /// Edges against the order of a depth-first search; in a reducible graph these are the back edges.
@@ -33,7 +33,7 @@ pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Loops {
     let dominators = immediate_dominators(successors, entry);
     let predecessors = reversed(successors);
     let mut found = Loops {
-        loops: Vec::new(),
+        all: Vec::new(),
         innermost: vec![None; successors.len()],
         retreating: Vec::new(),
         is_irreducible: false,
@@ -58,10 +58,10 @@ pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Loops {
 
 impl Loops {
     fn add(&mut self, header: usize, latches: Vec<usize>, predecessors: &[Vec<usize>]) {
-        let own = self.loops.len();
+        let own = self.all.len();
         let parent = self.innermost[header];
-        let depth = parent.map_or(1, |parent| self.loops[parent].depth + 1);
-        self.loops.push(Loop { header, parent, depth });
+        let depth = parent.map_or(1, |parent| self.all[parent].depth + 1);
+        self.all.push(Loop { header, parent, depth });
         self.innermost[header] = Some(own);
         let mut work = latches;
         while let Some(node) = work.pop() {

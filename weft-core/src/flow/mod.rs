@@ -12,12 +12,12 @@ mod program;
 mod scope;
 mod sort;
 
-pub(crate) use layout::{GLOBAL_SYMBOLS, WINDOW};
+pub(crate) use layout::WINDOW;
 pub use link::{LinkError, LinkErrorKind};
 pub(crate) use operands::window;
 pub use program::{
-    Address, Block, BlockId, Condition, Instr, Operand, Operation, Param, Pc, Place, PlaceId, Program, Reg, Special,
-    Symbol, Terminator,
+    Address, Block, BlockId, Condition, Instr, Operand, Operation, Param, Pc, Place, PlaceId,
+    Program, Reg, Special, Symbol, Terminator,
 };
 
 use crate::ptx::{Function, Module};

@@ -25,7 +25,9 @@ impl<'m> Linker<'m> {
         decoded: Option<Decoded>,
     ) -> Result<Instr, LinkError> {
         // A word that the table does not know may change what is modelled; what is not modelled anyhow stays so.
-        let is_modelled = |decoded: &Decoded| !matches!(decoded.row.effect, Effect::Opaque | Effect::Asynchronous);
+        let is_modelled = |decoded: &Decoded| {
+            !matches!(decoded.row.effect, Effect::Opaque | Effect::Asynchronous)
+        };
         let known = decoded.filter(|decoded| !(decoded.is_strange && is_modelled(decoded)));
         let mut instr = Instr {
             operation: known.map_or(Operation::Unknown, Operation::Known),
@@ -53,13 +55,16 @@ impl<'m> Linker<'m> {
             }
         }
         if let Some(decoded) = known
-            && shape.iter().filter(|letter| **letter == b'd').count() > dests.len()
+            && (shape.starts_with(b"d") && dests.is_empty())
         {
-            return Err(self.bad_operand(instruction, if decoded.row.shape.starts_with('d') {
-                "a destination first"
-            } else {
-                "a destination"
-            }));
+            return Err(self.bad_operand(
+                instruction,
+                if decoded.row.shape.starts_with('d') {
+                    "a destination first"
+                } else {
+                    "a destination"
+                },
+            ));
         }
         self.carry(frame, known, &mut dests, &mut sources);
         instr.dests = dests.into();
@@ -146,8 +151,12 @@ impl<'m> Linker<'m> {
                 None => return Err(undeclared(self.module.name(*name), *name)),
             },
             ptx::Operand::Not(name) => Operand::Not(self.named_register(frame, *name)?),
-            ptx::Operand::Address { base: Some(name), offset } => self.value(frame, *name, *offset)?,
-            ptx::Operand::Address { base: None, offset } => Operand::Constant(offset.cast_unsigned()),
+            ptx::Operand::Address { base: Some(name), offset } => {
+                self.value(frame, *name, *offset)?
+            }
+            ptx::Operand::Address { base: None, offset } => {
+                Operand::Constant(offset.cast_unsigned())
+            }
             ptx::Operand::Opaque(_) | ptx::Operand::Sink => Operand::Opaque,
             ptx::Operand::Vector(_) | ptx::Operand::Pair(_) | ptx::Operand::List(_) => {
                 return Err(self.bad_operand(instruction, "one value"));
@@ -155,7 +164,12 @@ impl<'m> Linker<'m> {
         })
     }
 
-    fn value(&mut self, frame: &mut Frame<'m>, name: Span, offset: i64) -> Result<Operand, LinkError> {
+    fn value(
+        &mut self,
+        frame: &mut Frame<'m>,
+        name: Span,
+        offset: i64,
+    ) -> Result<Operand, LinkError> {
         Ok(match self.meaning(frame, name)? {
             Meaning::Register(register) => Operand::Register(register),
             Meaning::Address(_, address) => Operand::Constant(address.wrapping_add_signed(offset)),
@@ -185,7 +199,9 @@ impl<'m> Linker<'m> {
                 let offset = address.wrapping_add(offset);
                 Ok(Address { space: own, base: None, offset })
             }
-            Meaning::Special(_) | Meaning::Opaque => Err(self.bad_operand(instruction, "a register or a variable")),
+            Meaning::Special(_) | Meaning::Opaque => {
+                Err(self.bad_operand(instruction, "a register or a variable"))
+            }
         }
     }
 
@@ -198,7 +214,9 @@ impl<'m> Linker<'m> {
             });
         }
         match frame.scopes.find(frame.scope, text) {
-            Some((scope, Declared::Register)) => return Ok(Meaning::Register(self.register(frame, scope, text))),
+            Some((scope, Declared::Register)) => {
+                return Ok(Meaning::Register(self.register(frame, scope, text)));
+            }
             Some((_, Declared::Variable(variable))) => {
                 let (space, address) = self.locate(frame, variable)?;
                 return Ok(Meaning::Address(space, address));
@@ -220,14 +238,22 @@ impl<'m> Linker<'m> {
     }
 
     /// The register of this name, or `None` if the name stands for something else.
-    pub(super) fn maybe_register(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Option<Reg>, LinkError> {
+    pub(super) fn maybe_register(
+        &mut self,
+        frame: &mut Frame<'m>,
+        name: Span,
+    ) -> Result<Option<Reg>, LinkError> {
         Ok(match self.meaning(frame, name)? {
             Meaning::Register(register) => Some(register),
             _ => None,
         })
     }
 
-    pub(super) fn named_register(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Reg, LinkError> {
+    pub(super) fn named_register(
+        &mut self,
+        frame: &mut Frame<'m>,
+        name: Span,
+    ) -> Result<Reg, LinkError> {
         self.maybe_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
     }
 }
@@ -238,11 +264,18 @@ const fn is_register_like(operand: &ptx::Operand) -> bool {
 
 /// The type that a literal operand takes.
 fn literal_type(decoded: &Decoded) -> Type {
-    if matches!(decoded.row.opcode, Opcode::Cvt | Opcode::Set) { decoded.source_type() } else { decoded.ty() }
+    if matches!(decoded.row.opcode, Opcode::Cvt | Opcode::Set) {
+        decoded.source_type()
+    } else {
+        decoded.ty()
+    }
 }
 
 fn float_bits(float: Float, ty: Type) -> u64 {
-    #[allow(clippy::cast_possible_truncation, reason = "a literal of an f32 instruction is rounded to f32")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a literal of an f32 instruction is rounded to f32"
+    )]
     let single = |value: f64| u64::from((value as f32).to_bits());
     match (float, ty) {
         (Float::Single(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
@@ -270,10 +303,21 @@ fn special(name: &str, part: u8) -> Option<Special> {
         "%total_smem_size" => Special::TotalSharedSize,
         _ => {
             const OTHERS: [&str; 12] = [
-                "%smid", "%nsmid", "%gridid", "%clock", "%pm", "%envreg", "%globaltimer", "%reserved_smem", "%cluster",
-                "%ncluster", "%is_explicit_cluster", "%aggr_smem_size",
+                "%smid",
+                "%nsmid",
+                "%gridid",
+                "%clock",
+                "%pm",
+                "%envreg",
+                "%globaltimer",
+                "%reserved_smem",
+                "%cluster",
+                "%ncluster",
+                "%is_explicit_cluster",
+                "%aggr_smem_size",
             ];
-            let is_other = OTHERS.iter().any(|other| name.starts_with(other)) || name == "%current_graph_exec";
+            let is_other =
+                OTHERS.iter().any(|other| name.starts_with(other)) || name == "%current_graph_exec";
             return is_other.then_some(Special::Other);
         }
     })

@@ -9,7 +9,10 @@ pub(super) fn mark(program: &mut Program) {
     let origins = origins(program);
     let mut used = Vec::new();
     for instr in &program.code {
-        let is_access = matches!(instr.effect(), Effect::Load | Effect::Store | Effect::Atomic | Effect::Asynchronous);
+        let is_access = matches!(
+            instr.effect(),
+            Effect::Load | Effect::Store | Effect::Atomic | Effect::Asynchronous
+        );
         if let Some(address) = instr.address
             && is_access
             && matches!(address.space, Space::Generic | Space::Global)
@@ -80,7 +83,8 @@ fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
     match decoded.row.opcode {
         Opcode::Ld => match instr.address {
             Some(address) if address.space == Space::Param && address.base.is_none() => {
-                let whole = |param: &super::Param| param.offset == address.offset && param.size == 8;
+                let whole =
+                    |param: &super::Param| param.offset == address.offset && param.size == 8;
                 program.params.iter().position(whole).map_or(Origin::Unknown, Origin::Param)
             }
             _ => Origin::Unknown,
@@ -90,7 +94,8 @@ fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
             _ => Origin::Unknown,
         },
         Opcode::Add | Opcode::Sub => {
-            let sources: Vec<_> = instr.sources.iter().map(of).filter(|own| *own != Origin::Unknown).collect();
+            let sources: Vec<_> =
+                instr.sources.iter().map(of).filter(|own| *own != Origin::Unknown).collect();
             match *sources {
                 [] => Origin::Unknown,
                 [one] => one,

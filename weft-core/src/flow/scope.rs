@@ -89,7 +89,12 @@ impl<'m> Scopes<'m> {
     }
 
     /// The labels of a `.branchtargets`.
-    pub(super) fn targets<'a>(&'a self, from: Scope, name: &'a str) -> Option<(Scope, &'a [&'m str])> {
-        self.outward(from).find_map(|scope| Some((scope, self.targets.get(&(scope, name))?.as_slice())))
+    pub(super) fn targets<'a>(
+        &'a self,
+        from: Scope,
+        name: &'a str,
+    ) -> Option<(Scope, &'a [&'m str])> {
+        self.outward(from)
+            .find_map(|scope| Some((scope, self.targets.get(&(scope, name))?.as_slice())))
     }
 }

@@ -25,10 +25,12 @@ pub(super) fn order(successors: &[Vec<usize>], reachable: &[usize], loops: &Loop
     let mut regions = regions(successors, reachable, loops);
     let mut placed = Vec::with_capacity(reachable.len());
     // What is still to be placed, the next on top: loops are opened when they are reached.
-    let mut stack = topological(regions.remove(&None).unwrap_or_default());
+    let mut stack = topological(&regions.remove(&None).unwrap_or_default());
     while let Some(item) = stack.pop() {
         match item.of_loop {
-            Some(_) => stack.extend(topological(regions.remove(&item.of_loop).unwrap_or_default())),
+            Some(_) => {
+                stack.extend(topological(&regions.remove(&item.of_loop).unwrap_or_default()));
+            }
             None => placed.push(item.block),
         }
     }
@@ -45,7 +47,7 @@ fn regions(
         let region = loops.innermost[block];
         regions.entry(region).or_default().items.insert(Item { block, of_loop: None });
     }
-    for (index, own) in loops.loops.iter().enumerate() {
+    for (index, own) in loops.all.iter().enumerate() {
         let item = Item { block: own.header, of_loop: Some(index) };
         regions.entry(own.parent).or_default().items.insert(item);
     }
@@ -63,25 +65,28 @@ fn regions(
 
 /// The innermost region that holds both ends of an edge, and the items of it that they belong to.
 fn lift(loops: &Loops, from: usize, to: usize) -> (Option<usize>, Item, Item) {
-    let depth = |own: Option<usize>| own.map_or(0, |own| loops.loops[own].depth);
+    let depth = |own: Option<usize>| own.map_or(0, |own| loops.all[own].depth);
     let (mut a, mut b) = (loops.innermost[from], loops.innermost[to]);
-    let (mut from, mut to) = (Item { block: from, of_loop: None }, Item { block: to, of_loop: None });
+    let (mut from, mut to) =
+        (Item { block: from, of_loop: None }, Item { block: to, of_loop: None });
     while a != b {
-        let (region, item) = if depth(a) >= depth(b) { (&mut a, &mut from) } else { (&mut b, &mut to) };
+        let (region, item) =
+            if depth(a) >= depth(b) { (&mut a, &mut from) } else { (&mut b, &mut to) };
         let Some(inner) = *region else { break };
-        *item = Item { block: loops.loops[inner].header, of_loop: Some(inner) };
-        *region = loops.loops[inner].parent;
+        *item = Item { block: loops.all[inner].header, of_loop: Some(inner) };
+        *region = loops.all[inner].parent;
     }
     (a, from, to)
 }
 
 /// The items of a region, last first: each behind those with an edge to it, the text's order otherwise.
-fn topological(region: Region) -> Vec<Item> {
+fn topological(region: &Region) -> Vec<Item> {
     let mut incoming: BTreeMap<Item, usize> = region.items.iter().map(|&item| (item, 0)).collect();
     for to in region.edges.values().flatten() {
         *incoming.entry(*to).or_default() += 1;
     }
-    let mut ready: BTreeSet<Item> = incoming.iter().filter(|(_, count)| **count == 0).map(|(item, _)| *item).collect();
+    let mut ready: BTreeSet<Item> =
+        incoming.iter().filter(|(_, count)| **count == 0).map(|(item, _)| *item).collect();
     let mut placed = Vec::with_capacity(incoming.len());
     while !incoming.is_empty() {
         // Only an irreducible graph leaves items that all wait for each other: the first in the text goes on.
@@ -120,7 +125,8 @@ mod tests {
         let mut tried = 0;
         for bits in 0_u32..1 << 20 {
             let mut successors = vec![Vec::new(); 5];
-            let edges = (0..5).flat_map(|from| (0..5).filter(move |to| *to != from).map(move |to| (from, to)));
+            let edges = (0..5)
+                .flat_map(|from| (0..5).filter(move |to| *to != from).map(move |to| (from, to)));
             for (at, (from, to)) in edges.enumerate() {
                 if bits >> at & 1 == 1 {
                     successors[from].push(to);
@@ -145,11 +151,15 @@ mod tests {
                     assert!(is_back || place[from] < place[to], "{successors:?} {order:?}");
                 }
             }
-            for own in 0..loops.loops.len() {
+            for own in 0..loops.all.len() {
                 let inside = |block: usize| {
-                    std::iter::successors(loops.innermost[block], |&at| loops.loops[at].parent).any(|at| at == own)
+                    std::iter::successors(loops.innermost[block], |&at| loops.all[at].parent)
+                        .any(|at| at == own)
                 };
-                let runs = order.chunk_by(|&a, &b| inside(a) == inside(b)).filter(|run| inside(run[0])).count();
+                let runs = order
+                    .chunk_by(|&a, &b| inside(a) == inside(b))
+                    .filter(|run| inside(run[0]))
+                    .count();
                 assert_eq!(runs, 1, "{successors:?} {order:?}");
             }
         }

@@ -57,7 +57,8 @@ pub struct Order {
 impl Order {
     /// Nothing has happened. `live`: the lanes of each warp.
     pub fn new(live: Vec<LaneMask>) -> Self {
-        let warp = Warp { now: Moment::default(), known: [0; WARP], lanes: Lanes::All(0), ended: None };
+        let warp =
+            Warp { now: Moment::default(), known: [0; WARP], lanes: Lanes::All(0), ended: None };
         Self {
             warps: vec![warp; live.len()],
             generations: std::array::from_fn(|_| Generation::default()),
@@ -77,7 +78,8 @@ impl Order {
         let Arrival { warp, barrier, waits, pc } = arrival;
         let slot = usize::from(barrier) % Barriers::COUNT;
         let own = &self.warps[warp];
-        let is_known = |done: &Completion| done.warp == warp || own.known[done.warp] >= done.arrival;
+        let is_known =
+            |done: &Completion| done.warp == warp || own.known[done.warp] >= done.arrival;
         let unknown = self.completed[slot].iter().find(|done| !is_known(done));
         let recycling = unknown.map(|done| Recycling {
             barrier,
@@ -125,7 +127,8 @@ impl Order {
             Lanes::All(last) if is_all => *last = meeting,
             Lanes::All(last) => {
                 let ended = own.ended.as_ref();
-                let known = |lane: usize| ended.map_or(*last, |ended| ended[lane].meetings.min(*last));
+                let known =
+                    |lane: usize| ended.map_or(*last, |ended| ended[lane].meetings.min(*last));
                 let mut each = Box::new([std::array::from_fn(known); WARP]);
                 meet(&mut each, met, meeting);
                 own.lanes = Lanes::Each(each);
@@ -156,7 +159,9 @@ impl Order {
     /// Whether lanes came to the arrival that followed.
     fn have_arrived(&self, warp: usize, then: Moment, mask: LaneMask) -> bool {
         let ended = &self.warps[warp].ended;
-        ended.as_ref().is_none_or(|ended| lanes(mask).all(|lane| ended[lane].arrivals > then.arrivals))
+        ended
+            .as_ref()
+            .is_none_or(|ended| lanes(mask).all(|lane| ended[lane].arrivals > then.arrivals))
     }
 
     /// Whether what one lane of a warp did happens before now for another lane of it.
@@ -174,7 +179,8 @@ impl Order {
 
     /// Whether what these lanes did happens before everything that is still to come, by way of cta barriers.
     pub fn is_before_all(&self, before: usize, then: Moment, mask: LaneMask) -> bool {
-        (0..self.warps.len()).all(|warp| self.live[warp] == 0 || self.is_before(before, then, mask, warp))
+        (0..self.warps.len())
+            .all(|warp| self.live[warp] == 0 || self.is_before(before, then, mask, warp))
     }
 }
 

@@ -53,7 +53,10 @@ impl<'a> Lexer<'a> {
 
     fn span_from(&self, start: usize) -> Span {
         // `parse` refuses texts of 4 GiB and more.
-        Span { start: u32::try_from(start).unwrap_or(u32::MAX), end: u32::try_from(self.at).unwrap_or(u32::MAX) }
+        Span {
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+            end: u32::try_from(self.at).unwrap_or(u32::MAX),
+        }
     }
 
     fn take_while(&mut self, accept: impl Fn(u8) -> bool) {
@@ -81,7 +84,10 @@ impl<'a> Lexer<'a> {
         loop {
             self.take_while(|byte| byte != b'*');
             if self.at >= self.bytes.len() {
-                let span = Span { end: u32::try_from(start + 2).unwrap_or(u32::MAX), ..self.span_from(start) };
+                let span = Span {
+                    end: u32::try_from(start + 2).unwrap_or(u32::MAX),
+                    ..self.span_from(start)
+                };
                 self.errors.push(ReadError { kind: ReadErrorKind::Truncated("a comment"), span });
                 return;
             }
@@ -121,7 +127,8 @@ impl<'a> Lexer<'a> {
     }
 
     fn number(&mut self) {
-        let is_hex = self.peek(0) == b'0' && matches!(self.peek(1), b'x' | b'X' | b'f' | b'F' | b'd' | b'D');
+        let is_hex =
+            self.peek(0) == b'0' && matches!(self.peek(1), b'x' | b'X' | b'f' | b'F' | b'd' | b'D');
         if is_hex {
             self.at += 2;
             self.take_while(|byte| byte.is_ascii_hexdigit());
@@ -151,7 +158,8 @@ impl<'a> Lexer<'a> {
                 b'\\' if self.at + 1 < self.bytes.len() => self.at += 2,
                 b'\n' | 0 => {
                     let span = self.span_from(start);
-                    self.errors.push(ReadError { kind: ReadErrorKind::Truncated("a string"), span });
+                    self.errors
+                        .push(ReadError { kind: ReadErrorKind::Truncated("a string"), span });
                     break;
                 }
                 _ => self.at += 1,
@@ -204,6 +212,7 @@ impl<'a> Lexer<'a> {
 
 /// The byte offset at which each line starts.
 pub(super) fn line_starts(text: &str) -> Vec<u32> {
-    let after_breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
+    let after_breaks =
+        text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
     std::iter::once(0).chain(after_breaks).filter_map(|at| u32::try_from(at).ok()).collect()
 }

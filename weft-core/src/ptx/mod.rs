@@ -12,5 +12,6 @@ pub use error::{ReadError, ReadErrorKind};
 pub use parser::parse;
 pub use span::{Position, Span};
 pub use tree::{
-    Body, Float, Function, Guard, Initial, Instruction, Loc, Module, Operand, Space, Statement, Type, Variable,
+    Body, Float, Function, Guard, Initial, Instruction, Loc, Module, Operand, Space, Statement,
+    Type, Variable,
 };

@@ -87,7 +87,11 @@ impl<'a> Parser<'a> {
     }
 
     fn expect_word(&mut self, expected: &'static str) -> Read<Span> {
-        if self.token.kind == Kind::Word { Ok(self.advance().span) } else { Err(self.unexpected(expected)) }
+        if self.token.kind == Kind::Word {
+            Ok(self.advance().span)
+        } else {
+            Err(self.unexpected(expected))
+        }
     }
 
     fn error(&mut self, kind: ReadErrorKind, span: Span) -> Recorded {
@@ -192,7 +196,9 @@ impl<'a> Parser<'a> {
     fn version(&mut self) -> Read<(u32, u32)> {
         self.advance();
         let (span, text) = (self.token.span, self.word());
-        let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let parts = text
+            .split_once('.')
+            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         let version = parts.ok_or_else(|| self.error(ReadErrorKind::Number(text.into()), span))?;
         self.advance();
         Ok(version)

@@ -134,8 +134,8 @@ impl Type {
             "u16x2" => Self::U16x2,
             "s16x2" => Self::S16x2,
             "pred" => Self::Pred,
-            "tf32" | "e4m3" | "e5m2" | "e4m3x2" | "e5m2x2" | "u4" | "s4" | "b1" | "e2m1x2" | "e2m3x2" | "e3m2x2"
-            | "ue8m0x2" | "f32x2" => Self::Other,
+            "tf32" | "e4m3" | "e5m2" | "e4m3x2" | "e5m2x2" | "u4" | "s4" | "b1" | "e2m1x2"
+            | "e2m3x2" | "e3m2x2" | "ue8m0x2" | "f32x2" => Self::Other,
             _ => return None,
         })
     }

@@ -61,7 +61,9 @@ impl Ctas {
 
 /// Adds an access; true if it conflicts with one of another cta.
 fn add(cell: &mut Cell, kind: Kind, cta: u32) -> bool {
-    let is_racing = cell.iter().any(|&(other, by)| by != By::One(cta) && conflict(other, kind, false).is_some());
+    let is_racing = cell
+        .iter()
+        .any(|&(other, by)| by != By::One(cta) && conflict(other, kind, false).is_some());
     match cell.iter_mut().find(|(own, _)| *own == kind) {
         Some((_, by)) if *by != By::One(cta) => *by = By::Many,
         Some(_) => {}

@@ -38,7 +38,10 @@ pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
 fn covers(b: Kind, a: Kind) -> bool {
     let is_as_weak = !b.is_strong || a.is_strong;
     let is_as_plain = !b.is_atomic || a.is_atomic;
-    (b.writes || !a.writes) && is_as_weak && is_as_plain && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)
+    (b.writes || !a.writes)
+        && is_as_weak
+        && is_as_plain
+        && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)
 }
 
 impl Entry {
@@ -85,7 +88,8 @@ impl Entry {
             return true;
         }
         order.is_before(before, self.when, self.lanes, after)
-            || before == after && self.lanes_pairwise(later, order).all(|(_, _, is_ordered)| is_ordered)
+            || before == after
+                && self.lanes_pairwise(later, order).all(|(_, _, is_ordered)| is_ordered)
     }
 
     /// Whether both are one access by more lanes.

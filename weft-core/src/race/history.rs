@@ -68,7 +68,12 @@ pub struct History {
 /// Records of a byte before those that nothing can race with any more are dropped.
 const PRUNE_AT: usize = 64;
 
-fn records_of(access: &Access<'_>, cta: u32, when: crate::order::Moment, watched: &BTreeSet<u64>) -> Vec<(u64, Record)> {
+fn records_of(
+    access: &Access<'_>,
+    cta: u32,
+    when: crate::order::Moment,
+    watched: &BTreeSet<u64>,
+) -> Vec<(u64, Record)> {
     let mut records = Vec::new();
     let uniform = access.addresses.as_uniform().filter(|_| !access.kind.writes);
     let groups: Vec<_> = match uniform {
@@ -89,7 +94,10 @@ fn records_of(access: &Access<'_>, cta: u32, when: crate::order::Moment, watched
                 address,
                 bytes: access.bytes,
             };
-            records.push((*byte, Record { entry, side, stored: stored(access, lane, byte - address) }));
+            records.push((
+                *byte,
+                Record { entry, side, stored: stored(access, lane, byte - address) },
+            ));
         }
     }
     records
@@ -101,7 +109,8 @@ fn stored(access: &Access<'_>, lane: usize, offset: u64) -> Stored {
         return Stored::Unknown;
     }
     let element = u64::from(access.bytes) / access.stored.len() as u64;
-    let part = usize::try_from(offset / element.max(1)).ok().and_then(|part| access.stored.get(part));
+    let part =
+        usize::try_from(offset / element.max(1)).ok().and_then(|part| access.stored.get(part));
     let Some(value) = part else { return Stored::Unknown };
     let within = u32::try_from(offset % element.max(1)).unwrap_or(0);
     let bits = value.lane(lane);
@@ -118,7 +127,14 @@ impl History {
     }
 
     /// A warp accesses: adds each pair that this access races with.
-    pub fn access(&mut self, access: &Access<'_>, cta: u32, order: &Order, terms: &Terms, pairs: &mut Pairs) {
+    pub fn access(
+        &mut self,
+        access: &Access<'_>,
+        cta: u32,
+        order: &Order,
+        terms: &Terms,
+        pairs: &mut Pairs,
+    ) {
         let space = access.space;
         let when = order.now(access.warp);
         for (byte, new) in records_of(access, cta, when, self.watched.of(space)) {
@@ -127,14 +143,22 @@ impl History {
                 race(space, old, &new, order, terms, pairs);
             }
             let alike = |old: &&mut Record| {
-                !new.entry.kind.writes && old.side.pc == new.side.pc && old.entry.is_alike(&new.entry)
+                !new.entry.kind.writes
+                    && old.side.pc == new.side.pc
+                    && old.entry.is_alike(&new.entry)
             };
             match records.iter_mut().find(alike) {
                 Some(old) => old.entry.lanes |= new.entry.lanes,
                 None => records.push(new),
             }
             if records.len() >= PRUNE_AT && records.len().is_power_of_two() {
-                records.retain(|old| !order.is_before_all(usize::from(old.entry.warp), old.entry.when, old.entry.lanes));
+                records.retain(|old| {
+                    !order.is_before_all(
+                        usize::from(old.entry.warp),
+                        old.entry.when,
+                        old.entry.lanes,
+                    )
+                });
             }
         }
     }
@@ -187,7 +211,8 @@ impl CtaHistory {
                     pairs.add(Space::Global, example, conflict, old.is_benign(&new, terms));
                 }
             }
-            let alike = |old: &&Record| old.side.pc == new.side.pc && old.entry.kind == new.entry.kind;
+            let alike =
+                |old: &&Record| old.side.pc == new.side.pc && old.entry.kind == new.entry.kind;
             let mut known = records.iter().filter(alike);
             let is_new = match (known.next(), known.next()) {
                 (None, _) => true,

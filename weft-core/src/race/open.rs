@@ -16,8 +16,10 @@ impl OpenAccesses {
     /// An access whose addresses are known.
     pub fn known(&mut self, access: &Access<'_>) {
         let is_global = access.space == Space::Global;
-        let region = |lane: usize| if is_global { argument_of(access.addresses.lane(lane)) } else { None };
-        let (first, last) = (access.lanes.trailing_zeros(), 31 - access.lanes.leading_zeros());
+        let region =
+            |lane: usize| if is_global { argument_of(access.addresses.lane(lane)) } else { None };
+        let (first, last) =
+            (access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0));
         let ends = [first, last].map(|lane| region(lane as usize));
         // Lanes that grow by a step lie between the ends.
         if access.addresses.as_affine().is_some() && ends[0] == ends[1] {
@@ -36,7 +38,8 @@ impl OpenAccesses {
 
     /// The open accesses that may conflict with another access, one an instruction.
     pub fn doubtful(&self) -> Vec<OpenAccess> {
-        let mut doubtful: Vec<_> = self.open.iter().filter(|access| self.may_conflict(access)).copied().collect();
+        let mut doubtful: Vec<_> =
+            self.open.iter().filter(|access| self.may_conflict(access)).copied().collect();
         doubtful.dedup_by_key(|access| access.pc);
         doubtful
     }

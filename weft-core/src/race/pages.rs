@@ -17,8 +17,8 @@ struct Page<C> {
 /// Cells by address.
 #[derive(Clone, Debug)]
 pub(super) struct Pages<C> {
-    pages: Vec<Page<C>>,
-    /// By page number: the index in `pages`.
+    all: Vec<Page<C>>,
+    /// By page number: the index in `all`.
     index: HashMap<u64, usize>,
     /// The page found last, with its number.
     last: Option<(u64, usize)>,
@@ -26,35 +26,40 @@ pub(super) struct Pages<C> {
 
 impl<C: Clone + Default> Pages<C> {
     pub(super) fn new() -> Self {
-        Self { pages: Vec::new(), index: HashMap::new(), last: None }
+        Self { all: Vec::new(), index: HashMap::new(), last: None }
     }
 
     fn page(&mut self, number: u64) -> &mut Page<C> {
         let at = match self.last {
             Some((own, at)) if own == number => at,
             _ => {
-                let next = self.pages.len();
+                let next = self.all.len();
                 let at = *self.index.entry(number).or_insert(next);
                 if at == next {
                     let cells = vec![C::default(); usize::try_from(PAGE / WORD).unwrap_or(0)];
-                    self.pages.push(Page { grain: WORD, cells });
+                    self.all.push(Page { grain: WORD, cells });
                 }
                 self.last = Some((number, at));
                 at
             }
         };
-        &mut self.pages[at]
+        &mut self.all[at]
     }
 
     /// Every cell that `bytes` bytes from `address` on touch, with its address and its size.
-    pub(super) fn for_each(&mut self, address: u64, bytes: u32, mut visit: impl FnMut(u64, u64, &mut C)) {
+    pub(super) fn for_each(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        mut visit: impl FnMut(u64, u64, &mut C),
+    ) {
         let end = address.saturating_add(u64::from(bytes));
         let mut here = address;
         while here < end {
             let number = here / PAGE;
             let stop = end.min((number + 1).saturating_mul(PAGE));
             let page = self.page(number);
-            if page.grain == WORD && (here % WORD != 0 || stop % WORD != 0) {
+            if page.grain == WORD && !(here.is_multiple_of(WORD) && stop.is_multiple_of(WORD)) {
                 page.split();
             }
             let grain = page.grain;

@@ -63,11 +63,19 @@ pub struct Pairs {
 impl Pairs {
     /// All pairs: whether of global memory, and what is known, by instruction.
     pub fn iter(&self) -> impl Iterator<Item = (Space, &Pair)> {
-        self.pairs.iter().map(|((is_global, ..), pair)| (if *is_global { Space::Global } else { Space::Shared }, pair))
+        self.pairs.iter().map(|((is_global, ..), pair)| {
+            (if *is_global { Space::Global } else { Space::Shared }, pair)
+        })
     }
 
     /// Adds a race of two threads.
-    pub(super) fn add(&mut self, space: Space, example: Example, conflict: Conflict, is_benign: bool) {
+    pub(super) fn add(
+        &mut self,
+        space: Space,
+        example: Example,
+        conflict: Conflict,
+        is_benign: bool,
+    ) {
         let (a, b) = (example.first, example.second);
         let key = (space == Space::Global, a.pc.min(b.pc), a.pc.max(b.pc));
         let pair = self.pairs.entry(key).or_insert_with(|| Pair {

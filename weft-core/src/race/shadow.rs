@@ -45,7 +45,9 @@ impl Shadow {
     pub fn access(&mut self, access: &Access<'_>, order: &Order) {
         match access.addresses.as_uniform() {
             // One cell for all lanes; lanes that write race with each other there.
-            Some(address) if !access.kind.writes => self.touch(access, address, access.lanes, order),
+            Some(address) if !access.kind.writes => {
+                self.touch(access, address, access.lanes, order);
+            }
             _ => {
                 for lane in lanes(access.lanes) {
                     self.touch(access, access.addresses.lane(lane), 1 << lane, order);
@@ -96,7 +98,8 @@ impl Cell {
     }
 
     fn put(&mut self, new: Entry) {
-        let known = self.entries.iter_mut().flatten().chain(&mut self.more).find(|old| old.is_alike(&new));
+        let known =
+            self.entries.iter_mut().flatten().chain(&mut self.more).find(|old| old.is_alike(&new));
         if let Some(known) = known {
             known.lanes |= new.lanes;
             return;

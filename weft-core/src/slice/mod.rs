@@ -173,7 +173,9 @@ impl<'p> Marker<'p> {
         let is_barrier = matches!(instr.effect(), Effect::Barrier | Effect::WarpBarrier);
         if keep == Keep::Value || is_barrier {
             instr.reads().for_each(|register| self.need(register));
-        } else if let (Effect::Exchange, Some(Operand::Register(mask))) = (instr.effect(), instr.sources.last()) {
+        } else if let (Effect::Exchange, Some(Operand::Register(mask))) =
+            (instr.effect(), instr.sources.last())
+        {
             // The mask of an exchange stands last; the data that it moves may not matter.
             self.need(*mask);
         }

@@ -7,8 +7,10 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 /// The result where all operands are affine and the result is too; `None`: lane by lane.
 pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
     let ty = decoded.ty();
-    let is_integer = !ty.is_float() && !matches!(ty, Type::Other | Type::U16x2 | Type::S16x2 | Type::Pred);
-    let has_carry = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
+    let is_integer =
+        !ty.is_float() && !matches!(ty, Type::Other | Type::U16x2 | Type::S16x2 | Type::Pred);
+    let has_carry =
+        decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
     if !is_integer || has_carry {
         return None;
     }
@@ -24,7 +26,9 @@ pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
             let (base, step) = wide_product(ty, sources)?;
             Some(Value::affine_in(base, step, (bits * 2).min(64)))
         }
-        Opcode::Mul => product(arg(0)?, arg(1)?).map(|(base, step)| Value::affine_in(base, step, bits)),
+        Opcode::Mul => {
+            product(arg(0)?, arg(1)?).map(|(base, step)| Value::affine_in(base, step, bits))
+        }
         Opcode::Mad if decoded.modifiers.has(Modifier::Wide) => {
             let addend = sources.get(2)?.as_affine()?;
             Some(sum(wide_product(ty, sources)?, addend, (bits * 2).min(64)))

@@ -3,6 +3,9 @@
 use crate::emulate::value::{signed, truncate};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
+const PERMUTES: [Modifier; 6] =
+    [Modifier::F4e, Modifier::B4e, Modifier::Rc8, Modifier::Ecl, Modifier::Ecr, Modifier::Rc16];
+
 /// The result and, for `lop3` with a predicate, that predicate. `None`: not modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     let bits = decoded.ty().bits();
@@ -38,10 +41,10 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
 }
 
 fn lop3(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
-    let &[x, y, z, table, ref rest @ ..] = a else { return None };
+    let &[first, second, third, table, ref rest @ ..] = a else { return None };
     let term = |at: u64| {
         let side = |value: u64, bit: u64| if at >> bit & 1 == 1 { value } else { !value };
-        if table >> at & 1 == 1 { side(x, 2) & side(y, 1) & side(z, 0) } else { 0 }
+        if table >> at & 1 == 1 { side(first, 2) & side(second, 1) & side(third, 0) } else { 0 }
     };
     let value = truncate((0..8).map(term).fold(0, |all, own| all | own), 32);
     let is_set = u64::from(value != 0);
@@ -128,7 +131,8 @@ fn szext(decoded: &Decoded, value: u64, count: u64) -> u64 {
 }
 
 fn bmsk(decoded: &Decoded, position: u64, width: u64) -> u64 {
-    let limit = |value: u64| if decoded.modifiers.has(Modifier::Wrap) { value & 31 } else { value.min(32) };
+    let limit =
+        |value: u64| if decoded.modifiers.has(Modifier::Wrap) { value & 31 } else { value.min(32) };
     let (position, width) = (limit(position), limit(width));
     truncate(((1_u64 << width) - 1) << position, 32)
 }
@@ -142,9 +146,7 @@ fn permute(decoded: &Decoded, low: u64, high: u64, selector: u64) -> u64 {
         if nibble & 8 == 0 { value } else { (value >> 7) * 0xff }
     };
     let s = selector & 3;
-    const MODES: [Modifier; 6] =
-        [Modifier::F4e, Modifier::B4e, Modifier::Rc8, Modifier::Ecl, Modifier::Ecr, Modifier::Rc16];
-    let source = |slot: u64| match decoded.modifiers.first_of(&MODES) {
+    let source = |slot: u64| match decoded.modifiers.first_of(&PERMUTES) {
         Some(Modifier::F4e) => byte(s + slot),
         Some(Modifier::B4e) => byte((s + 8 - slot) & 7),
         Some(Modifier::Rc8) => byte(s),

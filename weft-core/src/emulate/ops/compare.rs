@@ -12,10 +12,14 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         Opcode::Setp => predicates(decoded, decoded.ty(), a),
         Opcode::Set => {
             let (is_true, _) = predicates(decoded, decoded.source_type(), a)?;
-            let ones = if decoded.ty().is_float() { u64::from(1.0_f32.to_bits()) } else { u64::from(u32::MAX) };
+            let ones = if decoded.ty().is_float() {
+                u64::from(1.0_f32.to_bits())
+            } else {
+                u64::from(u32::MAX)
+            };
             Some((is_true * ones, 0))
         }
-        Opcode::Selp => Some((*a.get(if a.get(2)? & 1 == 1 { 0 } else { 1 })?, 0)),
+        Opcode::Selp => Some((*a.get(usize::from(a.get(2)? & 1 == 0))?, 0)),
         Opcode::Slct => {
             let c = *a.get(2)?;
             let is_first = match decoded.source_type() {
@@ -51,14 +55,35 @@ fn predicates(decoded: &Decoded, ty: Type, a: &[u64]) -> Option<(u64, u64)> {
 
 fn compare(decoded: &Decoded, ty: Type, x: u64, y: u64) -> Option<bool> {
     const OPERATORS: [Modifier; 18] = [
-        Modifier::Eq, Modifier::Ne, Modifier::Lt, Modifier::Le, Modifier::Gt, Modifier::Ge, Modifier::Lo, Modifier::Ls,
-        Modifier::Hi, Modifier::Hs, Modifier::Equ, Modifier::Neu, Modifier::Ltu, Modifier::Leu, Modifier::Gtu,
-        Modifier::Geu, Modifier::Num, Modifier::IsNan,
+        Modifier::Eq,
+        Modifier::Ne,
+        Modifier::Lt,
+        Modifier::Le,
+        Modifier::Gt,
+        Modifier::Ge,
+        Modifier::Lo,
+        Modifier::Ls,
+        Modifier::Hi,
+        Modifier::Hs,
+        Modifier::Equ,
+        Modifier::Neu,
+        Modifier::Ltu,
+        Modifier::Leu,
+        Modifier::Gtu,
+        Modifier::Geu,
+        Modifier::Num,
+        Modifier::IsNan,
     ];
     let operator = decoded.modifiers.first_of(&OPERATORS)?;
     let order = match ty {
         Type::F32 => {
-            let flush = |value: f32| if decoded.modifiers.has(Modifier::Ftz) && value.is_subnormal() { 0.0 } else { value };
+            let flush = |value: f32| {
+                if decoded.modifiers.has(Modifier::Ftz) && value.is_subnormal() {
+                    0.0
+                } else {
+                    value
+                }
+            };
             flush(single(x)).partial_cmp(&flush(single(y)))
         }
         Type::F64 => f64::from_bits(x).partial_cmp(&f64::from_bits(y)),

@@ -18,7 +18,11 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
 }
 
 fn number(ty: Type, value: u64) -> i128 {
-    if ty.is_signed() { i128::from(signed(value, ty.bits())) } else { i128::from(truncate(value, ty.bits())) }
+    if ty.is_signed() {
+        i128::from(signed(value, ty.bits()))
+    } else {
+        i128::from(truncate(value, ty.bits()))
+    }
 }
 
 fn range(ty: Type) -> (i128, i128) {
@@ -30,14 +34,22 @@ fn range(ty: Type) -> (i128, i128) {
 #[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
 fn integer(decoded: &Decoded, to: Type, value: i128) -> u64 {
     let (least, greatest) = range(to);
-    let value = if decoded.modifiers.has(Modifier::Sat) { value.clamp(least, greatest) } else { value };
+    let value =
+        if decoded.modifiers.has(Modifier::Sat) { value.clamp(least, greatest) } else { value };
     let bits = truncate(value.cast_unsigned() as u64, to.bits());
-    if to.is_signed() && to.bits() < 32 { truncate(signed(bits, to.bits()).cast_unsigned(), 32) } else { bits }
+    if to.is_signed() && to.bits() < 32 {
+        truncate(signed(bits, to.bits()).cast_unsigned(), 32)
+    } else {
+        bits
+    }
 }
 
 fn float(ty: Type, value: u64) -> Option<f64> {
     match ty {
-        #[allow(clippy::cast_possible_truncation, reason = "an f32 is the low 32 bits of its register")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "an f32 is the low 32 bits of its register"
+        )]
         Type::F32 => Some(f64::from(f32::from_bits(value as u32))),
         Type::F64 => Some(f64::from_bits(value)),
         _ => None,
@@ -55,7 +67,10 @@ fn rounded(decoded: &Decoded, value: f64) -> Option<f64> {
 }
 
 /// Out of range gives the nearest bound; NaN gives 0 for up to 32 bits, and is left open beyond.
-#[allow(clippy::cast_possible_truncation, reason = "the value was clamped to the type's range before")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the value was clamped to the type's range before"
+)]
 fn to_integer(decoded: &Decoded, to: Type, value: f64) -> Option<u64> {
     if value.is_nan() {
         return (to.bits() <= 32 && decoded.source_type() == Type::F32).then_some(0);
@@ -77,9 +92,13 @@ fn from_integer(decoded: &Decoded, to: Type, value: i128) -> Option<u64> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "rounding to nearest is what the instruction does")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to nearest is what the instruction does"
+)]
 fn between_floats(decoded: &Decoded, to: Type, from: Type, value: u64) -> Option<u64> {
-    const OTHER: [Modifier; 5] = [Modifier::Rz, Modifier::Rm, Modifier::Rp, Modifier::Sat, Modifier::Ftz];
+    const OTHER: [Modifier; 5] =
+        [Modifier::Rz, Modifier::Rm, Modifier::Rp, Modifier::Sat, Modifier::Ftz];
     if decoded.modifiers.first_of(&OTHER).is_some() {
         return None;
     }

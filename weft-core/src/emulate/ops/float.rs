@@ -6,8 +6,14 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result; `None`: not modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
-    const OTHER: [Modifier; 6] =
-        [Modifier::Rz, Modifier::Rm, Modifier::Rp, Modifier::Approx, Modifier::Full, Modifier::Xorsign];
+    const OTHER: [Modifier; 6] = [
+        Modifier::Rz,
+        Modifier::Rm,
+        Modifier::Rp,
+        Modifier::Approx,
+        Modifier::Full,
+        Modifier::Xorsign,
+    ];
     if decoded.modifiers.first_of(&OTHER).is_some() || decoded.modifiers.has(Modifier::Relu) {
         return None;
     }
@@ -20,7 +26,8 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
 
 fn single(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let ftz = decoded.modifiers.has(Modifier::Ftz);
-    let flush = |value: f32| if ftz && value.is_subnormal() { 0.0_f32.copysign(value) } else { value };
+    let flush =
+        |value: f32| if ftz && value.is_subnormal() { 0.0_f32.copysign(value) } else { value };
     #[allow(clippy::cast_possible_truncation, reason = "an f32 is the low 32 bits of its register")]
     let arg = |at: usize| a.get(at).map(|bits| flush(f32::from_bits(*bits as u32)));
     let value = match decoded.row.opcode {
@@ -33,8 +40,13 @@ fn single(decoded: &Decoded, a: &[u64]) -> Option<u64> {
         Opcode::Rcp => 1.0 / arg(0)?,
         Opcode::Abs => arg(0)?.abs(),
         Opcode::Neg => -arg(0)?,
-        Opcode::Min if a.len() == 2 => minimum(decoded, f64::from(arg(0)?), f64::from(arg(1)?)) as f32,
-        Opcode::Max if a.len() == 2 => -(minimum(decoded, -f64::from(arg(0)?), -f64::from(arg(1)?)) as f32),
+        Opcode::Min if a.len() == 2 => {
+            narrow(minimum(decoded, f64::from(arg(0)?), f64::from(arg(1)?)))
+        }
+        Opcode::Max if a.len() == 2 => {
+            -narrow(minimum(decoded, -f64::from(arg(0)?), -f64::from(arg(1)?)))
+        }
+
         Opcode::Copysign => arg(1)?.copysign(arg(0)?),
         _ => return None,
     };
@@ -42,6 +54,11 @@ fn single(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let value = if decoded.modifiers.has(Modifier::Sat) { saturate(value) } else { value };
     // A NaN's payload is not specified across architectures: f32 results are the canonical NaN.
     Some(u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }))
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the value is one of two f32 operands")]
+const fn narrow(value: f64) -> f32 {
+    value as f32
 }
 
 fn saturate(value: f32) -> f32 {
@@ -57,6 +74,7 @@ fn minimum(decoded: &Decoded, x: f64, y: f64) -> f64 {
             (false, false) => x,
         };
     }
+    #[allow(clippy::float_cmp, reason = "zeros of either sign are equal, and told apart below")]
     if x == y {
         return if x.is_sign_negative() { x } else { y };
     }

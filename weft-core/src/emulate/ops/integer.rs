@@ -17,11 +17,11 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     match decoded.row.opcode {
         Opcode::Add | Opcode::Addc => {
             let carry = if decoded.row.opcode == Opcode::Addc { u128::from(arg(2) & 1) } else { 0 };
-            sum(decoded, truncate(arg(0), bits), truncate(arg(1), bits), carry)
+            Some(sum(decoded, truncate(arg(0), bits), truncate(arg(1), bits), carry))
         }
         Opcode::Sub | Opcode::Subc => {
             let borrow = if decoded.row.opcode == Opcode::Subc { arg(2) & 1 } else { 0 };
-            difference(decoded, truncate(arg(0), bits), truncate(arg(1), bits), borrow)
+            Some(difference(decoded, truncate(arg(0), bits), truncate(arg(1), bits), borrow))
         }
         Opcode::Mad | Opcode::Madc => mad(decoded, a),
         Opcode::Mul => Some((product(decoded, arg(0), arg(1)), 0)),
@@ -30,22 +30,22 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-fn sum(decoded: &Decoded, a: u64, b: u64, carry: u128) -> Option<(u64, u64)> {
+fn sum(decoded: &Decoded, a: u64, b: u64, carry: u128) -> (u64, u64) {
     let bits = decoded.ty().bits();
     if decoded.modifiers.has(Modifier::Sat) {
-        return Some((saturate(decoded.ty(), wide(decoded.ty(), a) + wide(decoded.ty(), b)), 0));
+        return (saturate(decoded.ty(), wide(decoded.ty(), a) + wide(decoded.ty(), b)), 0);
     }
     let exact = u128::from(a) + u128::from(b) + carry;
-    Some((truncate(low(exact), bits), u64::from(exact >> bits != 0)))
+    (truncate(low(exact), bits), u64::from(exact >> bits != 0))
 }
 
-fn difference(decoded: &Decoded, a: u64, b: u64, borrow: u64) -> Option<(u64, u64)> {
+fn difference(decoded: &Decoded, a: u64, b: u64, borrow: u64) -> (u64, u64) {
     let bits = decoded.ty().bits();
     if decoded.modifiers.has(Modifier::Sat) {
-        return Some((saturate(decoded.ty(), wide(decoded.ty(), a) - wide(decoded.ty(), b)), 0));
+        return (saturate(decoded.ty(), wide(decoded.ty(), a) - wide(decoded.ty(), b)), 0);
     }
     let is_borrowed = u128::from(a) < u128::from(b) + u128::from(borrow);
-    Some((truncate(a.wrapping_sub(b).wrapping_sub(borrow), bits), u64::from(is_borrowed)))
+    (truncate(a.wrapping_sub(b).wrapping_sub(borrow), bits), u64::from(is_borrowed))
 }
 
 /// The low 64 bits.
@@ -62,8 +62,11 @@ fn wide(ty: Type, value: u64) -> i128 {
 
 fn saturate(ty: Type, value: i128) -> u64 {
     let bits = ty.bits();
-    let (least, greatest) =
-        if ty.is_signed() { (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1) } else { (0, (1_i128 << bits) - 1) };
+    let (least, greatest) = if ty.is_signed() {
+        (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1_i128 << bits) - 1)
+    };
     truncate(low(value.clamp(least, greatest).cast_unsigned()), bits)
 }
 
@@ -83,7 +86,8 @@ fn product(decoded: &Decoded, a: u64, b: u64) -> u64 {
 fn mad(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     let &[x, y, z, ref carry @ ..] = a else { return None };
     let ty = decoded.ty();
-    let bits = if decoded.modifiers.has(Modifier::Wide) { (ty.bits() * 2).min(64) } else { ty.bits() };
+    let bits =
+        if decoded.modifiers.has(Modifier::Wide) { (ty.bits() * 2).min(64) } else { ty.bits() };
     let carry = if decoded.row.opcode == Opcode::Madc { carry.first()? & 1 } else { 0 };
     let product = product(decoded, x, y);
     if decoded.modifiers.has(Modifier::Sat) {
@@ -106,7 +110,10 @@ fn mul24(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
     let addend = *a.get(2)?;
     if decoded.modifiers.has(Modifier::Sat) {
-        return Some((saturate(Type::S32, i128::from(signed(part, 32)) + i128::from(signed(addend, 32))), 0));
+        return Some((
+            saturate(Type::S32, i128::from(signed(part, 32)) + i128::from(signed(addend, 32))),
+            0,
+        ));
     }
     Some((truncate(part.wrapping_add(addend), 32), 0))
 }
@@ -114,7 +121,8 @@ fn mul24(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
 fn simple(opcode: Opcode, decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let ty = decoded.ty();
     let number = |at: usize| a.get(at).map(|value| wide(ty, *value));
-    let relu = |value: i128| if decoded.modifiers.has(Modifier::Relu) { value.max(0) } else { value };
+    let relu =
+        |value: i128| if decoded.modifiers.has(Modifier::Relu) { value.max(0) } else { value };
     let bits = |value: i128| low(value.cast_unsigned());
     Some(match opcode {
         // Division by zero gives an unspecified value.
@@ -136,12 +144,17 @@ fn dot(decoded: &Decoded, a: &[u64], parts: u32, width: u32) -> Option<u64> {
     let &[x, y, c, ..] = a else { return None };
     let part = |value: u64, at: u32, width: u32, is_signed: bool| {
         let value = value >> (at * width);
-        if is_signed { i128::from(signed(value, width)) } else { i128::from(truncate(value, width)) }
+        if is_signed {
+            i128::from(signed(value, width))
+        } else {
+            i128::from(truncate(value, width))
+        }
     };
     // `dp2a.hi` takes the upper two bytes of its second operand.
     let offset = if parts == 2 && decoded.modifiers.has(Modifier::Hi) { 2 } else { 0 };
     let (first, second) = (decoded.ty().is_signed(), decoded.source_type().is_signed());
-    let sum: i128 = (0..parts).map(|at| part(x, at, width, first) * part(y, at + offset, 8, second)).sum();
+    let sum: i128 =
+        (0..parts).map(|at| part(x, at, width, first) * part(y, at + offset, 8, second)).sum();
     Some(low((sum + i128::from(signed(c, 32))).cast_unsigned()))
 }
 

@@ -42,7 +42,9 @@ pub(super) fn compute(
 /// What one lane computes.
 fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     match decoded.row.family {
-        Family::Arithmetic if decoded.ty().is_float() => float::eval(decoded, a).map(|bits| (bits, 0)),
+        Family::Arithmetic if decoded.ty().is_float() => {
+            float::eval(decoded, a).map(|bits| (bits, 0))
+        }
         Family::Arithmetic => integer::eval(decoded, a),
         Family::Bits => bits::eval(decoded, a),
         Family::Compare => compare::eval(decoded, a),
@@ -52,7 +54,13 @@ fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-fn lane_by_lane(terms: &mut Terms, pc: Pc, decoded: &Decoded, sources: &[Value], mask: LaneMask) -> Vec<Value> {
+fn lane_by_lane(
+    terms: &mut Terms,
+    pc: Pc,
+    decoded: &Decoded,
+    sources: &[Value],
+    mask: LaneMask,
+) -> Vec<Value> {
     let open: LaneMask = sources.iter().fold(0, |open, source| open | source.open_lanes()) & mask;
     let (mut first, mut second) = ([0; WARP], [0; WARP]);
     let mut args = [0_u64; 8];
@@ -87,7 +95,9 @@ fn lane_by_lane(terms: &mut Terms, pc: Pc, decoded: &Decoded, sources: &[Value],
     }
     let is_predicate = open | failed == 0 && matches!(decoded.row.opcode, Opcode::Setp);
     if is_predicate {
-        let bits = |each: &[u64; WARP]| (0..WARP).fold(0, |mask, lane| mask | u32::from(each[lane] != 0) << lane);
+        let bits = |each: &[u64; WARP]| {
+            (0..WARP).fold(0, |mask, lane| mask | u32::from(each[lane] != 0) << lane)
+        };
         return vec![Value::bits(bits(&first)), Value::bits(bits(&second))];
     }
     vec![Value::each(first, open | failed), Value::each(second, open | failed)]
@@ -95,8 +105,10 @@ fn lane_by_lane(terms: &mut Terms, pc: Pc, decoded: &Decoded, sources: &[Value],
 
 /// The term of an operation on open operands. The second result is told from the first by nothing: both are open.
 fn open_lane(terms: &mut Terms, decoded: &Decoded, sources: &[Value], lane: usize) -> u32 {
-    let operands: Vec<_> =
-        sources.iter().map(|source| (source.open_lanes() >> lane & 1 == 1, source.lane(lane))).collect();
+    let operands: Vec<_> = sources
+        .iter()
+        .map(|source| (source.open_lanes() >> lane & 1 == 1, source.lane(lane)))
+        .collect();
     // A pointer plus something open stays within the pointer's buffer.
     let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub | Opcode::Mad);
     let region = operands.iter().find_map(|&(is_open, bits)| {

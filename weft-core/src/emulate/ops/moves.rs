@@ -1,13 +1,18 @@
 //! Moves, packing and unpacking, and addresses between state spaces (PTX ISA §9.7.9.3, §9.7.9.19, §9.7.9.20).
 
 use crate::emulate::term::Terms;
-use crate::emulate::value::{Value, WARP, truncate};
+use crate::emulate::value::{Value, truncate};
 use crate::flow::{WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
 /// `mov`, between registers or between a register and a vector of its parts.
-pub(super) fn mov(terms: &mut Terms, decoded: &Decoded, sources: &[Value], dests: usize) -> Vec<Value> {
+pub(super) fn mov(
+    terms: &mut Terms,
+    decoded: &Decoded,
+    sources: &[Value],
+    dests: usize,
+) -> Vec<Value> {
     match (sources, dests) {
         ([source], 0 | 1) => vec![source.clone()],
         ([whole], parts) => {
@@ -34,7 +39,7 @@ fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
         }
         truncate(own.checked_shr(shift).unwrap_or(0), bits)
     };
-    Value::each(collect(lane), open)
+    Value::each(std::array::from_fn(lane), open)
 }
 
 fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
@@ -42,8 +47,10 @@ fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
     let open = parts.iter().fold(0, |open, part| open | part.open_lanes());
     let lane = |lane: usize| {
         if open >> lane & 1 == 1 {
-            let operands: Vec<_> =
-                parts.iter().map(|part| (part.open_lanes() >> lane & 1 == 1, part.lane(lane))).collect();
+            let operands: Vec<_> = parts
+                .iter()
+                .map(|part| (part.open_lanes() >> lane & 1 == 1, part.lane(lane)))
+                .collect();
             return u64::from(terms.operation(u64::MAX - 1, &operands, None));
         }
         let shifted = |(at, part): (usize, &Value)| {
@@ -51,11 +58,7 @@ fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
         };
         parts.iter().enumerate().map(shifted).fold(0, |all, part| all | part)
     };
-    Value::each(collect(lane), open)
-}
-
-fn collect(mut lane: impl FnMut(usize) -> u64) -> [u64; WARP] {
-    std::array::from_fn(|at| lane(at))
+    Value::each(std::array::from_fn(lane), open)
 }
 
 /// `cvta` and `isspacep`.

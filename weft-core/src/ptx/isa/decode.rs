@@ -97,7 +97,11 @@ fn find(mnemonic: &str) -> Option<&'static Row> {
         rows
     });
     let candidates = rows.get(first_word(mnemonic))?;
-    candidates.iter().copied().filter(|row| starts_with(mnemonic, row.pattern)).max_by_key(|row| row.pattern.len())
+    candidates
+        .iter()
+        .copied()
+        .filter(|row| starts_with(mnemonic, row.pattern))
+        .max_by_key(|row| row.pattern.len())
 }
 
 fn first_word(mnemonic: &str) -> &str {
@@ -127,7 +131,10 @@ mod tests {
     #[test]
     fn mnemonics_come_apart() {
         let ld = decode("ld.volatile.shared::cta.v4.f32").unwrap();
-        assert_eq!((ld.row.effect, ld.space, ld.ty(), ld.vector()), (Effect::Load, Space::Shared, Type::F32, 4));
+        assert_eq!(
+            (ld.row.effect, ld.space, ld.ty(), ld.vector()),
+            (Effect::Load, Space::Shared, Type::F32, 4)
+        );
         assert!(ld.modifiers.has(Modifier::Volatile) && !ld.is_strange);
         assert!(decode("ld.global.quickly.u32").unwrap().is_strange);
     }

@@ -5,11 +5,12 @@
 //! further `s`.
 
 use super::Effect::{
-    self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, Exchange, Exit, Load, Nothing, Opaque, Return, Store,
-    WarpBarrier,
+    self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, Exchange, Exit, Load, Nothing,
+    Opaque, Return, Store, WarpBarrier,
 };
 use super::Family::{
-    self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move, Synchronization, Texture, Video, Warp,
+    self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
+    Synchronization, Texture, Video, Warp,
 };
 
 /// A row of the table.

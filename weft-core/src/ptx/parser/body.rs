@@ -83,13 +83,24 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn instruction(&mut self, body: &mut Body, guard: Option<Guard>, start: Span, word: Span) -> Read<()> {
+    fn instruction(
+        &mut self,
+        body: &mut Body,
+        guard: Option<Guard>,
+        start: Span,
+        word: Span,
+    ) -> Read<()> {
         let mnemonic = self.lexer.mnemonic(word);
         self.advance();
         let operands = self.operands(body, b';', 0)?;
         let end = self.advance().span;
         let span = start.to(end);
-        body.statements.push(Statement::Instruction(Instruction { guard, mnemonic, operands, span }));
+        body.statements.push(Statement::Instruction(Instruction {
+            guard,
+            mnemonic,
+            operands,
+            span,
+        }));
         Ok(())
     }
 
@@ -121,8 +132,12 @@ impl Parser<'_> {
     /// `.loc file line column`, which no semicolon ends.
     fn loc(&mut self) -> Read<Loc> {
         self.advance();
-        let mut loc =
-            Loc { file: self.small()?, line: self.small()?, column: self.small()?, inlined_at: None };
+        let mut loc = Loc {
+            file: self.small()?,
+            line: self.small()?,
+            column: self.small()?,
+            inlined_at: None,
+        };
         while self.eat(b',') {
             match self.word() {
                 "inlined_at" => {

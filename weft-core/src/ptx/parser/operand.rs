@@ -9,7 +9,12 @@ const MAX_DEPTH: u32 = 8;
 
 impl Parser<'_> {
     /// Operands up to `end`, appended to the body, as a range.
-    pub(super) fn operands(&mut self, body: &mut Body, end: u8, depth: u32) -> Read<std::ops::Range<u32>> {
+    pub(super) fn operands(
+        &mut self,
+        body: &mut Body,
+        end: u8,
+        depth: u32,
+    ) -> Read<std::ops::Range<u32>> {
         let mut own = Vec::new();
         while !self.is_punct(end) {
             let operand = self.operand(body, depth)?;
@@ -88,7 +93,9 @@ impl Parser<'_> {
         };
         self.advance();
         Ok(match value {
-            Literal::Integer(bits) => Operand::Integer(if negative { bits.wrapping_neg() } else { bits }),
+            Literal::Integer(bits) => {
+                Operand::Integer(if negative { bits.wrapping_neg() } else { bits })
+            }
             Literal::Float(float) => Operand::Float(if negative { float.negated() } else { float }),
         })
     }

@@ -28,11 +28,28 @@ pub(super) fn space(word: &str) -> Option<Space> {
     })
 }
 
+/// A space or type. `.param .u64 .ptr .global` names the space pointed to, which the pointer's use tells anyhow.
+fn attribute(word: &str, seen: &mut Attributes) {
+    if let Some(space) = space(word) {
+        seen.space = seen.space.or(Some(space));
+    } else if let Some(ty) = Type::from_suffix(word.trim_start_matches('.')) {
+        seen.ty = ty;
+    } else if matches!(word, ".texref" | ".samplerref" | ".surfref") {
+        seen.ty = Type::B64;
+    }
+}
+
 impl Parser<'_> {
     /// Reads attributes up to the name, starting from those already seen.
     pub(super) fn attributes(&mut self, is_extern: bool) -> Read<Attributes> {
-        let mut seen =
-            Attributes { space: None, ty: Type::B8, vector: 1, align: 0, is_extern, is_pointer: false };
+        let mut seen = Attributes {
+            space: None,
+            ty: Type::B8,
+            vector: 1,
+            align: 0,
+            is_extern,
+            is_pointer: false,
+        };
         while self.token.kind == Kind::Dot {
             let word = self.word();
             self.advance();
@@ -44,21 +61,10 @@ impl Parser<'_> {
                 ".ptr" => seen.is_pointer = true,
                 ".extern" => seen.is_extern = true,
                 ".attribute" => self.attribute_list()?,
-                _ => self.attribute(word, &mut seen),
+                _ => attribute(word, &mut seen),
             }
         }
         Ok(seen)
-    }
-
-    /// A space or type. `.param .u64 .ptr .global` names the space pointed to, which the pointer's use tells anyhow.
-    fn attribute(&self, word: &str, seen: &mut Attributes) {
-        if let Some(space) = space(word) {
-            seen.space = seen.space.or(Some(space));
-        } else if let Some(ty) = Type::from_suffix(word.trim_start_matches('.')) {
-            seen.ty = ty;
-        } else if matches!(word, ".texref" | ".samplerref" | ".surfref") {
-            seen.ty = Type::B64;
-        }
     }
 
     pub(super) fn attribute_list(&mut self) -> Read<()> {
