@@ -30,9 +30,9 @@ fn the_command_line_goes_before_the_configuration() {
         .with("weft.toml", "[default]\nblock = 128\n");
     folder.weft("check clean.ptx --config weft.toml").exits(0).says("block 128");
     folder
-        .weft("check clean.ptx --config weft.toml --block 8,4 --grid 2")
+        .weft("check clean.ptx --config weft.toml --block 64,1,1 --grid 2,2")
         .exits(0)
-        .says("grid 2, block 8x4");
+        .says("grid 2x2, block 64");
 }
 
 #[test]

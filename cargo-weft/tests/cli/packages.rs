@@ -116,7 +116,7 @@ fn packages_outside_the_workspace_are_checked_with_the_whole_of_it() {
         .with("one/src/lib.rs", "")
         .with("one/weft.toml", "ptx = [\"*.ptx\"]\n".to_owned() + BLOCK)
         .with("one/own.ptx", CLEAN)
-        .with("apart/Cargo.toml", manifest("apart"))
+        .with("apart/Cargo.toml", manifest("apart") + "[workspace]\n")
         .with("apart/src/lib.rs", "")
         .with("apart/build.rs", BUILD)
         .with("apart/weft.toml", BLOCK)

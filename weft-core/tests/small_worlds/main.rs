@@ -9,6 +9,8 @@
 //! up to three commands each and seven in all. `cargo test --release --test deep_worlds` goes on to four each and eight
 //! in all, for minutes.
 
+#![allow(dead_code, reason = "the modules serve the long run too")]
+
 mod judges;
 mod machine;
 mod model;

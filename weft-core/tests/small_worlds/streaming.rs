@@ -129,17 +129,17 @@ impl Run<'_> {
     fn step(&mut self, agent: usize, pass: &mut impl Pass) -> Option<()> {
         let index = self.next[agent];
         self.next[agent] += 1;
-        let pc = Pc(u32::try_from(agent * PLACES + index).unwrap());
+        let pc = Pc(u32::try_from(agent * PLACES + index).unwrap_or(u32::MAX));
         match self.program.agents[agent].get(index) {
             None => {
                 self.live &= !(1 << agent);
                 self.order.exit(agent, 1);
             }
             Some(Command::Sync { barrier, count }) => {
-                self.arrive(agent, pc, *barrier, *count, Use::Sync)?
+                self.arrive(agent, pc, *barrier, *count, Use::Sync)?;
             }
             Some(Command::Arrive { barrier, count }) => {
-                self.arrive(agent, pc, *barrier, *count, Use::Arrive)?
+                self.arrive(agent, pc, *barrier, *count, Use::Arrive)?;
             }
             Some(Command::Read(location)) => self.access(agent, pc, *location, false, pass),
             Some(Command::Write(location)) => self.access(agent, pc, *location, true, pass),
