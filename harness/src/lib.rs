@@ -21,12 +21,12 @@ pub mod case;
 pub mod config;
 pub mod discover;
 pub mod fixture;
-pub mod name;
 pub mod render;
 mod run;
 pub mod snapshot;
 
 pub use run::main;
+pub use weft_core::finding::name;
 
 /// The whole of a `tests/weft.rs` with `harness = false`: checks the PTX that the package's build script wrote and that
 /// its weft.toml names.

@@ -1,6 +1,7 @@
 //! How instructions, threads, addresses and origins are called in findings.
 
 use crate::emulate::{LaneMask, Origin, WARP, argument_of, lanes};
+use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Pc, Place, PlaceId, Program};
 use crate::launch::Dim3;
@@ -69,7 +70,11 @@ impl Names<'_> {
     }
 
     fn param(&self, position: usize) -> String {
-        let name = self.program.params.get(position).map_or("?", |param| param.name.as_str());
+        let name = self.program.params.get(position).map_or("", |param| param.name.as_str());
+        // nvcc and rustc number parameters; only a name that says something is shown.
+        if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
+            return format!("argument {position}");
+        }
         format!("argument {position} (`{name}`)")
     }
 
@@ -88,7 +93,7 @@ impl Names<'_> {
                 && (is_dynamic || address - symbol.address < symbol.size)
         };
         match self.program.symbols.iter().filter(holds).max_by_key(|symbol| symbol.address) {
-            Some(symbol) => format!("`{}` + {}", symbol.name, address - symbol.address),
+            Some(symbol) => format!("`{}` + {}", demangle(&symbol.name), address - symbol.address),
             None if space == Space::Shared => format!("shared memory + {address}"),
             None => format!("address {address:#x}"),
         }
@@ -109,7 +114,11 @@ impl Names<'_> {
                 (format!("the contents of the buffer behind {}", self.param(position)), Some(help))
             }
             Some(Origin::Symbol(at)) => {
-                let name = self.program.symbols.get(at).map_or("?", |symbol| symbol.name.as_str());
+                let name = self
+                    .program
+                    .symbols
+                    .get(at)
+                    .map_or_else(String::new, |symbol| demangle(&symbol.name));
                 text(format!("the contents of `{name}`, which the host may set"))
             }
             Some(Origin::Unwritten(pc)) => {

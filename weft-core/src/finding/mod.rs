@@ -1,6 +1,7 @@
 //! What can be said about a kernel: codes, sites and explanations.
 
 mod code;
+pub mod name;
 mod report;
 mod site;
 

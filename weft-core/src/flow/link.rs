@@ -5,51 +5,14 @@
 
 use std::collections::HashMap;
 
+use super::error::{LinkError, LinkErrorKind, MAX_LINES, undeclared};
 use super::layout::Layout;
-use super::program::{Condition, Instr, Operand, Operation, Param, Place, PlaceId, Reg, Symbol};
+use super::program::{Condition, Instr, Operand, Param, Place, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
 use crate::ptx::isa::{self, Effect};
 use crate::ptx::{
     self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable,
 };
-
-/// Lines of linked code, so that calls of calls of calls end.
-const MAX_LINES: usize = 4_000_000;
-
-/// Why a kernel cannot be linked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkErrorKind {
-    /// Nothing declares it.
-    #[error("`{0}` is not declared")]
-    Undeclared(String),
-    /// An operand that the instruction cannot have.
-    #[error("`{mnemonic}` does not take this operand; expected {expected}")]
-    Operand {
-        /// The instruction.
-        mnemonic: String,
-        /// What it takes.
-        expected: &'static str,
-    },
-    /// The call's arguments differ from the function's parameters.
-    #[error("the call does not fit the parameters of `{0}`")]
-    Call(String),
-    /// A variable beyond its state space.
-    #[error("`{0}` does not fit into its state space")]
-    Layout(String),
-    /// Too much code.
-    #[error("more than {MAX_LINES} instructions once device functions are linked in")]
-    Size,
-}
-
-/// An error with its place in the PTX.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}")]
-pub struct LinkError {
-    /// What is wrong.
-    pub kind: LinkErrorKind,
-    /// Where.
-    pub span: Span,
-}
 
 /// A jump's destination before blocks exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,8 +58,8 @@ pub(super) struct Frame<'m> {
     variables: HashMap<Span, u64>,
     inlined: HashMap<(u32, u32, u32), (u32, u32, u32)>,
     /// The source lines of the call, innermost first.
-    callers: Vec<(u32, u32, u32)>,
-    source: Vec<(u32, u32, u32)>,
+    pub(super) callers: Vec<(u32, u32, u32)>,
+    pub(super) source: Vec<(u32, u32, u32)>,
     ret: Option<Label>,
 }
 
@@ -106,10 +69,10 @@ pub(super) struct Linker<'m> {
     pub(super) variables: HashMap<&'m str, &'m Variable>,
     layout: Layout,
     statics: HashMap<Span, u64>,
-    linked: Linked,
+    pub(super) linked: Linked,
     place_ids: HashMap<Place, PlaceId>,
     /// Functions that are being linked, outermost first.
-    stack: Vec<&'m str>,
+    pub(super) stack: Vec<&'m str>,
 }
 
 /// Links a kernel.
@@ -230,12 +193,12 @@ impl<'m> Linker<'m> {
         Reg(self.linked.registers - 1)
     }
 
-    fn new_label(&mut self) -> Label {
+    pub(super) fn new_label(&mut self) -> Label {
         self.linked.labels += 1;
         Label(self.linked.labels - 1)
     }
 
-    fn push(&mut self, line: Line, span: Span) -> Result<(), LinkError> {
+    pub(super) fn push(&mut self, line: Line, span: Span) -> Result<(), LinkError> {
         if self.linked.lines.len() >= MAX_LINES {
             return Err(LinkError { kind: LinkErrorKind::Size, span });
         }
@@ -256,7 +219,7 @@ impl<'m> Linker<'m> {
         id
     }
 
-    fn function(
+    pub(super) fn function(
         &mut self,
         function: &'m Function,
         bound: HashMap<&'m str, Bound>,
@@ -410,7 +373,7 @@ impl<'m> Linker<'m> {
     }
 
     /// Emits code that only the lanes of a condition run.
-    fn unless(
+    pub(super) fn unless(
         &mut self,
         condition: Option<Condition>,
         place: PlaceId,
@@ -423,128 +386,6 @@ impl<'m> Linker<'m> {
         self.push(Line::Jump { condition: Some(skip), target: behind, place }, span)?;
         emit(self)?;
         self.push(Line::Label(behind), span)
-    }
-
-    fn call(
-        &mut self,
-        frame: &mut Frame<'m>,
-        instruction: &'m Instruction,
-        operands: &'m [ptx::Operand],
-        condition: Option<Condition>,
-        place: PlaceId,
-    ) -> Result<(), LinkError> {
-        let list = |operand: Option<&ptx::Operand>| match operand {
-            Some(ptx::Operand::List(range)) => Some(range.clone()),
-            _ => None,
-        };
-        let results = list(operands.first());
-        let rest = operands.get(usize::from(results.is_some())..).unwrap_or(&[]);
-        let Some(ptx::Operand::Name(callee)) = rest.first() else {
-            return Err(self.bad_operand(instruction, "a function's name"));
-        };
-        let arguments = list(rest.get(1)).unwrap_or(0..0);
-        let (results, arguments) =
-            (frame.body.operands(&results.unwrap_or(0..0)), frame.body.operands(&arguments));
-        let name = self.module.name(*callee);
-        let function = self.functions.get(name).copied().filter(|_| !self.stack.contains(&name));
-        match function {
-            Some(function) if function.body.is_some() => {
-                self.unless(condition, place, instruction.span, |linker| {
-                    linker.linked_call(frame, instruction, function, results, arguments, place)
-                })
-            }
-            Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
-                self.push(Line::Exit { condition, place }, instruction.span)
-            }
-            function => {
-                let harmless = function.is_some() && matches!(name, "vprintf" | "malloc" | "free");
-                let mut dests = Vec::new();
-                for result in results {
-                    if let ptx::Operand::Name(result) = result
-                        && let Ok(Some(register)) = self.maybe_register(frame, *result)
-                    {
-                        dests.push(Some(register));
-                    }
-                }
-                let instr = Instr {
-                    operation: if harmless { Operation::External } else { Operation::Call },
-                    guard: condition,
-                    dests: dests.into(),
-                    sources: Box::new([]),
-                    address: None,
-                    place,
-                };
-                self.push(Line::Instr(instr), instruction.span)
-            }
-        }
-    }
-
-    fn linked_call(
-        &mut self,
-        frame: &mut Frame<'m>,
-        instruction: &'m Instruction,
-        function: &'m Function,
-        results: &'m [ptx::Operand],
-        arguments: &'m [ptx::Operand],
-        place: PlaceId,
-    ) -> Result<(), LinkError> {
-        let misfit = || LinkError {
-            kind: LinkErrorKind::Call(self.module.name(function.name).into()),
-            span: instruction.span,
-        };
-        if results.len() != function.returns.len() || arguments.len() < function.params.len() {
-            return Err(misfit());
-        }
-        let mut bound = HashMap::new();
-        for (param, argument) in function.params.iter().zip(arguments) {
-            let own = self.bind(frame, instruction, param, argument)?;
-            if let (Bound::Register(register), true) = (own, param.space == Space::Register) {
-                let source = self.source(frame, instruction, argument, param.ty)?;
-                self.push(Line::Instr(moved(register, source, place)), instruction.span)?;
-            }
-            bound.insert(self.module.name(param.name), own);
-        }
-        let mut copies = Vec::new();
-        for (param, result) in function.returns.iter().zip(results) {
-            let own = self.bind(frame, instruction, param, result)?;
-            if let (Bound::Register(register), ptx::Operand::Name(name)) = (own, result) {
-                copies.push((self.named_register(frame, *name)?, register));
-            }
-            bound.insert(self.module.name(param.name), own);
-        }
-        let behind = self.new_label();
-        let mut callers = frame.source.clone();
-        callers.extend(&frame.callers);
-        self.function(function, bound, callers, Some(behind))?;
-        self.push(Line::Label(behind), instruction.span)?;
-        for (to, from) in copies {
-            self.push(Line::Instr(moved(to, Operand::Register(from), place)), instruction.span)?;
-        }
-        Ok(())
-    }
-
-    /// A `.reg` parameter gets a register of its own, a `.param` one is the caller's variable itself.
-    fn bind(
-        &mut self,
-        frame: &mut Frame<'m>,
-        instruction: &'m Instruction,
-        param: &Variable,
-        operand: &ptx::Operand,
-    ) -> Result<Bound, LinkError> {
-        if param.space == Space::Register {
-            return Ok(Bound::Register(self.new_register()));
-        }
-        if let ptx::Operand::Name(name) = operand {
-            let text = self.module.name(*name);
-            if let Some(Bound::Memory(space, address)) = frame.bound.get(text) {
-                return Ok(Bound::Memory(*space, *address));
-            }
-            if let Some((_, Declared::Variable(variable))) = frame.scopes.find(frame.scope, text) {
-                let (space, address) = self.locate(frame, variable)?;
-                return Ok(Bound::Memory(space, address));
-            }
-        }
-        Err(self.bad_operand(instruction, "a .param variable"))
     }
 
     pub(super) fn bad_operand(
@@ -586,20 +427,4 @@ fn named(operand: &ptx::Operand) -> Option<Span> {
         | ptx::Operand::Address { base: Some(name), .. } => Some(*name),
         _ => None,
     }
-}
-
-fn moved(to: Reg, from: Operand, place: PlaceId) -> Instr {
-    let operation = isa::decode("mov.b64").map_or(Operation::Unknown, Operation::Known);
-    Instr {
-        operation,
-        guard: None,
-        dests: Box::new([Some(to)]),
-        sources: Box::new([from]),
-        address: None,
-        place,
-    }
-}
-
-pub(super) fn undeclared(name: &str, span: Span) -> LinkError {
-    LinkError { kind: LinkErrorKind::Undeclared(name.into()), span }
 }

@@ -2,7 +2,9 @@
 //! dominators, natural loops and the sort order of ESOP'13 §4.
 
 mod blocks;
+mod call;
 mod dominators;
+mod error;
 mod layout;
 mod link;
 mod loops;
@@ -12,8 +14,8 @@ mod program;
 mod scope;
 mod sort;
 
+pub use error::{LinkError, LinkErrorKind};
 pub(crate) use layout::WINDOW;
-pub use link::{LinkError, LinkErrorKind};
 pub(crate) use operands::window;
 pub use program::{
     Address, Block, BlockId, Condition, Instr, Operand, Operation, Param, Pc, Place, PlaceId,

@@ -1,7 +1,8 @@
 //! Operands of an instruction, resolved and sorted by the table's shape into written, read and address.
 
+use super::error::{LinkError, undeclared};
 use super::layout;
-use super::link::{Bound, Frame, LinkError, Linker, undeclared};
+use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::Declared;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};

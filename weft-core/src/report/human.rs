@@ -49,9 +49,6 @@ pub fn finding(
     for note in &finding.notes {
         group = group.element(Level::NOTE.message(escape(note)));
     }
-    if finding.pairs > 1 {
-        group = group.element(Level::NOTE.message(format!("{} pairs of threads", finding.pairs)));
-    }
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(escape(help)));
     }
@@ -204,7 +201,6 @@ mod tests {
   |
   = note: the read comes from `inner.h:9`, inlined into `k.cu:5`
   = note: a note
-  = note: 31 pairs of threads
   = help: put a barrier between them
 ";
         assert_eq!(super::finding(&module, "k.ptx", &finding, &source, false), expected);

@@ -1,0 +1,45 @@
+//! Why a kernel does not link.
+
+use crate::ptx::Span;
+
+/// Lines of linked code, so that calls of calls of calls end.
+pub(super) const MAX_LINES: usize = 4_000_000;
+
+/// Why a kernel cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkErrorKind {
+    /// Nothing declares it.
+    #[error("`{0}` is not declared")]
+    Undeclared(String),
+    /// An operand that the instruction cannot have.
+    #[error("`{mnemonic}` does not take this operand; expected {expected}")]
+    Operand {
+        /// The instruction.
+        mnemonic: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// The call's arguments differ from the function's parameters.
+    #[error("the call does not fit the parameters of `{0}`")]
+    Call(String),
+    /// A variable beyond its state space.
+    #[error("`{0}` does not fit into its state space")]
+    Layout(String),
+    /// Too much code.
+    #[error("more than {MAX_LINES} instructions once device functions are linked in")]
+    Size,
+}
+
+/// An error with its place in the PTX.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}")]
+pub struct LinkError {
+    /// What is wrong.
+    pub kind: LinkErrorKind,
+    /// Where.
+    pub span: Span,
+}
+
+pub(super) fn undeclared(name: &str, span: Span) -> LinkError {
+    LinkError { kind: LinkErrorKind::Undeclared(name.into()), span }
+}
