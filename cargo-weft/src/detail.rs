@@ -51,7 +51,12 @@ fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {
 /// Where a report's excerpts are read: in the package, or around a file that was named on the command line.
 fn sources(job: &Job) -> Sources {
     if job.package.is_empty() {
-        Sources::within([Some(job.dir.as_path()), job.file.path.parent()].into_iter().flatten())
+        // The compiler may have run in any folder between here and the file.
+        let outwards = job.file.path.ancestors().skip(1);
+        let (own, beside) = (job.dir.as_path(), job.file.path.parent());
+        Sources::within(
+            beside.into_iter().chain(outwards.take_while(|dir| dir.starts_with(own))).chain([own]),
+        )
     } else {
         Sources::of_package(&job.dir)
     }

@@ -20,10 +20,12 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Files under `package_dir` and under the workspace around it: the nearest folder upwards with a `Cargo.lock`.
-    pub fn of_package(package_dir: &Path) -> Self {
-        let workspace = package_dir.ancestors().find(|dir| dir.join("Cargo.lock").is_file());
-        Self::within(std::iter::once(package_dir).chain(workspace))
+    /// Files under `dir` and under the folders around it, up to the workspace: the nearest one with a `Cargo.lock`.
+    pub fn of_package(dir: &Path) -> Self {
+        let outwards: Vec<_> = dir.ancestors().collect();
+        let workspace =
+            outwards.iter().position(|dir| dir.join("Cargo.lock").is_file()).unwrap_or(0);
+        Self::within(outwards.into_iter().take(workspace + 1))
     }
 
     /// Files under any of `roots`; relative names are looked up in each, in order.

@@ -77,7 +77,8 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     }
     let waiting = stuck.iter().fold(0_u32, |warps, own| warps | 1 << own.warp).count_ones();
     let all = names.block.count().div_ceil(32);
-    notes.push(format!("{waiting} of {all} warps wait, the others have ended"));
+    let others = if u64::from(waiting) < all { ", the others have ended" } else { "" };
+    notes.push(format!("{waiting} of {all} warps wait{others}"));
     if is_mask {
         let message = "lanes wait for lanes of their mask that never come".to_owned();
         let help = "let every lane that the mask names reach the instruction";

@@ -1,6 +1,6 @@
 //! The pass that decides: order and shadows, fed by the machine.
 
-use crate::emulate::{Access, Arrival, Events, LaneMask, OpenAccess, Terms, WARP};
+use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Terms, WARP};
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
@@ -15,6 +15,8 @@ pub(super) struct Detector {
     pub(super) open: OpenAccesses,
     /// One for each pair of instructions.
     pub(super) recycled: Vec<Recycling>,
+    /// One for each instruction and kind.
+    pub(super) faults: Vec<Fault>,
     cta: u32,
     /// Whether there are other ctas.
     has_others: bool,
@@ -45,6 +47,7 @@ impl Detector {
             between,
             open,
             recycled: Vec::new(),
+            faults: Vec::new(),
             cta,
             has_others,
         }
@@ -66,6 +69,12 @@ impl Events for Detector {
 
     fn open_access(&mut self, access: OpenAccess) {
         self.open.open(access);
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        if !self.faults.iter().any(|own| (own.pc, own.kind) == (fault.pc, fault.kind)) {
+            self.faults.push(fault);
+        }
     }
 
     fn converge(&mut self, warp: usize, lanes: LaneMask) {

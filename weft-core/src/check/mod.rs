@@ -4,6 +4,7 @@ mod barriers;
 mod ctas;
 mod detector;
 mod doubts;
+mod faults;
 mod names;
 mod races;
 mod recorder;
@@ -15,9 +16,10 @@ use crate::emulate::{Cta, End, Inputs, Run, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Stats};
 use crate::flow::{self, Pc, Program, Terminator};
 use crate::launch::{Dim3, Launch};
-use crate::ptx::{Function, Module};
+use crate::ptx::isa::Opcode;
+use crate::ptx::{Function, Module, Space};
 use crate::race::{Ctas, OpenAccesses};
-use crate::slice::{self, Slice};
+use crate::slice::{self, Keep, Slice};
 
 use detector::Detector;
 use names::Names;
@@ -53,6 +55,7 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
         report.assumptions.push(Assumption::MaxBlock);
     }
     let inputs = Inputs::new(&program, launch, block, grid).map_err(request::input)?;
+    request::shared(inputs.shared)?;
     let names = Names { block, ..names };
     run(&names, &inputs, launch, &mut report);
     Ok(report)
@@ -114,6 +117,10 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     if decided.iter().all(|own| own.detector.recycled.is_empty()) {
         findings.extend(races::explain(names, inputs, &decided, between.racing()));
     }
+    for own in &decided {
+        findings
+            .extend(own.detector.faults.iter().map(|fault| faults::explain(names, own.cta, fault)));
+    }
     findings.extend(open.doubtful().iter().map(|access| doubts::open_access(names, access)));
     let is_finished = decided.iter().all(|own| own.run.end == End::Finished);
     if is_finished && report.coverage.reached == 0 && report.coverage.sites > 0 {
@@ -139,14 +146,22 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
             report.assumptions.push(assumption);
         }
     };
-    assume(
-        names.program.params.iter().filter(|param| param.is_pointer).count() > 1,
-        Assumption::DisjointBuffers,
-    );
+    let pointers = names.program.params.iter().filter(|param| param.is_pointer).count();
+    let is_global = |symbol: &&flow::Symbol| symbol.space == Space::Global;
+    let variables = names.program.symbols.iter().filter(is_global).count();
+    assume(pointers > 0 && pointers + variables > 1, Assumption::DisjointBuffers);
+    assume(uses_activemask(slice, names.program), Assumption::Reconvergence);
     assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
     assume(launch.grid.is_none(), Assumption::OneCta);
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
+}
+
+fn uses_activemask(slice: &Slice, program: &Program) -> bool {
+    program.code.iter().zip(&slice.keep).any(|(instr, keep)| {
+        *keep == Keep::Value
+            && instr.decoded().is_some_and(|decoded| decoded.row.opcode == Opcode::Activemask)
+    })
 }
 
 /// Loops are contiguous in the sort order: one is dropped if none of its branches is decided.

@@ -1,6 +1,6 @@
 //! How instructions, threads, addresses and origins are called in findings.
 
-use crate::emulate::{LaneMask, Origin, WARP, argument_of, lanes};
+use crate::emulate::{LaneMask, Origin, WARP, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Pc, Place, PlaceId, Program};
@@ -83,8 +83,9 @@ impl Names<'_> {
         if space == Space::Global
             && let Some(position) = argument_of(address)
         {
-            let offset = address & ((1 << 40) - 1);
-            return format!("{} + {offset}", self.param(position));
+            let offset = offset_in_buffer(position, address);
+            let sign = if offset < 0 { '-' } else { '+' };
+            return format!("{} {sign} {}", self.param(position), offset.unsigned_abs());
         }
         let holds = |symbol: &&crate::flow::Symbol| {
             let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
@@ -104,7 +105,11 @@ impl Names<'_> {
         let text = |text: String| (text, None);
         match origin {
             Some(Origin::Argument(position)) => {
-                let help = format!("give its value in weft.toml: `args = {{ {position} = 1024 }}`");
+                let is_scalar =
+                    self.program.params.get(position).is_none_or(|param| param.is_scalar);
+                let value = if is_scalar { "1024" } else { "{ u8 = [0, 1] }" };
+                let help =
+                    format!("give its value in weft.toml: `args = {{ {position} = {value} }}`");
                 (format!("{}, which is not given", self.param(position)), Some(help))
             }
             Some(Origin::Contents(position)) => {

@@ -84,7 +84,7 @@ fn record(
     pairs
 }
 
-const fn word(kind: Kind) -> (&'static str, Role) {
+pub(super) const fn word(kind: Kind) -> (&'static str, Role) {
     if kind.is_atomic {
         ("atomic", Role::Atomic)
     } else if kind.writes {

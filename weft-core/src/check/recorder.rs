@@ -1,6 +1,6 @@
 //! The pass that explains: the same run again, watching the bytes that race.
 
-use crate::emulate::{Access, Arrival, Events, LaneMask, OpenAccess, Terms};
+use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Terms};
 use crate::launch::Dim3;
 use crate::order::Order;
 use crate::ptx::Space;
@@ -38,6 +38,8 @@ impl Events for Recorder<'_> {
     }
 
     fn open_access(&mut self, _: OpenAccess) {}
+
+    fn fault(&mut self, _: Fault) {}
 
     fn converge(&mut self, warp: usize, lanes: LaneMask) {
         self.order.converge(warp, lanes);

@@ -26,6 +26,9 @@ pub enum CheckError {
     /// A grid without ctas or beyond the hardware's limits.
     #[error("a grid of {0} ctas: a launch has 1 to 2147483647 ctas")]
     GridSize(u64),
+    /// More shared memory than any device has.
+    #[error("{0} bytes of shared memory, static and dynamic: a cta has at most {MAX_SHARED}")]
+    Shared(u64),
     /// An argument beyond the parameters.
     #[error("argument {position} is given, but the kernel has {count} parameters, numbered from 0")]
     NoParameter {
@@ -50,6 +53,13 @@ pub enum CheckError {
         /// Why.
         reason: String,
     },
+}
+
+/// What the largest devices let a cta have (CUDA programming guide, compute capability 9.0).
+const MAX_SHARED: u64 = 227 * 1024;
+
+pub(super) fn shared(bytes: u64) -> Result<(), CheckError> {
+    if bytes <= MAX_SHARED { Ok(()) } else { Err(CheckError::Shared(bytes)) }
 }
 
 pub(super) fn link(module: &Module, error: &LinkError) -> CheckError {

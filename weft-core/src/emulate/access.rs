@@ -124,6 +124,7 @@ impl<E: Events> Machine<'_, E> {
                 kind: self.kind(decoded),
                 stored: &stored,
             };
+            self.check_bounds(&access);
             self.events.access(&access, self.terms);
         }
         if keep != Keep::Value {

@@ -59,6 +59,36 @@ pub struct OpenAccess {
     pub origin: Option<Origin>,
 }
 
+/// What is wrong with an access by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// No variable, no buffer and no dynamic shared memory lies there.
+    OutOfBounds,
+    /// Its address is not a multiple of its size.
+    Misaligned,
+}
+
+/// An access that is wrong by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// The instruction.
+    pub pc: Pc,
+    /// The warp.
+    pub warp: usize,
+    /// The first such lane.
+    pub lane: usize,
+    /// `Shared` or `Global`.
+    pub space: Space,
+    /// First byte within the space.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u32,
+    /// How it acts.
+    pub access: Kind,
+}
+
 /// A warp arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -78,6 +108,8 @@ pub trait Events {
     fn access(&mut self, access: &Access<'_>, terms: &Terms);
     /// Lanes access shared or global memory at addresses that are open: within the buffer of an argument, or anywhere.
     fn open_access(&mut self, access: OpenAccess);
+    /// A lane accesses where nothing is, or misaligned.
+    fn fault(&mut self, fault: Fault);
     /// These lanes of a warp have synchronized with each other.
     fn converge(&mut self, warp: usize, lanes: LaneMask);
     /// A warp arrives.

@@ -3,23 +3,30 @@
 use super::memory::{Memory, Segment};
 use super::term::Origin;
 use crate::flow::{Param, Program};
-use crate::launch::{Arg, Dim3, Launch, Options};
+use crate::launch::{Arg, Buffer, Dim3, Launch, Options};
 use crate::ptx::Space;
 
-/// Where the buffers of pointer arguments lie: disjoint, a tebibyte each.
+/// Where the buffers of pointer arguments lie: a slot each, so far apart that none is reached from another.
 const BUFFERS: u64 = 0x5000_0000_0000_0000;
-const BUFFER: u64 = 1 << 40;
+const SLOT: u64 = 1 << 42;
+/// A buffer of unknown size reaches so far on both sides of the pointer, which may point into its middle.
+const REACH: u64 = 1 << 40;
 const MAX_PARAMS: u64 = 4096;
 
-/// The first byte of the buffer behind a pointer argument.
+/// The address that a pointer argument holds.
 const fn buffer(position: usize) -> u64 {
-    BUFFERS + (position as u64 + 1) * BUFFER
+    BUFFERS + (position as u64 + 1) * SLOT
 }
 
 /// The pointer argument whose buffer holds an address.
 pub fn argument_of(address: u64) -> Option<usize> {
-    let at = address.checked_sub(BUFFERS)? / BUFFER;
+    let at = (address.checked_sub(BUFFERS)? + SLOT / 2) / SLOT;
     (1..=MAX_PARAMS).contains(&at).then(|| usize::try_from(at - 1).unwrap_or(0))
+}
+
+/// Bytes from the pointer argument of a buffer to an address in it.
+pub const fn offset_in_buffer(position: usize, address: u64) -> i64 {
+    address.wrapping_sub(buffer(position)).cast_signed()
 }
 
 /// An argument that the kernel cannot take.
@@ -103,16 +110,12 @@ impl Inputs {
 }
 
 fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
-    let contents = match arg {
-        Some(Arg::Buffer(buffer)) => buffer.contents.clone(),
-        _ => None,
-    };
-    let size = contents.as_ref().map_or(BUFFER, |contents| contents.len() as u64);
-    Segment {
-        start: buffer(position),
-        size,
-        contents: contents.unwrap_or_default(),
-        origin: Origin::Contents(position),
+    let (at, origin) = (buffer(position), Origin::Contents(position));
+    match arg {
+        Some(Arg::Buffer(Buffer { contents: Some(contents) })) => {
+            Segment { start: at, size: contents.len() as u64, contents: contents.clone(), origin }
+        }
+        _ => Segment { start: at - REACH, size: 2 * REACH, contents: Vec::new(), origin },
     }
 }
 

@@ -11,7 +11,7 @@ use crate::flow::{BlockId, PlaceId, Program};
 use crate::slice::Slice;
 
 /// Instructions of one cta, counted once a warp, before the machine gives up.
-pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 27;
+pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 
 /// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
 const TURN: u32 = 4096;

@@ -5,6 +5,7 @@
 
 mod access;
 mod barrier;
+mod bounds;
 mod event;
 mod exchange;
 mod inputs;
@@ -18,8 +19,10 @@ mod value;
 mod warp;
 
 pub use barrier::{Barriers, Misuse, Need, Use};
-pub use event::{Access, Arrival, Doubt, DoubtKind, End, Events, Kind, OpenAccess, Stuck};
-pub use inputs::{Cta, InputError, Inputs, argument_of};
+pub use event::{
+    Access, Arrival, Doubt, DoubtKind, End, Events, Fault, FaultKind, Kind, OpenAccess, Stuck,
+};
+pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
 pub use term::{Origin, Terms};
 pub use value::{LaneMask, Value, WARP, lanes};

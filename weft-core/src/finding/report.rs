@@ -55,6 +55,8 @@ pub enum Assumption {
     OneCta,
     /// Only some ctas of the grid were checked.
     SomeCtas,
+    /// `activemask` names the lanes that stand together where lanes reconverge as early as they can.
+    Reconvergence,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
@@ -74,7 +76,12 @@ impl Assumption {
             Self::OneCta => {
                 "no grid is given: one cta was checked, races between ctas were not examined"
             }
-            Self::SomeCtas => "not every cta of the grid was checked",
+            Self::SomeCtas => {
+                "corner ctas and their neighbours stand for the others: not every cta of the grid was run"
+            }
+            Self::Reconvergence => {
+                "lanes reconverge as early as they can, which `activemask` makes visible"
+            }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
         }

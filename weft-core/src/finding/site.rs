@@ -42,6 +42,17 @@ impl Role {
             Self::Kernel => "kernel",
         }
     }
+
+    /// What to call the instruction in a sentence.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Waits => "wait",
+            Self::Previous => "previous use",
+            Self::First => "first arrival",
+            Self::Here => "instruction",
+            Self::Read | Self::Write | Self::Atomic | Self::Arrival | Self::Kernel => self.name(),
+        }
+    }
 }
 
 /// A line of source code, by the compiler's `.loc`.

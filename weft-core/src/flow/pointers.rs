@@ -4,6 +4,9 @@ use super::program::{Instr, Operand, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
+/// Constants from here on may be addresses of variables.
+const LEAST_ADDRESS: u64 = 1 << 40;
+
 /// Marks the parameters that are used as pointers to global memory.
 pub(super) fn mark(program: &mut Program) {
     let origins = origins(program);
@@ -33,13 +36,37 @@ pub(super) fn mark(program: &mut Program) {
     }
 }
 
-/// Whose value a register holds, constants added aside.
+/// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    Unknown,
+    /// Nothing wrote it so far.
+    Nothing,
+    /// A parameter's value, plus numbers.
     Param(usize),
-    /// More than one thing.
+    /// The result of arithmetic that no address comes out of: a product, a shift, a constant.
+    Number,
+    /// Anything else: it may be an address of something else.
     Mixed,
+}
+
+impl Origin {
+    const fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
+            (Self::Param(a), Self::Param(b)) if a == b => Self::Param(a),
+            (Self::Number, Self::Number) => Self::Number,
+            _ => Self::Mixed,
+        }
+    }
+
+    /// A sum is an address only of the one address in it.
+    const fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
+            (Self::Number, origin) | (origin, Self::Number) => origin,
+            _ => Self::Mixed,
+        }
+    }
 }
 
 fn is_to_global(instr: &Instr) -> bool {
@@ -50,24 +77,19 @@ fn is_to_global(instr: &Instr) -> bool {
     })
 }
 
-/// Flow-insensitive: the join over all definitions of a register.
 fn origins(program: &Program) -> Vec<Origin> {
-    let mut origins = vec![Origin::Unknown; program.registers as usize];
+    let mut origins = vec![Origin::Nothing; program.registers as usize];
     let mut changed = true;
     while changed {
         changed = false;
         for instr in &program.code {
-            let [Some(dest)] = *instr.dests else { continue };
             let new = origin(program, instr, &origins);
-            let joined = match (origins[dest.index()], new) {
-                (old, Origin::Unknown) => old,
-                (Origin::Unknown, new) => new,
-                (old, new) if old == new => old,
-                _ => Origin::Mixed,
-            };
-            if joined != origins[dest.index()] {
-                origins[dest.index()] = joined;
-                changed = true;
+            for dest in instr.dests.iter().flatten() {
+                let joined = origins[dest.index()].join(new);
+                if joined != origins[dest.index()] {
+                    origins[dest.index()] = joined;
+                    changed = true;
+                }
             }
         }
     }
@@ -75,34 +97,34 @@ fn origins(program: &Program) -> Vec<Origin> {
 }
 
 fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
-    let Some(decoded) = instr.decoded() else { return Origin::Unknown };
+    let Some(decoded) = instr.decoded() else { return Origin::Mixed };
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
-        _ => Origin::Unknown,
+        Operand::Constant(bits) if *bits < LEAST_ADDRESS => Origin::Number,
+        Operand::Special(_) => Origin::Number,
+        _ => Origin::Mixed,
     };
+    let source = |at: usize| instr.sources.get(at).map_or(Origin::Mixed, of);
     match decoded.row.opcode {
         Opcode::Ld => match instr.address {
             Some(address) if address.space == Space::Param && address.base.is_none() => {
                 let whole =
                     |param: &super::Param| param.offset == address.offset && param.size == 8;
-                program.params.iter().position(whole).map_or(Origin::Unknown, Origin::Param)
+                program.params.iter().position(whole).map_or(Origin::Mixed, Origin::Param)
             }
-            _ => Origin::Unknown,
+            _ => Origin::Mixed,
         },
-        Opcode::Mov | Opcode::Cvta => match &*instr.sources {
-            [source] => of(source),
-            _ => Origin::Unknown,
-        },
-        Opcode::Add | Opcode::Sub => {
-            let sources: Vec<_> =
-                instr.sources.iter().map(of).filter(|own| *own != Origin::Unknown).collect();
-            match *sources {
-                [] => Origin::Unknown,
-                [one] => one,
-                _ => Origin::Mixed,
-            }
-        }
-        Opcode::Mad => instr.sources.get(2).map_or(Origin::Unknown, of),
-        _ => Origin::Unknown,
+        Opcode::Mov if instr.sources.len() == 1 => source(0),
+        Opcode::Cvta if decoded.space == Space::Global => source(0),
+        Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
+        Opcode::Mad => source(2),
+        Opcode::Mul
+        | Opcode::Shl
+        | Opcode::Shr
+        | Opcode::Cvt
+        | Opcode::And
+        | Opcode::Rem
+        | Opcode::Bfe => Origin::Number,
+        _ => Origin::Mixed,
     }
 }

@@ -129,9 +129,9 @@ fn origin(site: &Site, shown: Option<&SourceLine>) -> Option<String> {
     };
     match shown {
         None if site.source.is_empty() => None,
-        None => Some(format!("the {} comes from {}", site.role.name(), chain(&site.source))),
+        None => Some(format!("the {} comes from {}", site.role.noun(), chain(&site.source))),
         Some(line) if site.source.len() > 1 || site.source.first() != Some(line) => {
-            Some(format!("the {} comes from {}", site.role.name(), chain(&site.source)))
+            Some(format!("the {} comes from {}", site.role.noun(), chain(&site.source)))
         }
         Some(_) => None,
     }

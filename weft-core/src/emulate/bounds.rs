@@ -1,0 +1,62 @@
+//! Whether accesses lie within memory and are aligned.
+
+use super::event::{Access, Events, Fault, FaultKind};
+use super::machine::Machine;
+use super::value::{Value, lanes};
+use crate::ptx::Space;
+
+impl<E: Events> Machine<'_, E> {
+    /// Tells of the first lane that is outside of all memory, and of the first that is misaligned.
+    pub(super) fn check_bounds(&mut self, access: &Access<'_>) {
+        let fault = |kind, lane: usize| Fault {
+            kind,
+            pc: access.pc,
+            warp: access.warp,
+            lane,
+            space: access.space,
+            address: access.addresses.lane(lane),
+            bytes: access.bytes,
+            access: access.kind,
+        };
+        let size = u64::from(access.bytes);
+        if !is_aligned(access.addresses, size)
+            && let Some(lane) =
+                lanes(access.lanes).find(|lane| !access.addresses.lane(*lane).is_multiple_of(size))
+        {
+            self.events.fault(fault(FaultKind::Misaligned, lane));
+        }
+        if let Some(lane) = self.first_outside(access, size) {
+            self.events.fault(fault(FaultKind::OutOfBounds, lane));
+        }
+    }
+
+    /// Lanes that grow by a step lie between the first and the last: if those are in one piece of memory, all are.
+    fn first_outside(&self, access: &Access<'_>, size: u64) -> Option<usize> {
+        let piece = |lane: usize| self.piece(access.space, access.addresses.lane(lane), size);
+        if access.addresses.as_affine().is_some() {
+            let (first, last) =
+                (access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0));
+            let ends = [first, last].map(|lane| piece(lane as usize));
+            if ends[0].is_some() && ends[0] == ends[1] {
+                return None;
+            }
+        }
+        lanes(access.lanes).find(|lane| piece(*lane).is_none())
+    }
+
+    /// The start of the piece of memory that holds all these bytes.
+    fn piece(&self, space: Space, address: u64, size: u64) -> Option<u64> {
+        let end = address.checked_add(size)?;
+        if space == Space::Shared {
+            return (end <= self.inputs.shared).then_some(0);
+        }
+        let segment = self.global.segment(address)?;
+        (end <= segment.start.saturating_add(segment.size)).then_some(segment.start)
+    }
+}
+
+fn is_aligned(addresses: &Value, size: u64) -> bool {
+    addresses
+        .as_affine()
+        .is_some_and(|(base, step)| base.is_multiple_of(size) && step.is_multiple_of(size))
+}
