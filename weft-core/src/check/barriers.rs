@@ -1,7 +1,7 @@
 //! Defects of barriers: deadlock, misuse, divergence, recycling.
 
 use super::names::Names;
-use crate::emulate::{Cta, End, LaneMask, Misuse, Need, Stuck};
+use crate::emulate::{Cta, Divergence, End, LaneMask, Misuse, Need, Side, Stuck};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
 use crate::order::Recycling;
@@ -36,7 +36,9 @@ pub(super) fn explain(
         End::Misuse { misuse, warp, lanes, pc } => {
             findings.push(count(names, cta, misuse, *warp, *lanes, *pc));
         }
-        End::Diverged { warp, sides } => findings.push(divergence(names, cta, *warp, sides)),
+        End::Diverged { divergence, sides } => {
+            findings.push(diverged(names, cta, *divergence, sides));
+        }
         End::Mask { warp, lanes, pc } => findings.push(mask(names, cta, *warp, *lanes, *pc)),
     }
     findings
@@ -170,14 +172,33 @@ fn count(
     }
 }
 
-fn divergence(names: &Names<'_>, cta: Cta, warp: usize, sides: &[(Pc, LaneMask); 2]) -> Finding {
-    let message = "lanes of one warp wait at different barriers".to_owned();
-    let sites = sides.iter().map(|&(pc, lanes)| {
-        let label = format!("{} lanes of warp {warp} wait here", lanes.count_ones());
-        names.site(Role::Waits, pc, vec![names.first_thread(cta.index, warp, lanes)], label)
-    });
-    let help = "move the barrier out of the branch";
-    defect(Code::BarrierDivergence, message, sites.collect(), Vec::new(), help)
+fn diverged(names: &Names<'_>, cta: Cta, divergence: Divergence, sides: &[Side]) -> Finding {
+    let message = match divergence {
+        Divergence::Lanes => "lanes of one warp wait at different barriers",
+        Divergence::Barriers => "threads of the cta reach different barriers",
+        Divergence::Iterations => "threads reach this barrier in different iterations of a loop",
+        Divergence::Ended => "not all threads of the cta reach this barrier: some have ended",
+    };
+    let mut sites: Vec<Site> = Vec::new();
+    for side in sides {
+        let thread = names.first_thread(cta.index, side.warp, side.lanes);
+        let iterations: Vec<_> = side.iterations.iter().map(u32::to_string).collect();
+        let label = match divergence {
+            Divergence::Iterations => format!("iteration {}", iterations.join(" of iteration ")),
+            Divergence::Lanes => format!("{} lanes of warp {}", side.lanes.count_ones(), side.warp),
+            Divergence::Barriers | Divergence::Ended => "waits here".to_owned(),
+        };
+        let site = names.site(Role::Waits, side.pc, vec![thread], label);
+        match sites.iter_mut().find(|known| known.span == site.span) {
+            Some(known) => {
+                known.label = format!("{} and {}", known.label, site.label);
+                known.threads.push(thread);
+            }
+            None => sites.push(site),
+        }
+    }
+    let help = "move the barrier out of the branch or loop";
+    defect(Code::BarrierDivergence, message.to_owned(), sites, Vec::new(), help)
 }
 
 fn mask(names: &Names<'_>, cta: Cta, warp: usize, lanes: LaneMask, pc: Pc) -> Finding {

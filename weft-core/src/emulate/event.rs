@@ -159,6 +159,32 @@ pub struct Stuck {
     pub barrier: Option<(u8, Need)>,
 }
 
+/// Why threads do not reach a barrier together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// Lanes of one warp stand at different barriers, one of them `.aligned`.
+    Lanes,
+    /// Threads of the cta stand at different barrier instructions (ESOP'13 §3.2, B1).
+    Barriers,
+    /// They stand at one barrier in different iterations of a loop around it (B2).
+    Iterations,
+    /// Some threads have ended.
+    Ended,
+}
+
+/// Threads at a barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Their warp.
+    pub warp: usize,
+    /// Their lanes.
+    pub lanes: LaneMask,
+    /// The barrier instruction.
+    pub pc: Pc,
+    /// The iteration of each loop around it, from 0, outermost first.
+    pub iterations: Vec<u32>,
+}
+
 /// How the run of a cta ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
@@ -177,12 +203,12 @@ pub enum End {
         /// Where.
         pc: Pc,
     },
-    /// Lanes of one warp stand at different barriers that they must reach together.
+    /// Threads that must reach a barrier together do not.
     Diverged {
-        /// The warp.
-        warp: usize,
-        /// Two of the places and the lanes at each.
-        sides: [(Pc, LaneMask); 2],
+        /// Why not.
+        divergence: Divergence,
+        /// Two of the groups of threads; one where the others have ended.
+        sides: Vec<Side>,
     },
     /// Lanes execute a warp instruction whose mask does not hold them.
     Mask {

@@ -1,6 +1,7 @@
 //! The machine of one cta: its warps take turns until all have ended or none can go on.
 
 use super::barrier::Barriers;
+use super::divergence::{Iterations, Reached};
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
 use super::inputs::{Cta, Inputs};
 use super::memory::Memory;
@@ -41,6 +42,9 @@ pub(super) struct Machine<'a, E> {
     pub(super) barriers: Barriers,
     /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
     pub(super) votes: [(u32, u32, Option<u32>); Barriers::COUNT],
+    /// By warp, and by barrier: what the rule for the whole cta needs.
+    pub(super) iterations: Vec<Iterations>,
+    pub(super) gathered: [Option<Reached>; Barriers::COUNT],
     pub(super) shared: Memory,
     pub(super) global: Memory,
     /// By instruction: whether some lane reached it.
@@ -77,6 +81,8 @@ pub fn run(
         warps: (0..count).map(warp).collect(),
         barriers: Barriers::new(count),
         votes: [(0, 0, None); Barriers::COUNT],
+        iterations: vec![Iterations::new(); count],
+        gathered: std::array::from_fn(|_| None),
         shared: Memory::default(),
         global: inputs.global.clone(),
         reached,
@@ -123,9 +129,16 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Lanes go to the start of a block; the last block ends them.
-    pub(super) fn go(&mut self, warp: usize, block: BlockId, lanes: LaneMask) -> Step<()> {
-        if block.index() + 1 < self.program.blocks.len() {
-            self.warps[warp].place(block, lanes);
+    pub(super) fn go(
+        &mut self,
+        warp: usize,
+        from: BlockId,
+        to: BlockId,
+        lanes: LaneMask,
+    ) -> Step<()> {
+        self.count_iteration(warp, from, to, lanes);
+        if to.index() + 1 < self.program.blocks.len() {
+            self.warps[warp].place(to, lanes);
             return Ok(());
         }
         if lanes == 0 {

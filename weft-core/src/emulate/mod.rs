@@ -6,6 +6,7 @@
 mod access;
 mod barrier;
 mod bounds;
+mod divergence;
 mod event;
 mod exchange;
 mod inputs;
@@ -20,7 +21,8 @@ mod warp;
 
 pub use barrier::{Barriers, Misuse, Need, Use};
 pub use event::{
-    Access, Arrival, Doubt, DoubtKind, End, Events, Fault, FaultKind, Kind, OpenAccess, Stuck,
+    Access, Arrival, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Kind, OpenAccess,
+    Side, Stuck,
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};

@@ -6,7 +6,6 @@ use super::value::{LaneMask, Value};
 use super::warp::{Held, Wait, WaitFor, Warp};
 use super::{Origin, Use};
 use crate::flow::{Operand, Terminator};
-use crate::launch::BarrierDivergence;
 use crate::ptx::isa::Modifier;
 
 impl<E: Events> Machine<'_, E> {
@@ -49,7 +48,7 @@ impl<E: Events> Machine<'_, E> {
     /// Lanes go on behind the block they waited in.
     fn resume(&mut self, warp: usize, side: &Wait) -> Step<()> {
         match self.program.blocks[side.block.index()].terminator {
-            Terminator::Goto(next) => self.go(warp, next, side.lanes),
+            Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
             // A waiting instruction is a block of its own and falls into the next.
             _ => Ok(()),
         }
@@ -65,14 +64,8 @@ impl<E: Events> Machine<'_, E> {
         }
         let sides = std::mem::take(&mut self.warps[warp].waits);
         let Some(&first) = sides.first() else { return Ok(()) };
-        if let Some(other) =
-            sides.iter().find(|side| side.what != first.what || side.pc != first.pc)
-            && self.is_divergent(&first, other)
-        {
-            let sides = [(first.pc, first.lanes), (other.pc, other.lanes)];
-            return Err(Stop(End::Diverged { warp, sides }));
-        }
         let WaitFor::Warp { name, count, how } = first.what else { return Ok(()) };
+        self.check_divergence(warp, name, &sides)?;
         let live = self.live_warps();
         let pc = first.pc;
         let arrived = self.barriers.arrive(warp, pc, name, count, how, live);
@@ -93,20 +86,6 @@ impl<E: Events> Machine<'_, E> {
         if is_complete { self.release(barrier) } else { Ok(()) }
     }
 
-    /// Whether lanes of one warp at these two barriers break a rule. The unit of arrival is the warp, so that lanes at
-    /// two barrier instructions arrive together if neither is `.aligned` and both mean the same.
-    fn is_divergent(&self, a: &Wait, b: &Wait) -> bool {
-        let is_aligned = |wait: &Wait| {
-            self.program.code[wait.pc.index()].decoded().is_some_and(|decoded| {
-                decoded.row.pattern.starts_with("bar")
-                    && !decoded.row.pattern.starts_with("barrier")
-                    || decoded.modifiers.has(Modifier::Aligned)
-            })
-        };
-        let is_checked = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
-        a.what != b.what || (is_checked && (is_aligned(a) || is_aligned(b)))
-    }
-
     /// Warps that have a lane that has not ended, bit by warp.
     fn live_warps(&self) -> u32 {
         self.warps.iter().filter(|warp| warp.live != 0).fold(0, |live, warp| live | 1 << warp.index)
@@ -115,6 +94,7 @@ impl<E: Events> Machine<'_, E> {
     /// A generation is complete: who waits for it goes on.
     fn release(&mut self, barrier: u8) -> Step<()> {
         self.run.generations += 1;
+        self.check_gathered(barrier)?;
         self.events.complete(barrier);
         let votes = std::mem::take(&mut self.votes[usize::from(barrier)]);
         for warp in 0..self.warps.len() {

@@ -123,10 +123,10 @@ impl<E: Events> Machine<'_, E> {
         let block = &program.blocks[id.index()];
         let is_decided = self.slice.branches[id.index()];
         match &block.terminator {
-            Terminator::Goto(next) => self.go(warp, *next, lanes),
+            Terminator::Goto(next) => self.go(warp, id, *next, lanes),
             Terminator::End => Ok(()),
             _ if !is_decided => match block.post_dominator {
-                Some(next) => self.go(warp, next, lanes),
+                Some(next) => self.go(warp, id, next, lanes),
                 None => Ok(()),
             },
             Terminator::Branch { condition, taken, otherwise } => {
@@ -134,24 +134,23 @@ impl<E: Events> Machine<'_, E> {
                 if open != 0 {
                     return Err(self.doubt_at(warp, *condition, lanes, block.place));
                 }
-                self.go(warp, *taken, enabled)?;
-                self.go(warp, *otherwise, lanes & !enabled)
+                self.go(warp, id, *taken, enabled)?;
+                self.go(warp, id, *otherwise, lanes & !enabled)
             }
-            Terminator::Switch { index, targets } => {
-                self.switch(warp, block.first, index, targets, lanes, block.place)
-            }
+            Terminator::Switch { index, targets } => self.switch(warp, id, index, targets, lanes),
         }
     }
 
     fn switch(
         &mut self,
         warp: usize,
-        pc: Pc,
+        id: BlockId,
         index: &Operand,
         targets: &[BlockId],
         mask: LaneMask,
-        place: PlaceId,
     ) -> Step<()> {
+        let block = &self.program.blocks[id.index()];
+        let (pc, place) = (block.first, block.place);
         let value = self.operand(warp, pc, index);
         if value.open_lanes() & mask != 0 {
             let origin = value.term(mask).and_then(|term| self.terms.origin(term));
@@ -162,7 +161,7 @@ impl<E: Events> Machine<'_, E> {
                 usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
             // An index outside the table is undefined behaviour: nothing can be said about what follows.
             let Some(target) = target else { return Err(doubt(DoubtKind::Branch, place, None)) };
-            self.go(warp, *target, 1 << lane)?;
+            self.go(warp, id, *target, 1 << lane)?;
         }
         Ok(())
     }

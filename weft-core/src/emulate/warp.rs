@@ -44,6 +44,8 @@ pub(super) struct Held {
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
     pub(super) index: usize,
+    /// Its lanes; less than 32 in the last warp of some ctas.
+    pub(super) all: LaneMask,
     /// Lanes that have not ended.
     pub(super) live: LaneMask,
     pub(super) fronts: Vec<Front>,
@@ -67,6 +69,7 @@ impl Warp {
         let live = if count == WARP as u64 { LaneMask::MAX } else { (1 << count) - 1 };
         Self {
             index,
+            all: live,
             live,
             fronts: vec![Front { block: entry, lanes: live }],
             waits: Vec::new(),

@@ -79,6 +79,7 @@ pub(super) fn build(linked: Linked) -> Program {
             terminator: terminator(end, &targets),
             place: place.unwrap_or(PlaceId(0)),
             post_dominator: post_dominators[block].map(|to| number[to]),
+            loops: loops.headers(block).into_iter().map(|header| number[header]).collect(),
         });
     }
     program

@@ -57,6 +57,14 @@ pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Loops {
 }
 
 impl Loops {
+    /// The headers of the loops that hold a node, outermost first.
+    pub(super) fn headers(&self, node: usize) -> Vec<usize> {
+        let outwards = std::iter::successors(self.innermost[node], |&own| self.all[own].parent);
+        let mut headers: Vec<_> = outwards.map(|own| self.all[own].header).collect();
+        headers.reverse();
+        headers
+    }
+
     fn add(&mut self, header: usize, latches: Vec<usize>, predecessors: &[Vec<usize>]) {
         let own = self.all.len();
         let parent = self.innermost[header];

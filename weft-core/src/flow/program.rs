@@ -229,6 +229,8 @@ pub struct Block {
     pub place: PlaceId,
     /// The block that every path from here to the end of the thread passes next; `None` for the last block.
     pub post_dominator: Option<BlockId>,
+    /// The headers of the natural loops that hold it, outermost first; its own if it is one.
+    pub loops: Box<[BlockId]>,
 }
 
 /// A named piece of memory.

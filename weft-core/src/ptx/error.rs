@@ -31,6 +31,9 @@ pub enum ReadErrorKind {
     /// Braces or vectors nested too deeply.
     #[error("nesting is deeper than {0}")]
     Depth(u32),
+    /// Two bodies of one name.
+    #[error("function `{0}` is defined a second time")]
+    Duplicate(String),
     /// More than 4 GiB of text.
     #[error("the file is larger than 4 GiB")]
     Size,

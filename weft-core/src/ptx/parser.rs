@@ -1,5 +1,6 @@
 //! Tokens to a tree. Never gives up: what cannot be read becomes an error, and reading goes on at the next statement.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::lexer::{Kind, Lexer, Token, line_starts};
@@ -170,6 +171,17 @@ impl<'a> Parser<'a> {
             if self.item(module).is_err() {
                 self.recover();
                 self.eat(b'}');
+            }
+        }
+        self.duplicates(module);
+    }
+
+    fn duplicates(&mut self, module: &Module) {
+        let mut defined = HashSet::new();
+        for function in module.functions.iter().filter(|function| function.body.is_some()) {
+            let name = self.slice(function.name);
+            if !defined.insert(name) {
+                self.error(ReadErrorKind::Duplicate(name.to_owned()), function.name);
             }
         }
     }
