@@ -118,8 +118,8 @@ codes! {
          that never come. Both are undefined behaviour. Compute the mask before the branch, and let every lane of \
          the mask reach the instruction.";
     OutOfBounds "out-of-bounds" Defect
-        "an access outside a shared array or a buffer of known size"
-        "The address lies outside every shared variable of the kernel and its dynamic shared memory, or outside a \
+        "an access outside of all shared memory of the kernel, or outside of every buffer"
+        "The address lies behind the shared variables of the kernel and its dynamic shared memory, or outside a \
          buffer whose size the launch gives.";
     Misaligned "misaligned" Defect
         "an access whose address is not a multiple of its size"
