@@ -28,7 +28,13 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The modules at the crate's root that a file names.
 fn imports(text: &str) -> Vec<&str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let after = code.flat_map(|line| line.split("crate::").skip(1));
+    let is_path = |line: &str, at: usize| {
+        !line[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let after = code.flat_map(|line| {
+        let paths = line.match_indices("crate::").filter(move |(at, _)| is_path(line, *at));
+        paths.map(move |(at, path)| &line[at + path.len()..])
+    });
     after
         .map(|rest| {
             rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("")

@@ -28,6 +28,13 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
             "align the array, or access it in narrower parts",
         ),
     };
+    let (code, message, help) = if fault.maybe.is_none() {
+        (code, message, help.to_owned())
+    } else {
+        let (origin, settle) = names.origin(fault.maybe);
+        let message = format!("{message}; whether it happens depends on {origin}");
+        (Code::DependsOnInput, message, settle.unwrap_or_else(|| help.to_owned()))
+    };
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let label = format!("{}-byte {word} of {address}", fault.bytes);
     Finding {
@@ -36,7 +43,7 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
         message,
         sites: vec![names.site(role, fault.pc, vec![thread], label)],
         notes: Vec::new(),
-        help: Some(help.to_owned()),
+        help: Some(help),
         pairs: 0,
     }
 }

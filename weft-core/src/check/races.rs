@@ -105,6 +105,7 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair) -> Finding {
         _ => (Check::Global, Code::GlobalRace),
     };
     let code = match pair.conflict {
+        Conflict::Possible => Code::PossibleRace,
         Conflict::Strong => Code::UnorderedStrong,
         Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
         Conflict::Race => race,
@@ -116,7 +117,7 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair) -> Finding {
         message: message(names, space, code, &first, &second),
         sites: sites(names, space, &first, &second),
         notes: vec![counts(pair)],
-        help: Some(help(code, &first, &second).to_owned()),
+        help: Some(help(names, code, &first, &second)),
         pairs,
     }
 }
@@ -138,6 +139,7 @@ fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &S
     let what = match code {
         Code::BenignRace => "benign race: the same value is stored",
         Code::UnorderedStrong => "unordered strong accesses",
+        Code::PossibleRace => "possible race",
         _ => "race",
     };
     let memory = if space == Space::Shared { "shared" } else { "global" };
@@ -175,14 +177,20 @@ fn counts(pair: &Pair) -> String {
     format!("racing pairs of threads: {}", parts.join(", "))
 }
 
-const fn help(code: Code, first: &Side, second: &Side) -> &'static str {
+fn help(names: &Names<'_>, code: Code, first: &Side, second: &Side) -> String {
+    let open = first.maybe.or(second.maybe);
     match code {
+        Code::PossibleRace => {
+            let (origin, help) = names.origin(open);
+            let settle = help.map_or_else(String::new, |help| format!("; {help}"));
+            format!("whether both happen depends on {origin}{settle}")
+        }
         Code::BenignRace | Code::UnorderedStrong => {
-            "if this is intended, allow it in weft.toml with a reason"
+            "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ if first.cta != second.cta => {
-            "nothing orders ctas of one launch: give each its own part of the memory"
+            "nothing orders ctas of one launch: give each its own part of the memory".into()
         }
-        _ => "put a barrier between the two that both threads take part in",
+        _ => "put a barrier between the two that both threads take part in".into(),
     }
 }

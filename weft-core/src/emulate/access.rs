@@ -110,7 +110,8 @@ impl<E: Events> Machine<'_, E> {
         let element = decoded.ty().bytes();
         if matches!(space, Space::Shared | Space::Global) {
             self.count_commands(lanes);
-            if self.inputs.options.warp_synchronous {
+            // Lanes under an open condition may stand on different sides of it.
+            if self.inputs.options.warp_synchronous && self.maybe.is_none() {
                 self.events.converge(warp, lanes);
             }
             let bytes = element * u32::from(decoded.vector());
@@ -123,6 +124,7 @@ impl<E: Events> Machine<'_, E> {
                 bytes,
                 kind: self.kind(decoded),
                 stored: &stored,
+                maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
             };
             self.check_bounds(&access);
             self.events.access(&access, self.terms);
@@ -139,9 +141,10 @@ impl<E: Events> Machine<'_, E> {
 
     /// `atomics = "off"` makes an atomic a plain access.
     fn kind(&self, decoded: &Decoded) -> Kind {
-        let kind = kind(decoded);
+        let is_maybe = self.maybe.is_some();
+        let kind = Kind { is_maybe, ..kind(decoded) };
         if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
-            return Kind { writes: true, ..Kind::default() };
+            return Kind { writes: true, is_maybe, ..Kind::default() };
         }
         kind
     }
@@ -217,6 +220,12 @@ impl<E: Events> Machine<'_, E> {
         size: u32,
         value: Loaded,
     ) {
+        let value = match (&self.maybe, space) {
+            (Some(maybe), Space::Shared | Space::Global) => {
+                Loaded::Open(self.terms.fresh(maybe.origin))
+            }
+            _ => value,
+        };
         match space {
             Space::Shared => self.shared.store(address, size, value),
             Space::Global => self.global.store(address, size, value),
@@ -332,5 +341,6 @@ fn kind(decoded: &Decoded) -> Kind {
         is_atomic,
         is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
         is_cta_scoped: decoded.modifiers.has(Modifier::Cta),
+        is_maybe: false,
     }
 }

@@ -17,6 +17,7 @@ impl<E: Events> Machine<'_, E> {
             address: access.addresses.lane(lane),
             bytes: access.bytes,
             access: access.kind,
+            maybe: access.maybe,
         };
         let size = u64::from(access.bytes);
         if !is_aligned(access.addresses, size)

@@ -8,10 +8,7 @@ use crate::ptx::Space;
 
 /// How an access acts on memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "four independent properties of PTX's memory model"
-)]
+#[allow(clippy::struct_excessive_bools, reason = "independent properties of PTX's memory model")]
 pub struct Kind {
     /// It may write.
     pub writes: bool,
@@ -21,6 +18,8 @@ pub struct Kind {
     pub is_strong: bool,
     /// Its scope is the cta: no protection against other ctas.
     pub is_cta_scoped: bool,
+    /// It lies under an open condition and may not happen.
+    pub is_maybe: bool,
 }
 
 /// One access instruction of a warp.
@@ -42,6 +41,8 @@ pub struct Access<'a> {
     pub kind: Kind,
     /// The elements stored, by lane, if the slice keeps them.
     pub stored: &'a [Value],
+    /// Where the open condition that it lies under comes from.
+    pub maybe: Option<Origin>,
 }
 
 /// An access at an open address.
@@ -87,6 +88,8 @@ pub struct Fault {
     pub bytes: u32,
     /// How it acts.
     pub access: Kind,
+    /// Where the open condition that it lies under comes from.
+    pub maybe: Option<Origin>,
 }
 
 /// A warp arrives at a barrier.

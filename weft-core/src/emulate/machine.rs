@@ -4,6 +4,7 @@ use super::barrier::Barriers;
 use super::divergence::{Iterations, Reached};
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
 use super::inputs::{Cta, Inputs};
+use super::maybe::Maybe;
 use super::memory::Memory;
 use super::term::{Origin, Terms};
 use super::value::{LaneMask, Value, lanes};
@@ -45,6 +46,8 @@ pub(super) struct Machine<'a, E> {
     /// By warp, and by barrier: what the rule for the whole cta needs.
     pub(super) iterations: Vec<Iterations>,
     pub(super) gathered: [Option<Reached>; Barriers::COUNT],
+    /// What runs now may not happen.
+    pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
     pub(super) global: Memory,
     /// By instruction: whether some lane reached it.
@@ -83,6 +86,7 @@ pub fn run(
         votes: [(0, 0, None); Barriers::COUNT],
         iterations: vec![Iterations::new(); count],
         gathered: std::array::from_fn(|_| None),
+        maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),
         reached,
@@ -136,8 +140,12 @@ impl<E: Events> Machine<'_, E> {
         to: BlockId,
         lanes: LaneMask,
     ) -> Step<()> {
+        let is_end = to.index() + 1 == self.program.blocks.len();
+        if self.maybe.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
+            return Ok(());
+        }
         self.count_iteration(warp, from, to, lanes);
-        if to.index() + 1 < self.program.blocks.len() {
+        if !is_end {
             self.warps[warp].place(to, lanes);
             return Ok(());
         }

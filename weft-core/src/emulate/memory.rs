@@ -13,7 +13,7 @@ fn within(address: u64) -> usize {
 }
 
 /// What was there before the launch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     /// First byte.
     pub(super) start: u64,
@@ -33,7 +33,7 @@ enum Byte {
     Open,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Page {
     bytes: Box<[Byte; PAGE_BYTES]>,
     /// Open values that were stored whole: first byte, size and term.
@@ -50,7 +50,7 @@ pub(super) enum Loaded {
 }
 
 /// A state space.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
     pages: HashMap<u64, Page>,
     segments: Vec<Segment>,

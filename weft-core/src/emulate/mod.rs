@@ -11,6 +11,7 @@ mod event;
 mod exchange;
 mod inputs;
 mod machine;
+mod maybe;
 mod memory;
 mod ops;
 mod rendezvous;

@@ -2,10 +2,12 @@
 
 use super::event::{DoubtKind, Events};
 use super::machine::{Machine, Step, doubt};
+use super::maybe::Maybe;
 use super::ops;
+use super::term::Origin;
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Wait, WaitFor};
-use crate::flow::{BlockId, Condition, Instr, Operand, Pc, PlaceId, Special, Terminator};
+use crate::flow::{BlockId, Condition, Instr, Operand, Pc, Special, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::Keep;
 
@@ -37,10 +39,9 @@ impl<E: Events> Machine<'_, E> {
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
             let (is_enabled, open) = self.condition(warp, guard, lanes);
-            if open != 0 && !matches!(effect, Effect::Compute | Effect::Opaque) {
-                return Err(self.doubt_at(warp, guard, lanes, instr.place));
+            if open != 0 {
+                self.under_open_guard(warp, pc, instr, guard, open)?;
             }
-            self.forget(warp, instr, guard, open);
             enabled = is_enabled;
         }
         if enabled == 0 {
@@ -63,7 +64,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
         let Some(decoded) = instr.decoded() else {
-            let open = Value::open(self.terms.fresh(super::Origin::Unsupported(pc)));
+            let open = Value::open(self.terms.fresh(Origin::Unsupported(pc)));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, open.clone(), enabled);
             }
@@ -79,18 +80,39 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Under an open guard the result may be the new or the old value: open.
-    fn forget(&mut self, warp: usize, instr: &Instr, guard: Condition, open: LaneMask) {
-        if open == 0 {
-            return;
+    /// Under an open guard an access may happen, and the result may be the new or the old value: open.
+    fn under_open_guard(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        guard: Condition,
+        open: LaneMask,
+    ) -> Step<()> {
+        let origin = self.origin_of(warp, guard, open);
+        match instr.effect() {
+            Effect::Compute | Effect::Opaque => {}
+            Effect::Load | Effect::Store | Effect::Atomic => {
+                self.reached[pc.index()] = true;
+                let inner = Maybe::guard(origin, instr.place);
+                let outer = self.maybe.replace(inner);
+                self.access(warp, pc, instr, open)?;
+                self.maybe = outer;
+            }
+            _ => return Err(doubt(DoubtKind::Branch, instr.place, Some(origin))),
         }
-        let value = self.warps[warp].registers[guard.register.index()].term(open);
-        let origin =
-            value.and_then(|term| self.terms.origin(term)).unwrap_or(super::Origin::Register);
         let unknown = Value::open(self.terms.fresh(origin));
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, unknown.clone(), open);
         }
+        Ok(())
+    }
+
+    /// Where an open condition comes from.
+    fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
+        let value = &self.warps[warp].registers[condition.register.index()];
+        let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
+        origin.unwrap_or(Origin::Register)
     }
 
     /// The lanes in which a condition enables, and those in which it is open.
@@ -104,18 +126,6 @@ impl<E: Events> Machine<'_, E> {
         let open = value.open_lanes() & lanes;
         let truth = if condition.negated { !value.truth() } else { value.truth() };
         (truth & lanes & !open, open)
-    }
-
-    fn doubt_at(
-        &self,
-        warp: usize,
-        condition: Condition,
-        lanes: LaneMask,
-        place: PlaceId,
-    ) -> super::machine::Stop {
-        let value = &self.warps[warp].registers[condition.register.index()];
-        let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
-        doubt(DoubtKind::Branch, place, origin)
     }
 
     fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
@@ -132,10 +142,11 @@ impl<E: Events> Machine<'_, E> {
             Terminator::Branch { condition, taken, otherwise } => {
                 let (enabled, open) = self.condition(warp, *condition, lanes);
                 if open != 0 {
-                    return Err(self.doubt_at(warp, *condition, lanes, block.place));
+                    let origin = self.origin_of(warp, *condition, open);
+                    self.either(warp, id, &[*taken, *otherwise], open, origin)?;
                 }
                 self.go(warp, id, *taken, enabled)?;
-                self.go(warp, id, *otherwise, lanes & !enabled)
+                self.go(warp, id, *otherwise, lanes & !enabled & !open)
             }
             Terminator::Switch { index, targets } => self.switch(warp, id, index, targets, lanes),
         }
@@ -152,11 +163,12 @@ impl<E: Events> Machine<'_, E> {
         let block = &self.program.blocks[id.index()];
         let (pc, place) = (block.first, block.place);
         let value = self.operand(warp, pc, index);
-        if value.open_lanes() & mask != 0 {
-            let origin = value.term(mask).and_then(|term| self.terms.origin(term));
-            return Err(doubt(DoubtKind::Branch, place, origin));
+        let open = value.open_lanes() & mask;
+        if open != 0 {
+            let origin = value.term(open).and_then(|term| self.terms.origin(term));
+            self.either(warp, id, targets, open, origin.unwrap_or(Origin::Register))?;
         }
-        for lane in lanes(mask) {
+        for lane in lanes(mask & !open) {
             let target =
                 usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
             // An index outside the table is undefined behaviour: nothing can be said about what follows.
@@ -176,7 +188,7 @@ impl<E: Events> Machine<'_, E> {
             }
             Operand::Constant(bits) => Value::uniform(*bits),
             Operand::Special(special) => self.special(warp, pc, *special),
-            Operand::Opaque => Value::open(self.terms.fresh(super::Origin::Unsupported(pc))),
+            Operand::Opaque => Value::open(self.terms.fresh(Origin::Unsupported(pc))),
         }
     }
 
@@ -211,7 +223,7 @@ impl<E: Events> Machine<'_, E> {
             Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
             Special::DynamicSharedSize => Value::uniform(u64::from(self.inputs.dynamic_shared)),
             Special::TotalSharedSize => Value::uniform(self.inputs.shared),
-            Special::Other => Value::open(self.terms.fresh(super::Origin::Hardware(pc))),
+            Special::Other => Value::open(self.terms.fresh(Origin::Hardware(pc))),
         }
     }
 
@@ -225,6 +237,9 @@ impl<E: Events> Machine<'_, E> {
         enabled: LaneMask,
     ) -> Step<LaneMask> {
         let Some(decoded) = instr.decoded().copied() else { return Ok(0) };
+        if let Some(maybe) = &self.maybe {
+            return Err(doubt(DoubtKind::Branch, maybe.place, Some(maybe.origin)));
+        }
         self.count_commands(enabled);
         if decoded.row.effect == Effect::Barrier {
             return self.wait_for_warp(warp, block, pc, instr, &decoded, enabled);

@@ -178,6 +178,17 @@ impl Value {
         *self = Self { shape: Shape::Each(each), open };
     }
 
+    /// The lanes in which two values are not the same.
+    pub(super) fn differs(&self, other: &Self) -> LaneMask {
+        if self == other {
+            return 0;
+        }
+        let differs = |lane: usize| {
+            self.lane(lane) != other.lane(lane) || (self.open ^ other.open) >> lane & 1 == 1
+        };
+        (0..WARP).filter(|lane| differs(*lane)).fold(0, |mask, lane| mask | 1 << lane)
+    }
+
     /// Brings an affine result of `bits` bits into range: exact if no lane wraps, lane by lane otherwise.
     pub(crate) fn affine_in(base: u64, step: u64, bits: u32) -> Self {
         let base = truncate(base, bits);

@@ -44,6 +44,9 @@ impl<'m> Linker<'m> {
         let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded));
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
             let letter = shape.get(at).copied().unwrap_or(b'*');
+            if known.is_some() && at >= shape.len() && !shape.ends_with(b"*") {
+                return Err(self.bad_operand(instruction, "fewer operands"));
+            }
             match letter {
                 b'd' if known.is_some() || is_register_like(operand) => {
                     self.dest(frame, instruction, operand, &mut dests)?;

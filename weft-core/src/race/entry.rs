@@ -15,6 +15,8 @@ pub(super) struct Entry {
 /// How two unordered accesses of one byte conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Conflict {
+    /// One of the two may not happen.
+    Possible,
     /// Both are strong with scopes that include each other: no data race in PTX's memory model, yet unordered.
     Strong,
     /// A data race.
@@ -29,6 +31,7 @@ pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
     let scoped = same_cta || !(a.is_cta_scoped || b.is_cta_scoped);
     match (a.is_strong && b.is_strong && scoped, a.is_atomic && b.is_atomic) {
         (true, true) => None,
+        _ if a.is_maybe || b.is_maybe => Some(Conflict::Possible),
         (true, false) => Some(Conflict::Strong),
         (false, _) => Some(Conflict::Race),
     }
@@ -39,6 +42,7 @@ fn covers(b: Kind, a: Kind) -> bool {
     let is_as_weak = !b.is_strong || a.is_strong;
     let is_as_plain = !b.is_atomic || a.is_atomic;
     (b.writes || !a.writes)
+        && (!b.is_maybe || a.is_maybe)
         && is_as_weak
         && is_as_plain
         && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)

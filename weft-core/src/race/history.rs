@@ -93,6 +93,7 @@ fn records_of(
                 lane: u8::try_from(lane).unwrap_or(0),
                 address,
                 bytes: access.bytes,
+                maybe: access.maybe,
             };
             records.push((
                 *byte,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::entry::Conflict;
-use crate::emulate::{Kind, LaneMask};
+use crate::emulate::{Kind, LaneMask, Origin};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -24,6 +24,8 @@ pub struct Side {
     pub address: u64,
     /// Bytes.
     pub bytes: u32,
+    /// Where the open condition that it lies under comes from.
+    pub maybe: Option<Origin>,
 }
 
 /// A concrete race.
@@ -87,7 +89,9 @@ impl Pairs {
             between_ctas: 0,
             seen: HashMap::new(),
         });
-        pair.conflict = pair.conflict.max(conflict);
+        if conflict > pair.conflict {
+            (pair.conflict, pair.example) = (conflict, example);
+        }
         pair.is_benign &= is_benign;
         let warp = |side: &Side| u64::from(side.cta) << 8 | u64::from(side.warp);
         let place = |side: &Side| (side.pc, warp(side), side.lane);

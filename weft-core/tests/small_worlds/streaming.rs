@@ -178,6 +178,7 @@ impl Run<'_> {
             bytes,
             kind,
             stored: &[],
+            maybe: None,
         };
         pass.access(&access, &self.order);
     }

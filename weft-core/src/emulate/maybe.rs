@@ -1,0 +1,160 @@
+//! Branches on open conditions: both sides run, for the lanes concerned, as *maybe*.
+//!
+//! Each side starts from the state at the branch and runs up to the branch's post-dominator, where the sides are joined:
+//! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, all
+//! that the loop assigns is open before, and the loop runs once from its header: this stands for every iteration.
+//! Accesses on the way are marked; nothing on the way may wait for other threads.
+
+use super::event::Events;
+use super::machine::{Machine, Step};
+use super::memory::Memory;
+use super::term::Origin;
+use super::value::{LaneMask, Value, lanes};
+use super::warp::Front;
+use crate::flow::{BlockId, PlaceId, Program};
+use crate::ptx::Space;
+use crate::ptx::isa::Effect;
+
+/// The machine runs what may not happen.
+#[derive(Clone, Debug)]
+pub(super) struct Maybe {
+    /// Where the open condition comes from.
+    pub(super) origin: Origin,
+    /// The branch.
+    pub(super) place: PlaceId,
+    /// Blocks at which the sides end.
+    stops: Vec<BlockId>,
+    /// Headers of loops whose every iteration is run at once.
+    widened: Vec<BlockId>,
+}
+
+impl Maybe {
+    /// A single instruction under an open guard.
+    pub(super) const fn guard(origin: Origin, place: PlaceId) -> Self {
+        Self { origin, place, stops: Vec::new(), widened: Vec::new() }
+    }
+
+    /// Whether a side ends at a block.
+    pub(super) fn stops_at(&self, block: BlockId) -> bool {
+        self.stops.contains(&block)
+    }
+}
+
+/// The part of a warp's state that belongs to its lanes.
+#[derive(Clone)]
+struct State {
+    registers: Vec<Value>,
+    local: Vec<Memory>,
+}
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes whose condition is open go to all of `sides`, and meet again at the branch's post-dominator.
+    pub(super) fn either(
+        &mut self,
+        warp: usize,
+        branch: BlockId,
+        sides: &[BlockId],
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
+        let program = self.program;
+        let block = &program.blocks[branch.index()];
+        let Some(merge) = block.post_dominator else { return Ok(()) };
+        let outer = self.maybe.take();
+        let (mut stops, mut widened) = outer
+            .as_ref()
+            .map_or_else(Default::default, |outer| (outer.stops.clone(), outer.widened.clone()));
+        stops.push(merge);
+        let mut entries: Vec<_> = sides.to_vec();
+        let goes_round = |header: &&BlockId| {
+            !program.blocks[merge.index()].loops.contains(header) && !widened.contains(header)
+        };
+        if let Some(&header) = block.loops.iter().find(goes_round) {
+            self.forget_loop(warp, header, mask, origin);
+            stops.push(header);
+            widened.push(header);
+            entries.retain(|entry| *entry != header);
+            // Twice: what the loop stores is read back by its next iteration.
+            entries.extend([header, header]);
+        }
+        let maybe = Maybe { origin, place: block.place, stops, widened };
+        let saved = self.state(warp);
+        let mut joined: Option<State> = None;
+        for entry in entries {
+            self.restore(warp, saved.clone());
+            if entry != merge {
+                self.run_side(warp, entry, mask, maybe.clone())?;
+            }
+            joined = Some(match joined {
+                None => self.state(warp),
+                Some(before) => self.join(warp, before, mask, origin),
+            });
+        }
+        self.restore(warp, joined.unwrap_or(saved));
+        self.maybe = outer;
+        self.go(warp, branch, merge, mask)
+    }
+
+    fn run_side(&mut self, warp: usize, entry: BlockId, lanes: LaneMask, maybe: Maybe) -> Step<()> {
+        let fronts =
+            std::mem::replace(&mut self.warps[warp].fronts, vec![Front { block: entry, lanes }]);
+        self.maybe = Some(maybe);
+        while let Some(front) = self.warps[warp].least() {
+            self.block(warp, front.block, front.lanes)?;
+        }
+        self.warps[warp].fronts = fronts;
+        Ok(())
+    }
+
+    fn state(&self, warp: usize) -> State {
+        let own = &self.warps[warp];
+        State { registers: own.registers.clone(), local: own.local.clone() }
+    }
+
+    fn restore(&mut self, warp: usize, state: State) {
+        self.warps[warp].registers = state.registers;
+        self.warps[warp].local = state.local;
+    }
+
+    /// The state after either of two sides.
+    fn join(&mut self, warp: usize, before: State, mask: LaneMask, origin: Origin) -> State {
+        let unknown = Value::open(self.terms.fresh(origin));
+        let now = self.state(warp);
+        let mut joined = before;
+        for (own, other) in joined.registers.iter_mut().zip(&now.registers) {
+            let differs = own.differs(other) & mask;
+            if differs != 0 {
+                own.blend(unknown.clone(), differs, LaneMask::MAX);
+            }
+        }
+        if joined.local != now.local {
+            joined.local.clear();
+        }
+        joined
+    }
+
+    /// What any iteration of a loop may assign is open.
+    fn forget_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask, origin: Origin) {
+        let unknown = Value::open(self.terms.fresh(origin));
+        for pc in inside(self.program, header) {
+            let instr = &self.program.code[pc];
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, unknown.clone(), mask);
+            }
+            let is_local = instr
+                .address
+                .is_some_and(|address| matches!(address.space, Space::Local | Space::Generic));
+            if instr.effect() == Effect::Store && is_local && self.slice.contents.local {
+                for lane in lanes(mask) {
+                    *self.warps[warp].local(lane) = Memory::default();
+                }
+            }
+        }
+    }
+}
+
+/// The instructions of a loop.
+fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = usize> {
+    let blocks = program.blocks.iter().filter(move |block| block.loops.contains(&header));
+    blocks.flat_map(|block| block.first.index()..block.end.index())
+}
