@@ -22,7 +22,7 @@ impl Dim3 {
 
     /// The number of points.
     pub fn count(self) -> u64 {
-        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+        u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
     }
 
     /// The coordinates of the point with this linear index, x fastest.

@@ -27,6 +27,12 @@ pub(super) fn vacuous(names: &Names<'_>) -> Finding {
     open(Code::Vacuous, None, message, names.kernel_site("does nothing"), Some(help))
 }
 
+pub(super) fn too_much_memory(names: &Names<'_>) -> Finding {
+    let message = "more memory is accessed, or raced on, than is followed".to_owned();
+    let help = "choose a smaller launch".to_owned();
+    open(Code::Limit, None, message, names.kernel_site("accesses too much"), Some(help))
+}
+
 /// The machine stopped because something was open.
 pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.

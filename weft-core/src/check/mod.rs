@@ -12,14 +12,13 @@ mod request;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Cta, End, Inputs, Run, Terms};
+use crate::emulate::{Cta, DoubtKind, End, Inputs, Run, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Stats};
 use crate::flow::{self, Pc, Program, Terminator};
 use crate::launch::{Dim3, Launch};
-use crate::ptx::isa::Opcode;
 use crate::ptx::{Function, Module, Space};
 use crate::race::{Ctas, OpenAccesses};
-use crate::slice::{self, Keep, Slice};
+use crate::slice::{self, Slice};
 
 use detector::Detector;
 use names::Names;
@@ -99,7 +98,10 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
         report.stats.generations += run.generations;
-        let is_broken = barriers::is_defect(&run.end) || !detector.recycled.is_empty();
+        let is_out_of_fuel =
+            matches!(&run.end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
+        let is_broken =
+            barriers::is_defect(&run.end) || !detector.recycled.is_empty() || is_out_of_fuel;
         decided.push(Decided { cta, run, detector });
         if is_broken {
             break;
@@ -116,6 +118,10 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
     if decided.iter().all(|own| own.detector.recycled.is_empty()) {
         findings.extend(races::explain(names, inputs, &decided, between.racing()));
+    }
+    let is_full = |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
+    if between.is_full() || decided.iter().any(is_full) {
+        findings.push(doubts::too_much_memory(names));
     }
     for own in &decided {
         findings
@@ -150,18 +156,14 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     let is_global = |symbol: &&flow::Symbol| symbol.space == Space::Global;
     let variables = names.program.symbols.iter().filter(is_global).count();
     assume(pointers > 0 && pointers + variables > 1, Assumption::DisjointBuffers);
-    assume(uses_activemask(slice, names.program), Assumption::Reconvergence);
+    assume(
+        names.program.symbols.iter().any(|symbol| symbol.init.is_some()),
+        Assumption::InitialValues,
+    );
     assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
     assume(launch.grid.is_none(), Assumption::OneCta);
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
-}
-
-fn uses_activemask(slice: &Slice, program: &Program) -> bool {
-    program.code.iter().zip(&slice.keep).any(|(instr, keep)| {
-        *keep == Keep::Value
-            && instr.decoded().is_some_and(|decoded| decoded.row.opcode == Opcode::Activemask)
-    })
 }
 
 /// Loops are contiguous in the sort order: one is dropped if none of its branches is decided.

@@ -132,6 +132,10 @@ impl Names<'_> {
             Some(Origin::Atomic(pc)) => {
                 text(format!("the result of the atomic at line {}", self.line(pc)))
             }
+            Some(Origin::Strong(pc)) => text(format!(
+                "a volatile or relaxed load at line {}, which may see any store",
+                self.line(pc)
+            )),
             Some(Origin::Unsupported(pc)) => {
                 text(format!("the instruction at line {}, which is not modelled", self.line(pc)))
             }

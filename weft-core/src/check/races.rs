@@ -7,13 +7,11 @@ use super::names::Names;
 use super::recorder::Recorder;
 use crate::emulate::{Inputs, Kind, Terms};
 use crate::finding::{Check, Code, Finding, Role, Site};
-use crate::flow::Pc;
+use crate::flow::{Pc, Program};
 use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
 use crate::race::{Conflict, CtaHistory, Pair, Pairs, Side, Watched};
 use crate::slice;
-
-/// Ctas that are run again for races within a cta; further ones race in the same way.
-const MAX_CTAS: usize = 4;
 
 /// Names every racing pair of instructions.
 pub(super) fn explain(
@@ -33,8 +31,9 @@ pub(super) fn explain(
     let stores = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
     let pairs = record(names, inputs, decided, between, &stores);
+    let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
-        pairs.iter().map(|(space, pair)| finding(names, space, pair)).collect();
+        pairs.iter().map(|(space, pair)| finding(names, space, pair, may_order)).collect();
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     findings
 }
@@ -50,20 +49,13 @@ fn record(
     let slice = slice::mark(program, widen);
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
-    let mut again = 0;
     for own in decided {
         let bytes =
             |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
-        let mut watched = Watched {
+        let watched = Watched {
             shared: bytes(own.detector.shared.racing()),
             global: bytes(own.detector.global.racing()),
         };
-        let races = !watched.shared.is_empty() || !watched.global.is_empty();
-        if races && again == MAX_CTAS {
-            watched = Watched::default();
-        } else if races {
-            again += 1;
-        }
         if between.is_empty() && watched.shared.is_empty() && watched.global.is_empty() {
             continue;
         }
@@ -94,7 +86,33 @@ pub(super) const fn word(kind: Kind) -> (&'static str, Role) {
     }
 }
 
-fn finding(names: &Names<'_>, space: Space, pair: &Pair) -> Finding {
+/// Whether threads may order each other through memory: release and acquire patterns (PTX ISA §8.8), which are not
+/// followed. They need such an access, or a fence together with strong accesses.
+fn hands_over(program: &Program) -> bool {
+    let has = |wanted: fn(&Decoded) -> bool| {
+        program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
+    };
+    let is_access = |decoded: &Decoded| {
+        matches!(decoded.row.effect, Effect::Load | Effect::Store | Effect::Atomic)
+    };
+    let patterns = has(|decoded| {
+        let words = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
+        decoded.row.family == Family::Access && decoded.modifiers.first_of(&words).is_some()
+    });
+    let fences = has(|decoded| decoded.row.family == Family::Fence);
+    let strong = program
+        .code
+        .iter()
+        .filter_map(|instr| instr.decoded())
+        .filter(|decoded| is_access(decoded))
+        .any(|decoded| {
+            let words = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
+            decoded.row.effect == Effect::Atomic || decoded.modifiers.first_of(&words).is_some()
+        });
+    patterns || fences && strong
+}
+
+fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);
     let by_line = |side: &Side| (names.program.place(side.pc).span, side.cta, side.warp, side.lane);
     let (first, second) =
@@ -107,6 +125,7 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair) -> Finding {
     let code = match pair.conflict {
         Conflict::Possible => Code::PossibleRace,
         Conflict::Strong => Code::UnorderedStrong,
+        Conflict::Race if may_order => Code::PossibleRace,
         Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
         Conflict::Race => race,
     };
@@ -180,6 +199,9 @@ fn counts(pair: &Pair) -> String {
 fn help(names: &Names<'_>, code: Code, first: &Side, second: &Side) -> String {
     let open = first.maybe.or(second.maybe);
     match code {
+        Code::PossibleRace if open.is_none() => {
+            "fences, acquires and releases of this kernel may order the two; such patterns are not followed".into()
+        }
         Code::PossibleRace => {
             let (origin, help) = names.origin(open);
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));

@@ -1,10 +1,12 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
+use std::collections::BTreeSet;
+
 use super::event::{Access, DoubtKind, Events, Kind, OpenAccess};
 use super::machine::{Machine, Step, doubt};
 use super::memory::Loaded;
 use super::ops::space_of;
-use super::term::Origin;
+use super::term::{Origin, Region};
 use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
 use crate::flow::{Address, Instr, Pc};
 use crate::launch::Atomics;
@@ -29,21 +31,29 @@ impl<E: Events> Machine<'_, E> {
             self.access_open(warp, pc, instr, decoded, &address, &addresses, open)?;
         }
         for (space, lanes, addresses) in split(address.space, addresses, enabled & !open) {
-            self.access_space(warp, pc, instr, decoded, space, &addresses, lanes);
+            self.access_space(warp, pc, instr, decoded, space, &addresses, lanes)?;
         }
         Ok(())
     }
 
     fn addresses(&self, warp: usize, address: &Address) -> Value {
-        let Some(base) = address.base else { return Value::uniform(address.offset) };
+        // The addresses of these spaces have 32 bits, whatever the register's width.
+        let bits = if matches!(address.space, Space::Generic | Space::Global) { 64 } else { 32 };
+        let Some(base) = address.base else {
+            return Value::uniform(truncate(address.offset, bits));
+        };
         let value = &self.warps[warp].registers[base.index()];
         if let Some((base, step)) = value.as_affine() {
-            return Value::affine(base.wrapping_add(address.offset), step);
+            return Value::affine_in(base.wrapping_add(address.offset), step, bits);
         }
         let open = value.open_lanes();
         let lane = |lane: usize| {
             let own = value.lane(lane);
-            if open >> lane & 1 == 1 { own } else { own.wrapping_add(address.offset) }
+            if open >> lane & 1 == 1 {
+                own
+            } else {
+                truncate(own.wrapping_add(address.offset), bits)
+            }
         };
         Value::each(std::array::from_fn(lane), open)
     }
@@ -60,12 +70,16 @@ impl<E: Events> Machine<'_, E> {
         addresses: &Value,
         open: LaneMask,
     ) -> Step<()> {
-        let term = addresses.term(open);
-        let region = term.and_then(|term| self.terms.region(term));
-        let origin = term.and_then(|term| self.terms.origin(term));
-        let space = match (address.space, region) {
-            (Space::Generic, Some(_)) => Space::Global,
-            (space, _) => space,
+        let origin = addresses.term(open).and_then(|term| self.terms.origin(term));
+        let region =
+            |lane: usize| match addresses.term(1 << lane).map(|term| self.terms.region(term)) {
+                Some(Region::Buffer(argument)) => Some(argument),
+                _ => None,
+            };
+        let regions: BTreeSet<_> = lanes(open).map(region).collect();
+        let space = match address.space {
+            Space::Generic if !regions.contains(&None) => Space::Global,
+            space => space,
         };
         let is_observed = matches!(space, Space::Shared | Space::Global);
         let writes = decoded.row.effect != Effect::Load;
@@ -81,7 +95,9 @@ impl<E: Events> Machine<'_, E> {
         }
         if is_observed {
             let (is_global, kind) = (space == Space::Global, self.kind(decoded));
-            self.events.open_access(OpenAccess { pc, is_global, region, kind, origin });
+            for region in regions {
+                self.events.open_access(OpenAccess { pc, is_global, region, kind, origin });
+            }
         }
         let value = Value::open(self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))));
         for dest in instr.dests.iter().flatten() {
@@ -100,7 +116,7 @@ impl<E: Events> Machine<'_, E> {
         space: Space,
         addresses: &Value,
         lanes: LaneMask,
-    ) {
+    ) -> Step<()> {
         let keep = self.slice.keep[pc.index()];
         let stored: Vec<Value> = if keep == Keep::Value && decoded.row.effect != Effect::Load {
             instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
@@ -110,9 +126,10 @@ impl<E: Events> Machine<'_, E> {
         let element = decoded.ty().bytes();
         if matches!(space, Space::Shared | Space::Global) {
             self.count_commands(lanes);
+            self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
             // Lanes under an open condition may stand on different sides of it.
             if self.inputs.options.warp_synchronous && self.maybe.is_none() {
-                self.events.converge(warp, lanes);
+                self.events.converge(warp, self.front);
             }
             let bytes = element * u32::from(decoded.vector());
             let access = Access {
@@ -130,13 +147,14 @@ impl<E: Events> Machine<'_, E> {
             self.events.access(&access, self.terms);
         }
         if keep != Keep::Value {
-            return;
+            return Ok(());
         }
         match decoded.row.effect {
             Effect::Load => self.load(warp, pc, instr, decoded, space, addresses, lanes),
-            Effect::Store => self.store(warp, decoded, space, addresses, lanes, &stored),
+            Effect::Store => self.store(warp, pc, decoded, space, addresses, lanes, &stored),
             _ => self.atomic(warp, pc, instr, decoded, space, addresses, lanes),
         }
+        Ok(())
     }
 
     /// `atomics = "off"` makes an atomic a plain access.
@@ -161,6 +179,16 @@ impl<E: Events> Machine<'_, E> {
         mask: LaneMask,
     ) {
         let ty = decoded.ty();
+        // What a strong load sees is up to the schedule; values of 16 bytes are not followed.
+        if ty == Type::B128 || kind(decoded).is_strong {
+            let origin =
+                if ty == Type::B128 { Origin::Unsupported(pc) } else { Origin::Strong(pc) };
+            let value = Value::open(self.terms.fresh(origin));
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, value.clone(), mask);
+            }
+            return;
+        }
         let size = ty.bytes().min(8);
         for (at, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
@@ -234,9 +262,11 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
     fn store(
         &mut self,
         warp: usize,
+        pc: Pc,
         decoded: &Decoded,
         space: Space,
         addresses: &Value,
@@ -244,11 +274,35 @@ impl<E: Events> Machine<'_, E> {
         stored: &[Value],
     ) {
         let ty = decoded.ty();
-        let size = ty.bytes().min(8);
+        if ty == Type::B128 {
+            let term = self.terms.fresh(Origin::Unsupported(pc));
+            self.overwrite(warp, decoded, space, addresses, mask, term);
+            return;
+        }
         for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
             for lane in lanes(mask) {
                 let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
-                self.write(warp, space, lane, address, size, lane_of(value, lane, ty));
+                self.write(warp, space, lane, address, ty.bytes(), lane_of(value, lane, ty));
+            }
+        }
+    }
+
+    /// All bytes of an access become open.
+    fn overwrite(
+        &mut self,
+        warp: usize,
+        decoded: &Decoded,
+        space: Space,
+        addresses: &Value,
+        mask: LaneMask,
+        term: u32,
+    ) {
+        let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
+        let size = decoded.ty().bytes().min(8);
+        for lane in lanes(mask) {
+            for at in (0..bytes).step_by(size as usize) {
+                let address = addresses.lane(lane).wrapping_add(at);
+                self.write(warp, space, lane, address, size, Loaded::Open(term));
             }
         }
     }
@@ -266,10 +320,7 @@ impl<E: Events> Machine<'_, E> {
         mask: LaneMask,
     ) {
         let term = self.terms.fresh(Origin::Atomic(pc));
-        let size = decoded.ty().bytes().min(8);
-        for lane in lanes(mask) {
-            self.write(warp, space, lane, addresses.lane(lane), size, Loaded::Open(term));
-        }
+        self.overwrite(warp, decoded, space, addresses, mask, term);
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, Value::open(term), mask);
         }
@@ -289,9 +340,8 @@ fn lane_of(value: &Value, lane: usize, ty: Type) -> Loaded {
 /// Loads of signed types extend to the register, which may be wider.
 fn extended(ty: Type, loaded: Loaded) -> Loaded {
     match loaded {
-        Loaded::Known(bits) if ty.is_signed() && ty.bits() < 64 => {
-            let wide = signed(bits, ty.bits()).cast_unsigned();
-            Loaded::Known(if ty.bits() == 32 { truncate(wide, 32) } else { wide })
+        Loaded::Known(bits) if ty.is_signed() => {
+            Loaded::Known(signed(bits, ty.bits()).cast_unsigned())
         }
         loaded => loaded,
     }
@@ -340,7 +390,9 @@ fn kind(decoded: &Decoded) -> Kind {
         writes: decoded.row.effect != Effect::Load,
         is_atomic,
         is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
-        is_cta_scoped: decoded.modifiers.has(Modifier::Cta),
+        // Without cluster dimensions a cluster is one cta.
+        is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
+        element: u8::try_from(decoded.ty().bytes()).unwrap_or(0),
         is_maybe: false,
     }
 }

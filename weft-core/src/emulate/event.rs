@@ -20,6 +20,8 @@ pub struct Kind {
     pub is_cta_scoped: bool,
     /// It lies under an open condition and may not happen.
     pub is_maybe: bool,
+    /// Bytes of an element: strong accesses of different sizes do not protect each other (PTX ISA §8.7).
+    pub element: u8,
 }
 
 /// One access instruction of a warp.

@@ -15,19 +15,18 @@ const OPERATIONS: [Modifier; 6] =
     [Modifier::Add, Modifier::Min, Modifier::Max, Modifier::And, Modifier::Or, Modifier::Xor];
 
 impl<E: Events> Machine<'_, E> {
-    /// The lanes of `here` exchange values; they are those of `members` that have not ended.
-    pub(super) fn exchange(&mut self, warp: usize, pc: Pc, here: LaneMask, members: LaneMask) {
+    /// The lanes of `here` exchange values.
+    pub(super) fn exchange(&mut self, warp: usize, pc: Pc, here: LaneMask) {
         let instr = &self.program.code[pc.index()];
         if self.slice.keep[pc.index()] != Keep::Value {
             return;
         }
         let Some(decoded) = instr.decoded() else { return };
         let results = match decoded.row.opcode {
-            Opcode::Activemask => Some((Value::uniform(u64::from(here)), Value::uniform(0))),
-            Opcode::Elect => {
-                let leader = members.trailing_zeros();
-                let is_leader = 1_u32.checked_shl(leader).unwrap_or(0);
-                Some((Value::uniform(u64::from(leader)), Value::bits(is_leader)))
+            // Who stands here, and who is elected, is up to the hardware.
+            Opcode::Activemask | Opcode::Elect => {
+                let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
+                Some((open.clone(), open))
             }
             Opcode::Shfl => self.shuffle(warp, pc, decoded, here),
             Opcode::Vote => {

@@ -82,14 +82,22 @@ impl Inputs {
             let arg = launch.args.get(&position);
             let contents = bytes(position, param, arg)?;
             let origin = Origin::Argument(position);
-            params.push(Segment { start: param.offset, size: param.size, contents, origin });
+            params.push(Segment {
+                start: param.offset,
+                size: param.size,
+                contents,
+                zeros_follow: false,
+                origin,
+            });
             global.push(pointee(position, arg));
         }
         let mut constants = Vec::new();
         for (at, symbol) in program.symbols.iter().enumerate() {
             let contents = symbol.init.clone().unwrap_or_default();
             let origin = Origin::Symbol(at);
-            let segment = Segment { start: symbol.address, size: symbol.size, contents, origin };
+            let zeros_follow = symbol.init.is_some();
+            let (start, size) = (symbol.address, symbol.size);
+            let segment = Segment { start, size, contents, zeros_follow, origin };
             match symbol.space {
                 Space::Global => global.push(segment),
                 Space::Const => constants.push(segment),
@@ -112,10 +120,20 @@ impl Inputs {
 fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
     let (at, origin) = (buffer(position), Origin::Contents(position));
     match arg {
-        Some(Arg::Buffer(Buffer { contents: Some(contents) })) => {
-            Segment { start: at, size: contents.len() as u64, contents: contents.clone(), origin }
-        }
-        _ => Segment { start: at - REACH, size: 2 * REACH, contents: Vec::new(), origin },
+        Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
+            start: at,
+            size: contents.len() as u64,
+            contents: contents.clone(),
+            zeros_follow: false,
+            origin,
+        },
+        _ => Segment {
+            start: at - REACH,
+            size: 2 * REACH,
+            contents: Vec::new(),
+            zeros_follow: false,
+            origin,
+        },
     }
 }
 

@@ -12,7 +12,8 @@ use super::warp::{Wait, WaitFor, Warp};
 use crate::flow::{BlockId, PlaceId, Program};
 use crate::slice::Slice;
 
-/// Instructions of one cta, counted once a warp, before the machine gives up.
+/// Instructions of one cta, counted once a warp, before the machine gives up. An access counts once more for each four
+/// of its lanes.
 pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 
 /// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
@@ -46,6 +47,8 @@ pub(super) struct Machine<'a, E> {
     /// By warp, and by barrier: what the rule for the whole cta needs.
     pub(super) iterations: Vec<Iterations>,
     pub(super) gathered: [Option<Reached>; Barriers::COUNT],
+    /// The lanes that run the current block.
+    pub(super) front: LaneMask,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -86,6 +89,7 @@ pub fn run(
         votes: [(0, 0, None); Barriers::COUNT],
         iterations: vec![Iterations::new(); count],
         gathered: std::array::from_fn(|_| None),
+        front: 0,
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),

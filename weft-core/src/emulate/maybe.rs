@@ -65,7 +65,7 @@ impl<E: Events> Machine<'_, E> {
             .as_ref()
             .map_or_else(Default::default, |outer| (outer.stops.clone(), outer.widened.clone()));
         stops.push(merge);
-        let mut entries: Vec<_> = sides.to_vec();
+        let mut rounds = Vec::new();
         let goes_round = |header: &&BlockId| {
             !program.blocks[merge.index()].loops.contains(header) && !widened.contains(header)
         };
@@ -73,18 +73,19 @@ impl<E: Events> Machine<'_, E> {
             self.forget_loop(warp, header, mask, origin);
             stops.push(header);
             widened.push(header);
-            entries.retain(|entry| *entry != header);
             // Twice: what the loop stores is read back by its next iteration.
-            entries.extend([header, header]);
+            rounds = vec![header; 2];
         }
+        // A side that ends at once changes nothing.
+        let (ended, mut entries): (Vec<_>, Vec<_>) =
+            sides.iter().partition(|side| stops.contains(side));
+        entries.extend(rounds);
         let maybe = Maybe { origin, place: block.place, stops, widened };
         let saved = self.state(warp);
-        let mut joined: Option<State> = None;
+        let mut joined = (!ended.is_empty()).then(|| saved.clone());
         for entry in entries {
             self.restore(warp, saved.clone());
-            if entry != merge {
-                self.run_side(warp, entry, mask, maybe.clone())?;
-            }
+            self.run_side(warp, entry, mask, maybe.clone())?;
             joined = Some(match joined {
                 None => self.state(warp),
                 Some(before) => self.join(warp, before, mask, origin),
@@ -118,7 +119,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// The state after either of two sides.
     fn join(&mut self, warp: usize, before: State, mask: LaneMask, origin: Origin) -> State {
-        let unknown = Value::open(self.terms.fresh(origin));
+        let unknown = Value::open(self.terms.unclear(origin));
         let now = self.state(warp);
         let mut joined = before;
         for (own, other) in joined.registers.iter_mut().zip(&now.registers) {
@@ -135,7 +136,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// What any iteration of a loop may assign is open.
     fn forget_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask, origin: Origin) {
-        let unknown = Value::open(self.terms.fresh(origin));
+        let unknown = Value::open(self.terms.unclear(origin));
         for pc in inside(self.program, header) {
             let instr = &self.program.code[pc];
             for dest in instr.dests.iter().flatten() {

@@ -19,10 +19,20 @@ pub(super) struct Segment {
     pub(super) start: u64,
     /// Bytes; accesses beyond it belong to no segment.
     pub(super) size: u64,
-    /// Known contents from the first byte on; what is beyond them is open.
+    /// Known contents from the first byte on.
     pub(super) contents: Vec<u8>,
+    /// Whether zeros follow the known contents; otherwise what follows is open.
+    pub(super) zeros_follow: bool,
     /// Where open contents come from.
     pub(super) origin: Origin,
+}
+
+impl Segment {
+    fn byte(&self, address: u64) -> Option<u8> {
+        let at = address.checked_sub(self.start).filter(|at| *at < self.size)?;
+        let given = usize::try_from(at).ok().and_then(|at| self.contents.get(at)).copied();
+        given.or(self.zeros_follow.then_some(0))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,12 +98,7 @@ impl Memory {
         let mut initial = 0;
         for at in 0..size {
             let here = address.wrapping_add(u64::from(at));
-            let given = segment.and_then(|segment| {
-                segment
-                    .contents
-                    .get(usize::try_from(here.wrapping_sub(segment.start)).ok()?)
-                    .copied()
-            });
+            let given = segment.and_then(|segment| segment.byte(here));
             let byte = match (self.byte(here), given) {
                 (Byte::Known(byte), _) | (Byte::Initial, Some(byte)) => byte,
                 (Byte::Initial, None) => {
@@ -204,6 +209,7 @@ mod tests {
             start: 0x1000,
             size: 64,
             contents: vec![1, 2, 3, 4],
+            zeros_follow: false,
             origin: Origin::Contents(0),
         };
         let memory = Memory::new(vec![segment]);

@@ -15,7 +15,7 @@ impl<E: Events> Machine<'_, E> {
             let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
             match wait.what {
                 WaitFor::Members(_) => self.events.converge(warp, here),
-                WaitFor::Exchange(members) => self.exchange(warp, wait.pc, here, members),
+                WaitFor::Exchange(_) => self.exchange(warp, wait.pc, here),
                 WaitFor::Warp { .. } => {}
             }
             for side in sides {

@@ -4,7 +4,7 @@ use super::event::{DoubtKind, Events};
 use super::machine::{Machine, Step, doubt};
 use super::maybe::Maybe;
 use super::ops;
-use super::term::Origin;
+use super::term::{Origin, Region};
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Wait, WaitFor};
 use crate::flow::{BlockId, Condition, Instr, Operand, Pc, Special, Terminator};
@@ -16,6 +16,7 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         let block = &program.blocks[id.index()];
         self.spend(u64::from(block.end.0 - block.first.0) + 1, block.place)?;
+        self.front = lanes;
         let mut waiting = 0;
         for (pc, instr) in program.instructions(id) {
             if self.slice.keep[pc.index()] != Keep::Nothing {
@@ -101,7 +102,7 @@ impl<E: Events> Machine<'_, E> {
             }
             _ => return Err(doubt(DoubtKind::Branch, instr.place, Some(origin))),
         }
-        let unknown = Value::open(self.terms.fresh(origin));
+        let unknown = Value::open(self.terms.unclear(origin));
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, unknown.clone(), open);
         }
@@ -183,8 +184,10 @@ impl<E: Events> Machine<'_, E> {
         match operand {
             Operand::Register(register) => self.warps[warp].registers[register.index()].clone(),
             Operand::Not(register) => {
-                let value = &self.warps[warp].registers[register.index()];
-                if value.open_lanes() == 0 { Value::bits(!value.truth()) } else { value.clone() }
+                let value = self.warps[warp].registers[register.index()].clone();
+                value.complement(|term| {
+                    self.terms.operation(u64::MAX - 2, &[(true, u64::from(term))], Region::Number)
+                })
             }
             Operand::Constant(bits) => Value::uniform(*bits),
             Operand::Special(special) => self.special(warp, pc, *special),
@@ -213,16 +216,12 @@ impl<E: Events> Machine<'_, E> {
             Special::Ctaid(part) => Value::uniform(dimension(self.cta.at, part)),
             Special::Nctaid(part) => Value::uniform(dimension([grid.x, grid.y, grid.z], part)),
             Special::Laneid => Value::affine(0, 1),
-            // The manual calls it volatile; within a run it is what lays out the warps.
-            Special::Warpid => Value::uniform(warp as u64),
-            Special::Nwarpid => Value::uniform(self.warps.len() as u64),
             Special::LanemaskEq => mask(|lane| 1 << lane),
             Special::LanemaskLt => mask(|lane| (1 << lane) - 1),
             Special::LanemaskLe => mask(|lane| (1 << lane) | ((1 << lane) - 1)),
             Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
             Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
             Special::DynamicSharedSize => Value::uniform(u64::from(self.inputs.dynamic_shared)),
-            Special::TotalSharedSize => Value::uniform(self.inputs.shared),
             Special::Other => Value::open(self.terms.fresh(Origin::Hardware(pc))),
         }
     }
@@ -247,8 +246,15 @@ impl<E: Events> Machine<'_, E> {
         let is_sync =
             decoded.modifiers.has(Modifier::Sync) || decoded.row.effect == Effect::WarpBarrier;
         if !is_sync {
-            // `activemask` and the forms before PTX 6.0 take whoever is here.
-            self.exchange(warp, pc, enabled, enabled);
+            // `activemask` and the forms before PTX 6.0 take whoever is here, which only lock step makes sure.
+            if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
+                self.exchange(warp, pc, enabled);
+                return Ok(0);
+            }
+            let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, open.clone(), enabled);
+            }
             return Ok(0);
         }
         let at = instr.sources.len().saturating_sub(1);

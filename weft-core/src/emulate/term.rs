@@ -21,15 +21,28 @@ pub enum Origin {
     Unsupported(Pc),
     /// A special register that only the hardware knows.
     Hardware(Pc),
+    /// A volatile or relaxed load: what it sees is up to the schedule.
+    Strong(Pc),
     /// A register that nothing wrote.
     Register,
+}
+
+/// What an open value has to do with addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// No address is in it: added to a pointer, it leads to somewhere in the pointer's buffer.
+    Number,
+    /// An address in the buffer of this argument.
+    Buffer(usize),
+    /// Addresses are in it in some other way, such as a difference of pointers.
+    Unclear,
 }
 
 /// What makes two terms the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     /// In the pass that decides: only where it comes from.
-    From(Origin, Option<usize>),
+    From(Origin, Region),
     /// Initial contents of memory: address and bytes.
     Initial(Origin, u64, u32),
     /// An operation, by its decoded instruction, on these operands; the flag says that an operand is a term.
@@ -39,7 +52,7 @@ enum Key {
 #[derive(Clone, Copy, Debug)]
 struct Term {
     origin: Origin,
-    region: Option<usize>,
+    region: Region,
     is_unique: bool,
 }
 
@@ -66,9 +79,9 @@ impl Terms {
         self.all.get(term as usize).map(|term| term.origin)
     }
 
-    /// The argument whose buffer an open address lies in, if it is a known pointer plus something open.
-    pub fn region(&self, term: u32) -> Option<usize> {
-        self.all.get(term as usize).and_then(|term| term.region)
+    /// What a value has to do with addresses.
+    pub fn region(&self, term: u32) -> Region {
+        self.all.get(term as usize).map_or(Region::Unclear, |term| term.region)
     }
 
     /// Whether two open values are provably equal.
@@ -100,18 +113,24 @@ impl Terms {
 
     /// A value that equals no other.
     pub fn fresh(&mut self, origin: Origin) -> u32 {
-        self.shared(Term { origin, region: None, is_unique: true })
+        self.shared(Term { origin, region: Region::Number, is_unique: true })
+    }
+
+    /// A value that equals no other, and may be an address or a difference of them: one of several values.
+    pub fn unclear(&mut self, origin: Origin) -> u32 {
+        self.shared(Term { origin, region: Region::Unclear, is_unique: true })
     }
 
     /// The value of an argument.
     pub fn argument(&mut self, position: usize) -> u32 {
-        let term = Term { origin: Origin::Argument(position), region: None, is_unique: false };
+        let term =
+            Term { origin: Origin::Argument(position), region: Region::Number, is_unique: false };
         self.intern(Key::Initial(term.origin, 0, 0), term)
     }
 
     /// What memory held before the launch.
     pub fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> u32 {
-        let term = Term { origin, region: None, is_unique: false };
+        let term = Term { origin, region: Region::Number, is_unique: false };
         if self.exact {
             self.intern(Key::Initial(origin, address, bytes), term)
         } else {
@@ -119,17 +138,12 @@ impl Terms {
         }
     }
 
-    /// The result of an operation with an open operand: its origin is that of the first open one.
-    pub fn operation(
-        &mut self,
-        opcode: u64,
-        operands: &[(bool, u64)],
-        region: Option<usize>,
-    ) -> u32 {
+    /// The result of an operation with an open operand: its origin is that of the first open one. `region`: what the
+    /// result has to do with addresses.
+    pub fn operation(&mut self, opcode: u64, operands: &[(bool, u64)], region: Region) -> u32 {
         let first = operands.iter().find(|(is_open, _)| *is_open).map_or(0, |(_, term)| *term);
         let from = self.all.get(usize::try_from(first).unwrap_or(0)).copied();
         let Some(from) = from else { return 0 };
-        let region = region.or(from.region);
         let is_unique = operands.iter().any(|&(is_open, term)| {
             is_open
                 && usize::try_from(term)

@@ -178,6 +178,20 @@ impl Value {
         *self = Self { shape: Shape::Each(each), open };
     }
 
+    /// The complement of a predicate; `open` makes the term of an open lane's complement.
+    pub(super) fn complement(&self, mut open: impl FnMut(u32) -> u32) -> Self {
+        if self.open == 0 {
+            return Self::bits(!self.truth());
+        }
+        let lane = |lane: usize| match self.lane(lane) {
+            term if self.open >> lane & 1 == 1 => {
+                u64::from(open(u32::try_from(term).unwrap_or(u32::MAX)))
+            }
+            bits => u64::from(bits == 0),
+        };
+        Self::each(std::array::from_fn(lane), self.open)
+    }
+
     /// The lanes in which two values are not the same.
     pub(super) fn differs(&self, other: &Self) -> LaneMask {
         if self == other {

@@ -55,8 +55,8 @@ pub enum Assumption {
     OneCta,
     /// Only some ctas of the grid were checked.
     SomeCtas,
-    /// `activemask` names the lanes that stand together where lanes reconverge as early as they can.
-    Reconvergence,
+    /// Initialised variables hold their initial values.
+    InitialValues,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
@@ -79,9 +79,7 @@ impl Assumption {
             Self::SomeCtas => {
                 "corner ctas and their neighbours stand for the others: not every cta of the grid was run"
             }
-            Self::Reconvergence => {
-                "lanes reconverge as early as they can, which `activemask` makes visible"
-            }
+            Self::InitialValues => "initialised variables hold their initial values at the launch",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
         }

@@ -55,7 +55,7 @@ pub(super) fn build(linked: Linked) -> Program {
     for (at, &block) in order.iter().enumerate() {
         number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
     }
-    let post_dominators = post_dominators(&successors, &reachable, last);
+    let post_dominators = post_dominators(&successors, &loops.retreating, last);
     let mut program = Program {
         code: Vec::new(),
         blocks: Vec::with_capacity(order.len()),
@@ -149,22 +149,19 @@ fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
     (raw, labels)
 }
 
-/// A block that cannot reach the end, as in an endless loop, is taken to have an edge there.
+/// The edges that close an endless loop are taken to lead to the end as well.
 fn post_dominators(
     successors: &[Vec<usize>],
-    reachable: &[usize],
+    retreating: &[(usize, usize)],
     last: usize,
 ) -> Vec<Option<usize>> {
     let mut successors = successors.to_vec();
-    loop {
-        let backwards = reversed(&successors);
-        let mut ends = vec![false; successors.len()];
-        for node in post_order(&backwards, last) {
-            ends[node] = true;
-        }
-        match reachable.iter().rev().find(|&&node| !ends[node]) {
-            Some(&stuck) => successors[stuck].push(last),
-            None => return immediate_dominators(&backwards, last),
-        }
+    let mut ends = vec![false; successors.len()];
+    for node in post_order(&reversed(&successors), last) {
+        ends[node] = true;
     }
+    for &(latch, _) in retreating.iter().filter(|(latch, _)| !ends[*latch]) {
+        successors[latch].push(last);
+    }
+    immediate_dominators(&reversed(&successors), last)
 }

@@ -8,6 +8,9 @@ use super::program::{Condition, Instr, Operand, Operation, PlaceId, Reg};
 use super::scope::Declared;
 use crate::ptx::{self, Function, Instruction, Space, Variable, isa};
 
+/// Calls within calls that are linked in.
+const MAX_CALLS: usize = 64;
+
 impl<'m> Linker<'m> {
     pub(super) fn call(
         &mut self,
@@ -30,7 +33,17 @@ impl<'m> Linker<'m> {
         let (results, arguments) =
             (frame.body.operands(&results.unwrap_or(0..0)), frame.body.operands(&arguments));
         let name = self.module.name(*callee);
-        let function = self.functions.get(name).copied().filter(|_| !self.stack.contains(&name));
+        // A result that is also an argument would need memory of its own.
+        let names = |operands: &[ptx::Operand]| -> Vec<&str> {
+            operands
+                .iter()
+                .filter_map(ptx::Operand::name)
+                .map(|name| self.module.name(name))
+                .collect()
+        };
+        let shares = names(results).iter().any(|result| names(arguments).contains(result));
+        let is_linkable = !shares && !self.stack.contains(&name) && self.stack.len() < MAX_CALLS;
+        let function = self.functions.get(name).copied().filter(|_| is_linkable);
         match function {
             Some(function) if function.body.is_some() => {
                 self.unless(condition, place, instruction.span, |linker| {

@@ -3,7 +3,7 @@
 use crate::ptx::Span;
 
 /// Lines of linked code, so that calls of calls of calls end.
-pub(super) const MAX_LINES: usize = 4_000_000;
+pub(super) const MAX_LINES: usize = 1_000_000;
 
 /// Why a kernel cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -13,8 +13,6 @@ pub(crate) const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
 pub(crate) const CONST_WINDOW: u64 = 0x7c00_0000_0000_0000;
 /// Bytes of each window.
 pub(crate) const WINDOW: u64 = 1 << 40;
-/// Bytes of initial contents that are kept of one variable; what is beyond them is open.
-const MAX_INIT: usize = 1 << 24;
 /// The first address of global variables; buffers of arguments lie below.
 const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
 
@@ -23,6 +21,7 @@ const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
 pub(super) struct Layout {
     pub(super) symbols: Vec<Symbol>,
     shared: u64,
+    dynamic_align: u64,
     local: u64,
     global: u64,
     constant: u64,
@@ -34,6 +33,7 @@ impl Layout {
         Self {
             symbols: Vec::new(),
             shared: 0,
+            dynamic_align: 16,
             local: 0,
             global: GLOBAL_SYMBOLS,
             constant: 0,
@@ -41,9 +41,14 @@ impl Layout {
         }
     }
 
-    /// Bytes of static shared memory, rounded up to 16.
+    /// Bytes of static shared memory, rounded up to the alignment of dynamic shared memory.
     pub(super) const fn static_shared(&self) -> u64 {
-        align(self.shared, 16)
+        align(self.shared, self.dynamic_align)
+    }
+
+    /// Dynamic shared memory is as aligned as any of its names asks for.
+    pub(super) fn align_dynamic(&mut self, variable: &Variable) {
+        self.dynamic_align = self.dynamic_align.max(u64::from(variable.alignment()));
     }
 
     /// A place for a variable; `None` if it does not fit into its space.
@@ -56,12 +61,14 @@ impl Layout {
             _ => &mut self.global,
         };
         let address = align(*cursor, u64::from(variable.alignment().max(1)));
-        let end = address.checked_add(variable.size()).filter(|_| variable.size() < WINDOW)?;
+        // An array of unknown size is declared elsewhere: room for a large one.
+        let size = if variable.size() == 0 { WINDOW } else { variable.size() };
+        let end = address.checked_add(size).filter(|_| size <= WINDOW)?;
         *cursor = end;
         let space = if variable.space == Space::Param { Space::Local } else { variable.space };
         let name = module.name(variable.name).to_owned();
         let init = initial_bytes(variable);
-        self.symbols.push(Symbol { name, space, address, size: variable.size(), init });
+        self.symbols.push(Symbol { name, space, address, size, init });
         Some(address)
     }
 
@@ -104,6 +111,5 @@ fn initial_bytes(variable: &Variable) -> Option<Vec<u8>> {
         let Initial::Bits(bits) = value else { return None };
         bytes.extend(bits.to_le_bytes().iter().cycle().take(width));
     }
-    bytes.resize(usize::try_from(variable.size()).ok()?.min(MAX_INIT), 0);
     Some(bytes)
 }

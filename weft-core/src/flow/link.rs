@@ -140,7 +140,7 @@ impl<'m> Linker<'m> {
                     used.push(variable);
                 }
             }
-            for name in body.operands.iter().filter_map(named) {
+            for name in body.operands.iter().filter_map(ptx::Operand::name) {
                 let name = self.module.name(name);
                 if let Some(variable) = self.variables.get(name) {
                     used.push(variable);
@@ -155,6 +155,9 @@ impl<'m> Linker<'m> {
         }
         used.sort_by_key(|variable| (variable.size() == 0, variable.name));
         used.dedup_by_key(|variable| variable.name);
+        let is_dynamic =
+            |variable: &&&Variable| variable.space == Space::Shared && variable.size() == 0;
+        used.iter().filter(is_dynamic).for_each(|variable| self.layout.align_dynamic(variable));
         for variable in used {
             let address =
                 self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
@@ -418,13 +421,4 @@ fn inlined_at(statements: &[Statement]) -> HashMap<(u32, u32, u32), (u32, u32, u
         }
     }
     inlined
-}
-
-fn named(operand: &ptx::Operand) -> Option<Span> {
-    match operand {
-        ptx::Operand::Name(name)
-        | ptx::Operand::Offset(name, _)
-        | ptx::Operand::Address { base: Some(name), .. } => Some(*name),
-        _ => None,
-    }
 }

@@ -6,7 +6,7 @@ use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::Declared;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
-use crate::ptx::{self, Float, Instruction, Space, Span, Type};
+use crate::ptx::{self, Instruction, Space, Span, Type};
 
 /// What a name stands for as an operand.
 enum Meaning {
@@ -147,7 +147,7 @@ impl<'m> Linker<'m> {
     ) -> Result<Operand, LinkError> {
         Ok(match operand {
             ptx::Operand::Integer(bits) => Operand::Constant(*bits),
-            ptx::Operand::Float(float) => Operand::Constant(float_bits(*float, ty)),
+            ptx::Operand::Float(float) => Operand::Constant(float.bits(ty)),
             ptx::Operand::Name(name) => self.value(frame, *name, 0)?,
             ptx::Operand::Offset(name, offset) => self.value(frame, *name, *offset)?,
             ptx::Operand::Part(name, part) => match special(self.module.name(*name), *part) {
@@ -275,20 +275,6 @@ fn literal_type(decoded: &Decoded) -> Type {
     }
 }
 
-fn float_bits(float: Float, ty: Type) -> u64 {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a literal of an f32 instruction is rounded to f32"
-    )]
-    let single = |value: f64| u64::from((value as f32).to_bits());
-    match (float, ty) {
-        (Float::Single(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
-        (Float::Single(bits), _) => u64::from(bits),
-        (Float::Double(value), Type::F32) => single(value),
-        (Float::Double(value), _) => value.to_bits(),
-    }
-}
-
 fn special(name: &str, part: u8) -> Option<Special> {
     Some(match name {
         "%tid" => Special::Tid(part),
@@ -296,17 +282,17 @@ fn special(name: &str, part: u8) -> Option<Special> {
         "%ctaid" => Special::Ctaid(part),
         "%nctaid" => Special::Nctaid(part),
         "%laneid" => Special::Laneid,
-        "%warpid" => Special::Warpid,
-        "%nwarpid" => Special::Nwarpid,
         "%lanemask_eq" => Special::LanemaskEq,
         "%lanemask_le" => Special::LanemaskLe,
         "%lanemask_lt" => Special::LanemaskLt,
         "%lanemask_ge" => Special::LanemaskGe,
         "%lanemask_gt" => Special::LanemaskGt,
         "%dynamic_smem_size" => Special::DynamicSharedSize,
-        "%total_smem_size" => Special::TotalSharedSize,
         _ => {
-            const OTHERS: [&str; 12] = [
+            const OTHERS: [&str; 15] = [
+                "%warpid",
+                "%nwarpid",
+                "%total_smem_size",
                 "%smid",
                 "%nsmid",
                 "%gridid",

@@ -58,16 +58,13 @@ pub enum Special {
     Ctaid(u8),
     Nctaid(u8),
     Laneid,
-    Warpid,
-    Nwarpid,
     LanemaskEq,
     LanemaskLe,
     LanemaskLt,
     LanemaskGe,
     LanemaskGt,
     DynamicSharedSize,
-    TotalSharedSize,
-    /// A clock, an SM number, an environment register: open.
+    /// A clock, an SM number, a warp's slot in the SM, an environment register: open.
     Other,
 }
 
@@ -244,7 +241,7 @@ pub struct Symbol {
     pub address: u64,
     /// Bytes; 0 for `extern .shared`, which holds the dynamic shared memory.
     pub size: u64,
-    /// Its initial contents from the first byte on; `None` and what is beyond them is open.
+    /// Its initial contents from the first byte on; zeros follow; `None`: open.
     pub init: Option<Vec<u8>>,
 }
 

@@ -23,6 +23,28 @@ struct Warp {
     lanes: Lanes,
     /// When each lane ended; lanes that run never do.
     ended: Option<Box<[Moment; WARP]>>,
+    /// What the lanes that came to the first arrival after a lane ended knew of its meetings: the arrival's number and
+    /// the last meeting. They pass on what it did before that meeting.
+    passed_on: Option<Box<[Moment; WARP]>>,
+}
+
+impl Warp {
+    /// The warp arrives without the lanes that have ended: notes what it knows of them.
+    fn pass_on(&mut self, live: LaneMask) {
+        let Some(ended) = &self.ended else { return };
+        let passed_on = self.passed_on.get_or_insert_with(|| Box::new([Moment::default(); WARP]));
+        for lane in lanes(!live).filter(|lane| ended[*lane].arrivals < u32::MAX) {
+            if passed_on[lane].arrivals == 0 {
+                let meetings = match &self.lanes {
+                    Lanes::All(last) => (*last).min(ended[lane].meetings),
+                    Lanes::Each(each) => {
+                        lanes(live).map(|other| each[other][lane]).max().unwrap_or(0)
+                    }
+                };
+                passed_on[lane] = Moment { arrivals: self.now.arrivals, meetings };
+            }
+        }
+    }
 }
 
 /// What each lane knows of the meetings of the others: the last that the other took part in.
@@ -57,8 +79,13 @@ pub struct Order {
 impl Order {
     /// Nothing has happened. `live`: the lanes of each warp.
     pub fn new(live: Vec<LaneMask>) -> Self {
-        let warp =
-            Warp { now: Moment::default(), known: [0; WARP], lanes: Lanes::All(0), ended: None };
+        let warp = Warp {
+            now: Moment::default(),
+            known: [0; WARP],
+            lanes: Lanes::All(0),
+            ended: None,
+            passed_on: None,
+        };
         Self {
             warps: vec![warp; live.len()],
             generations: std::array::from_fn(|_| Generation::default()),
@@ -88,9 +115,11 @@ impl Order {
             arrival: pc,
             arrival_warp: warp,
         });
+        let live = self.live[warp];
         let own = &mut self.warps[warp];
         own.now.arrivals = own.now.arrivals.saturating_add(1);
         let arrival = own.now.arrivals;
+        own.pass_on(live);
         let generation = &mut self.generations[slot];
         join(&mut generation.given, &own.known);
         generation.given[warp] = arrival;
@@ -152,16 +181,20 @@ impl Order {
     /// Whether all that the lanes of `before` did at `then` happens before now, for a lane of another warp, or for any
     /// lane of the same warp by way of a cta barrier.
     pub fn is_before(&self, before: usize, then: Moment, mask: LaneMask, warp: usize) -> bool {
-        let is_known = self.warps[warp].known[before] > then.arrivals;
-        is_known && self.have_arrived(before, then, mask)
+        let known = self.warps[warp].known[before];
+        known > then.arrivals && self.have_arrived(before, then, mask, known)
     }
 
-    /// Whether lanes came to the arrival that followed.
-    fn have_arrived(&self, warp: usize, then: Moment, mask: LaneMask) -> bool {
-        let ended = &self.warps[warp].ended;
-        ended
-            .as_ref()
-            .is_none_or(|ended| lanes(mask).all(|lane| ended[lane].arrivals > then.arrivals))
+    /// Whether lanes came to the arrival that followed, or others that knew of them to one up to `known`.
+    fn have_arrived(&self, warp: usize, then: Moment, mask: LaneMask, known: u32) -> bool {
+        let Warp { ended: Some(ended), passed_on, .. } = &self.warps[warp] else { return true };
+        lanes(mask).all(|lane| {
+            let is_passed_on = passed_on.as_ref().is_some_and(|passed_on| {
+                let passed = passed_on[lane];
+                (1..=known).contains(&passed.arrivals) && passed.meetings > then.meetings
+            });
+            ended[lane].arrivals > then.arrivals || is_passed_on
+        })
     }
 
     /// Whether what one lane of a warp did happens before now for another lane of it.

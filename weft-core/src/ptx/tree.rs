@@ -179,6 +179,17 @@ impl Type {
 }
 
 impl Float {
+    /// Its bits as a value of `ty`.
+    pub fn bits(self, ty: Type) -> u64 {
+        #[allow(clippy::cast_possible_truncation, reason = "a literal of an f32 is rounded to f32")]
+        match (self, ty) {
+            (Self::Single(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
+            (Self::Single(bits), _) => u64::from(bits),
+            (Self::Double(value), Type::F32) => u64::from((value as f32).to_bits()),
+            (Self::Double(value), _) => value.to_bits(),
+        }
+    }
+
     /// The same number with the other sign.
     #[must_use]
     pub fn negated(self) -> Self {
@@ -231,8 +242,10 @@ impl Variable {
 /// One element of an initialiser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Initial {
-    /// Its bits.
+    /// Its bits, in the type of the variable.
     Bits(u64),
+    /// In a nested row, whose place among the bytes is not followed.
+    Nested,
     /// The address of a symbol plus an offset.
     Symbol(Span, i64),
 }
@@ -362,6 +375,18 @@ pub enum Operand {
     Sink,
     /// A form that the reader does not take apart, such as a texture address.
     Opaque(Span),
+}
+
+impl Operand {
+    /// The name in it, of an address its base.
+    pub fn name(&self) -> Option<Span> {
+        match self {
+            Self::Name(name) | Self::Offset(name, _) | Self::Address { base: Some(name), .. } => {
+                Some(*name)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A floating-point literal.

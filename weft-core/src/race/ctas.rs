@@ -23,7 +23,7 @@ pub struct Ctas {
     racing: BTreeSet<u64>,
 }
 
-const MAX_RACING: usize = 1 << 16;
+const MAX_RACING: usize = 1 << 18;
 
 impl Default for Ctas {
     fn default() -> Self {
@@ -37,9 +37,14 @@ impl Ctas {
         Self { cells: Pages::new(), racing: BTreeSet::new() }
     }
 
-    /// The bytes that race; at most 65536 of them.
+    /// The bytes that race; at most 262144 of them.
     pub const fn racing(&self) -> &BTreeSet<u64> {
         &self.racing
+    }
+
+    /// Whether more memory was accessed, or raced on, than is followed.
+    pub fn is_full(&self) -> bool {
+        self.cells.is_full || self.racing.len() >= MAX_RACING
     }
 
     /// A warp of a cta accesses.

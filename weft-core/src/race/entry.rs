@@ -28,7 +28,7 @@ pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
     if !a.writes && !b.writes {
         return None;
     }
-    let scoped = same_cta || !(a.is_cta_scoped || b.is_cta_scoped);
+    let scoped = (same_cta || !(a.is_cta_scoped || b.is_cta_scoped)) && a.element == b.element;
     match (a.is_strong && b.is_strong && scoped, a.is_atomic && b.is_atomic) {
         (true, true) => None,
         _ if a.is_maybe || b.is_maybe => Some(Conflict::Possible),
@@ -43,6 +43,7 @@ fn covers(b: Kind, a: Kind) -> bool {
     let is_as_plain = !b.is_atomic || a.is_atomic;
     (b.writes || !a.writes)
         && (!b.is_maybe || a.is_maybe)
+        && (!b.is_strong || a.element == b.element)
         && is_as_weak
         && is_as_plain
         && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)

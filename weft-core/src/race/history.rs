@@ -143,13 +143,18 @@ impl History {
             for old in records.iter() {
                 race(space, old, &new, order, terms, pairs);
             }
+            // Alike accesses are one record: where their values differ, no write is provably the same as another.
             let alike = |old: &&mut Record| {
-                !new.entry.kind.writes
-                    && old.side.pc == new.side.pc
-                    && old.entry.is_alike(&new.entry)
+                let (a, b) = (old.side, new.side);
+                a.pc == b.pc && a.address == b.address && old.entry.is_alike(&new.entry)
             };
             match records.iter_mut().find(alike) {
-                Some(old) => old.entry.lanes |= new.entry.lanes,
+                Some(old) => {
+                    old.entry.lanes |= new.entry.lanes;
+                    if old.stored != new.stored {
+                        old.stored = Stored::Unknown;
+                    }
+                }
                 None => records.push(new),
             }
             if records.len() >= PRUNE_AT && records.len().is_power_of_two() {

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 /// Bytes of a page.
-const PAGE: u64 = 512;
+const PAGE: u64 = 128;
+/// Pages kept; accesses beyond are not followed.
+const MAX_PAGES: usize = 1 << 18;
 /// Bytes of a cell that is not split.
 const WORD: u64 = 4;
 
@@ -22,18 +24,24 @@ pub(super) struct Pages<C> {
     index: HashMap<u64, usize>,
     /// The page found last, with its number.
     last: Option<(u64, usize)>,
+    /// Whether an access was not followed.
+    pub(super) is_full: bool,
 }
 
 impl<C: Clone + Default> Pages<C> {
     pub(super) fn new() -> Self {
-        Self { all: Vec::new(), index: HashMap::new(), last: None }
+        Self { all: Vec::new(), index: HashMap::new(), last: None, is_full: false }
     }
 
-    fn page(&mut self, number: u64) -> &mut Page<C> {
+    fn page(&mut self, number: u64) -> Option<&mut Page<C>> {
         let at = match self.last {
             Some((own, at)) if own == number => at,
             _ => {
                 let next = self.all.len();
+                if next >= MAX_PAGES && !self.index.contains_key(&number) {
+                    self.is_full = true;
+                    return None;
+                }
                 let at = *self.index.entry(number).or_insert(next);
                 if at == next {
                     let cells = vec![C::default(); usize::try_from(PAGE / WORD).unwrap_or(0)];
@@ -43,7 +51,7 @@ impl<C: Clone + Default> Pages<C> {
                 at
             }
         };
-        &mut self.all[at]
+        self.all.get_mut(at)
     }
 
     /// Every cell that `bytes` bytes from `address` on touch, with its address and its size.
@@ -58,7 +66,10 @@ impl<C: Clone + Default> Pages<C> {
         while here < end {
             let number = here / PAGE;
             let stop = end.min((number + 1).saturating_mul(PAGE));
-            let page = self.page(number);
+            let Some(page) = self.page(number) else {
+                here = stop;
+                continue;
+            };
             if page.grain == WORD && !(here.is_multiple_of(WORD) && stop.is_multiple_of(WORD)) {
                 page.split();
             }

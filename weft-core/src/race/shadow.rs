@@ -22,7 +22,7 @@ pub struct Shadow {
 }
 
 /// Racing bytes kept for the pass that explains.
-const MAX_RACING: usize = 1 << 16;
+const MAX_RACING: usize = 1 << 18;
 
 impl Default for Shadow {
     fn default() -> Self {
@@ -36,9 +36,14 @@ impl Shadow {
         Self { cells: Pages::new(), racing: BTreeMap::new() }
     }
 
-    /// The bytes that race, and how; at most 65536 of them.
+    /// The bytes that race, and how; at most 262144 of them.
     pub fn racing(&self) -> &BTreeMap<u64, Conflict> {
         &self.racing
+    }
+
+    /// Whether more memory was accessed, or raced on, than is followed.
+    pub fn is_full(&self) -> bool {
+        self.cells.is_full || self.racing.len() >= MAX_RACING
     }
 
     /// A warp accesses.

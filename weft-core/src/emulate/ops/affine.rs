@@ -1,6 +1,6 @@
 //! The operations that keep lanes growing by a constant step: sums, products with a uniform factor, widening.
 
-use crate::emulate::value::{Value, signed, truncate};
+use crate::emulate::value::{Value, signed};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
@@ -85,15 +85,13 @@ fn wide_product(ty: Type, sources: &[Value]) -> Option<(u64, u64)> {
 fn widened(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
     let (to, from) = (decoded.ty(), decoded.source_type());
     let is_integer = |ty: Type| !ty.is_float() && ty != Type::Other;
-    if !is_integer(to) || !is_integer(from) || (to.is_signed() && to.bits() < 32) {
+    if !is_integer(to) || !is_integer(from) {
         return None;
     }
     let [value] = sources else { return None };
-    let (base, step) = narrowed(value, from.bits())?;
-    if step == 0 {
-        let base = if from.is_signed() { signed(base, from.bits()).cast_unsigned() } else { base };
-        return Some(Value::uniform(truncate(base, to.bits())));
-    }
+    let (base, step) = narrowed(value, from.bits()).filter(|(_, step)| *step != 0)?;
     let keeps_sign = !from.is_signed() || Value::affine(base, step).is_non_negative(from.bits());
-    keeps_sign.then(|| Value::affine_in(base, step, to.bits()))
+    let result = Value::affine_in(base, step, to.bits());
+    let stays_positive = !to.is_signed() || to.bits() == 64 || result.is_non_negative(to.bits());
+    (keeps_sign && stays_positive).then_some(result)
 }

@@ -12,10 +12,10 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         Opcode::Setp => predicates(decoded, decoded.ty(), a),
         Opcode::Set => {
             let (is_true, _) = predicates(decoded, decoded.source_type(), a)?;
-            let ones = if decoded.ty().is_float() {
-                u64::from(1.0_f32.to_bits())
-            } else {
-                u64::from(u32::MAX)
+            let ones = match decoded.ty() {
+                Type::F32 => u64::from(1.0_f32.to_bits()),
+                ty if ty.is_float() => return None,
+                _ => u64::from(u32::MAX),
             };
             Some((is_true * ones, 0))
         }
@@ -23,6 +23,9 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         Opcode::Slct => {
             let c = *a.get(2)?;
             let is_first = match decoded.source_type() {
+                Type::F32 if decoded.modifiers.has(Modifier::Ftz) && single(c).is_subnormal() => {
+                    true
+                }
                 Type::F32 => single(c) >= 0.0,
                 _ => signed(c, 32) >= 0,
             };

@@ -37,11 +37,7 @@ fn integer(decoded: &Decoded, to: Type, value: i128) -> u64 {
     let value =
         if decoded.modifiers.has(Modifier::Sat) { value.clamp(least, greatest) } else { value };
     let bits = truncate(value.cast_unsigned() as u64, to.bits());
-    if to.is_signed() && to.bits() < 32 {
-        truncate(signed(bits, to.bits()).cast_unsigned(), 32)
-    } else {
-        bits
-    }
+    if to.is_signed() { signed(bits, to.bits()).cast_unsigned() } else { bits }
 }
 
 fn float(ty: Type, value: u64) -> Option<f64> {
@@ -66,12 +62,19 @@ fn rounded(decoded: &Decoded, value: f64) -> Option<f64> {
     })
 }
 
+/// Whether an f32 operand is subnormal.
+fn single_is_subnormal(decoded: &Decoded, value: f64) -> bool {
+    decoded.source_type() == Type::F32 && value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE)
+}
+
 /// Out of range gives the nearest bound; NaN gives 0 for up to 32 bits, and is left open beyond.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the value was clamped to the type's range before"
 )]
 fn to_integer(decoded: &Decoded, to: Type, value: f64) -> Option<u64> {
+    let is_flushed = decoded.modifiers.has(Modifier::Ftz) && single_is_subnormal(decoded, value);
+    let value = if is_flushed { 0.0_f64.copysign(value) } else { value };
     if value.is_nan() {
         return (to.bits() <= 32 && decoded.source_type() == Type::F32).then_some(0);
     }
@@ -82,7 +85,8 @@ fn to_integer(decoded: &Decoded, to: Type, value: f64) -> Option<u64> {
 
 #[allow(clippy::cast_precision_loss, reason = "rounding to nearest is what the instruction does")]
 fn from_integer(decoded: &Decoded, to: Type, value: i128) -> Option<u64> {
-    if decoded.modifiers.first_of(&[Modifier::Rz, Modifier::Rm, Modifier::Rp]).is_some() {
+    let other = [Modifier::Rz, Modifier::Rm, Modifier::Rp, Modifier::Sat];
+    if decoded.modifiers.first_of(&other).is_some() {
         return None;
     }
     match to {

@@ -17,6 +17,11 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     if decoded.modifiers.first_of(&OTHER).is_some() || decoded.modifiers.has(Modifier::Relu) {
         return None;
     }
+    // Without a rounding mode the assembler may contract a product and a sum into one operation.
+    let may_contract = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub | Opcode::Mul);
+    if may_contract && !decoded.modifiers.has(Modifier::Rn) {
+        return None;
+    }
     match decoded.ty() {
         Type::F32 => single(decoded, a),
         Type::F64 => double(decoded, a),
@@ -52,8 +57,8 @@ fn single(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     };
     let value = flush(value);
     let value = if decoded.modifiers.has(Modifier::Sat) { saturate(value) } else { value };
-    // A NaN's payload is not specified across architectures: f32 results are the canonical NaN.
-    Some(u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }))
+    // The payload of a NaN is not specified.
+    (!value.is_nan()).then_some(u64::from(value.to_bits()))
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "the value is one of two f32 operands")]

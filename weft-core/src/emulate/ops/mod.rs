@@ -11,10 +11,10 @@ mod moves;
 
 pub(super) use moves::space_of;
 
-use super::term::{Origin, Terms};
+use super::term::{Origin, Region, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
-use crate::ptx::isa::{Decoded, Effect, Family, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 
 /// Runs an instruction in the lanes of `mask`: one value for each of `dests` results.
 pub(super) fn compute(
@@ -29,7 +29,7 @@ pub(super) fn compute(
         return vec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
     }
     if decoded.row.opcode == Opcode::Mov {
-        return moves::mov(terms, decoded, sources, dests);
+        return moves::mov(terms, pc, decoded, sources, dests);
     }
     if let Some(value) = affine::eval(decoded, sources) {
         return vec![value];
@@ -109,12 +109,51 @@ fn open_lane(terms: &mut Terms, decoded: &Decoded, sources: &[Value], lane: usiz
         .iter()
         .map(|source| (source.open_lanes() >> lane & 1 == 1, source.lane(lane)))
         .collect();
-    // A pointer plus something open stays within the pointer's buffer.
-    let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub | Opcode::Mad);
-    let region = operands.iter().find_map(|&(is_open, bits)| {
-        (is_sum && !is_open).then(|| super::inputs::argument_of(bits)).flatten()
-    });
+    let region = region(terms, decoded, &operands);
     terms.operation(key(decoded), &operands, region)
+}
+
+/// What an open result has to do with addresses: a sum of one pointer and numbers stays in the pointer's buffer.
+fn region(terms: &Terms, decoded: &Decoded, operands: &[(bool, u64)]) -> Region {
+    // An address has 64 bits; the addend of a wide product has them too.
+    let ty = if decoded.row.opcode == Opcode::Cvt { decoded.source_type() } else { decoded.ty() };
+    let is_wide = |at: usize| ty.bits() > 32 || (at == 2 && decoded.modifiers.has(Modifier::Wide));
+    let own = |at: usize| match operands.get(at) {
+        _ if !is_wide(at) => Region::Number,
+        Some(&(true, term)) => {
+            u32::try_from(term).map_or(Region::Unclear, |term| terms.region(term))
+        }
+        Some(&(false, bits)) => region_of(bits),
+        None => Region::Number,
+    };
+    let sum = |a: Region, b: Region| match (a, b) {
+        (Region::Number, region) | (region, Region::Number) => region,
+        _ => Region::Unclear,
+    };
+    let all = |regions: &[Region]| {
+        let same = regions.windows(2).all(|pair| pair[0] == pair[1]);
+        if same { regions.first().copied().unwrap_or(Region::Number) } else { Region::Unclear }
+    };
+    match decoded.row.opcode {
+        Opcode::Add => sum(own(0), own(1)),
+        Opcode::Sub if own(0) == own(1) => Region::Number,
+        Opcode::Sub if own(1) == Region::Number => own(0),
+        Opcode::Mad if own(0) == Region::Number && own(1) == Region::Number => own(2),
+        Opcode::Selp | Opcode::Min | Opcode::Max => all(&[own(0), own(1)]),
+        Opcode::Cvta => own(0),
+        _ if (0..operands.len()).all(|at| own(at) == Region::Number) => Region::Number,
+        _ => Region::Unclear,
+    }
+}
+
+/// What known bits have to do with addresses.
+fn region_of(bits: u64) -> Region {
+    const LARGEST_NUMBER: u64 = 1 << 40;
+    match super::inputs::argument_of(bits) {
+        Some(argument) => Region::Buffer(argument),
+        None if bits.cast_signed().unsigned_abs() < LARGEST_NUMBER => Region::Number,
+        None => Region::Unclear,
+    }
 }
 
 /// Tells decoded instructions apart.

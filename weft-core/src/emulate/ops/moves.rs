@@ -1,18 +1,23 @@
 //! Moves, packing and unpacking, and addresses between state spaces (PTX ISA §9.7.9.3, §9.7.9.19, §9.7.9.20).
 
-use crate::emulate::term::Terms;
+use crate::emulate::term::{Origin, Region, Terms};
 use crate::emulate::value::{Value, truncate};
-use crate::flow::{WINDOW, window};
+use crate::flow::{Pc, WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
 /// `mov`, between registers or between a register and a vector of its parts.
 pub(super) fn mov(
     terms: &mut Terms,
+    pc: Pc,
     decoded: &Decoded,
     sources: &[Value],
     dests: usize,
 ) -> Vec<Value> {
+    if decoded.ty() == Type::B128 {
+        // Values of 16 bytes are not followed.
+        return vec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
+    }
     match (sources, dests) {
         ([source], 0 | 1) => vec![source.clone()],
         ([whole], parts) => {
@@ -35,7 +40,7 @@ fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
         let own = whole.lane(lane);
         if open >> lane & 1 == 1 {
             let part = [(true, own), (false, u64::from(shift)), (false, u64::from(bits))];
-            return u64::from(terms.operation(u64::MAX, &part, None));
+            return u64::from(terms.operation(u64::MAX, &part, Region::Unclear));
         }
         truncate(own.checked_shr(shift).unwrap_or(0), bits)
     };
@@ -51,7 +56,7 @@ fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
                 .iter()
                 .map(|part| (part.open_lanes() >> lane & 1 == 1, part.lane(lane)))
                 .collect();
-            return u64::from(terms.operation(u64::MAX - 1, &operands, None));
+            return u64::from(terms.operation(u64::MAX - 1, &operands, Region::Unclear));
         }
         let shifted = |(at, part): (usize, &Value)| {
             truncate(part.lane(lane), bits) << (u32::try_from(at).unwrap_or(0) * bits)

@@ -4,11 +4,14 @@ use super::super::tree::{Body, Guard, Instruction, Loc, Space, Statement};
 use super::super::{ReadErrorKind, Span};
 use super::{Kind, Parser, Read};
 
+/// Scopes within scopes: compilers nest a few.
+const MAX_SCOPES: u32 = 256;
+
 impl Parser<'_> {
     /// From behind the opening brace of a function to behind its closing one.
     pub(super) fn body(&mut self, open: Span) -> Body {
         let mut body = Body::default();
-        let mut depth = 0_u64;
+        let mut depth = 0_u32;
         loop {
             match self.token.kind {
                 Kind::End => {
@@ -17,6 +20,12 @@ impl Parser<'_> {
                 }
                 Kind::Punct(b'{') => {
                     depth += 1;
+                    if depth > MAX_SCOPES {
+                        self.error(ReadErrorKind::Depth(MAX_SCOPES), self.token.span);
+                        self.skip_braces();
+                        depth -= 1;
+                        continue;
+                    }
                     body.statements.push(Statement::Open);
                     self.advance();
                 }

@@ -43,6 +43,9 @@ impl Parser<'_> {
             Kind::Punct(b'[') => self.address(),
             Kind::Punct(b'{') => {
                 self.advance();
+                if self.is_punct(b'}') {
+                    return Err(self.unexpected("the parts of a vector"));
+                }
                 let parts = self.operands(body, b'}', depth + 1)?;
                 self.advance();
                 Ok(Operand::Vector(parts))

@@ -1,6 +1,6 @@
 //! Declarations of variables and their initialisers (PTX ISA §5.4).
 
-use super::super::tree::{Float, Initial, Space, Type, Variable};
+use super::super::tree::{Initial, Space, Type, Variable};
 use super::super::{ReadErrorKind, Span};
 use super::{Kind, Literal, Parser, Read, literal};
 
@@ -31,6 +31,8 @@ pub(super) fn space(word: &str) -> Option<Space> {
 /// A space or type. `.param .u64 .ptr .global` names the space pointed to, which the pointer's use tells anyhow.
 fn attribute(word: &str, seen: &mut Attributes) {
     if let Some(space) = space(word) {
+        // `.ptr .shared` is no address of global memory.
+        seen.is_pointer &= matches!(space, Space::Global | Space::Param);
         seen.space = seen.space.or(Some(space));
     } else if let Some(ty) = Type::from_suffix(word.trim_start_matches('.')) {
         seen.ty = ty;
@@ -109,7 +111,7 @@ impl Parser<'_> {
             self.expect(b']', "`]` of an array")?;
         }
         if self.eat(b'=') {
-            self.initialiser(&mut variable.init)?;
+            self.initialiser(variable.ty, &mut variable.init)?;
         }
         if unsized_dimension {
             variable.elements = variable.init.len() as u64 / u64::from(variable.vector.max(1));
@@ -123,7 +125,7 @@ impl Parser<'_> {
         u64::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
     }
 
-    fn initialiser(&mut self, init: &mut Vec<Initial>) -> Read<()> {
+    fn initialiser(&mut self, ty: Type, init: &mut Vec<Initial>) -> Read<()> {
         let mut depth = 0_u64;
         loop {
             match self.token.kind {
@@ -131,8 +133,8 @@ impl Parser<'_> {
                 Kind::Punct(b'}') if depth > 0 => depth -= 1,
                 Kind::Punct(b',') if depth > 0 => {}
                 _ => {
-                    let value = self.initial()?;
-                    init.push(value);
+                    let value = self.initial(ty)?;
+                    init.push(if depth > 1 { Initial::Nested } else { value });
                     if depth == 0 {
                         return Ok(());
                     }
@@ -147,7 +149,7 @@ impl Parser<'_> {
     }
 
     /// A number, a symbol, `symbol+4` or `generic(symbol)`.
-    fn initial(&mut self) -> Read<Initial> {
+    fn initial(&mut self, ty: Type) -> Read<Initial> {
         if self.token.kind == Kind::Word {
             return self.initial_symbol();
         }
@@ -156,14 +158,20 @@ impl Parser<'_> {
             return Err(self.unexpected("an initial value"));
         }
         let span = self.token.span;
-        let bits = match literal::read(self.word()) {
-            Some(Literal::Integer(bits)) => bits,
-            Some(Literal::Float(Float::Single(bits))) => u64::from(bits),
-            Some(Literal::Float(Float::Double(value))) => value.to_bits(),
-            None => return Err(self.error(ReadErrorKind::Number(self.word().into()), span)),
+        let Some(value) = literal::read(self.word()) else {
+            return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
         };
         self.advance();
-        Ok(Initial::Bits(if negative { bits.wrapping_neg() } else { bits }))
+        Ok(Initial::Bits(match value {
+            Literal::Integer(bits) => {
+                if negative {
+                    bits.wrapping_neg()
+                } else {
+                    bits
+                }
+            }
+            Literal::Float(float) => (if negative { float.negated() } else { float }).bits(ty),
+        }))
     }
 
     fn initial_symbol(&mut self) -> Read<Initial> {
