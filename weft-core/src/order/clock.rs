@@ -197,17 +197,28 @@ impl Order {
         })
     }
 
-    /// Whether what one lane of a warp did happens before now for another lane of it.
-    pub fn is_before_lane(&self, warp: usize, then: Moment, before: usize, lane: usize) -> bool {
+    /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.
+    pub fn unordered_lanes(
+        &self,
+        warp: usize,
+        then: Moment,
+        mask: LaneMask,
+        lane: usize,
+    ) -> LaneMask {
+        let others = mask & !(1 << lane);
         let own = &self.warps[warp];
-        let met = match &own.lanes {
-            Lanes::All(last) => {
-                let ended = own.ended.as_ref().map_or(u32::MAX, |ended| ended[before].meetings);
-                (*last).min(ended) > then.meetings
+        let mut unordered = match (&own.lanes, &own.ended) {
+            (Lanes::All(last), None) if *last > then.meetings => 0,
+            (Lanes::All(last), Some(ended)) if *last > then.meetings => {
+                filter(others, |before| ended[before].meetings <= then.meetings)
             }
-            Lanes::Each(each) => each[lane][before] > then.meetings,
+            (Lanes::All(_), _) => others,
+            (Lanes::Each(each), _) => filter(others, |before| each[lane][before] <= then.meetings),
         };
-        met || self.is_before(warp, then, 1 << before, warp)
+        if unordered != 0 && own.known[warp] > then.arrivals {
+            unordered = filter(unordered, |before| !self.is_before(warp, then, 1 << before, warp));
+        }
+        unordered
     }
 
     /// Whether what these lanes did happens before everything that is still to come, by way of cta barriers.
@@ -215,6 +226,10 @@ impl Order {
         (0..self.warps.len())
             .all(|warp| self.live[warp] == 0 || self.is_before(before, then, mask, warp))
     }
+}
+
+fn filter(mask: LaneMask, keep: impl Fn(usize) -> bool) -> LaneMask {
+    lanes(mask).filter(|lane| keep(*lane)).fold(0, |kept, lane| kept | 1 << lane)
 }
 
 fn join(known: &mut Clock, given: &Clock) {

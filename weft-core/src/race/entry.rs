@@ -59,42 +59,20 @@ impl Entry {
     /// Whether every lane of this one is ordered before every other thread of the later one.
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
         let (before, after) = (usize::from(self.warp), usize::from(later.warp));
-        if order.is_before(before, self.when, self.lanes, after) {
-            return true;
-        }
-        // The same single lane: program order.
-        before == after
-            && (self.lanes == later.lanes && self.lanes.is_power_of_two()
-                || self.lanes_pairwise(later, order).all(|(_, _, is_ordered)| is_ordered))
+        order.is_before(before, self.when, self.lanes, after)
+            || before == after && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
     }
 
-    /// Of two accesses by one warp: every pair of different lanes, and whether the first is ordered before the second.
-    pub(super) fn lanes_pairwise<'a>(
-        &'a self,
-        later: &'a Self,
-        order: &'a Order,
-    ) -> impl Iterator<Item = (usize, usize, bool)> {
-        let warp = usize::from(self.warp);
-        lanes(self.lanes).flat_map(move |before| {
-            lanes(later.lanes).filter(move |after| *after != before).map(move |after| {
-                (before, after, order.is_before_lane(warp, self.when, before, after))
-            })
-        })
+    /// Of the lanes of this one, those that are not ordered before a later access by another lane of the warp.
+    pub(super) fn unordered(&self, lane: usize, order: &Order) -> LaneMask {
+        order.unordered_lanes(usize::from(self.warp), self.when, self.lanes, lane)
     }
 
     /// Whether this one can be forgotten: whatever races with it races with the later one too.
     pub(super) fn is_covered(&self, later: &Self, order: &Order) -> bool {
-        if !covers(later.kind, self.kind) {
-            return false;
-        }
-        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
         // Program order covers lane by lane.
-        if before == after && self.lanes & !later.lanes == 0 {
-            return true;
-        }
-        order.is_before(before, self.when, self.lanes, after)
-            || before == after
-                && self.lanes_pairwise(later, order).all(|(_, _, is_ordered)| is_ordered)
+        let is_same_lane = self.warp == later.warp && self.lanes & !later.lanes == 0;
+        covers(later.kind, self.kind) && (is_same_lane || self.is_ordered(later, order))
     }
 
     /// Whether both are one access by more lanes.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::entry::{Entry, conflict};
-use super::pairs::{Example, Pairs, Side};
+use super::pairs::{Pairs, Side};
 use crate::emulate::{Access, Terms, lanes};
 use crate::order::Order;
 use crate::ptx::Space;
@@ -46,6 +46,20 @@ struct Record {
 impl Record {
     fn side(&self, lane: usize) -> Side {
         Side { lane: u8::try_from(lane).unwrap_or(0), ..self.side }
+    }
+
+    /// Whether both are one instruction's accesses of one location at one moment.
+    fn is_alike(&self, other: &Self) -> bool {
+        let (a, b) = (self.side, other.side);
+        a.pc == b.pc && a.address == b.address && self.entry.is_alike(&other.entry)
+    }
+
+    /// Takes in an alike access: where their values differ, no write is provably the same as another.
+    fn add(&mut self, other: &Self) {
+        self.entry.lanes |= other.entry.lanes;
+        if self.stored != other.stored {
+            self.stored = Stored::Unknown;
+        }
     }
 
     /// Whether both are writes that provably leave the same byte.
@@ -140,21 +154,19 @@ impl History {
         let when = order.now(access.warp);
         for (byte, new) in records_of(access, cta, when, self.watched.of(space)) {
             let records = self.records.entry((space == Space::Global, byte)).or_default();
+            let known = records.iter().position(|old| old.is_alike(&new));
+            // The same access again, with nothing in between that the warp could have learnt from: nothing new.
+            let is_repeated = |old: &Record| {
+                old.entry.lanes & new.entry.lanes == new.entry.lanes && old.stored == new.stored
+            };
+            if known.is_some_and(|at| is_repeated(&records[at])) {
+                continue;
+            }
             for old in records.iter() {
                 race(space, old, &new, order, terms, pairs);
             }
-            // Alike accesses are one record: where their values differ, no write is provably the same as another.
-            let alike = |old: &&mut Record| {
-                let (a, b) = (old.side, new.side);
-                a.pc == b.pc && a.address == b.address && old.entry.is_alike(&new.entry)
-            };
-            match records.iter_mut().find(alike) {
-                Some(old) => {
-                    old.entry.lanes |= new.entry.lanes;
-                    if old.stored != new.stored {
-                        old.stored = Stored::Unknown;
-                    }
-                }
+            match known.and_then(|at| records.get_mut(at)) {
+                Some(old) => old.add(&new),
                 None => records.push(new),
             }
             if records.len() >= PRUNE_AT && records.len().is_power_of_two() {
@@ -174,22 +186,17 @@ impl History {
 fn race(space: Space, old: &Record, new: &Record, order: &Order, terms: &Terms, pairs: &mut Pairs) {
     let Some(conflict) = conflict(old.entry.kind, new.entry.kind, true) else { return };
     let is_benign = old.is_benign(new, terms);
-    let mut add = |before: usize, after: usize| {
-        let example = Example { first: old.side(before), second: new.side(after) };
-        pairs.add(space, example, conflict, is_benign);
-    };
     let (before, after) = (usize::from(old.entry.warp), usize::from(new.entry.warp));
-    if before == after {
-        for (before, after, is_ordered) in old.entry.lanes_pairwise(&new.entry, order) {
-            if !is_ordered {
-                add(before, after);
-            }
-        }
-        return;
-    }
-    for lane in lanes(old.entry.lanes) {
-        if !order.is_before(before, old.entry.when, 1 << lane, after) {
-            lanes(new.entry.lanes).for_each(|other| add(lane, other));
+    let between = || {
+        let is_unordered =
+            |lane: &usize| !order.is_before(before, old.entry.when, 1 << lane, after);
+        lanes(old.entry.lanes).filter(is_unordered).fold(0, |mask, lane| mask | 1 << lane)
+    };
+    let others = if before == after { None } else { Some(between()) };
+    for lane in lanes(new.entry.lanes) {
+        let unordered = others.unwrap_or_else(|| old.entry.unordered(lane, order));
+        if unordered != 0 {
+            pairs.add(space, &old.side, unordered, &new.side(lane), conflict, is_benign);
         }
     }
 }
@@ -213,8 +220,8 @@ impl CtaHistory {
             let records = self.records.entry(byte).or_default();
             for old in records.iter().filter(|old| old.side.cta != cta) {
                 if let Some(conflict) = conflict(old.entry.kind, new.entry.kind, false) {
-                    let example = Example { first: old.side, second: new.side };
-                    pairs.add(Space::Global, example, conflict, old.is_benign(&new, terms));
+                    let (lane, is_benign) = (1 << old.side.lane, old.is_benign(&new, terms));
+                    pairs.add(Space::Global, &old.side, lane, &new.side, conflict, is_benign);
                 }
             }
             let alike =

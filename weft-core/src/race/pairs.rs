@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::entry::Conflict;
-use crate::emulate::{Kind, LaneMask, Origin};
+use crate::emulate::{Kind, LaneMask, Origin, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -70,44 +70,68 @@ impl Pairs {
         })
     }
 
-    /// Adds a race of two threads.
+    /// Adds a race of each of the lanes of `before` at `first` with the one lane of `second`.
     pub(super) fn add(
         &mut self,
         space: Space,
-        example: Example,
+        first: &Side,
+        before: LaneMask,
+        second: &Side,
         conflict: Conflict,
         is_benign: bool,
     ) {
-        let (a, b) = (example.first, example.second);
-        let key = (space == Space::Global, a.pc.min(b.pc), a.pc.max(b.pc));
+        let lane = |lane: usize| Side { lane: u8::try_from(lane).unwrap_or(0), ..*first };
+        let example = || Example { first: lane(before.trailing_zeros() as usize), second: *second };
+        let key = (space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
         let pair = self.pairs.entry(key).or_insert_with(|| Pair {
             conflict,
             is_benign: true,
-            example,
+            example: example(),
             within_warps: 0,
             between_warps: 0,
             between_ctas: 0,
             seen: HashMap::new(),
         });
         if conflict > pair.conflict {
-            (pair.conflict, pair.example) = (conflict, example);
+            (pair.conflict, pair.example) = (conflict, example());
         }
         pair.is_benign &= is_benign;
+        pair.count(first, before, second);
+    }
+}
+
+impl Pair {
+    /// Counts pairs of threads that were not counted before.
+    fn count(&mut self, first: &Side, before: LaneMask, second: &Side) {
         let warp = |side: &Side| u64::from(side.cta) << 8 | u64::from(side.warp);
-        let place = |side: &Side| (side.pc, warp(side), side.lane);
-        // A pair of threads at one instruction has no first.
-        let (a, b) = if place(&a) <= place(&b) { (a, b) } else { (b, a) };
-        let seen = pair.seen.entry((warp(&a), warp(&b))).or_insert_with(|| Box::new([0; 32]));
-        let row = &mut seen[usize::from(a.lane) % 32];
-        if *row >> b.lane & 1 == 1 {
-            return;
+        let (a, b) = (warp(first), warp(second));
+        let is_turned = (first.pc, a) > (second.pc, b);
+        let key = if is_turned { (b, a) } else { (a, b) };
+        let rows = self.seen.entry(key).or_insert_with(|| Box::new([0; 32]));
+        let mut new = 0;
+        if (first.pc, a) == (second.pc, b) {
+            // Within one instruction and warp a pair has no first: the lower lane stands for it.
+            let own = second.lane;
+            for lane in lanes(before) {
+                let (low, high) = (lane.min(usize::from(own)), lane.max(usize::from(own)));
+                new += u64::from(rows[low] >> high & 1 == 0);
+                rows[low] |= 1 << high;
+            }
+        } else if is_turned {
+            let row = &mut rows[usize::from(second.lane) % 32];
+            new = u64::from((before & !*row).count_ones());
+            *row |= before;
+        } else {
+            for lane in lanes(before) {
+                new += u64::from(rows[lane] >> second.lane & 1 == 0);
+                rows[lane] |= 1 << second.lane;
+            }
         }
-        *row |= 1 << b.lane;
-        let count = match (a.cta == b.cta, a.warp == b.warp) {
-            (true, true) => &mut pair.within_warps,
-            (true, false) => &mut pair.between_warps,
-            (false, _) => &mut pair.between_ctas,
+        let count = match (first.cta == second.cta, first.warp == second.warp) {
+            (true, true) => &mut self.within_warps,
+            (true, false) => &mut self.between_warps,
+            (false, _) => &mut self.between_ctas,
         };
-        *count += 1;
+        *count += new;
     }
 }
