@@ -16,7 +16,8 @@ impl Parser<'_> {
         depth: u32,
     ) -> Read<std::ops::Range<u32>> {
         let mut own = Vec::new();
-        while !self.is_punct(end) {
+        let mut is_expected = !self.is_punct(end);
+        while is_expected {
             let operand = self.operand(body, depth)?;
             own.push(operand);
             // `|` ties two destinations, a comma separates operands; both are kept by position.
@@ -25,9 +26,10 @@ impl Parser<'_> {
                 let first = own.pop().unwrap_or(Operand::Sink);
                 own.push(Operand::Pair(append(body, [first, second])));
             }
-            if !self.eat(b',') && !self.is_punct(end) {
-                return Err(self.unexpected("`,` or the end of the operands"));
-            }
+            is_expected = self.eat(b',');
+        }
+        if !self.is_punct(end) {
+            return Err(self.unexpected("`,` or the end of the operands"));
         }
         Ok(append(body, own))
     }

@@ -180,7 +180,7 @@ impl Parser<'_> {
             name = self.expect_word("a symbol")?;
             let offset = self.symbol_offset()?;
             self.expect(b')', "`)` behind a symbol")?;
-            return Ok(Initial::Symbol(name, offset));
+            return Ok(Initial::Symbol(name, offset.wrapping_add(self.symbol_offset()?)));
         }
         Ok(Initial::Symbol(name, self.symbol_offset()?))
     }

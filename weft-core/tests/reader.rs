@@ -1,0 +1,124 @@
+//! The reader of PTX: what compilers print, and what no compiler would.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this test reads the fixtures; the library reads no files"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use weft_core::ptx::{self, Module, ReadErrorKind, Space, Statement, Type};
+
+fn errors(text: &str) -> Vec<String> {
+    let module = ptx::parse(text);
+    let show = |error: &ptx::ReadError| format!("{} {}", module.position(error.span), error.kind);
+    module.errors.iter().map(show).collect()
+}
+
+fn head(body: &str) -> String {
+    format!(".version 8.0\n.target sm_80\n.address_size 64\n{body}")
+}
+
+fn clean(text: &str) -> Module {
+    let module = ptx::parse(text);
+    assert!(module.errors.is_empty(), "{:?}", module.errors);
+    module
+}
+
+#[test]
+fn the_first_version_reads_like_the_last() {
+    let old = clean(
+        ".version 1.4\n.target sm_10, map_f64_to_f32\n\
+         .entry _Z3addPf (\n.param .u64 __cudaparm_a)\n{\n\
+         .reg .u16 %rh<4>;\n.reg .u32 %r<5>;\n\
+         .loc 28 10 0\n$LDWbegin__Z3addPf:\n\
+         mov.u16 %rh1, %ctaid.x;\nmul.wide.u16 %r1, %rh1, 4;\n\
+         @@DWARF this line means nothing\n\
+         exit;\n$LDWend__Z3addPf:\n} // _Z3addPf\n",
+    );
+    assert_eq!(old.version, Some((1, 4)));
+    assert!(old.kernel("_Z3addPf").is_some());
+}
+
+#[test]
+fn declarations_keep_their_parts() {
+    let module = clean(&head(
+        ".extern .shared .align 16 .b8 dynamic[];\n\
+         .visible .const .align 8 .f32 table[2][3] = {1.0, 0f40000000, -3, 4, 5, 6};\n\
+         .global .align 8 .u64 pointer = generic(dynamic)+8;\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 p, .param .align 8 .b8 s[24])\n\
+         .maxntid 128, 2\n.minnctapersm 2\n{\n.reg .pred %p<3>;\n.reg .b32 %r, %q;\nret;\n}\n",
+    ));
+    let [dynamic, table, _] = &module.variables[..] else { unreachable!("three variables") };
+    assert_eq!((dynamic.space, dynamic.size(), dynamic.is_extern), (Space::Shared, 0, true));
+    assert_eq!(
+        (table.space, table.ty, table.size(), table.init.len()),
+        (Space::Const, Type::F32, 24, 6)
+    );
+    let kernel = module.kernel("k").unwrap();
+    assert_eq!(kernel.maxntid, Some([128, 2, 1]));
+    assert!(kernel.params[0].is_pointer && kernel.params[1].size() == 24);
+    let variables = kernel.body.as_ref().unwrap().statements.iter();
+    assert_eq!(
+        variables.filter(|statement| matches!(statement, Statement::Variable(_))).count(),
+        3
+    );
+}
+
+#[test]
+fn reading_goes_on_at_the_next_statement() {
+    let text = head(
+        ".entry k()\n{\n.reg .b32 %r<2>;\nadd.u32 %r0, ;\nmov.u32 %r1, 08;\nret;\n}\n.entry l() { ret; }\n",
+    );
+    assert_eq!(
+        errors(&text),
+        ["7:14 expected an operand, found `;`", "8:14 number `08` is out of range"]
+    );
+    assert_eq!(ptx::parse(&text).kernels().count(), 2);
+}
+
+#[test]
+fn what_is_no_ptx_is_said_to_be_none() {
+    let kind = |text: &str| ptx::parse(text).errors.first().map(|error| error.kind.clone());
+    assert_eq!(kind(""), Some(ReadErrorKind::Empty));
+    assert_eq!(kind("  // nothing\n"), Some(ReadErrorKind::Empty));
+    assert_eq!(kind("\u{7f}ELF\u{1}"), Some(ReadErrorKind::Character('\u{7f}')));
+    assert_eq!(kind("int main() {}"), Some(ReadErrorKind::NoVersion));
+    assert!(matches!(kind(&head(".entry k() { ret;")), Some(ReadErrorKind::Truncated(_))));
+    assert!(matches!(
+        kind(&head(".entry k() { ret; } .entry k() { ret; }")),
+        Some(ReadErrorKind::Duplicate(_))
+    ));
+    assert!(matches!(
+        kind(&head(".entry k() { mov.b64 {}, 1; }")),
+        Some(ReadErrorKind::Expected { .. })
+    ));
+    let deep = format!("{} {}", "{".repeat(100_000), "}".repeat(100_000));
+    assert!(matches!(
+        kind(&head(&format!(".entry k() {{ {deep} }}"))),
+        Some(ReadErrorKind::Depth(_))
+    ));
+}
+
+/// Every prefix of every fixture: never a panic, and a text that ends inside a kernel says so.
+#[test]
+fn truncated_texts_are_errors() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
+    let mut prefixes = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "ptx") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let inside = text.rfind("\n{").unwrap()..text.rfind('}').unwrap();
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let module = ptx::parse(&text[..end]);
+            prefixes += 1;
+            let is_cut = inside.contains(&end) && end > inside.start + 1;
+            assert!(!is_cut || !module.errors.is_empty(), "{} cut at {end}", path.display());
+        }
+    }
+    assert!(prefixes > 50_000, "{prefixes}");
+}
