@@ -95,3 +95,81 @@ fn widened(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
     let stays_positive = !to.is_signed() || to.bits() == 64 || result.is_non_negative(to.bits());
     (keeps_sign && stays_positive).then_some(result)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::value::WARP;
+    use super::*;
+    use crate::ptx::isa;
+
+    /// Values around the corners of the widths, from a fixed sequence.
+    fn numbers() -> impl Iterator<Item = u64> {
+        let corners = [
+            0,
+            1,
+            2,
+            31,
+            32,
+            0x7fff_ffe0,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_ffe0,
+            0xffff_ffff,
+            1 << 32,
+        ];
+        let random = std::iter::successors(Some(0x9e37_79b9_7f4a_7c15_u64), |x| {
+            Some(x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f))
+        });
+        corners.into_iter().chain(corners.into_iter().map(u64::wrapping_neg)).chain(random.take(12))
+    }
+
+    /// Wherever the short way answers, it answers what each lane by itself would.
+    #[test]
+    fn agrees_with_every_lane() {
+        const MNEMONICS: [&str; 17] = [
+            "add.u32",
+            "add.s64",
+            "sub.s32",
+            "sub.u64",
+            "add.u16",
+            "mul.lo.u32",
+            "mul.lo.s64",
+            "mul.wide.u32",
+            "mul.wide.s32",
+            "mul.wide.u16",
+            "shl.b32",
+            "shl.b64",
+            "cvt.u64.u32",
+            "cvt.s64.s32",
+            "cvt.u32.u64",
+            "cvt.s32.s64",
+            "cvt.u16.u32",
+        ];
+        let mut answered = 0;
+        for mnemonic in MNEMONICS {
+            let decoded = isa::decode(mnemonic).unwrap();
+            let count = decoded.row.shape.matches('s').count();
+            for base in numbers() {
+                for step in [0, 1, 4, u64::MAX, 1 << 27, 1 << 31, 1 << 60] {
+                    for other in numbers() {
+                        let narrow = Value::affine_in(base, step, decoded.source_type().bits());
+                        let sources = [narrow, Value::uniform(other)];
+                        let Some(result) = eval(&decoded, &sources[..count]) else { continue };
+                        answered += 1;
+                        for lane in 0..WARP {
+                            let args: Vec<_> =
+                                sources[..count].iter().map(|source| source.lane(lane)).collect();
+                            let (expected, _) = super::super::eval(&decoded, &args).unwrap();
+                            assert_eq!(
+                                result.lane(lane),
+                                expected,
+                                "{mnemonic} {sources:?} lane {lane}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        assert!(answered > 20_000, "{answered}");
+    }
+}

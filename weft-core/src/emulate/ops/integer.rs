@@ -167,3 +167,129 @@ fn packed(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     };
     Some(part(0)? | part(1)? << 16)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::eval;
+    use crate::ptx::isa;
+
+    fn run(mnemonic: &str, args: &[u64]) -> (u64, u64) {
+        eval(&isa::decode(mnemonic).unwrap(), args).unwrap()
+    }
+
+    fn samples() -> Vec<u64> {
+        let mut samples = vec![
+            0,
+            1,
+            2,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_ffff,
+            i64::MAX as u64,
+            1 << 63,
+            u64::MAX,
+        ];
+        let mut x = 0x0123_4567_89ab_cdef_u64;
+        for _ in 0..40 {
+            x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            samples.push(x.rotate_left(17));
+        }
+        samples
+    }
+
+    #[test]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "by design"
+    )]
+    fn agrees_with_the_arithmetic_of_rust() {
+        for a in samples() {
+            for b in samples() {
+                let (x, y, i, j) = (a as u32, b as u32, a as i32, b as i32);
+                let full = (i64::from(i)).wrapping_mul(i64::from(j));
+                assert_eq!(run("add.u32", &[a, b]).0, u64::from(x.wrapping_add(y)));
+                assert_eq!(run("sub.s64", &[a, b]).0, a.wrapping_sub(b));
+                assert_eq!(run("mul.lo.s32", &[a, b]).0, u64::from(i.wrapping_mul(j) as u32));
+                assert_eq!(run("mul.hi.s32", &[a, b]).0, u64::from((full >> 32) as u32));
+                assert_eq!(
+                    run("mul.hi.u64", &[a, b]).0,
+                    ((u128::from(a) * u128::from(b)) >> 64) as u64
+                );
+                assert_eq!(run("mul.wide.s32", &[a, b]).0, full as u64);
+                assert_eq!(
+                    run("mad.lo.u32", &[a, b, a]).0,
+                    u64::from(x.wrapping_mul(y).wrapping_add(x))
+                );
+                assert_eq!(run("add.sat.s32", &[a, b]).0, u64::from(i.saturating_add(j) as u32));
+                assert_eq!(run("sub.sat.s32", &[a, b]).0, u64::from(i.saturating_sub(j) as u32));
+                assert_eq!(run("min.s32", &[a, b]).0, u64::from(i.min(j) as u32));
+                assert_eq!(run("max.u64", &[a, b]).0, a.max(b));
+                if let Some(quotient) = i.checked_div(j) {
+                    assert_eq!(run("div.s32", &[a, b]).0, u64::from(quotient as u32));
+                    assert_eq!(run("rem.s32", &[a, b]).0, u64::from((i % j) as u32));
+                }
+                // A chain of 32-bit sums and differences is one of 64 bits.
+                let (low, carry) = run("add.cc.u32", &[a, b]);
+                assert_eq!(
+                    low | run("addc.u32", &[a >> 32, b >> 32, carry]).0 << 32,
+                    a.wrapping_add(b)
+                );
+                let (low, borrow) = run("sub.cc.u32", &[a, b]);
+                assert_eq!(
+                    low | run("subc.u32", &[a >> 32, b >> 32, borrow]).0 << 32,
+                    a.wrapping_sub(b)
+                );
+            }
+        }
+    }
+
+    #[test]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "by design"
+    )]
+    fn bits_agree_with_those_of_rust() {
+        for a in samples() {
+            let (x, i) = (a as u32, a as i32);
+            assert_eq!(run("popc.b64", &[a]).0, u64::from(a.count_ones()));
+            assert_eq!(run("clz.b32", &[a]).0, u64::from(x.leading_zeros()));
+            assert_eq!(run("brev.b32", &[a]).0, u64::from(x.reverse_bits()));
+            assert_eq!(run("not.b16", &[a]).0, u64::from(!(a as u16)));
+            for at in 0..70_u64 {
+                let shift = at as u32;
+                assert_eq!(
+                    run("shl.b32", &[a, at]).0,
+                    u64::from(x.checked_shl(shift).unwrap_or(0))
+                );
+                assert_eq!(run("shr.s32", &[a, at]).0, u64::from((i >> shift.min(31)) as u32));
+                assert_eq!(run("shr.u64", &[a, at]).0, a.checked_shr(shift).unwrap_or(0));
+                let wrapped = (a >> 32 << 32 | u64::from(x)) >> (at & 31);
+                assert_eq!(
+                    run("shf.r.wrap.b32", &[a & 0xffff_ffff, a >> 32, at]).0,
+                    wrapped & 0xffff_ffff
+                );
+                for length in 1..=(31_u64.saturating_sub(at)) {
+                    let field = x >> at & ((1 << length) - 1);
+                    assert_eq!(run("bfe.u32", &[a, at, length]).0, u64::from(field));
+                    let sign = 32 - length as u32;
+                    assert_eq!(
+                        run("bfe.s32", &[a, at, length]).0,
+                        u64::from(((field as i32) << sign >> sign) as u32)
+                    );
+                    let into = run("bfi.b32", &[u64::from(field), 0, at, length]).0;
+                    assert_eq!(into, u64::from(field) << at);
+                }
+            }
+            assert_eq!(run("prmt.b32", &[a, a >> 32, 0x3210]).0, u64::from(x));
+            assert_eq!(run("prmt.b32", &[a, a >> 32, 0x0123]).0, u64::from(x.swap_bytes()));
+            let (y, z) = (x.rotate_left(5), x.rotate_left(11));
+            let args = |table| [u64::from(x), u64::from(y), u64::from(z), table];
+            assert_eq!(run("lop3.b32", &args(0x96)).0, u64::from(x ^ y ^ z));
+            assert_eq!(run("lop3.b32", &args(0xe8)).0, u64::from(x & y | y & z | x & z));
+        }
+    }
+}
