@@ -56,7 +56,7 @@ impl Detector {
 
 impl Events for Detector {
     fn access(&mut self, access: &Access<'_>, _: &Terms) {
-        self.open.known(access);
+        self.open.known(access, &self.order);
         if access.space == Space::Shared {
             self.shared.access(access, &self.order);
             return;
@@ -67,8 +67,8 @@ impl Events for Detector {
         }
     }
 
-    fn open_access(&mut self, access: OpenAccess) {
-        self.open.open(access);
+    fn open_access(&mut self, warp: usize, lanes: LaneMask, access: OpenAccess) {
+        self.open.open(access, warp, lanes, &self.order);
     }
 
     fn fault(&mut self, fault: Fault) {

@@ -72,68 +72,102 @@ struct Decided {
     detector: Detector,
 }
 
-fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report) {
+/// What the pass that decides found in all ctas.
+struct Decision {
+    ctas: Vec<Decided>,
+    between: Ctas,
+    open: OpenAccesses,
+    reached: Vec<bool>,
+}
+
+/// Runs the ctas, up to one whose barriers are broken.
+fn decide(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    slice: &Slice,
+    ctas: &[Cta],
+    open: OpenAccesses,
+) -> Decision {
     let program = names.program;
-    let slice = slice::mark(program, &BTreeSet::new());
-    let mut reached = vec![false; program.code.len()];
-    let ctas = ctas::select(report.grid);
-    let mut between = Ctas::new();
-    let mut open = OpenAccesses::default();
-    let mut decided = Vec::new();
-    for &cta in &ctas {
-        let mut terms = Terms::new(false);
+    let reached = vec![false; program.code.len()];
+    let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
+    for &cta in ctas {
+        let (between, mut open) =
+            (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
+        open.next_cta();
         let mut detector = Detector::new(inputs.block, cta.index, ctas.len() > 1, between, open);
-        let run = crate::emulate::run(
-            program,
-            &slice,
-            inputs,
-            cta,
-            &mut terms,
-            &mut detector,
-            &mut reached,
-        );
-        between = std::mem::take(&mut detector.between);
-        open = std::mem::take(&mut detector.open);
-        report.stats.ctas += 1;
-        report.stats.warp_instructions += run.warp_instructions;
-        report.stats.thread_commands += run.thread_commands;
-        report.stats.generations += run.generations;
+        let (terms, reached) = (&mut Terms::new(false), &mut decision.reached);
+        let run = crate::emulate::run(program, slice, inputs, cta, terms, &mut detector, reached);
+        decision.between = std::mem::take(&mut detector.between);
+        decision.open = std::mem::take(&mut detector.open);
         let is_out_of_fuel =
             matches!(&run.end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
         let is_broken =
             barriers::is_defect(&run.end) || !detector.recycled.is_empty() || is_out_of_fuel;
-        decided.push(Decided { cta, run, detector });
+        decision.ctas.push(Decided { cta, run, detector });
         if is_broken {
             break;
         }
     }
-    report.coverage.reached = observable(program).filter(|pc| reached[pc.index()]).count();
+    decision
+}
+
+fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report) {
+    let slice = slice::mark(names.program, &BTreeSet::new());
+    let ctas = ctas::select(report.grid);
+    let decision = decide(names, inputs, &slice, &ctas, OpenAccesses::default());
+    for Decided { run, .. } in &decision.ctas {
+        report.stats.ctas += 1;
+        report.stats.warp_instructions += run.warp_instructions;
+        report.stats.thread_commands += run.thread_commands;
+        report.stats.generations += run.generations;
+    }
+    let is_reached = |pc: &Pc| decision.reached[pc.index()];
+    report.coverage.reached = observable(names.program).filter(is_reached).count();
+    report.findings = findings(names, inputs, &slice, &ctas, &decision, report.coverage);
+    assume(&slice, names, launch, ctas.len(), report);
+}
+
+fn findings(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    slice: &Slice,
+    ctas: &[Cta],
+    decision: &Decision,
+    coverage: Coverage,
+) -> Vec<Finding> {
+    let Decision { ctas: decided, between, open, .. } = decision;
     let mut findings = Vec::new();
-    for own in &decided {
+    for own in decided {
         findings.extend(barriers::explain(names, own.cta, &own.run.end, &own.detector.recycled));
         if let End::Undecided(doubt) = &own.run.end {
             findings.push(doubts::explain(names, doubt));
         }
     }
     // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
-    if decided.iter().all(|own| own.detector.recycled.is_empty()) {
-        findings.extend(races::explain(names, inputs, &decided, between.racing()));
+    let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
+    if is_ordered {
+        findings.extend(races::explain(names, inputs, decided, between.racing()));
     }
     let is_full = |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
     if between.is_full() || decided.iter().any(is_full) {
         findings.push(doubts::too_much_memory(names));
     }
-    for own in &decided {
-        findings
-            .extend(own.detector.faults.iter().map(|fault| faults::explain(names, own.cta, fault)));
+    for own in decided {
+        let faults = own.detector.faults.iter();
+        findings.extend(faults.map(|fault| faults::explain(names, own.cta, fault)));
     }
-    findings.extend(open.doubtful().iter().map(|access| doubts::open_access(names, access)));
+    let mut doubtful = open.doubtful(ctas.len());
+    if !doubtful.is_empty() && is_ordered {
+        let again = decide(names, inputs, slice, ctas, OpenAccesses::ordered());
+        doubtful = again.open.doubtful(ctas.len());
+    }
+    findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
     let is_finished = decided.iter().all(|own| own.run.end == End::Finished);
-    if is_finished && report.coverage.reached == 0 && report.coverage.sites > 0 {
+    if is_finished && coverage.reached == 0 && coverage.sites > 0 {
         findings.push(doubts::vacuous(names));
     }
-    report.findings = distinct(findings);
-    assume(&slice, names, launch, ctas.len(), report);
+    distinct(findings)
 }
 
 /// Ctas often have the same things to say: each is said once.

@@ -37,7 +37,7 @@ impl Events for Recorder<'_> {
         }
     }
 
-    fn open_access(&mut self, _: OpenAccess) {}
+    fn open_access(&mut self, _: usize, _: LaneMask, _: OpenAccess) {}
 
     fn fault(&mut self, _: Fault) {}
 

@@ -83,20 +83,23 @@ impl<E: Events> Machine<'_, E> {
         };
         let is_observed = matches!(space, Space::Shared | Space::Global);
         let writes = decoded.row.effect != Effect::Load;
-        let contents = self.slice.contents;
-        let is_lost = writes
-            && match space {
-                Space::Shared => contents.shared,
-                Space::Global => contents.global,
-                _ => contents.local,
-            };
-        if !is_observed && (writes || space == Space::Generic) || is_lost {
+        if space == Space::Generic || (writes && !is_observed && space != Space::Local) {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
+        }
+        // What was there may be overwritten.
+        match space {
+            Space::Shared if writes => self.shared.forget(),
+            Space::Global if writes => self.global.forget(),
+            Space::Local if writes => {
+                lanes(open).for_each(|lane| self.warps[warp].local(lane).forget());
+            }
+            _ => {}
         }
         if is_observed {
             let (is_global, kind) = (space == Space::Global, self.kind(decoded));
             for region in regions {
-                self.events.open_access(OpenAccess { pc, is_global, region, kind, origin });
+                let access = OpenAccess { pc, is_global, region, kind, origin };
+                self.events.open_access(warp, open, access);
             }
         }
         let value = Value::open(self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))));

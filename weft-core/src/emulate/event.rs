@@ -112,7 +112,7 @@ pub trait Events {
     /// Lanes access shared or global memory.
     fn access(&mut self, access: &Access<'_>, terms: &Terms);
     /// Lanes access shared or global memory at addresses that are open: within the buffer of an argument, or anywhere.
-    fn open_access(&mut self, access: OpenAccess);
+    fn open_access(&mut self, warp: usize, lanes: LaneMask, access: OpenAccess);
     /// A lane accesses where nothing is, or misaligned.
     fn fault(&mut self, fault: Fault);
     /// These lanes of a warp have synchronized with each other.

@@ -64,13 +64,15 @@ pub(super) enum Loaded {
 pub(super) struct Memory {
     pages: HashMap<u64, Page>,
     segments: Vec<Segment>,
+    /// Nothing is known but what was written since.
+    is_forgotten: bool,
 }
 
 impl Memory {
     /// A space with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        Self { pages: HashMap::new(), segments }
+        Self { pages: HashMap::new(), segments, is_forgotten: false }
     }
 
     /// The segment that holds an address.
@@ -78,6 +80,12 @@ impl Memory {
         let at = self.segments.partition_point(|segment| segment.start <= address);
         let segment = self.segments.get(at.checked_sub(1)?)?;
         (address - segment.start < segment.size).then_some(segment)
+    }
+
+    /// Something was written nobody knows where: all contents are open.
+    pub(super) fn forget(&mut self) {
+        self.pages.clear();
+        self.is_forgotten = true;
     }
 
     fn byte(&self, address: u64) -> Byte {
@@ -93,7 +101,7 @@ impl Memory {
         unwritten: Origin,
         terms: &mut Terms,
     ) -> Loaded {
-        let segment = self.segment(address);
+        let segment = if self.is_forgotten { None } else { self.segment(address) };
         let mut bits = 0;
         let mut initial = 0;
         for at in 0..size {
@@ -113,7 +121,7 @@ impl Memory {
             0 => Loaded::Known(bits),
             all => {
                 let origin = segment.map_or(unwritten, |segment| segment.origin);
-                let is_whole = all == size && self.segment(address).is_some();
+                let is_whole = all == size && segment.is_some();
                 Loaded::Open(if is_whole {
                     terms.initial(origin, address, size)
                 } else {

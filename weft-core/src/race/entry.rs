@@ -50,6 +50,11 @@ fn covers(b: Kind, a: Kind) -> bool {
 }
 
 impl Entry {
+    /// What lanes of a warp do now.
+    pub(super) fn new(warp: usize, lanes: LaneMask, kind: Kind, order: &Order) -> Self {
+        Self { lanes, when: order.now(warp), warp: u8::try_from(warp).unwrap_or(u8::MAX), kind }
+    }
+
     /// The conflict with a later access, if nothing orders some of their lanes.
     pub(super) fn conflict(&self, later: &Self, order: &Order) -> Option<Conflict> {
         let conflict = conflict(self.kind, later.kind, true)?;

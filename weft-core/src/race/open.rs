@@ -1,55 +1,138 @@
 //! Accesses at open addresses: which of them may conflict with what.
+//!
+//! The first look knows no order: an open access is doubtful if anything else in its buffer conflicts with it. If there
+//! are such, the run is looked at again, with order: each buffer then has one cell, in which all its accesses meet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::emulate::{Access, OpenAccess, argument_of, lanes};
+use super::entry::{Entry, conflict};
+use crate::emulate::{Access, Kind, LaneMask, OpenAccess, argument_of, lanes};
+use crate::order::Order;
 use crate::ptx::Space;
 
-/// Accesses of a launch, by whether they are of global memory and the argument in whose buffer they lie.
+/// Whether it is of global memory, and the argument in whose buffer it lies; `None`: anywhere, or in a variable.
+type Place = (bool, Option<usize>);
+
+/// An access in the cell of its buffer.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    entry: Entry,
+    open: Option<OpenAccess>,
+}
+
+/// Accesses of a launch, by place.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAccesses {
     open: BTreeSet<OpenAccess>,
-    known: BTreeSet<(bool, Option<usize>, bool)>,
+    known: BTreeSet<(Place, Kind)>,
+    /// `None`: the first look.
+    cells: Option<BTreeMap<Place, Vec<Noted>>>,
+    doubtful: BTreeSet<OpenAccess>,
+}
+
+const fn meets(a: Place, b: Place) -> bool {
+    let is_apart = match (a.1, b.1) {
+        (Some(a), Some(b)) => a != b,
+        _ => false,
+    };
+    a.0 == b.0 && !is_apart
 }
 
 impl OpenAccesses {
+    /// For the second look.
+    pub fn ordered() -> Self {
+        Self { cells: Some(BTreeMap::new()), ..Self::default() }
+    }
+
+    /// Another cta runs: within it nothing was accessed.
+    pub fn next_cta(&mut self) {
+        if let Some(cells) = &mut self.cells {
+            cells.clear();
+        }
+    }
+
     /// An access whose addresses are known.
-    pub fn known(&mut self, access: &Access<'_>) {
-        let is_global = access.space == Space::Global;
-        let region =
-            |lane: usize| if is_global { argument_of(access.addresses.lane(lane)) } else { None };
-        let (first, last) =
-            (access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0));
-        let ends = [first, last].map(|lane| region(lane as usize));
-        // Lanes that grow by a step lie between the ends.
-        if access.addresses.as_affine().is_some() && ends[0] == ends[1] {
-            self.known.insert((is_global, ends[0], access.kind.writes));
-            return;
-        }
-        for lane in lanes(access.lanes) {
-            self.known.insert((is_global, region(lane), access.kind.writes));
+    pub fn known(&mut self, access: &Access<'_>, order: &Order) {
+        for (argument, mask) in buffers(access) {
+            let place = (access.space == Space::Global, argument);
+            self.known.insert((place, access.kind));
+            if self.cells.is_some() {
+                let entry = Entry::new(access.warp, mask, access.kind, order);
+                self.note(place, Noted { entry, open: None }, order);
+            }
         }
     }
 
-    /// An access whose address is open.
-    pub fn open(&mut self, access: OpenAccess) {
+    /// An access of some lanes whose address is open.
+    pub fn open(&mut self, access: OpenAccess, warp: usize, mask: LaneMask, order: &Order) {
         self.open.insert(access);
+        if self.cells.is_some() {
+            let kind = access.kind;
+            if kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
+                self.doubtful.insert(access);
+            }
+            let noted = Noted { entry: Entry::new(warp, mask, kind, order), open: Some(access) };
+            self.note((access.is_global, access.region), noted, order);
+        }
     }
 
-    /// The open accesses that may conflict with another access, one an instruction.
-    pub fn doubtful(&self) -> Vec<OpenAccess> {
-        let mut doubtful: Vec<_> =
-            self.open.iter().filter(|access| self.may_conflict(access)).copied().collect();
+    fn note(&mut self, place: Place, new: Noted, order: &Order) {
+        let Some(cells) = &mut self.cells else { return };
+        for (_, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
+            for old in noted.iter().filter(|old| old.open.is_some() || new.open.is_some()) {
+                if old.entry.conflict(&new.entry, order).is_some() {
+                    self.doubtful.extend(old.open.into_iter().chain(new.open));
+                }
+            }
+        }
+        let cell = cells.entry(place).or_default();
+        cell.retain(|old| old.open != new.open || !old.entry.is_covered(&new.entry, order));
+        match cell.iter_mut().find(|old| old.open == new.open && old.entry.is_alike(&new.entry)) {
+            Some(old) => old.entry.lanes |= new.entry.lanes,
+            None => cell.push(new),
+        }
+    }
+
+    /// The open accesses that may conflict with another access, one an instruction. `ctas`: how many ctas ran.
+    pub fn doubtful(&self, ctas: usize) -> Vec<OpenAccess> {
+        let is_doubtful = |access: &&OpenAccess| match self.cells {
+            Some(_) => {
+                let between = access.is_global && ctas > 1 && self.may_conflict(access, false);
+                self.doubtful.contains(access) || between
+            }
+            None => self.may_conflict(access, ctas == 1),
+        };
+        let mut doubtful: Vec<_> = self.open.iter().filter(is_doubtful).copied().collect();
         doubtful.dedup_by_key(|access| access.pc);
         doubtful
     }
 
-    fn may_conflict(&self, access: &OpenAccess) -> bool {
-        let meets = |is_global: bool, region: Option<usize>, writes: bool| {
-            let is_apart = region.is_some() && access.region.is_some() && region != access.region;
-            is_global == access.is_global && !is_apart && (writes || access.kind.writes)
+    /// Without order: whether anything in the same place conflicts.
+    fn may_conflict(&self, access: &OpenAccess, same_cta: bool) -> bool {
+        let place = (access.is_global, access.region);
+        let conflicts = |other: Place, kind: Kind| {
+            meets(other, place) && conflict(kind, access.kind, same_cta).is_some()
         };
-        self.known.iter().any(|&(is_global, region, writes)| meets(is_global, region, writes))
-            || self.open.iter().any(|other| meets(other.is_global, other.region, other.kind.writes))
+        self.known.iter().any(|&(other, kind)| conflicts(other, kind))
+            || self.open.iter().any(|other| conflicts((other.is_global, other.region), other.kind))
     }
+}
+
+/// The lanes of an access by the buffer that they access.
+fn buffers(access: &Access<'_>) -> Vec<(Option<usize>, LaneMask)> {
+    if access.space != Space::Global {
+        return vec![(None, access.lanes)];
+    }
+    let buffer = |lane: usize| argument_of(access.addresses.lane(lane));
+    let ends = [access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0)];
+    let [first, last] = ends.map(|lane| buffer(lane as usize));
+    // Lanes that grow by a step lie between the ends.
+    if access.addresses.as_affine().is_some() && first == last {
+        return vec![(first, access.lanes)];
+    }
+    let mut found: BTreeMap<Option<usize>, LaneMask> = BTreeMap::new();
+    for lane in lanes(access.lanes) {
+        *found.entry(buffer(lane)).or_default() |= 1 << lane;
+    }
+    found.into_iter().collect()
 }

@@ -62,12 +62,7 @@ impl Shadow {
     }
 
     fn touch(&mut self, access: &Access<'_>, address: u64, mask: LaneMask, order: &Order) {
-        let entry = Entry {
-            lanes: mask,
-            when: order.now(access.warp),
-            warp: u8::try_from(access.warp).unwrap_or(u8::MAX),
-            kind: access.kind,
-        };
+        let entry = Entry::new(access.warp, mask, access.kind, order);
         let racing = &mut self.racing;
         self.cells.for_each(address, access.bytes, |at, size, cell| {
             if let Some(conflict) = cell.add(entry, order)
