@@ -130,10 +130,6 @@ impl<E: Events> Machine<'_, E> {
         if matches!(space, Space::Shared | Space::Global) {
             self.count_commands(lanes);
             self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
-            // Lanes under an open condition may stand on different sides of it.
-            if self.inputs.options.warp_synchronous && self.maybe.is_none() {
-                self.events.converge(warp, self.front);
-            }
             let bytes = element * u32::from(decoded.vector());
             let access = Access {
                 warp,
@@ -147,7 +143,9 @@ impl<E: Events> Machine<'_, E> {
                 maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
             };
             self.check_bounds(&access);
+            self.in_lock_step(warp);
             self.events.access(&access, self.terms);
+            self.in_lock_step(warp);
         }
         if keep != Keep::Value {
             return Ok(());
@@ -158,6 +156,14 @@ impl<E: Events> Machine<'_, E> {
             _ => self.atomic(warp, pc, instr, decoded, space, addresses, lanes),
         }
         Ok(())
+    }
+
+    /// Before and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
+    /// may stand on different sides of it.
+    fn in_lock_step(&mut self, warp: usize) {
+        if self.inputs.options.warp_synchronous && self.maybe.is_none() {
+            self.events.converge(warp, self.front);
+        }
     }
 
     /// `atomics = "off"` makes an atomic a plain access.
