@@ -72,7 +72,9 @@ impl Events for Detector {
     }
 
     fn fault(&mut self, fault: Fault) {
-        if !self.faults.iter().any(|own| (own.pc, own.kind) == (fault.pc, fault.kind)) {
+        if !self.faults.iter().any(|own| {
+            (own.pc, own.kind, own.maybe.is_some()) == (fault.pc, fault.kind, fault.maybe.is_some())
+        }) {
             self.faults.push(fault);
         }
     }

@@ -26,11 +26,13 @@ pub(super) fn explain(
     if between.is_empty() && !decided.iter().any(|own| races(&own)) {
         return Vec::new();
     }
-    // First which instructions race; then, with the values of those that store, which races are benign.
-    let pairs = record(names, inputs, decided, between, &BTreeSet::new());
-    let stores = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
+    // First which instructions race; then, with the values of those that store, which races are benign. The values may
+    // take loops that run out of fuel: then no race is benign.
+    let (found, _) = record(names, inputs, decided, between, &BTreeSet::new());
+    let stores = found.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
-    let pairs = record(names, inputs, decided, between, &stores);
+    let (valued, is_whole) = record(names, inputs, decided, between, &stores);
+    let pairs = if is_whole { valued } else { found };
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
         pairs.iter().map(|(space, pair)| finding(names, space, pair, may_order)).collect();
@@ -44,11 +46,14 @@ fn record(
     decided: &[Decided],
     between: &BTreeSet<u64>,
     widen: &BTreeSet<Pc>,
-) -> Pairs {
+) -> (Pairs, bool) {
     let program = names.program;
     let slice = slice::mark(program, widen);
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
+    // One for all ctas: their values are compared.
+    let mut terms = Terms::new(true);
+    let mut is_whole = true;
     for own in decided {
         let bytes =
             |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
@@ -59,11 +64,10 @@ fn record(
         if between.is_empty() && watched.shared.is_empty() && watched.global.is_empty() {
             continue;
         }
-        let mut terms = Terms::new(true);
         let mut reached = vec![false; program.code.len()];
         let mut recorder =
             Recorder::new(inputs.block, own.cta.index, watched, &mut across, &mut pairs);
-        crate::emulate::run(
+        let run = crate::emulate::run(
             program,
             &slice,
             inputs,
@@ -72,8 +76,9 @@ fn record(
             &mut recorder,
             &mut reached,
         );
+        is_whole &= run.end == own.run.end;
     }
-    pairs
+    (pairs, is_whole)
 }
 
 pub(super) const fn word(kind: Kind) -> (&'static str, Role) {

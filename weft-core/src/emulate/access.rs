@@ -143,9 +143,7 @@ impl<E: Events> Machine<'_, E> {
                 maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
             };
             self.check_bounds(&access);
-            self.in_lock_step(warp);
             self.events.access(&access, self.terms);
-            self.in_lock_step(warp);
         }
         if keep != Keep::Value {
             return Ok(());
@@ -160,7 +158,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// Before and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
     /// may stand on different sides of it.
-    fn in_lock_step(&mut self, warp: usize) {
+    pub(super) fn in_lock_step(&mut self, warp: usize) {
         if self.inputs.options.warp_synchronous && self.maybe.is_none() {
             self.events.converge(warp, self.front);
         }
@@ -257,9 +255,10 @@ impl<E: Events> Machine<'_, E> {
         size: u32,
         value: Loaded,
     ) {
-        let value = match (&self.maybe, space) {
-            (Some(maybe), Space::Shared | Space::Global) => {
-                Loaded::Open(self.terms.fresh(maybe.origin))
+        let value = match &self.maybe {
+            // The sides of a branch have local memory of their own.
+            Some(maybe) if space != Space::Local || maybe.is_guard() => {
+                Loaded::Open(self.terms.unclear(maybe.origin))
             }
             _ => value,
         };

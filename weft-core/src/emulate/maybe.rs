@@ -2,11 +2,13 @@
 //!
 //! Each side starts from the state at the branch and runs up to the branch's post-dominator, where the sides are joined:
 //! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, all
-//! that the loop assigns is open before, and the loop runs once from its header: this stands for every iteration.
+//! that the loop assigns or stores is open before, and the loop runs once from its header: this stands for every iteration.
 //! Accesses on the way are marked; nothing on the way may wait for other threads.
 
-use super::event::Events;
-use super::machine::{Machine, Step};
+use std::collections::BTreeSet;
+
+use super::event::{DoubtKind, Events};
+use super::machine::{Machine, Step, doubt};
 use super::memory::Memory;
 use super::term::Origin;
 use super::value::{LaneMask, Value, lanes};
@@ -14,6 +16,10 @@ use super::warp::Front;
 use crate::flow::{BlockId, PlaceId, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
+use crate::slice::Keep;
+
+/// Branches on open conditions within each other.
+const MAX_DEPTH: u32 = 128;
 
 /// The machine runs what may not happen.
 #[derive(Clone, Debug)]
@@ -22,6 +28,8 @@ pub(super) struct Maybe {
     pub(super) origin: Origin,
     /// The branch.
     pub(super) place: PlaceId,
+    /// Branches on open conditions around it, itself included.
+    depth: u32,
     /// Blocks at which the sides end.
     stops: Vec<BlockId>,
     /// Headers of loops whose every iteration is run at once.
@@ -31,7 +39,12 @@ pub(super) struct Maybe {
 impl Maybe {
     /// A single instruction under an open guard.
     pub(super) const fn guard(origin: Origin, place: PlaceId) -> Self {
-        Self { origin, place, stops: Vec::new(), widened: Vec::new() }
+        Self { origin, place, depth: 0, stops: Vec::new(), widened: Vec::new() }
+    }
+
+    /// Whether only one instruction is concerned.
+    pub(super) const fn is_guard(&self) -> bool {
+        self.depth == 0
     }
 
     /// Whether a side ends at a block.
@@ -60,12 +73,18 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         let block = &program.blocks[branch.index()];
         let Some(merge) = block.post_dominator else { return Ok(()) };
+        let depth = self.maybe.as_ref().map_or(0, |outer| outer.depth) + 1;
+        if depth > MAX_DEPTH {
+            return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
+        }
+        // Each side starts from a copy of the state.
+        self.spend(u64::from(program.registers) / 4, block.place)?;
         let outer = self.maybe.take();
         let (mut stops, mut widened) = outer
             .as_ref()
             .map_or_else(Default::default, |outer| (outer.stops.clone(), outer.widened.clone()));
         stops.push(merge);
-        let mut rounds = Vec::new();
+        let mut rounds = None;
         let goes_round = |header: &&BlockId| {
             !program.blocks[merge.index()].loops.contains(header) && !widened.contains(header)
         };
@@ -73,14 +92,13 @@ impl<E: Events> Machine<'_, E> {
             self.forget_loop(warp, header, mask, origin);
             stops.push(header);
             widened.push(header);
-            // Twice: what the loop stores is read back by its next iteration.
-            rounds = vec![header; 2];
+            rounds = Some(header);
         }
         // A side that ends at once changes nothing.
         let (ended, mut entries): (Vec<_>, Vec<_>) =
-            sides.iter().partition(|side| stops.contains(side));
+            BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
         entries.extend(rounds);
-        let maybe = Maybe { origin, place: block.place, stops, widened };
+        let maybe = Maybe { origin, place: block.place, depth, stops, widened };
         let saved = self.state(warp);
         let mut joined = (!ended.is_empty()).then(|| saved.clone());
         for entry in entries {
@@ -142,13 +160,20 @@ impl<E: Events> Machine<'_, E> {
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, unknown.clone(), mask);
             }
-            let is_local = instr
-                .address
-                .is_some_and(|address| matches!(address.space, Space::Local | Space::Generic));
-            if instr.effect() == Effect::Store && is_local && self.slice.contents.local {
-                for lane in lanes(mask) {
-                    *self.warps[warp].local(lane) = Memory::default();
-                }
+            if !matches!(instr.effect(), Effect::Store | Effect::Atomic)
+                || self.slice.keep[pc] != Keep::Value
+            {
+                continue;
+            }
+            let space = instr.address.map_or(Space::Generic, |address| address.space);
+            if matches!(space, Space::Shared | Space::Generic) {
+                self.shared.forget();
+            }
+            if matches!(space, Space::Global | Space::Generic) {
+                self.global.forget();
+            }
+            if matches!(space, Space::Local | Space::Generic) {
+                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget());
             }
         }
     }

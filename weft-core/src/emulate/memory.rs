@@ -125,7 +125,7 @@ impl Memory {
                 Loaded::Open(if is_whole {
                     terms.initial(origin, address, size)
                 } else {
-                    terms.fresh(origin)
+                    terms.unclear(origin)
                 })
             }
         }
@@ -144,7 +144,7 @@ impl Memory {
         let within = (0..u64::from(size)).find_map(|at| term_at(address.wrapping_add(at)));
         let origin =
             before.or(within).and_then(|(_, term)| terms.origin(*term)).unwrap_or(unwritten);
-        Loaded::Open(terms.fresh(origin))
+        Loaded::Open(terms.unclear(origin))
     }
 
     fn page(&mut self, address: u64) -> &mut Page {

@@ -9,7 +9,7 @@ use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Wait, WaitFor};
 use crate::flow::{BlockId, Condition, Instr, Operand, Pc, Special, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
-use crate::slice::Keep;
+use crate::slice::{self, Keep};
 
 impl<E: Events> Machine<'_, E> {
     pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
@@ -36,6 +36,9 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         lanes: LaneMask,
     ) -> Step<LaneMask> {
+        if slice::is_observable(self.program, pc) {
+            self.in_lock_step(warp);
+        }
         let effect = instr.effect();
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
@@ -52,6 +55,7 @@ impl<E: Events> Machine<'_, E> {
         match effect {
             Effect::Load | Effect::Store | Effect::Atomic => {
                 self.access(warp, pc, instr, enabled)?;
+                self.in_lock_step(warp);
             }
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 return self.wait(warp, block, pc, instr, enabled);

@@ -105,6 +105,11 @@ fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
         _ => Origin::Mixed,
     };
     let source = |at: usize| instr.sources.get(at).map_or(Origin::Mixed, of);
+    // What has at most 32 bits is no address; wider values must come of numbers alone.
+    let is_narrow = decoded.source_type().bits() <= 32;
+    let is_number = |count: usize| {
+        is_narrow || (0..count).all(|at| matches!(source(at), Origin::Number | Origin::Nothing))
+    };
     match decoded.row.opcode {
         Opcode::Ld => match instr.address {
             Some(address) if address.space == Space::Param && address.base.is_none() => {
@@ -117,14 +122,18 @@ fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
         Opcode::Mov if instr.sources.len() == 1 => source(0),
         Opcode::Cvta if decoded.space == Space::Global => source(0),
         Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
-        Opcode::Mad => source(2),
+        Opcode::Mad if is_number(2) => source(2),
         Opcode::Mul
         | Opcode::Shl
         | Opcode::Shr
         | Opcode::Cvt
         | Opcode::And
         | Opcode::Rem
-        | Opcode::Bfe => Origin::Number,
+        | Opcode::Bfe
+            if is_number(instr.sources.len()) =>
+        {
+            Origin::Number
+        }
         _ => Origin::Mixed,
     }
 }

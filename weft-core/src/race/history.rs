@@ -201,7 +201,10 @@ fn race(space: Space, old: &Record, new: &Record, order: &Order, terms: &Terms, 
     }
 }
 
-/// Accesses of all ctas to the watched bytes of global memory: for each byte and instruction those of two ctas.
+/// Records of a byte before the values of further ones are not told apart.
+const MAX_VALUES: usize = 64;
+
+/// Accesses of all ctas to the watched bytes of global memory: for each byte, instruction and value those of two ctas.
 #[derive(Debug)]
 pub struct CtaHistory {
     watched: BTreeSet<u64>,
@@ -216,16 +219,24 @@ impl CtaHistory {
 
     /// A warp of a cta accesses: adds each pair that this access races with.
     pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
-        for (byte, new) in records_of(access, cta, crate::order::Moment::default(), &self.watched) {
+        for (byte, mut new) in
+            records_of(access, cta, crate::order::Moment::default(), &self.watched)
+        {
             let records = self.records.entry(byte).or_default();
+            if records.len() >= MAX_VALUES {
+                new.stored = Stored::Unknown;
+            }
             for old in records.iter().filter(|old| old.side.cta != cta) {
                 if let Some(conflict) = conflict(old.entry.kind, new.entry.kind, false) {
                     let (lane, is_benign) = (1 << old.side.lane, old.is_benign(&new, terms));
                     pairs.add(Space::Global, &old.side, lane, &new.side, conflict, is_benign);
                 }
             }
-            let alike =
-                |old: &&Record| old.side.pc == new.side.pc && old.entry.kind == new.entry.kind;
+            let alike = |old: &&Record| {
+                old.side.pc == new.side.pc
+                    && old.entry.kind == new.entry.kind
+                    && old.stored == new.stored
+            };
             let mut known = records.iter().filter(alike);
             let is_new = match (known.next(), known.next()) {
                 (None, _) => true,

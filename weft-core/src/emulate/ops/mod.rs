@@ -84,8 +84,8 @@ fn lane_by_lane(
         failed = mask;
     }
     for lane in lanes(open) {
-        let term = u64::from(open_lane(terms, decoded, sources, lane));
-        (first[lane], second[lane]) = (term, term);
+        let mut term = |result| u64::from(open_lane(terms, decoded, sources, lane, result));
+        (first[lane], second[lane]) = (term(0), term(1));
     }
     if failed != 0 {
         let term = u64::from(terms.fresh(Origin::Unsupported(pc)));
@@ -103,14 +103,20 @@ fn lane_by_lane(
     vec![Value::each(first, open | failed), Value::each(second, open | failed)]
 }
 
-/// The term of an operation on open operands. The second result is told from the first by nothing: both are open.
-fn open_lane(terms: &mut Terms, decoded: &Decoded, sources: &[Value], lane: usize) -> u32 {
+/// The term of an operation on open operands; results are told apart.
+fn open_lane(
+    terms: &mut Terms,
+    decoded: &Decoded,
+    sources: &[Value],
+    lane: usize,
+    result: u64,
+) -> u32 {
     let operands: Vec<_> = sources
         .iter()
         .map(|source| (source.open_lanes() >> lane & 1 == 1, source.lane(lane)))
         .collect();
     let region = region(terms, decoded, &operands);
-    terms.operation(key(decoded), &operands, region)
+    terms.operation(key(decoded) ^ result, &operands, region)
 }
 
 /// What an open result has to do with addresses: a sum of one pointer and numbers stays in the pointer's buffer.
@@ -136,7 +142,7 @@ fn region(terms: &Terms, decoded: &Decoded, operands: &[(bool, u64)]) -> Region 
     };
     match decoded.row.opcode {
         Opcode::Add => sum(own(0), own(1)),
-        Opcode::Sub if own(0) == own(1) => Region::Number,
+        Opcode::Sub if own(0) == own(1) && own(0) != Region::Unclear => Region::Number,
         Opcode::Sub if own(1) == Region::Number => own(0),
         Opcode::Mad if own(0) == Region::Number && own(1) == Region::Number => own(2),
         Opcode::Selp | Opcode::Min | Opcode::Max => all(&[own(0), own(1)]),
