@@ -78,7 +78,7 @@ impl<E: Events> Machine<'_, E> {
             return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
         }
         // Each side starts from a copy of the state.
-        self.spend(u64::from(program.registers) / 4, block.place)?;
+        self.spend(u64::from(program.registers) / 16, block.place)?;
         let outer = self.maybe.take();
         let (mut stops, mut widened) = outer
             .as_ref()
