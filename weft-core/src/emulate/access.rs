@@ -4,15 +4,26 @@ use std::collections::BTreeSet;
 
 use super::event::{Access, DoubtKind, Events, Kind, OpenAccess};
 use super::machine::{Machine, Step, doubt};
-use super::memory::Loaded;
 use super::ops::space_of;
 use super::term::{Origin, Region};
-use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
+use super::value::{LaneMask, Value, lanes, truncate};
 use crate::flow::{Address, Instr, Pc};
 use crate::launch::Atomics;
+use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
-use crate::ptx::{Space, Type};
 use crate::slice::Keep;
+
+/// The lanes of one access that access one space, at known addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub(super) warp: usize,
+    pub(super) pc: Pc,
+    pub(super) instr: &'a Instr,
+    pub(super) decoded: &'a Decoded,
+    pub(super) space: Space,
+    pub(super) addresses: &'a Value,
+    pub(super) lanes: LaneMask,
+}
 
 impl<E: Events> Machine<'_, E> {
     pub(super) fn access(
@@ -28,10 +39,12 @@ impl<E: Events> Machine<'_, E> {
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
         if open != 0 {
-            self.access_open(warp, pc, instr, decoded, &address, &addresses, open)?;
+            let (space, addresses) = (address.space, &addresses);
+            self.access_open(&Piece { warp, pc, instr, decoded, space, addresses, lanes: open })?;
         }
         for (space, lanes, addresses) in split(address.space, addresses, enabled & !open) {
-            self.access_space(warp, pc, instr, decoded, space, &addresses, lanes)?;
+            let addresses = &addresses;
+            self.access_space(&Piece { warp, pc, instr, decoded, space, addresses, lanes })?;
         }
         Ok(())
     }
@@ -59,17 +72,8 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
-    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
-    fn access_open(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        instr: &Instr,
-        decoded: &Decoded,
-        address: &Address,
-        addresses: &Value,
-        open: LaneMask,
-    ) -> Step<()> {
+    fn access_open(&mut self, piece: &Piece<'_>) -> Step<()> {
+        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
         let origin = addresses.term(open).and_then(|term| self.terms.origin(term));
         let region =
             |lane: usize| match addresses.term(1 << lane).map(|term| self.terms.region(term)) {
@@ -77,7 +81,7 @@ impl<E: Events> Machine<'_, E> {
                 _ => None,
             };
         let regions: BTreeSet<_> = lanes(open).map(region).collect();
-        let space = match address.space {
+        let space = match space {
             Space::Generic if !regions.contains(&None) => Space::Global,
             space => space,
         };
@@ -109,17 +113,8 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
-    fn access_space(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        instr: &Instr,
-        decoded: &Decoded,
-        space: Space,
-        addresses: &Value,
-        lanes: LaneMask,
-    ) -> Step<()> {
+    fn access_space(&mut self, piece: &Piece<'_>) -> Step<()> {
+        let &Piece { warp, pc, instr, decoded, space, addresses, lanes } = piece;
         let keep = self.slice.keep[pc.index()];
         let stored: Vec<Value> = if keep == Keep::Value && decoded.row.effect != Effect::Load {
             instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
@@ -149,9 +144,9 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         match decoded.row.effect {
-            Effect::Load => self.load(warp, pc, instr, decoded, space, addresses, lanes),
-            Effect::Store => self.store(warp, pc, decoded, space, addresses, lanes, &stored),
-            _ => self.atomic(warp, pc, instr, decoded, space, addresses, lanes),
+            Effect::Load => self.load(piece),
+            Effect::Store => self.store(piece, &stored),
+            _ => self.atomic(piece),
         }
         Ok(())
     }
@@ -172,186 +167,6 @@ impl<E: Events> Machine<'_, E> {
             return Kind { writes: true, is_maybe, ..Kind::default() };
         }
         kind
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
-    fn load(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        instr: &Instr,
-        decoded: &Decoded,
-        space: Space,
-        addresses: &Value,
-        mask: LaneMask,
-    ) {
-        let ty = decoded.ty();
-        // What a strong load sees is up to the schedule; values of 16 bytes are not followed.
-        if ty == Type::B128 || kind(decoded).is_strong {
-            let origin =
-                if ty == Type::B128 { Origin::Unsupported(pc) } else { Origin::Strong(pc) };
-            let value = Value::open(self.terms.fresh(origin));
-            for dest in instr.dests.iter().flatten() {
-                self.warps[warp].write(*dest, value.clone(), mask);
-            }
-            return;
-        }
-        let size = ty.bytes().min(8);
-        for (at, dest) in instr.dests.iter().enumerate() {
-            let Some(dest) = dest else { continue };
-            let offset = at as u64 * u64::from(ty.bytes());
-            let read = |machine: &mut Self, lane: usize| {
-                let address = addresses.lane(lane).wrapping_add(offset);
-                extended(ty, machine.read(warp, pc, space, lane, address, size))
-            };
-            let value = if addresses.as_uniform().is_some() && space != Space::Local {
-                match read(self, 0) {
-                    Loaded::Known(bits) => Value::uniform(bits),
-                    Loaded::Open(term) => Value::open(term),
-                }
-            } else {
-                let (mut each, mut open) = ([0; WARP], 0);
-                for lane in lanes(mask) {
-                    match read(self, lane) {
-                        Loaded::Known(bits) => each[lane] = bits,
-                        Loaded::Open(term) => {
-                            each[lane] = u64::from(term);
-                            open |= 1 << lane;
-                        }
-                    }
-                }
-                Value::each(each, open)
-            };
-            self.warps[warp].write(*dest, value, mask);
-        }
-    }
-
-    fn read(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        space: Space,
-        lane: usize,
-        address: u64,
-        size: u32,
-    ) -> Loaded {
-        let unwritten = Origin::Unwritten(pc);
-        match space {
-            Space::Shared => self.shared.load(address, size, unwritten, self.terms),
-            Space::Global => self.global.load(address, size, unwritten, self.terms),
-            Space::Local => self.warps[warp].local(lane).load(address, size, unwritten, self.terms),
-            Space::Param => self.inputs.params.load(address, size, unwritten, self.terms),
-            Space::Const => self.inputs.constants.load(address, size, unwritten, self.terms),
-            _ => Loaded::Open(self.terms.fresh(Origin::Unsupported(pc))),
-        }
-    }
-
-    fn write(
-        &mut self,
-        warp: usize,
-        space: Space,
-        lane: usize,
-        address: u64,
-        size: u32,
-        value: Loaded,
-    ) {
-        let value = match &self.maybe {
-            // The sides of a branch have local memory of their own.
-            Some(maybe) if space != Space::Local || maybe.is_guard() => {
-                Loaded::Open(self.terms.unclear(maybe.origin))
-            }
-            _ => value,
-        };
-        match space {
-            Space::Shared => self.shared.store(address, size, value),
-            Space::Global => self.global.store(address, size, value),
-            Space::Local => self.warps[warp].local(lane).store(address, size, value),
-            _ => {}
-        }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
-    fn store(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        decoded: &Decoded,
-        space: Space,
-        addresses: &Value,
-        mask: LaneMask,
-        stored: &[Value],
-    ) {
-        let ty = decoded.ty();
-        if ty == Type::B128 {
-            let term = self.terms.fresh(Origin::Unsupported(pc));
-            self.overwrite(warp, decoded, space, addresses, mask, term);
-            return;
-        }
-        for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
-            for lane in lanes(mask) {
-                let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
-                self.write(warp, space, lane, address, ty.bytes(), lane_of(value, lane, ty));
-            }
-        }
-    }
-
-    /// All bytes of an access become open.
-    fn overwrite(
-        &mut self,
-        warp: usize,
-        decoded: &Decoded,
-        space: Space,
-        addresses: &Value,
-        mask: LaneMask,
-        term: u32,
-    ) {
-        let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
-        let size = decoded.ty().bytes().min(8);
-        for lane in lanes(mask) {
-            for at in (0..bytes).step_by(size as usize) {
-                let address = addresses.lane(lane).wrapping_add(at);
-                self.write(warp, space, lane, address, size, Loaded::Open(term));
-            }
-        }
-    }
-
-    /// What an atomic returns and leaves is open: another thread may always have come between.
-    #[allow(clippy::too_many_arguments, reason = "the parts of one access")]
-    fn atomic(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        instr: &Instr,
-        decoded: &Decoded,
-        space: Space,
-        addresses: &Value,
-        mask: LaneMask,
-    ) {
-        let term = self.terms.fresh(Origin::Atomic(pc));
-        self.overwrite(warp, decoded, space, addresses, mask, term);
-        for dest in instr.dests.iter().flatten() {
-            self.warps[warp].write(*dest, Value::open(term), mask);
-        }
-    }
-}
-
-/// A lane's value as it goes to memory.
-fn lane_of(value: &Value, lane: usize, ty: Type) -> Loaded {
-    let bits = value.lane(lane);
-    if value.open_lanes() >> lane & 1 == 1 {
-        Loaded::Open(u32::try_from(bits).unwrap_or(u32::MAX))
-    } else {
-        Loaded::Known(truncate(bits, ty.bits()))
-    }
-}
-
-/// Loads of signed types extend to the register, which may be wider.
-fn extended(ty: Type, loaded: Loaded) -> Loaded {
-    match loaded {
-        Loaded::Known(bits) if ty.is_signed() => {
-            Loaded::Known(signed(bits, ty.bits()).cast_unsigned())
-        }
-        loaded => loaded,
     }
 }
 
@@ -384,7 +199,7 @@ fn split(space: Space, addresses: Value, mask: LaneMask) -> Vec<(Space, LaneMask
 }
 
 /// How an instruction acts on memory (PTX ISA §8.4).
-fn kind(decoded: &Decoded) -> Kind {
+pub(super) fn kind(decoded: &Decoded) -> Kind {
     const STRONG: [Modifier; 6] = [
         Modifier::Volatile,
         Modifier::Relaxed,

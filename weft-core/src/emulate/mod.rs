@@ -6,6 +6,7 @@
 mod access;
 mod barrier;
 mod bounds;
+mod contents;
 mod divergence;
 mod event;
 mod exchange;
