@@ -12,7 +12,7 @@ pub enum LinkErrorKind {
     #[error("`{0}` is not declared")]
     Undeclared(String),
     /// An operand that the instruction cannot have.
-    #[error("`{mnemonic}` does not take this operand; expected {expected}")]
+    #[error("`{mnemonic}` does not take these operands; expected {expected}")]
     Operand {
         /// The instruction.
         mnemonic: String,

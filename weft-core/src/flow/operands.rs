@@ -70,6 +70,12 @@ impl<'m> Linker<'m> {
                 },
             ));
         }
+        if let Some(decoded) = known
+            && is_run(decoded.row.effect)
+            && sources.len() < decoded.row.shape.matches('s').count()
+        {
+            return Err(self.bad_operand(instruction, "more operands"));
+        }
         self.carry(frame, known, &mut dests, &mut sources);
         instr.dests = dests.into();
         instr.sources = sources.into();
@@ -260,6 +266,12 @@ impl<'m> Linker<'m> {
     ) -> Result<Reg, LinkError> {
         self.maybe_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
     }
+}
+
+/// Whether the machine runs an instruction with this effect, and so relies on its operands.
+const fn is_run(effect: Effect) -> bool {
+    use Effect::{Atomic, Barrier, Compute, Exchange, Load, Store, WarpBarrier};
+    matches!(effect, Compute | Load | Store | Atomic | Barrier | WarpBarrier | Exchange)
 }
 
 const fn is_register_like(operand: &ptx::Operand) -> bool {

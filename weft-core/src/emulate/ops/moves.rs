@@ -24,7 +24,7 @@ pub(super) fn mov(
             let bits = decoded.ty().bits() / u32::try_from(parts).unwrap_or(1);
             (0..parts).map(|at| unpacked(terms, whole, at, bits)).collect()
         }
-        (parts, 1) if parts.len() <= 8 => vec![packed(terms, decoded, parts)],
+        (parts, 1) if (2..=8).contains(&parts.len()) => vec![packed(terms, decoded, parts)],
         // `mov.v2` of vectors.
         (parts, _) => parts.to_vec(),
     }
