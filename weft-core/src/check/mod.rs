@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use crate::emulate::{Cta, DoubtKind, End, Inputs, Run, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Stats};
 use crate::flow::{self, Pc, Program, Terminator};
-use crate::launch::{Dim3, Launch};
+use crate::launch::{BarrierDivergence, Dim3, Launch};
 use crate::ptx::{Function, Module, Space};
 use crate::race::{Ctas, OpenAccesses};
 use crate::slice::{self, Slice};
@@ -197,6 +197,8 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
     assume(launch.grid.is_none(), Assumption::OneCta);
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
+    let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
+    assume(counts && names.program.is_irreducible, Assumption::UncountedLoops);
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
 }
 

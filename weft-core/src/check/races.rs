@@ -94,27 +94,19 @@ pub(super) const fn word(kind: Kind) -> (&'static str, Role) {
 /// Whether threads may order each other through memory: release and acquire patterns (PTX ISA §8.8), which are not
 /// followed. They need such an access, or a fence together with strong accesses.
 fn hands_over(program: &Program) -> bool {
+    const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
+    const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
     let has = |wanted: fn(&Decoded) -> bool| {
         program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
     };
-    let is_access = |decoded: &Decoded| {
-        matches!(decoded.row.effect, Effect::Load | Effect::Store | Effect::Atomic)
+    let is_ordered = |own: &Decoded| {
+        own.row.family == Family::Access && own.modifiers.first_of(&ORDERED).is_some()
     };
-    let patterns = has(|decoded| {
-        let words = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
-        decoded.row.family == Family::Access && decoded.modifiers.first_of(&words).is_some()
-    });
-    let fences = has(|decoded| decoded.row.family == Family::Fence);
-    let strong = program
-        .code
-        .iter()
-        .filter_map(|instr| instr.decoded())
-        .filter(|decoded| is_access(decoded))
-        .any(|decoded| {
-            let words = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
-            decoded.row.effect == Effect::Atomic || decoded.modifiers.first_of(&words).is_some()
-        });
-    patterns || fences && strong
+    let is_fence = |own: &Decoded| own.row.family == Family::Fence;
+    let is_strong = |own: &Decoded| {
+        own.row.effect == Effect::Atomic || own.modifiers.first_of(&STRONG).is_some()
+    };
+    has(is_ordered) || has(is_fence) && has(is_strong)
 }
 
 fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {

@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn an_open_value_is_itself_only_when_read_whole() {
         let mut terms = Terms::new(true);
-        let term = terms.argument(2);
+        let term = terms.initial(Origin::Argument(2), 0, 4);
         let mut memory = Memory::default();
         memory.store(16, 4, Loaded::Open(term));
         assert_eq!(memory.load(16, 4, NOWHERE, &mut terms), Loaded::Open(term));

@@ -121,13 +121,6 @@ impl Terms {
         self.shared(Term { origin, region: Region::Unclear, is_unique: true })
     }
 
-    /// The value of an argument.
-    pub fn argument(&mut self, position: usize) -> u32 {
-        let term =
-            Term { origin: Origin::Argument(position), region: Region::Number, is_unique: false };
-        self.intern(Key::Initial(term.origin, 0, 0), term)
-    }
-
     /// What memory held before the launch.
     pub fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> u32 {
         let term = Term { origin, region: Region::Number, is_unique: false };

@@ -57,6 +57,8 @@ pub enum Assumption {
     SomeCtas,
     /// Initialised variables hold their initial values.
     InitialValues,
+    /// A cycle has several entries, so that its iterations cannot be counted.
+    UncountedLoops,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
@@ -80,6 +82,9 @@ impl Assumption {
                 "corner ctas and their neighbours stand for the others: not every cta of the grid was run"
             }
             Self::InitialValues => "initialised variables hold their initial values at the launch",
+            Self::UncountedLoops => {
+                "threads reach barriers inside loops with several entries in the same iterations"
+            }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
         }
