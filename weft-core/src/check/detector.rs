@@ -56,7 +56,9 @@ impl Detector {
 
 impl Events for Detector {
     fn access(&mut self, access: &Access<'_>, _: &Terms) {
-        self.open.known(access, &self.order);
+        if !access.is_anchored {
+            self.open.known(access, &self.order);
+        }
         if access.space == Space::Shared {
             self.shared.access(access, &self.order);
             return;

@@ -33,6 +33,12 @@ pub(super) fn too_much_memory(names: &Names<'_>) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("accesses too much"), Some(help))
 }
 
+pub(super) fn unsettled(names: &Names<'_>) -> Finding {
+    let message = "the steps of loops on open trip counts differ in too many ways".to_owned();
+    let help = "give the arguments that the trip counts depend on".to_owned();
+    open(Code::Limit, None, message, names.kernel_site("is not decided"), Some(help))
+}
+
 /// The machine stopped because something was open.
 pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.

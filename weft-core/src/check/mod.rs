@@ -87,6 +87,7 @@ fn decide(
     slice: &Slice,
     ctas: &[Cta],
     open: OpenAccesses,
+    terms: &mut Terms,
 ) -> Decision {
     let program = names.program;
     let reached = vec![false; program.code.len()];
@@ -96,7 +97,7 @@ fn decide(
             (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
         open.next_cta();
         let mut detector = Detector::new(inputs.block, cta.index, ctas.len() > 1, between, open);
-        let (terms, reached) = (&mut Terms::new(false), &mut decision.reached);
+        let reached = &mut decision.reached;
         let run = crate::emulate::run(program, slice, inputs, cta, terms, &mut detector, reached);
         decision.between = std::mem::take(&mut detector.between);
         decision.open = std::mem::take(&mut detector.open);
@@ -112,10 +113,31 @@ fn decide(
     decision
 }
 
+/// Decides again until accesses at open addresses are anchored as the pass before found; `None`: they never were.
+fn settle(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    slice: &Slice,
+    ctas: &[Cta],
+    terms: &mut Terms,
+) -> Option<Decision> {
+    (0..MAX_PASSES).find_map(|_| {
+        let decision = decide(names, inputs, slice, ctas, OpenAccesses::default(), terms);
+        terms.settle().then_some(decision)
+    })
+}
+
+/// Passes that decide, before the check gives up.
+const MAX_PASSES: u32 = 16;
+
 fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report) {
     let slice = slice::mark(names.program, &BTreeSet::new());
     let ctas = ctas::select(report.grid);
-    let decision = decide(names, inputs, &slice, &ctas, OpenAccesses::default());
+    let mut terms = Terms::new();
+    let Some(decision) = settle(names, inputs, &slice, &ctas, &mut terms) else {
+        report.findings.push(doubts::unsettled(names));
+        return;
+    };
     for Decided { run, .. } in &decision.ctas {
         report.stats.ctas += 1;
         report.stats.warp_instructions += run.warp_instructions;
@@ -124,7 +146,8 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     }
     let is_reached = |pc: &Pc| decision.reached[pc.index()];
     report.coverage.reached = observable(names.program).filter(is_reached).count();
-    report.findings = findings(names, inputs, &slice, &ctas, &decision, report.coverage);
+    report.findings =
+        findings(names, inputs, &slice, &ctas, &decision, report.coverage, &mut terms);
     assume(&slice, names, launch, ctas.len(), report);
 }
 
@@ -135,6 +158,7 @@ fn findings(
     ctas: &[Cta],
     decision: &Decision,
     coverage: Coverage,
+    terms: &mut Terms,
 ) -> Vec<Finding> {
     let Decision { ctas: decided, between, open, .. } = decision;
     let mut findings = Vec::new();
@@ -147,7 +171,7 @@ fn findings(
     // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
     let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
     if is_ordered {
-        findings.extend(races::explain(names, inputs, decided, between.racing()));
+        findings.extend(races::explain(names, inputs, decided, between.racing(), terms));
     }
     let is_full = |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
     if between.is_full() || decided.iter().any(is_full) {
@@ -159,7 +183,7 @@ fn findings(
     }
     let mut doubtful = open.doubtful(ctas.len());
     if !doubtful.is_empty() && is_ordered {
-        let again = decide(names, inputs, slice, ctas, OpenAccesses::ordered());
+        let again = decide(names, inputs, slice, ctas, OpenAccesses::ordered(), terms);
         doubtful = again.open.doubtful(ctas.len());
     }
     findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));

@@ -1,6 +1,6 @@
 //! How instructions, threads, addresses and origins are called in findings.
 
-use crate::emulate::{LaneMask, Origin, WARP, argument_of, lanes, offset_in_buffer};
+use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Pc, Place, PlaceId, Program};
@@ -80,6 +80,11 @@ impl Names<'_> {
 
     /// An address as a symbol or argument plus an offset.
     pub(super) fn address(&self, space: Space, address: u64) -> String {
+        if let Some((place, offset)) = anchor_of(address) {
+            let memory = place.map_or("shared memory".to_owned(), |at| self.param(at));
+            let sign = if offset < 0 { '-' } else { '+' };
+            return format!("{memory} + an open value {sign} {}", offset.unsigned_abs());
+        }
         if space == Space::Global
             && let Some(position) = argument_of(address)
         {

@@ -19,6 +19,7 @@ pub(super) fn explain(
     inputs: &Inputs,
     decided: &[Decided],
     between: &BTreeSet<u64>,
+    terms: &mut Terms,
 ) -> Vec<Finding> {
     let races = |own: &&Decided| {
         !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty()
@@ -28,10 +29,10 @@ pub(super) fn explain(
     }
     // First which instructions race; then, with the values of those that store, which races are benign. The values may
     // take loops that run out of fuel: then no race is benign.
-    let (found, _) = record(names, inputs, decided, between, &BTreeSet::new());
+    let (found, _) = record(names, inputs, decided, between, &BTreeSet::new(), terms);
     let stores = found.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
-    let (valued, is_whole) = record(names, inputs, decided, between, &stores);
+    let (valued, is_whole) = record(names, inputs, decided, between, &stores, terms);
     let pairs = if is_whole { valued } else { found };
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
@@ -46,13 +47,12 @@ fn record(
     decided: &[Decided],
     between: &BTreeSet<u64>,
     widen: &BTreeSet<Pc>,
+    terms: &mut Terms,
 ) -> (Pairs, bool) {
     let program = names.program;
     let slice = slice::mark(program, widen);
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
-    // One for all ctas: their values are compared.
-    let mut terms = Terms::new(true);
     let mut is_whole = true;
     for own in decided {
         let bytes =
@@ -72,7 +72,7 @@ fn record(
             &slice,
             inputs,
             own.cta,
-            &mut terms,
+            terms,
             &mut recorder,
             &mut reached,
         );

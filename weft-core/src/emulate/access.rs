@@ -1,8 +1,6 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
-use std::collections::BTreeSet;
-
-use super::event::{Access, DoubtKind, Events, Kind, OpenAccess};
+use super::event::{DoubtKind, Events, Kind};
 use super::machine::{Machine, Step, doubt};
 use super::ops::space_of;
 use super::term::{Origin, Region};
@@ -25,6 +23,13 @@ pub(super) struct Piece<'a> {
     pub(super) lanes: LaneMask,
 }
 
+impl Piece<'_> {
+    /// Bytes of a lane, all elements of a vector together.
+    pub(super) fn bytes(&self) -> u32 {
+        self.decoded.ty().bytes() * u32::from(self.decoded.vector())
+    }
+}
+
 impl<E: Events> Machine<'_, E> {
     pub(super) fn access(
         &mut self,
@@ -38,9 +43,9 @@ impl<E: Events> Machine<'_, E> {
         };
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
-        if open != 0 {
-            let (space, addresses) = (address.space, &addresses);
-            self.access_open(&Piece { warp, pc, instr, decoded, space, addresses, lanes: open })?;
+        for (space, lanes, addresses) in self.split_open(address.space, &addresses, open) {
+            let addresses = &addresses;
+            self.access_open(&Piece { warp, pc, instr, decoded, space, addresses, lanes })?;
         }
         for (space, lanes, addresses) in split(address.space, addresses, enabled & !open) {
             let addresses = &addresses;
@@ -56,38 +61,22 @@ impl<E: Events> Machine<'_, E> {
             return Value::uniform(truncate(address.offset, bits));
         };
         let value = &self.warps[warp].registers[base.index()];
-        if let Some((base, step)) = value.as_affine() {
-            return Value::affine_in(base.wrapping_add(address.offset), step, bits);
-        }
-        let open = value.open_lanes();
-        let lane = |lane: usize| {
-            let own = value.lane(lane);
-            if open >> lane & 1 == 1 {
-                own
-            } else {
-                truncate(own.wrapping_add(address.offset), bits)
-            }
+        let alone = value.bits_alone();
+        let sum = match alone.as_affine() {
+            Some((base, step)) => Value::affine_in(base.wrapping_add(address.offset), step, bits),
+            None => Value::each(std::array::from_fn(|lane| {
+                truncate(alone.lane(lane).wrapping_add(address.offset), bits)
+            })),
         };
-        Value::each(std::array::from_fn(lane), open)
+        sum.based_on(value)
     }
 
     /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
     fn access_open(&mut self, piece: &Piece<'_>) -> Step<()> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
         let origin = addresses.term(open).and_then(|term| self.terms.origin(term));
-        let region =
-            |lane: usize| match addresses.term(1 << lane).map(|term| self.terms.region(term)) {
-                Some(Region::Buffer(argument)) => Some(argument),
-                _ => None,
-            };
-        let regions: BTreeSet<_> = lanes(open).map(region).collect();
-        let space = match space {
-            Space::Generic if !regions.contains(&None) => Space::Global,
-            space => space,
-        };
-        let is_observed = matches!(space, Space::Shared | Space::Global);
         let writes = decoded.row.effect != Effect::Load;
-        if space == Space::Generic || (writes && !is_observed && space != Space::Local) {
+        if space == Space::Generic || (writes && !is_observed(space) && space != Space::Local) {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
         // What was there may be overwritten.
@@ -99,12 +88,8 @@ impl<E: Events> Machine<'_, E> {
             }
             _ => {}
         }
-        if is_observed {
-            let (is_global, kind) = (space == Space::Global, self.kind(decoded));
-            for region in regions {
-                let access = OpenAccess { pc, is_global, region, kind, origin };
-                self.events.open_access(warp, open, access);
-            }
+        if is_observed(space) {
+            self.tell_open(piece);
         }
         let value = Value::open(self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))));
         for dest in instr.dests.iter().flatten() {
@@ -114,31 +99,13 @@ impl<E: Events> Machine<'_, E> {
     }
 
     fn access_space(&mut self, piece: &Piece<'_>) -> Step<()> {
-        let &Piece { warp, pc, instr, decoded, space, addresses, lanes } = piece;
+        let &Piece { pc, instr, decoded, space, lanes, .. } = piece;
         let keep = self.slice.keep[pc.index()];
-        let stored: Vec<Value> = if keep == Keep::Value && decoded.row.effect != Effect::Load {
-            instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
-        } else {
-            Vec::new()
-        };
-        let element = decoded.ty().bytes();
-        if matches!(space, Space::Shared | Space::Global) {
+        let stored = self.stored(piece);
+        if is_observed(space) {
             self.count_commands(lanes);
             self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
-            let bytes = element * u32::from(decoded.vector());
-            let access = Access {
-                warp,
-                lanes,
-                pc,
-                space,
-                addresses,
-                bytes,
-                kind: self.kind(decoded),
-                stored: &stored,
-                maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
-            };
-            self.check_bounds(&access);
-            self.events.access(&access, self.terms);
+            self.tell_known(piece, &stored);
         }
         if keep != Keep::Value {
             return Ok(());
@@ -159,8 +126,45 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
+    /// What is stored, if the slice keeps it.
+    pub(super) fn stored(&mut self, piece: &Piece<'_>) -> Vec<Value> {
+        let &Piece { warp, pc, instr, decoded, .. } = piece;
+        if self.slice.keep[pc.index()] != Keep::Value || decoded.row.effect == Effect::Load {
+            return Vec::new();
+        }
+        instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
+    }
+
+    /// The lanes at open addresses by the space that they access: numbers added to an address do not lead out of it.
+    fn split_open(
+        &self,
+        space: Space,
+        addresses: &Value,
+        mask: LaneMask,
+    ) -> Vec<(Space, LaneMask, Value)> {
+        if mask == 0 {
+            return Vec::new();
+        }
+        if space != Space::Generic {
+            return vec![(space, mask, addresses.clone())];
+        }
+        let mut parts: Vec<(Space, LaneMask)> = Vec::new();
+        for lane in lanes(mask) {
+            let own = addresses.whole(lane);
+            let is_number = own.term.is_some_and(|term| self.terms.is_number(term));
+            let space = match (self.terms.region(own), space_of(own.bits)) {
+                (Region::Buffer(_), _) => Space::Global,
+                (_, (space, _)) if is_number && space != Space::Global => space,
+                _ => Space::Generic,
+            };
+            add(&mut parts, space, lane);
+        }
+        let part = |(space, mask)| (space, mask, within(space, addresses).based_on(addresses));
+        parts.into_iter().map(part).collect()
+    }
+
     /// `atomics = "off"` makes an atomic a plain access.
-    fn kind(&self, decoded: &Decoded) -> Kind {
+    pub(super) fn own_kind(&self, decoded: &Decoded) -> Kind {
         let is_maybe = self.maybe.is_some();
         let kind = Kind { is_maybe, ..kind(decoded) };
         if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
@@ -181,21 +185,31 @@ fn split(space: Space, addresses: Value, mask: LaneMask) -> Vec<(Space, LaneMask
     let mut parts: Vec<(Space, LaneMask)> = Vec::new();
     for lane in lanes(mask) {
         let (space, _) = space_of(addresses.lane(lane));
-        match parts.iter_mut().find(|(own, _)| *own == space) {
-            Some((_, lanes)) => *lanes |= 1 << lane,
-            None => parts.push((space, 1 << lane)),
-        }
+        add(&mut parts, space, lane);
     }
-    let within = |space: Space| {
-        let base = crate::flow::window(space);
-        match addresses.as_affine() {
-            Some((first, step)) => Value::affine(first.wrapping_sub(base), step),
-            None => {
-                Value::each(std::array::from_fn(|lane| addresses.lane(lane).wrapping_sub(base)), 0)
-            }
-        }
-    };
-    parts.into_iter().map(|(space, lanes)| (space, lanes, within(space))).collect()
+    let part = |(space, mask)| (space, mask, within(space, &addresses));
+    parts.into_iter().map(part).collect()
+}
+
+fn add(parts: &mut Vec<(Space, LaneMask)>, space: Space, lane: usize) {
+    match parts.iter_mut().find(|(own, _)| *own == space) {
+        Some((_, lanes)) => *lanes |= 1 << lane,
+        None => parts.push((space, 1 << lane)),
+    }
+}
+
+/// Generic addresses as addresses of a space.
+fn within(space: Space, addresses: &Value) -> Value {
+    let base = crate::flow::window(space);
+    let alone = addresses.bits_alone();
+    match alone.as_affine() {
+        Some((first, step)) => Value::affine(first.wrapping_sub(base), step),
+        None => Value::each(std::array::from_fn(|lane| alone.lane(lane).wrapping_sub(base))),
+    }
+}
+
+const fn is_observed(space: Space) -> bool {
+    matches!(space, Space::Shared | Space::Global)
 }
 
 /// How an instruction acts on memory (PTX ISA §8.4).
@@ -217,5 +231,6 @@ pub(super) fn kind(decoded: &Decoded) -> Kind {
         is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
         element: u8::try_from(decoded.ty().bytes()).unwrap_or(0),
         is_maybe: false,
+        is_mirror: false,
     }
 }

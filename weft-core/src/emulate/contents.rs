@@ -3,9 +3,8 @@
 use super::access::{Piece, kind};
 use super::event::Events;
 use super::machine::Machine;
-use super::memory::Loaded;
-use super::term::Origin;
-use super::value::{Value, WARP, lanes, signed, truncate};
+use super::term::{Lane, Origin, TermId, Terms};
+use super::value::{Value, lanes, signed, truncate};
 use crate::ptx::{Space, Type};
 
 impl<E: Events> Machine<'_, E> {
@@ -28,31 +27,25 @@ impl<E: Events> Machine<'_, E> {
             let offset = at as u64 * u64::from(ty.bytes());
             let read = |machine: &mut Self, lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                extended(ty, machine.read(piece, lane, address, size))
+                {
+                let own = machine.read(piece, lane, address, size);
+                extended(machine.terms, ty, own)
+            }
             };
             let value = if addresses.as_uniform().is_some() && space != Space::Local {
-                match read(self, 0) {
-                    Loaded::Known(bits) => Value::uniform(bits),
-                    Loaded::Open(term) => Value::open(term),
-                }
+                let own = read(self, 0);
+                Value::uniform(own.bits).on_one(own.term)
             } else {
-                let (mut each, mut open) = ([0; WARP], 0);
-                for lane in lanes(mask) {
-                    match read(self, lane) {
-                        Loaded::Known(bits) => each[lane] = bits,
-                        Loaded::Open(term) => {
-                            each[lane] = u64::from(term);
-                            open |= 1 << lane;
-                        }
-                    }
-                }
-                Value::each(each, open)
+                Value::from_lanes(|lane| match mask >> lane & 1 {
+                    1 => read(self, lane),
+                    _ => Lane::known(0),
+                })
             };
             self.warps[warp].write(*dest, value, mask);
         }
     }
 
-    fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Loaded {
+    fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::Unwritten(pc);
         match space {
@@ -61,16 +54,16 @@ impl<E: Events> Machine<'_, E> {
             Space::Local => self.warps[warp].local(lane).load(address, size, unwritten, self.terms),
             Space::Param => self.inputs.params.load(address, size, unwritten, self.terms),
             Space::Const => self.inputs.constants.load(address, size, unwritten, self.terms),
-            _ => Loaded::Open(self.terms.fresh(Origin::Unsupported(pc))),
+            _ => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
         }
     }
 
-    fn write(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32, value: Loaded) {
+    fn write(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32, value: Lane) {
         let &Piece { warp, space, .. } = piece;
         let value = match &self.maybe {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {
-                Loaded::Open(self.terms.unclear(maybe.origin))
+                Lane::open(self.terms.unclear(maybe.origin))
             }
             _ => value,
         };
@@ -93,20 +86,21 @@ impl<E: Events> Machine<'_, E> {
         for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
             for lane in lanes(mask) {
                 let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
-                self.write(piece, lane, address, ty.bytes(), lane_of(value, lane, ty));
+                let value = narrowed(self.terms, value.whole(lane), ty);
+                self.write(piece, lane, address, ty.bytes(), value);
             }
         }
     }
 
     /// All bytes of an access become open.
-    fn overwrite(&mut self, piece: &Piece<'_>, term: u32) {
+    fn overwrite(&mut self, piece: &Piece<'_>, term: TermId) {
         let &Piece { decoded, addresses, lanes: mask, .. } = piece;
         let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
         let size = decoded.ty().bytes().min(8);
         for lane in lanes(mask) {
             for at in (0..bytes).step_by(size as usize) {
                 let address = addresses.lane(lane).wrapping_add(at);
-                self.write(piece, lane, address, size, Loaded::Open(term));
+                self.write(piece, lane, address, size, Lane::open(term));
             }
         }
     }
@@ -123,21 +117,17 @@ impl<E: Events> Machine<'_, E> {
 }
 
 /// A lane's value as it goes to memory.
-fn lane_of(value: &Value, lane: usize, ty: Type) -> Loaded {
-    let bits = value.lane(lane);
-    if value.open_lanes() >> lane & 1 == 1 {
-        Loaded::Open(u32::try_from(bits).unwrap_or(u32::MAX))
-    } else {
-        Loaded::Known(truncate(bits, ty.bits()))
-    }
+fn narrowed(terms: &mut Terms, value: Lane, ty: Type) -> Lane {
+    let bits = ty.bits();
+    let term = value.term.and_then(|term| terms.low(term, bits));
+    Lane { bits: truncate(value.bits, bits), term }
 }
 
 /// Loads of signed types extend to the register, which may be wider.
-fn extended(ty: Type, loaded: Loaded) -> Loaded {
-    match loaded {
-        Loaded::Known(bits) if ty.is_signed() => {
-            Loaded::Known(signed(bits, ty.bits()).cast_unsigned())
-        }
-        loaded => loaded,
+fn extended(terms: &mut Terms, ty: Type, loaded: Lane) -> Lane {
+    if !ty.is_signed() || ty.bits() >= 64 {
+        return loaded;
     }
+    let term = loaded.term.and_then(|term| terms.extension(term, ty.bits(), true));
+    Lane { bits: signed(loaded.bits, ty.bits()).cast_unsigned(), term }
 }

@@ -1,5 +1,6 @@
 //! What the machine tells, as it happens.
 
+use super::anchor::Root;
 use super::barrier::{Misuse, Need};
 use super::term::{Origin, Terms};
 use super::value::{LaneMask, Value};
@@ -20,6 +21,8 @@ pub struct Kind {
     pub is_cta_scoped: bool,
     /// It lies under an open condition and may not happen.
     pub is_maybe: bool,
+    /// It stands elsewhere for an access at another address: it conflicts only with accesses that are there themselves.
+    pub is_mirror: bool,
     /// Bytes of an element: strong accesses of different sizes do not protect each other (PTX ISA §8.7).
     pub element: u8,
 }
@@ -43,8 +46,12 @@ pub struct Access<'a> {
     pub kind: Kind,
     /// The elements stored, by lane, if the slice keeps them.
     pub stored: &'a [Value],
-    /// Where the open condition that it lies under comes from.
+    /// Where the open value comes from on which it depends whether it happens, or happens there.
     pub maybe: Option<Origin>,
+    /// Whether the addresses are made up, so that accesses at open addresses can be compared.
+    pub is_anchored: bool,
+    /// Where it is compared with accesses at open addresses; `None`: nowhere.
+    pub root: Option<Root>,
 }
 
 /// An access at an open address.
@@ -60,6 +67,8 @@ pub struct OpenAccess {
     pub kind: Kind,
     /// Where the address comes from.
     pub origin: Option<Origin>,
+    /// Where it is compared with others of its region; `None`: nowhere.
+    pub root: Option<Root>,
 }
 
 /// What is wrong with an access by itself.

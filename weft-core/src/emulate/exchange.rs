@@ -3,7 +3,7 @@
 
 use super::event::Events;
 use super::machine::Machine;
-use super::term::Origin;
+use super::term::{Lane, Origin};
 use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -63,8 +63,8 @@ impl<E: Events> Machine<'_, E> {
         if (offset.open_lanes() | clamp.open_lanes()) & here != 0 {
             return None;
         }
-        let undefined = u64::from(self.terms.fresh(Origin::Unsupported(pc)));
-        let (mut values, mut open, mut within) = ([0; WARP], 0, 0);
+        let undefined = Lane::open(self.terms.fresh(Origin::Unsupported(pc)));
+        let (mut values, mut within) = ([Lane::known(0); WARP], 0);
         for lane in lanes(here) {
             let (from, is_within) =
                 shuffled(decoded, lane as u64, offset.lane(lane), clamp.lane(lane));
@@ -72,11 +72,9 @@ impl<E: Events> Machine<'_, E> {
             within |= u32::from(is_within) << lane;
             // A lane that does not take part gives an undefined value.
             let is_here = here >> from & 1 == 1;
-            let is_open = !is_here || data.open_lanes() >> from & 1 == 1;
-            values[lane] = if is_here { data.lane(from) } else { undefined };
-            open |= u32::from(is_open) << lane;
+            values[lane] = if is_here { data.whole(from) } else { undefined };
         }
-        Some((Value::each(values, open), Value::bits(within)))
+        Some((Value::from_lanes(|lane| values[lane]), Value::bits(within)))
     }
 
     fn ballot(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
@@ -118,7 +116,7 @@ impl<E: Events> Machine<'_, E> {
             ));
         }
         Some((
-            Value::each(std::array::from_fn(|lane| u64::from(equal(lane))), 0),
+            Value::each(std::array::from_fn(|lane| u64::from(equal(lane)))),
             Value::uniform(0),
         ))
     }

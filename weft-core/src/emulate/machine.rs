@@ -6,7 +6,7 @@ use super::event::{Doubt, DoubtKind, End, Events, Stuck};
 use super::inputs::{Cta, Inputs};
 use super::maybe::Maybe;
 use super::memory::Memory;
-use super::term::{Origin, Terms};
+use super::term::{Origin, TermId, Terms};
 use super::value::{LaneMask, Value, lanes};
 use super::warp::{Wait, WaitFor, Warp};
 use crate::flow::{BlockId, PlaceId, Program};
@@ -43,7 +43,7 @@ pub(super) struct Machine<'a, E> {
     pub(super) warps: Vec<Warp>,
     pub(super) barriers: Barriers,
     /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
-    pub(super) votes: [(u32, u32, Option<u32>); Barriers::COUNT],
+    pub(super) votes: [(u32, u32, Option<TermId>); Barriers::COUNT],
     /// By warp, and by barrier: what the rule for the whole cta needs.
     pub(super) iterations: Vec<Iterations>,
     pub(super) gathered: [Option<Reached>; Barriers::COUNT],

@@ -5,15 +5,16 @@
 //! that the loop assigns or stores is open before, and the loop runs once from its header: this stands for every iteration.
 //! Accesses on the way are marked; nothing on the way may wait for other threads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
 use super::machine::{Machine, Step, doubt};
 use super::memory::Memory;
-use super::term::Origin;
-use super::value::{LaneMask, Value, lanes};
+use super::term::{Lane, Origin, Region, gcd};
+use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::Front;
-use crate::flow::{BlockId, PlaceId, Program};
+use crate::flow::{self, BlockId, Holds, PlaceId, Program, Reg};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
@@ -53,11 +54,10 @@ impl Maybe {
     }
 }
 
-/// The part of a warp's state that belongs to its lanes.
-#[derive(Clone)]
-struct State {
-    registers: Vec<Value>,
-    local: Vec<Memory>,
+/// What a side changed of the state that belongs to lanes: the registers that it wrote, and local memory.
+struct Outcome {
+    registers: BTreeMap<Reg, Value>,
+    local: Rc<Vec<Memory>>,
 }
 
 impl<E: Events> Machine<'_, E> {
@@ -77,8 +77,6 @@ impl<E: Events> Machine<'_, E> {
         if depth > MAX_DEPTH {
             return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
         }
-        // Each side starts from a copy of the state.
-        self.spend(u64::from(program.registers) / 16, block.place)?;
         let outer = self.maybe.take();
         let (mut stops, mut widened) = outer
             .as_ref()
@@ -99,17 +97,19 @@ impl<E: Events> Machine<'_, E> {
             BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
         entries.extend(rounds);
         let maybe = Maybe { origin, place: block.place, depth, stops, widened };
-        let saved = self.state(warp);
-        let mut joined = (!ended.is_empty()).then(|| saved.clone());
-        for entry in entries {
-            self.restore(warp, saved.clone());
-            self.run_side(warp, entry, mask, maybe.clone())?;
-            joined = Some(match joined {
-                None => self.state(warp),
-                Some(before) => self.join(warp, before, mask, origin),
-            });
+        let outer_log = self.warps[warp].log.take();
+        let before = Rc::clone(&self.warps[warp].local);
+        let mut outcomes = Vec::new();
+        if !ended.is_empty() {
+            outcomes.push(Outcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
         }
-        self.restore(warp, joined.unwrap_or(saved));
+        for entry in entries {
+            self.warps[warp].log = Some(Vec::new());
+            self.run_side(warp, entry, mask, maybe.clone())?;
+            outcomes.push(self.take_back(warp, &before));
+        }
+        self.warps[warp].log = outer_log;
+        self.join(warp, outcomes, mask, origin);
         self.maybe = outer;
         self.go(warp, branch, merge, mask)
     }
@@ -125,40 +125,58 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    fn state(&self, warp: usize) -> State {
-        let own = &self.warps[warp];
-        State { registers: own.registers.clone(), local: own.local.clone() }
+    /// Undoes what a side wrote, and tells it.
+    fn take_back(&mut self, warp: usize, before: &Rc<Vec<Memory>>) -> Outcome {
+        let own = &mut self.warps[warp];
+        let mut registers = BTreeMap::new();
+        for (register, old) in own.log.take().unwrap_or_default().into_iter().rev() {
+            let new = std::mem::replace(&mut own.registers[register.index()], old);
+            registers.entry(register).or_insert(new);
+        }
+        let local = std::mem::replace(&mut own.local, Rc::clone(before));
+        Outcome { registers, local }
     }
 
-    fn restore(&mut self, warp: usize, state: State) {
-        self.warps[warp].registers = state.registers;
-        self.warps[warp].local = state.local;
+    /// The state after one of several sides, nobody knows which.
+    fn join(&mut self, warp: usize, outcomes: Vec<Outcome>, mask: LaneMask, origin: Origin) {
+        let written: BTreeSet<Reg> =
+            outcomes.iter().flat_map(|outcome| outcome.registers.keys().copied()).collect();
+        for register in written {
+            let before = self.warps[warp].registers[register.index()].clone();
+            let mut after = outcomes
+                .iter()
+                .map(|outcome| outcome.registers.get(&register).unwrap_or(&before).clone());
+            let Some(first) = after.next() else { continue };
+            let joined =
+                after.fold(first, |one, other| self.one_of(&one, &other, mask, origin));
+            self.warps[warp].write(register, joined, mask);
+        }
+        let mut all = outcomes.into_iter().map(|outcome| outcome.local);
+        let Some(first) = all.next() else { return };
+        let is_same = |other: Rc<Vec<Memory>>| Rc::ptr_eq(&first, &other) || first == other;
+        self.warps[warp].local =
+            if all.all(is_same) { first } else { Rc::new(Vec::new()) };
     }
 
-    /// The state after either of two sides.
-    fn join(&mut self, warp: usize, before: State, mask: LaneMask, origin: Origin) -> State {
-        let unknown = Value::open(self.terms.unclear(origin));
-        let now = self.state(warp);
-        let mut joined = before;
-        for (own, other) in joined.registers.iter_mut().zip(&now.registers) {
-            let differs = own.differs(other) & mask;
-            if differs != 0 {
-                own.blend(unknown.clone(), differs, LaneMask::MAX);
-            }
+    /// In the lanes of `mask` one of two values, nobody knows which.
+    pub(super) fn one_of(&mut self, a: &Value, b: &Value, mask: LaneMask, origin: Origin) -> Value {
+        let differs = a.differs(b) & mask;
+        if differs == 0 {
+            return a.clone();
         }
-        if joined.local != now.local {
-            joined.local.clear();
-        }
-        joined
+        Value::from_lanes(|lane| match differs >> lane & 1 {
+            1 => self.terms.either(a.whole(lane), b.whole(lane), origin),
+            _ => a.whole(lane),
+        })
     }
 
     /// What any iteration of a loop may assign is open.
     fn forget_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask, origin: Origin) {
-        let unknown = Value::open(self.terms.unclear(origin));
         for pc in inside(self.program, header) {
             let instr = &self.program.code[pc];
             for dest in instr.dests.iter().flatten() {
-                self.warps[warp].write(*dest, unknown.clone(), mask);
+                let value = self.after_rounds(warp, header, *dest, origin);
+                self.warps[warp].write(*dest, value, mask);
             }
             if !matches!(instr.effect(), Effect::Store | Effect::Atomic)
                 || self.slice.keep[pc] != Keep::Value
@@ -176,6 +194,52 @@ impl<E: Events> Machine<'_, E> {
                 lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget());
             }
         }
+    }
+
+    /// What a register may hold after some rounds of a loop.
+    fn after_rounds(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        register: Reg,
+        origin: Origin,
+    ) -> Value {
+        let program = self.program;
+        let region = match program.holds[register.index()] {
+            Holds::Param(at) if program.params[at].is_pointer => Region::Buffer(at),
+            Holds::Mixed => Region::Unclear,
+            _ => Region::Number,
+        };
+        let unknown = Value::open(self.terms.any(origin, region));
+        let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
+        let drifts = self.drifts(warp, header, steps);
+        let own = self.warps[warp].registers[register.index()].clone();
+        Value::from_lanes(|lane| match drifts[lane] {
+            Some(drift) => self.terms.drifting(own.whole(lane), drift, origin),
+            None => unknown.whole(lane),
+        })
+    }
+
+    /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
+    fn drifts(&mut self, warp: usize, header: BlockId, steps: &[flow::Step]) -> [Option<u64>; WARP] {
+        let at = self.program.blocks[header.index()].first;
+        let mut drifts = [Some(0_u64); WARP];
+        for step in steps {
+            let amounts: Vec<_> = step
+                .iter()
+                .map(|(amount, is_less)| (self.operand(warp, at, amount), *is_less))
+                .collect();
+            for (lane, drift) in drifts.iter_mut().enumerate() {
+                let sum = amounts.iter().try_fold(0_u64, |sum, (amount, is_less)| {
+                    let Lane { bits, term } = amount.whole(lane);
+                    let signed = if *is_less { bits.wrapping_neg() } else { bits };
+                    term.is_none().then(|| sum.wrapping_add(signed))
+                });
+                let size = sum.map(|sum| sum.cast_signed().unsigned_abs());
+                *drift = drift.zip(size).map(|(drift, size)| gcd(drift, size));
+            }
+        }
+        drifts
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::term::{Origin, Terms};
+use super::term::{Lane, Origin, Terms};
 
 const PAGE: u64 = 256;
 const PAGE_BYTES: usize = 256;
@@ -46,17 +46,8 @@ enum Byte {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Page {
     bytes: Box<[Byte; PAGE_BYTES]>,
-    /// Open values that were stored whole: first byte, size and term.
-    terms: BTreeMap<u64, (u32, u32)>,
-}
-
-/// What a load finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Loaded {
-    /// Bits, little-endian.
-    Known(u64),
-    /// A term.
-    Open(u32),
+    /// Open values that were stored whole: by first byte, with their size.
+    terms: BTreeMap<u64, (u32, Lane)>,
 }
 
 /// A state space.
@@ -100,7 +91,7 @@ impl Memory {
         size: u32,
         unwritten: Origin,
         terms: &mut Terms,
-    ) -> Loaded {
+    ) -> Lane {
         let segment = if self.is_forgotten { None } else { self.segment(address) };
         let mut bits = 0;
         let mut initial = 0;
@@ -118,11 +109,11 @@ impl Memory {
             bits |= u64::from(byte) << (8 * at);
         }
         match initial {
-            0 => Loaded::Known(bits),
+            0 => Lane::known(bits),
             all => {
                 let origin = segment.map_or(unwritten, |segment| segment.origin);
                 let is_whole = all == size && segment.is_some();
-                Loaded::Open(if is_whole {
+                Lane::open(if is_whole {
                     terms.initial(origin, address, size)
                 } else {
                     terms.unclear(origin)
@@ -132,19 +123,19 @@ impl Memory {
     }
 
     /// The stored value if it is read as it was written, something open otherwise.
-    fn load_open(&self, address: u64, size: u32, terms: &mut Terms, unwritten: Origin) -> Loaded {
+    fn load_open(&self, address: u64, size: u32, terms: &mut Terms, unwritten: Origin) -> Lane {
         let term_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.terms.get(&at));
-        if let Some(&(stored, term)) = term_at(address)
+        if let Some(&(stored, value)) = term_at(address)
             && stored == size
         {
-            return Loaded::Open(term);
+            return value;
         }
         // Some value that overlaps tells at least where it comes from.
         let before = (0..16).find_map(|back| term_at(address.wrapping_sub(back)));
         let within = (0..u64::from(size)).find_map(|at| term_at(address.wrapping_add(at)));
-        let origin =
-            before.or(within).and_then(|(_, term)| terms.origin(*term)).unwrap_or(unwritten);
-        Loaded::Open(terms.unclear(origin))
+        let term = before.or(within).and_then(|(_, value)| value.term);
+        let origin = term.and_then(|term| terms.origin(term)).unwrap_or(unwritten);
+        Lane::open(terms.unclear(origin))
     }
 
     fn page(&mut self, address: u64) -> &mut Page {
@@ -155,7 +146,7 @@ impl Memory {
     }
 
     /// Writes `size` bytes, at most 8.
-    pub(super) fn store(&mut self, address: u64, size: u32, value: Loaded) {
+    pub(super) fn store(&mut self, address: u64, size: u32, value: Lane) {
         for at in 0..u64::from(size) {
             let here = address.wrapping_add(at);
             let page = self.page(here);
@@ -166,14 +157,14 @@ impl Memory {
                 });
             }
             page.bytes[within(here)] = match value {
-                Loaded::Known(bits) => {
+                Lane { bits, term: None } => {
                     Byte::Known(u8::try_from(bits >> (8 * (at & 7)) & 0xff).unwrap_or(0))
                 }
-                Loaded::Open(_) => Byte::Open,
+                _ => Byte::Open,
             };
         }
-        if let Loaded::Open(term) = value {
-            self.page(address).terms.insert(address, (size, term));
+        if value.term.is_some() {
+            self.page(address).terms.insert(address, (size, value));
         }
     }
 }
@@ -187,32 +178,32 @@ mod tests {
 
     #[test]
     fn reads_back_what_was_written_byte_by_byte() {
-        let mut terms = Terms::new(true);
+        let mut terms = Terms::new();
         let mut memory = Memory::default();
-        memory.store(252, 8, Loaded::Known(0x1122_3344_5566_7788));
-        assert_eq!(memory.load(254, 4, NOWHERE, &mut terms), Loaded::Known(0x3344_5566));
-        memory.store(255, 1, Loaded::Known(0xaa));
-        assert_eq!(memory.load(252, 8, NOWHERE, &mut terms), Loaded::Known(0x1122_3344_aa66_7788));
+        memory.store(252, 8, Lane::known(0x1122_3344_5566_7788));
+        assert_eq!(memory.load(254, 4, NOWHERE, &mut terms), Lane::known(0x3344_5566));
+        memory.store(255, 1, Lane::known(0xaa));
+        assert_eq!(memory.load(252, 8, NOWHERE, &mut terms), Lane::known(0x1122_3344_aa66_7788));
     }
 
     #[test]
     fn an_open_value_is_itself_only_when_read_whole() {
-        let mut terms = Terms::new(true);
-        let term = terms.initial(Origin::Argument(2), 0, 4);
+        let mut terms = Terms::new();
+        let stored = Lane { bits: 7, term: Some(terms.initial(Origin::Argument(2), 0, 4)) };
         let mut memory = Memory::default();
-        memory.store(16, 4, Loaded::Open(term));
-        assert_eq!(memory.load(16, 4, NOWHERE, &mut terms), Loaded::Open(term));
-        let Loaded::Open(half) = memory.load(16, 2, NOWHERE, &mut terms) else { unreachable!() };
-        assert!(!terms.same(half, half));
+        memory.store(16, 4, stored);
+        assert_eq!(memory.load(16, 4, NOWHERE, &mut terms), stored);
+        let half = memory.load(16, 2, NOWHERE, &mut terms).term.unwrap();
+        assert!(!terms.is_stable(half));
         assert_eq!(terms.origin(half), Some(Origin::Argument(2)));
-        memory.store(18, 1, Loaded::Known(0));
-        let Loaded::Open(mixed) = memory.load(16, 4, NOWHERE, &mut terms) else { unreachable!() };
-        assert!(!terms.same(mixed, mixed));
+        memory.store(18, 1, Lane::known(0));
+        let mixed = memory.load(16, 4, NOWHERE, &mut terms).term.unwrap();
+        assert!(!terms.is_stable(mixed));
     }
 
     #[test]
     fn initial_contents_are_one_value() {
-        let mut terms = Terms::new(true);
+        let mut terms = Terms::new();
         let segment = Segment {
             start: 0x1000,
             size: 64,
@@ -221,12 +212,12 @@ mod tests {
             origin: Origin::Contents(0),
         };
         let memory = Memory::new(vec![segment]);
-        assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut terms), Loaded::Known(0x0403_0201));
+        assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut terms), Lane::known(0x0403_0201));
         let (a, b) = (
             memory.load(0x1008, 4, NOWHERE, &mut terms),
             memory.load(0x1008, 4, NOWHERE, &mut terms),
         );
         assert_eq!(a, b);
-        assert!(matches!(a, Loaded::Open(term) if terms.same(term, term)));
+        assert!(a.term.is_some_and(|term| terms.is_stable(term)));
     }
 }

@@ -4,6 +4,7 @@
 //! recorded here. The machine stops early where it cannot go on without guessing, and says why.
 
 mod access;
+mod anchor;
 mod barrier;
 mod bounds;
 mod contents;
@@ -17,10 +18,12 @@ mod memory;
 mod ops;
 mod rendezvous;
 mod step;
+mod tell;
 mod term;
 mod value;
 mod warp;
 
+pub use anchor::{Root, anchor_of};
 pub use barrier::{Barriers, Misuse, Need, Use};
 pub use event::{
     Access, Arrival, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Kind, OpenAccess,
@@ -28,5 +31,5 @@ pub use event::{
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
-pub use term::{Origin, Terms};
+pub use term::{Origin, Region, TermId, Terms};
 pub use value::{LaneMask, Value, WARP, lanes};

@@ -4,7 +4,7 @@ use super::event::{Arrival, End, Events};
 use super::machine::{Machine, Step, Stop};
 use super::value::{LaneMask, Value};
 use super::warp::{Held, Wait, WaitFor, Warp};
-use super::{Origin, Use};
+use super::{Origin, TermId, Use};
 use crate::flow::{Operand, Terminator};
 use crate::ptx::isa::Modifier;
 
@@ -138,7 +138,7 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         warp: usize,
         side: &Wait,
-        (count, trues, open): (u32, u32, Option<u32>),
+        (count, trues, open): (u32, u32, Option<TermId>),
     ) {
         let instr = &self.program.code[side.pc.index()];
         let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else {

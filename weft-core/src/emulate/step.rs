@@ -95,8 +95,14 @@ impl<E: Events> Machine<'_, E> {
         open: LaneMask,
     ) -> Step<()> {
         let origin = self.origin_of(warp, guard, open);
+        let before: Vec<_> = instr
+            .dests
+            .iter()
+            .flatten()
+            .map(|dest| (*dest, self.warps[warp].registers[dest.index()].clone()))
+            .collect();
         match instr.effect() {
-            Effect::Compute | Effect::Opaque => {}
+            Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
             Effect::Load | Effect::Store | Effect::Atomic => {
                 self.reached[pc.index()] = true;
                 let inner = Maybe::guard(origin, instr.place);
@@ -106,9 +112,10 @@ impl<E: Events> Machine<'_, E> {
             }
             _ => return Err(doubt(DoubtKind::Branch, instr.place, Some(origin))),
         }
-        let unknown = Value::open(self.terms.unclear(origin));
-        for dest in instr.dests.iter().flatten() {
-            self.warps[warp].write(*dest, unknown.clone(), open);
+        for (dest, old) in before {
+            let new = self.warps[warp].registers[dest.index()].clone();
+            let value = self.one_of(&old, &new, open, origin);
+            self.warps[warp].write(dest, value, open);
         }
         Ok(())
     }
@@ -189,8 +196,8 @@ impl<E: Events> Machine<'_, E> {
             Operand::Register(register) => self.warps[warp].registers[register.index()].clone(),
             Operand::Not(register) => {
                 let value = self.warps[warp].registers[register.index()].clone();
-                value.complement(|term| {
-                    self.terms.operation(u64::MAX - 2, &[(true, u64::from(term))], Region::Number)
+                value.complement(|own| {
+                    self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1)
                 })
             }
             Operand::Constant(bits) => Value::uniform(*bits),
@@ -204,17 +211,16 @@ impl<E: Events> Machine<'_, E> {
             |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
         let (block, grid) = (self.inputs.block, self.inputs.grid);
         let mask = |of: fn(u32) -> u32| {
-            Value::each(
-                std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))),
-                0,
-            )
+            Value::each(std::array::from_fn(|lane| {
+                u64::from(of(u32::try_from(lane).unwrap_or(0)))
+            }))
         };
         match special {
             Special::Tid(0) if block.y == 1 && block.z == 1 => {
                 Value::affine((warp * WARP) as u64, 1)
             }
             Special::Tid(part) => {
-                Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)), 0)
+                Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)))
             }
             Special::Ntid(part) => Value::uniform(dimension([block.x, block.y, block.z], part)),
             Special::Ctaid(part) => Value::uniform(dimension(self.cta.at, part)),

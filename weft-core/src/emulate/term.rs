@@ -1,7 +1,15 @@
-//! Open values: what they come from, and, for the pass that explains races, which of them are provably the same.
+//! Open values. A register of a lane that is open holds a term and a number that is added to it, so that addresses which
+//! share a term can be compared without knowing it.
+//!
+//! A term is a sum of atoms with known coefficients, plus *drift*: a multiple of a known number that nobody knows, as a
+//! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
+//! Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
 use std::collections::HashMap;
 
+use super::anchor::Anchors;
+use super::inputs::argument_of;
+use super::value::truncate;
 use crate::flow::Pc;
 
 /// Where an open value comes from first.
@@ -27,8 +35,8 @@ pub enum Origin {
     Register,
 }
 
-/// What an open value has to do with addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What a value has to do with addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
     /// No address is in it: added to a pointer, it leads to somewhere in the pointer's buffer.
     Number,
@@ -38,115 +46,333 @@ pub enum Region {
     Unclear,
 }
 
+impl Region {
+    /// That of known bits.
+    pub(super) fn of(bits: u64) -> Self {
+        const LARGEST_NUMBER: u64 = 1 << 40;
+        match argument_of(bits) {
+            Some(argument) => Self::Buffer(argument),
+            None if bits.cast_signed().unsigned_abs() < LARGEST_NUMBER => Self::Number,
+            None => Self::Unclear,
+        }
+    }
+
+    /// That of a sum: one pointer and numbers stay in the pointer's buffer.
+    pub(super) const fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Number, region) | (region, Self::Number) => region,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// A term, by its place in `Terms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TermId(u32);
+
+/// A lane of a register: bits, and the term that they are added to if the lane is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Lane {
+    pub(super) bits: u64,
+    pub(super) term: Option<TermId>,
+}
+
+impl Lane {
+    pub(super) const fn known(bits: u64) -> Self {
+        Self { bits, term: None }
+    }
+
+    pub(super) const fn open(term: TermId) -> Self {
+        Self { bits: 0, term: Some(term) }
+    }
+}
+
+/// An atomic that a lane executed: the cta, the number of the atomic instruction that its warps executed, the lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Execution {
+    pub(super) cta: u32,
+    pub(super) number: u64,
+    pub(super) lane: usize,
+}
+
 /// What makes two terms the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    /// In the pass that decides: only where it comes from.
-    From(Origin, Region),
-    /// Initial contents of memory: address and bytes.
+    /// Something in a region.
+    Any(Origin, Region),
+    /// Initial contents of memory: cta for the memory of one, address and bytes.
     Initial(Origin, u64, u32),
-    /// An operation, by its decoded instruction, on these operands; the flag says that an operand is a term.
-    Operation(u64, Vec<(bool, u64)>),
+    /// The result of an atomic.
+    Result(Execution),
+    /// A term of so many bits, extended by its sign or by zeros.
+    Extension(TermId, u32, bool),
+    /// An operation, by its decoded instruction.
+    Operation(u64, Vec<Lane>),
+    /// Width, atoms with coefficients in ascending order, drift.
+    Sum(u32, Vec<(TermId, u64)>, u64, Option<(Origin, Region)>),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Term {
     origin: Origin,
     region: Region,
-    is_unique: bool,
+    bits: u32,
+    /// Atoms and their coefficients; of an atom itself.
+    atoms: Vec<(TermId, u64)>,
+    drift: u64,
+    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    modulus: u64,
 }
 
-/// All open values of a run.
-#[derive(Debug)]
+/// All open values of a check.
+#[derive(Debug, Default)]
 pub struct Terms {
     all: Vec<Term>,
-    known: HashMap<Key, u32>,
-    /// Whether operations are told apart.
-    exact: bool,
+    known: HashMap<Key, TermId>,
+    pub(super) anchors: Anchors,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin.
-const MAX_TERMS: usize = 1 << 20;
+const MAX_TERMS: usize = 1 << 19;
+
+pub(super) const fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The size of a coefficient or difference.
+const fn size(factor: u64) -> u64 {
+    factor.cast_signed().unsigned_abs()
+}
+
+/// Drift within a width; that in a ring of 2^bits is that of a power of two. Pointers do not wrap.
+const fn drift_in(bits: u32, drift: u64) -> u64 {
+    if bits >= 64 || drift == 0 { drift } else { gcd(drift, 1 << bits) % (1 << bits) }
+}
 
 impl Terms {
-    /// `exact`: values get an identity beyond their origin.
-    pub fn new(exact: bool) -> Self {
-        Self { all: Vec::new(), known: HashMap::new(), exact }
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn get(&self, id: TermId) -> Option<&Term> {
+        self.all.get(id.0 as usize)
     }
 
     /// Where a value comes from.
-    pub fn origin(&self, term: u32) -> Option<Origin> {
-        self.all.get(term as usize).map(|term| term.origin)
+    pub fn origin(&self, id: TermId) -> Option<Origin> {
+        self.get(id).map(|term| term.origin)
     }
 
-    /// What a value has to do with addresses.
-    pub fn region(&self, term: u32) -> Region {
-        self.all.get(term as usize).map_or(Region::Unclear, |term| term.region)
+    /// Whether values with this term and one number are equal, wherever they occur.
+    pub fn is_stable(&self, id: TermId) -> bool {
+        self.get(id).is_some_and(|term| term.drift == 0)
     }
 
-    /// Whether two open values are provably equal.
-    pub fn same(&self, a: u32, b: u32) -> bool {
-        self.exact && a == b && self.all.get(a as usize).is_some_and(|term| !term.is_unique)
+    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    pub(super) fn modulus(&self, id: TermId) -> u64 {
+        self.get(id).map_or(1, |term| term.modulus)
     }
 
-    fn intern(&mut self, key: Key, term: Term) -> u32 {
-        if self.all.len() >= MAX_TERMS {
-            return self.shared(Term { is_unique: true, ..term });
+    /// Whether no address is in it.
+    pub(super) fn is_number(&self, id: TermId) -> bool {
+        self.get(id).is_some_and(|term| term.region == Region::Number)
+    }
+
+    /// The atoms of a term with their coefficients, its drift apart.
+    pub(super) fn atoms(&self, id: TermId) -> &[(TermId, u64)] {
+        self.get(id).map_or(&[], |term| &term.atoms)
+    }
+
+    /// How many of the lowest bits of a term are zero, whatever its atoms are.
+    pub(super) fn zeros(&self, id: TermId) -> u32 {
+        let Some(term) = self.get(id) else { return 0 };
+        let factors = term.atoms.iter().map(|(_, factor)| *factor).chain([term.drift]);
+        factors.map(u64::trailing_zeros).min().unwrap_or(0)
+    }
+
+    /// What a lane has to do with addresses.
+    pub(super) fn region(&self, lane: Lane) -> Region {
+        let own = Region::of(lane.bits);
+        match lane.term {
+            None => own,
+            Some(id) => own.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
         }
-        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        let id = *self.known.entry(key).or_insert(next);
-        if id == next {
-            self.all.push(term);
+    }
+
+    fn intern(&mut self, key: Key, term: Term) -> TermId {
+        if let Some(&known) = self.known.get(&key) {
+            return known;
         }
+        if self.all.len() >= MAX_TERMS && !matches!(key, Key::Any(..)) {
+            return self.any(term.origin, term.region);
+        }
+        let id = TermId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        let atoms = if term.atoms.is_empty() && term.drift == 0 { vec![(id, 1)] } else { term.atoms };
+        self.all.push(Term { atoms, ..term });
+        self.known.insert(key, id);
         id
     }
 
-    /// The one term that stands for all values of an origin.
-    fn shared(&mut self, term: Term) -> u32 {
-        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        let id = *self.known.entry(Key::From(term.origin, term.region)).or_insert(next);
-        if id == next {
-            self.all.push(term);
-        }
-        id
+    fn atom(&mut self, key: Key, origin: Origin, region: Region, bits: u32, modulus: u64) -> TermId {
+        let term = Term { origin, region, bits, atoms: Vec::new(), drift: 0, modulus };
+        self.intern(key, term)
     }
 
-    /// A value that equals no other.
-    pub fn fresh(&mut self, origin: Origin) -> u32 {
-        self.shared(Term { origin, region: Region::Number, is_unique: true })
+    /// Some value of a region: nothing else is known, not even whether it is the same the next time.
+    pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
+        let term = Term { origin, region, bits: 64, atoms: Vec::new(), drift: 1, modulus: 1 };
+        self.intern(Key::Any(origin, region), term)
     }
 
-    /// A value that equals no other, and may be an address or a difference of them: one of several values.
-    pub fn unclear(&mut self, origin: Origin) -> u32 {
-        self.shared(Term { origin, region: Region::Unclear, is_unique: true })
+    /// Some number.
+    pub(super) fn fresh(&mut self, origin: Origin) -> TermId {
+        self.any(origin, Region::Number)
+    }
+
+    /// Some value that may be an address or a difference of addresses.
+    pub(super) fn unclear(&mut self, origin: Origin) -> TermId {
+        self.any(origin, Region::Unclear)
     }
 
     /// What memory held before the launch.
-    pub fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> u32 {
-        let term = Term { origin, region: Region::Number, is_unique: false };
-        if self.exact {
-            self.intern(Key::Initial(origin, address, bytes), term)
+    pub(super) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> TermId {
+        self.atom(Key::Initial(origin, address, bytes), origin, Region::Number, bytes * 8, 0)
+    }
+
+    /// What an atomic returned.
+    pub(super) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
+        self.atom(Key::Result(execution), origin, Region::Number, bits, 0)
+    }
+
+    /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
+    pub(super) fn operation(&mut self, opcode: u64, operands: &[Lane], region: Region, bits: u32) -> TermId {
+        let mut open = operands.iter().filter_map(|lane| lane.term);
+        let origin = open.next().and_then(|id| self.origin(id)).unwrap_or(Origin::Register);
+        if operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id)) {
+            self.atom(Key::Operation(opcode, operands.to_vec()), origin, region, bits, 0)
         } else {
-            self.shared(term)
+            self.any(origin, region)
         }
     }
 
-    /// The result of an operation with an open operand: its origin is that of the first open one. `region`: what the
-    /// result has to do with addresses.
-    pub fn operation(&mut self, opcode: u64, operands: &[(bool, u64)], region: Region) -> u32 {
-        let first = operands.iter().find(|(is_open, _)| *is_open).map_or(0, |(_, term)| *term);
-        let from = self.all.get(usize::try_from(first).unwrap_or(0)).copied();
-        let Some(from) = from else { return 0 };
-        let is_unique = operands.iter().any(|&(is_open, term)| {
-            is_open
-                && usize::try_from(term)
-                    .is_ok_and(|term| self.all.get(term).is_none_or(|term| term.is_unique))
+    /// The lower `from` bits of a term, extended to 64.
+    pub(super) fn extension(&mut self, id: TermId, from: u32, is_signed: bool) -> Option<TermId> {
+        let narrow = self.sum(from, &[(id, 1)], 0)?;
+        let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
+        // The numbers that are added wrap at the narrow width.
+        let wrap = if from >= 64 { 0 } else { 1 << from };
+        let mut parts = Vec::new();
+        if !atoms.is_empty() {
+            let whole = self.sum_of(from, atoms, 0, origin, Region::Number)?;
+            let key = Key::Extension(whole, from, is_signed);
+            parts.push((self.atom(key, origin, Region::Number, 64, wrap), 1));
+        }
+        self.sum_of(64, parts, drift, origin, Region::Number)
+    }
+
+    /// The lower `bits` bits of a term. `None`: they are known.
+    pub(super) fn low(&mut self, id: TermId, bits: u32) -> Option<TermId> {
+        if self.get(id)?.bits > bits { self.sum(bits, &[(id, 1)], 0) } else { Some(id) }
+    }
+
+    /// The sum of terms times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
+    pub(super) fn sum(
+        &mut self,
+        bits: u32,
+        addends: &[(TermId, u64)],
+        drift: u64,
+    ) -> Option<TermId> {
+        let origin = addends.iter().find_map(|(id, _)| self.origin(*id))?;
+        let (mut atoms, mut drift, mut region) = (Vec::new(), drift, Region::Number);
+        for &(id, factor) in addends {
+            let own = self.get(id).map_or(64, |term| term.bits);
+            // A narrow value in a wide register has zeros above it.
+            let id = if own < bits { self.extension(id, own, false)? } else { id };
+            let term = self.get(id)?;
+            drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
+            atoms.extend(term.atoms.iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))));
+            region = region.plus(match term.region {
+                _ if bits <= 32 => Region::Number,
+                Region::Number => Region::Number,
+                own if factor == 1 => own,
+                _ => Region::Unclear,
+            });
+        }
+        self.sum_of(bits, atoms, drift, origin, region)
+    }
+
+    fn sum_of(
+        &mut self,
+        bits: u32,
+        mut atoms: Vec<(TermId, u64)>,
+        drift: u64,
+        origin: Origin,
+        region: Region,
+    ) -> Option<TermId> {
+        atoms.sort_unstable();
+        atoms.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 = kept.1.wrapping_add(next.1);
+            }
+            is_same
         });
-        let term = Term { origin: from.origin, region, is_unique };
-        if self.exact && !is_unique {
-            self.intern(Key::Operation(opcode, operands.to_vec()), term)
-        } else {
-            self.shared(term)
+        atoms.iter_mut().for_each(|(_, factor)| *factor = truncate(*factor, bits));
+        atoms.retain(|(_, factor)| *factor != 0);
+        let drift = drift_in(bits, drift);
+        match (atoms.as_slice(), drift) {
+            ([], 0) => return None,
+            (_, 1) => return Some(self.any(origin, region)),
+            (&[(atom, 1)], 0) if self.get(atom)?.bits == bits => return Some(atom),
+            _ => {}
+        }
+        let wraps =
+            atoms.iter().map(|&(atom, factor)| self.modulus(atom).wrapping_mul(size(factor)));
+        let modulus = drift_in(bits, wraps.fold(drift, gcd));
+        let key = Key::Sum(bits, atoms.clone(), drift, (drift != 0).then_some((origin, region)));
+        Some(self.intern(key, Term { origin, region, bits, atoms, drift, modulus }))
+    }
+
+    /// One of two lanes, nobody knows which.
+    pub(super) fn either(&mut self, a: Lane, b: Lane, origin: Origin) -> Lane {
+        if a == b {
+            return a;
+        }
+        let (first, second) = (self.parts(a, b), self.parts(b, a));
+        if (first.0, first.1) == (second.0, second.1) && gcd(first.2, second.2) != 1 {
+            let apart = size(a.bits.wrapping_sub(b.bits));
+            return self.drifting(a, gcd(first.2, gcd(second.2, apart)), origin);
+        }
+        let (left, right) = (self.region(a), self.region(b));
+        let region = if left == right { left } else { Region::Unclear };
+        Lane::open(self.any(origin, region))
+    }
+
+    /// A lane plus any multiple of a drift.
+    pub(super) fn drifting(&mut self, lane: Lane, drift: u64, origin: Origin) -> Lane {
+        if drift == 0 {
+            return lane;
+        }
+        let (bits, atoms, own) = self.parts(lane, lane);
+        let (atoms, region) = (atoms.to_vec(), self.region(lane));
+        let own_region =
+            lane.term.and_then(|id| self.get(id)).map_or(Region::Number, |term| term.region);
+        match self.sum_of(bits, atoms, gcd(own, drift), origin, own_region) {
+            Some(id) if self.modulus(id) != 1 => Lane { bits: lane.bits, term: Some(id) },
+            _ => Lane::open(self.any(origin, region)),
+        }
+    }
+
+    /// Width, atoms and drift of a lane; known bits have the width of the other lane if they fit.
+    fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(TermId, u64)], u64) {
+        let term = |lane: Lane| lane.term.and_then(|id| self.get(id));
+        match (term(lane), term(other)) {
+            (Some(term), _) => (term.bits, &term.atoms, term.drift),
+            (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
+                (other.bits, &[], 0)
+            }
+            _ => (64, &[], 0),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! The value of a register across the 32 lanes of a warp.
 //!
-//! A known lane holds the bits of the register, zero-extended to 64. An open lane holds the number of its term instead
-//! (see `term`). Lanes that are equal, or that grow by a constant step as thread indices and addresses do, cost one
-//! operation instead of 32.
+//! A known lane holds the bits of the register, zero-extended to 64. An open lane holds bits too, and the term that they
+//! are added to (see `term`). Lanes that are equal, or that grow by a constant step as thread indices and addresses do,
+//! cost one operation instead of 32.
+
+use std::rc::Rc;
+
+use super::term::{Lane, TermId};
 
 /// Lanes of a warp.
 pub const WARP: usize = 32;
@@ -30,7 +34,18 @@ enum Shape {
     /// Predicates: lane `l` holds bit `l`.
     Bits(u32),
     /// Each lane for itself.
-    Each(Box<[u64; WARP]>),
+    Each(Rc<[u64; WARP]>),
+}
+
+/// The terms of the open lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Bases {
+    /// All lanes are known.
+    None,
+    /// One for all open lanes.
+    One(TermId),
+    /// Each open lane has its own.
+    Each(Rc<[Option<TermId>; WARP]>),
 }
 
 /// A register's value.
@@ -39,6 +54,7 @@ pub struct Value {
     shape: Shape,
     /// Lanes that are open.
     open: LaneMask,
+    bases: Bases,
 }
 
 /// The low `bits` bits.
@@ -56,7 +72,7 @@ pub(crate) const fn signed(value: u64, bits: u32) -> i64 {
 impl Value {
     /// The same known bits in all lanes.
     pub const fn uniform(bits: u64) -> Self {
-        Self { shape: Shape::Uniform(bits), open: 0 }
+        Self::of(Shape::Uniform(bits))
     }
 
     /// `base + lane * step`.
@@ -64,7 +80,7 @@ impl Value {
         if step == 0 {
             Self::uniform(base)
         } else {
-            Self { shape: Shape::Affine(base, step), open: 0 }
+            Self::of(Shape::Affine(base, step))
         }
     }
 
@@ -73,26 +89,95 @@ impl Value {
         match mask {
             0 => Self::uniform(0),
             LaneMask::MAX => Self::uniform(1),
-            _ => Self { shape: Shape::Bits(mask), open: 0 },
+            _ => Self::of(Shape::Bits(mask)),
         }
     }
 
-    /// All lanes are open, with one term.
-    pub const fn open(term: u32) -> Self {
-        Self { shape: Shape::Uniform(term as u64), open: LaneMask::MAX }
+    const fn of(shape: Shape) -> Self {
+        Self { shape, open: 0, bases: Bases::None }
     }
 
-    /// Lane by lane: bits of a known lane, the term of an open one.
-    pub fn each(lanes: [u64; WARP], open: LaneMask) -> Self {
-        let is_uniform =
-            (open == 0 || open == LaneMask::MAX) && lanes.iter().all(|lane| *lane == lanes[0]);
-        if is_uniform {
-            return Self { shape: Shape::Uniform(lanes[0]), open };
+    /// All lanes are open, with one term and nothing added.
+    pub const fn open(term: TermId) -> Self {
+        Self { shape: Shape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(term) }
+    }
+
+    /// Known bits, lane by lane.
+    pub fn each(lanes: [u64; WARP]) -> Self {
+        if lanes.iter().all(|lane| *lane == lanes[0]) {
+            return Self::uniform(lanes[0]);
         }
-        Self { shape: Shape::Each(Box::new(lanes)), open }
+        Self::of(Shape::Each(Rc::new(lanes)))
     }
 
-    /// The bits or the term of a lane.
+    /// Lane by lane.
+    pub(super) fn from_lanes(mut lane: impl FnMut(usize) -> Lane) -> Self {
+        let (mut bits, mut terms) = ([0; WARP], [None; WARP]);
+        for at in 0..WARP {
+            let own = lane(at);
+            (bits[at], terms[at]) = (own.bits, own.term);
+        }
+        Self::each(bits).on(terms)
+    }
+
+    /// The same bits, added to these terms.
+    pub(super) fn on(self, terms: [Option<TermId>; WARP]) -> Self {
+        let open = (0..WARP)
+            .filter(|lane| terms[*lane].is_some())
+            .fold(0, |open, lane| open | 1 << lane);
+        let mut some = terms.iter().copied().flatten();
+        let bases = match some.next() {
+            None => Bases::None,
+            Some(first) if some.all(|other| other == first) => Bases::One(first),
+            Some(_) => Bases::Each(Rc::new(terms)),
+        };
+        Self { shape: self.shape, open, bases }
+    }
+
+    /// The same bits, added to one term in all lanes.
+    pub(super) fn on_one(self, term: Option<TermId>) -> Self {
+        match term {
+            Some(term) => {
+                Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(term) }
+            }
+            None => Self::of(self.shape),
+        }
+    }
+
+    /// The same bits, added to the terms of another value.
+    pub(super) fn based_on(self, other: &Self) -> Self {
+        Self { shape: self.shape, open: other.open, bases: other.bases.clone() }
+    }
+
+    /// The bits alone, as if they were known.
+    pub(super) fn bits_alone(&self) -> Self {
+        Self::of(self.shape.clone())
+    }
+
+    /// The one term of all lanes, if they are all open on it; `Some(None)` if all are known.
+    pub(super) const fn one_base(&self) -> Option<Option<TermId>> {
+        match self.bases {
+            Bases::None => Some(None),
+            Bases::One(term) if self.open == LaneMask::MAX => Some(Some(term)),
+            _ => None,
+        }
+    }
+
+    /// The term of a lane, if it is open.
+    pub fn base(&self, lane: usize) -> Option<TermId> {
+        match &self.bases {
+            Bases::None => None,
+            Bases::One(term) => (self.open >> lane & 1 == 1).then_some(*term),
+            Bases::Each(terms) => terms[lane],
+        }
+    }
+
+    /// A lane, whole.
+    pub(super) fn whole(&self, lane: usize) -> Lane {
+        Lane { bits: self.lane(lane), term: self.base(lane) }
+    }
+
+    /// The bits of a lane: of an open one those that are added to its term.
     pub fn lane(&self, lane: usize) -> u64 {
         match &self.shape {
             Shape::Uniform(bits) => *bits,
@@ -116,9 +201,8 @@ impl Value {
     }
 
     /// The term of the first open lane among these.
-    pub fn term(&self, among: LaneMask) -> Option<u32> {
-        let lane = lanes(self.open & among).next()?;
-        u32::try_from(self.lane(lane)).ok()
+    pub fn term(&self, among: LaneMask) -> Option<TermId> {
+        self.base(lanes(self.open & among).next()?)
     }
 
     /// The bits of all lanes, if they are known and equal.
@@ -133,7 +217,7 @@ impl Value {
     pub const fn as_affine(&self) -> Option<(u64, u64)> {
         match self.shape {
             Shape::Uniform(bits) if self.open == 0 => Some((bits, 0)),
-            Shape::Affine(base, step) => Some((base, step)),
+            Shape::Affine(base, step) if self.open == 0 => Some((base, step)),
             _ => None,
         }
     }
@@ -167,29 +251,34 @@ impl Value {
             *self = Self::bits(self.truth() & !mask | new.truth() & mask);
             return;
         }
-        let open = self.open & !mask | new.open & mask;
+        let lane = |lane: usize| match mask >> lane & 1 {
+            1 => new.whole(lane),
+            _ => self.whole(lane),
+        };
+        if self.open | new.open != 0 {
+            *self = Self::from_lanes(lane);
+            return;
+        }
         let mut each = match std::mem::replace(&mut self.shape, Shape::Uniform(0)) {
             Shape::Each(each) => each,
-            shape => Box::new(Self { shape, open: 0 }.to_array()),
+            shape => Rc::new(Self::of(shape).to_array()),
         };
+        let own = Rc::make_mut(&mut each);
         for lane in lanes(mask) {
-            each[lane] = new.lane(lane);
+            own[lane] = new.lane(lane);
         }
-        *self = Self { shape: Shape::Each(each), open };
+        *self = Self::of(Shape::Each(each));
     }
 
     /// The complement of a predicate; `open` makes the term of an open lane's complement.
-    pub(super) fn complement(&self, mut open: impl FnMut(u32) -> u32) -> Self {
+    pub(super) fn complement(&self, mut open: impl FnMut(Lane) -> TermId) -> Self {
         if self.open == 0 {
             return Self::bits(!self.truth());
         }
-        let lane = |lane: usize| match self.lane(lane) {
-            term if self.open >> lane & 1 == 1 => {
-                u64::from(open(u32::try_from(term).unwrap_or(u32::MAX)))
-            }
-            bits => u64::from(bits == 0),
-        };
-        Self::each(std::array::from_fn(lane), self.open)
+        Self::from_lanes(|lane| match self.whole(lane) {
+            Lane { bits, term: None } => Lane::known(u64::from(bits == 0)),
+            own => Lane { bits: 0, term: Some(open(own)) },
+        })
     }
 
     /// The lanes in which two values are not the same.
@@ -197,10 +286,8 @@ impl Value {
         if self == other {
             return 0;
         }
-        let differs = |lane: usize| {
-            self.lane(lane) != other.lane(lane) || (self.open ^ other.open) >> lane & 1 == 1
-        };
-        (0..WARP).filter(|lane| differs(*lane)).fold(0, |mask, lane| mask | 1 << lane)
+        let differs = |lane: &usize| self.whole(*lane) != other.whole(*lane);
+        (0..WARP).filter(differs).fold(0, |mask, lane| mask | 1 << lane)
     }
 
     /// Brings an affine result of `bits` bits into range: exact if no lane wraps, lane by lane otherwise.
@@ -214,7 +301,7 @@ impl Value {
             return Self::affine(base, step);
         }
         let lane = |lane: usize| truncate(base.wrapping_add(step.wrapping_mul(lane as u64)), bits);
-        Self::each(std::array::from_fn(lane), 0)
+        Self::each(std::array::from_fn(lane))
     }
 
     /// Whether every lane, read as a signed number of `bits` bits, is not negative.
@@ -232,6 +319,7 @@ impl Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::term::{Origin, Terms};
     use super::*;
 
     #[test]
@@ -247,7 +335,8 @@ mod tests {
         let mut value = Value::affine(100, 4);
         value.blend(Value::uniform(7), 0b10, LaneMask::MAX);
         assert_eq!((value.lane(0), value.lane(1), value.lane(2)), (100, 7, 108));
-        value.blend(Value::open(3), 0b100, LaneMask::MAX);
-        assert_eq!((value.open_lanes(), value.term(LaneMask::MAX)), (0b100, Some(3)));
+        let term = Terms::new().fresh(Origin::Register);
+        value.blend(Value::open(term), 0b100, LaneMask::MAX);
+        assert_eq!((value.open_lanes(), value.term(LaneMask::MAX)), (0b100, Some(term)));
     }
 }

@@ -1,5 +1,7 @@
 //! The state of one warp: registers, and where its lanes stand.
 
+use std::rc::Rc;
+
 use super::barrier::Use;
 use super::memory::Memory;
 use super::value::{LaneMask, Value, WARP};
@@ -52,8 +54,10 @@ pub(super) struct Warp {
     pub(super) waits: Vec<Wait>,
     pub(super) held: Option<Held>,
     pub(super) registers: Vec<Value>,
+    /// Registers written, with what they held before, while someone may ask.
+    pub(super) log: Option<Vec<(Reg, Value)>>,
     /// Local memory of each lane, made when it is first used.
-    pub(super) local: Vec<Memory>,
+    pub(super) local: Rc<Vec<Memory>>,
 }
 
 impl Warp {
@@ -75,7 +79,8 @@ impl Warp {
             waits: Vec::new(),
             held: None,
             registers: vec![unwritten.clone(); registers as usize],
-            local: Vec::new(),
+            log: None,
+            local: Rc::default(),
         }
     }
 
@@ -100,15 +105,19 @@ impl Warp {
     pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
         let live = self.live;
         if let Some(own) = self.registers.get_mut(register.index()) {
+            if let Some(log) = &mut self.log {
+                log.push((register, own.clone()));
+            }
             own.blend(value, lanes, live);
         }
     }
 
     /// The memory of a lane.
     pub(super) fn local(&mut self, lane: usize) -> &mut Memory {
-        if self.local.is_empty() {
-            self.local = vec![Memory::default(); WARP];
+        let all = Rc::make_mut(&mut self.local);
+        if all.is_empty() {
+            *all = vec![Memory::default(); WARP];
         }
-        &mut self.local[lane]
+        &mut all[lane]
     }
 }

@@ -65,6 +65,8 @@ pub(super) fn build(linked: Linked) -> Program {
         places: linked.places,
         static_shared: linked.static_shared,
         entry: number[0],
+        holds: Vec::new(),
+        steps: super::Steps::new(),
         is_irreducible: loops.is_irreducible,
     };
     let mut raw: Vec<Raw> = raw;

@@ -13,12 +13,14 @@ mod pointers;
 mod program;
 mod scope;
 mod sort;
+mod steps;
 
 pub use error::{LinkError, LinkErrorKind};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
+pub use steps::{Step, Steps};
 pub use program::{
-    Address, Block, BlockId, Condition, Instr, Operand, Operation, Param, Pc, Place, PlaceId,
+    Address, Block, BlockId, Condition, Holds, Instr, Operand, Operation, Param, Pc, Place, PlaceId,
     Program, Reg, Special, Symbol, Terminator,
 };
 
@@ -32,5 +34,6 @@ pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
     let linked = link::link(module, kernel)?;
     let mut program = blocks::build(linked);
     pointers::mark(&mut program);
+    program.steps = steps::find(&program);
     Ok(program)
 }

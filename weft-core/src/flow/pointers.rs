@@ -1,6 +1,6 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
-use super::program::{Instr, Operand, Program};
+use super::program::{Holds, Instr, Operand, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -30,26 +30,14 @@ pub(super) fn mark(program: &mut Program) {
         }
     }
     for origin in used {
-        if let Origin::Param(param) = origin {
+        if let Holds::Param(param) = origin {
             program.params[param].is_pointer = true;
         }
     }
+    program.holds = origins;
 }
 
-/// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
-    /// Nothing wrote it so far.
-    Nothing,
-    /// A parameter's value, plus numbers.
-    Param(usize),
-    /// The result of arithmetic that no address comes out of: a product, a shift, a constant.
-    Number,
-    /// Anything else: it may be an address of something else.
-    Mixed,
-}
-
-impl Origin {
+impl Holds {
     const fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
@@ -77,8 +65,8 @@ fn is_to_global(instr: &Instr) -> bool {
     })
 }
 
-fn origins(program: &Program) -> Vec<Origin> {
-    let mut origins = vec![Origin::Nothing; program.registers as usize];
+fn origins(program: &Program) -> Vec<Holds> {
+    let mut origins = vec![Holds::Nothing; program.registers as usize];
     let mut changed = true;
     while changed {
         changed = false;
@@ -96,28 +84,28 @@ fn origins(program: &Program) -> Vec<Origin> {
     origins
 }
 
-fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
-    let Some(decoded) = instr.decoded() else { return Origin::Mixed };
+fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
+    let Some(decoded) = instr.decoded() else { return Holds::Mixed };
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
-        Operand::Constant(bits) if *bits < LEAST_ADDRESS => Origin::Number,
-        Operand::Special(_) => Origin::Number,
-        _ => Origin::Mixed,
+        Operand::Constant(bits) if *bits < LEAST_ADDRESS => Holds::Number,
+        Operand::Special(_) => Holds::Number,
+        _ => Holds::Mixed,
     };
-    let source = |at: usize| instr.sources.get(at).map_or(Origin::Mixed, of);
+    let source = |at: usize| instr.sources.get(at).map_or(Holds::Mixed, of);
     // What has at most 32 bits is no address; wider values must come of numbers alone.
     let is_narrow = decoded.source_type().bits() <= 32;
     let is_number = |count: usize| {
-        is_narrow || (0..count).all(|at| matches!(source(at), Origin::Number | Origin::Nothing))
+        is_narrow || (0..count).all(|at| matches!(source(at), Holds::Number | Holds::Nothing))
     };
     match decoded.row.opcode {
         Opcode::Ld => match instr.address {
             Some(address) if address.space == Space::Param && address.base.is_none() => {
                 let whole =
                     |param: &super::Param| param.offset == address.offset && param.size == 8;
-                program.params.iter().position(whole).map_or(Origin::Mixed, Origin::Param)
+                program.params.iter().position(whole).map_or(Holds::Mixed, Holds::Param)
             }
-            _ => Origin::Mixed,
+            _ => Holds::Mixed,
         },
         Opcode::Mov if instr.sources.len() == 1 => source(0),
         Opcode::Cvta if decoded.space == Space::Global => source(0),
@@ -132,8 +120,8 @@ fn origin(program: &Program, instr: &Instr, origins: &[Origin]) -> Origin {
         | Opcode::Bfe
             if is_number(instr.sources.len()) =>
         {
-            Origin::Number
+            Holds::Number
         }
-        _ => Origin::Mixed,
+        _ => Holds::Mixed,
     }
 }

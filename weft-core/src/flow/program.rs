@@ -262,6 +262,19 @@ pub struct Param {
     pub is_pointer: bool,
 }
 
+/// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Nothing wrote it so far.
+    Nothing,
+    /// A parameter's value, plus numbers.
+    Param(usize),
+    /// The result of arithmetic that no address comes out of: a product, a shift, a constant.
+    Number,
+    /// Anything else: it may be an address of something else.
+    Mixed,
+}
+
 /// A linked kernel.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -281,6 +294,10 @@ pub struct Program {
     pub static_shared: u64,
     /// Where the first instruction runs.
     pub entry: BlockId,
+    /// What each register holds, by all its definitions.
+    pub holds: Vec<Holds>,
+    /// What loops add to registers that they only add to.
+    pub steps: super::Steps,
     /// Whether a cycle has several entries, so that the sort order is that of a depth-first search.
     pub is_irreducible: bool,
 }

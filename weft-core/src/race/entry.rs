@@ -25,7 +25,7 @@ pub enum Conflict {
 
 /// Whether two accesses of different threads conflict if nothing orders them. `same_cta`: a `.cta` scope holds both.
 pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
-    if !a.writes && !b.writes {
+    if !a.writes && !b.writes || a.is_mirror && b.is_mirror {
         return None;
     }
     let scoped = (same_cta || !(a.is_cta_scoped || b.is_cta_scoped)) && a.element == b.element;
@@ -42,6 +42,7 @@ fn covers(b: Kind, a: Kind) -> bool {
     let is_as_weak = !b.is_strong || a.is_strong;
     let is_as_plain = !b.is_atomic || a.is_atomic;
     (b.writes || !a.writes)
+        && (!b.is_mirror || a.is_mirror)
         && (!b.is_maybe || a.is_maybe)
         && (!b.is_strong || a.element == b.element)
         && is_as_weak

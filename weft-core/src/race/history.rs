@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::entry::{Entry, conflict};
 use super::pairs::{Pairs, Side};
-use crate::emulate::{Access, Terms, lanes};
+use crate::emulate::{Access, TermId, Terms, lanes};
 use crate::order::Order;
 use crate::ptx::Space;
 
@@ -30,8 +30,8 @@ impl Watched {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
     Known(u8),
-    /// A byte of an open value.
-    Term(u32, u32),
+    /// A byte of an open value: its term, what is added, the byte's place.
+    Term(TermId, u64, u32),
     Unknown,
 }
 
@@ -66,7 +66,9 @@ impl Record {
     fn is_benign(&self, other: &Self, terms: &Terms) -> bool {
         match (self.stored, other.stored) {
             (Stored::Known(a), Stored::Known(b)) => a == b,
-            (Stored::Term(a, at), Stored::Term(b, other)) => at == other && terms.same(a, b),
+            (Stored::Term(a, ..), Stored::Term(..)) => {
+                self.stored == other.stored && terms.is_stable(a)
+            }
             _ => false,
         }
     }
@@ -129,8 +131,8 @@ fn stored(access: &Access<'_>, lane: usize, offset: u64) -> Stored {
     let Some(value) = part else { return Stored::Unknown };
     let within = u32::try_from(offset % element.max(1)).unwrap_or(0);
     let bits = value.lane(lane);
-    if value.open_lanes() >> lane & 1 == 1 {
-        return u32::try_from(bits).map_or(Stored::Unknown, |term| Stored::Term(term, within));
+    if let Some(term) = value.base(lane) {
+        return Stored::Term(term, bits, within);
     }
     bits.to_le_bytes().get(within as usize).map_or(Stored::Unknown, |byte| Stored::Known(*byte))
 }

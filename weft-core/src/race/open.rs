@@ -1,12 +1,13 @@
 //! Accesses at open addresses: which of them may conflict with what.
 //!
-//! The first look knows no order: an open access is doubtful if anything else in its buffer conflicts with it. If there
+//! Those with a root in common are left to the shadows, where they meet at made-up addresses. Of the others, the first
+//! look knows no order: an open access is doubtful if anything else in its buffer conflicts with it. If there
 //! are such, the run is looked at again, with order: each buffer then has one cell, in which all its accesses meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{Entry, conflict};
-use crate::emulate::{Access, Kind, LaneMask, OpenAccess, argument_of, lanes};
+use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Root, argument_of, lanes};
 use crate::order::Order;
 use crate::ptx::Space;
 
@@ -17,6 +18,7 @@ type Place = (bool, Option<usize>);
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     entry: Entry,
+    root: Option<Root>,
     open: Option<OpenAccess>,
 }
 
@@ -24,7 +26,7 @@ struct Noted {
 #[derive(Clone, Debug, Default)]
 pub struct OpenAccesses {
     open: BTreeSet<OpenAccess>,
-    known: BTreeSet<(Place, Kind)>,
+    known: BTreeSet<(Place, Kind, Option<Root>)>,
     /// `None`: the first look.
     cells: Option<BTreeMap<Place, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
@@ -36,6 +38,11 @@ const fn meets(a: Place, b: Place) -> bool {
         _ => false,
     };
     a.0 == b.0 && !is_apart
+}
+
+/// Whether shadows compare two accesses of these places and roots.
+fn is_compared(a: (Place, Option<Root>), b: (Place, Option<Root>)) -> bool {
+    a == b && a.1.is_some()
 }
 
 impl OpenAccesses {
@@ -55,10 +62,10 @@ impl OpenAccesses {
     pub fn known(&mut self, access: &Access<'_>, order: &Order) {
         for (argument, mask) in buffers(access) {
             let place = (access.space == Space::Global, argument);
-            self.known.insert((place, access.kind));
+            self.known.insert((place, access.kind, access.root));
             if self.cells.is_some() {
                 let entry = Entry::new(access.warp, mask, access.kind, order);
-                self.note(place, Noted { entry, open: None }, order);
+                self.note(place, Noted { entry, root: access.root, open: None }, order);
             }
         }
     }
@@ -68,26 +75,33 @@ impl OpenAccesses {
         self.open.insert(access);
         if self.cells.is_some() {
             let kind = access.kind;
-            if kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
+            let root = access.root;
+            if root.is_none() && kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
                 self.doubtful.insert(access);
             }
-            let noted = Noted { entry: Entry::new(warp, mask, kind, order), open: Some(access) };
+            let entry = Entry::new(warp, mask, kind, order);
+            let noted = Noted { entry, root, open: Some(access) };
             self.note((access.is_global, access.region), noted, order);
         }
     }
 
     fn note(&mut self, place: Place, new: Noted, order: &Order) {
         let Some(cells) = &mut self.cells else { return };
-        for (_, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
-            for old in noted.iter().filter(|old| old.open.is_some() || new.open.is_some()) {
+        for (other, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
+            let is_doubtful = |old: &&Noted| {
+                (old.open.is_some() || new.open.is_some())
+                    && !is_compared((*other, old.root), (place, new.root))
+            };
+            for old in noted.iter().filter(is_doubtful) {
                 if old.entry.conflict(&new.entry, order).is_some() {
                     self.doubtful.extend(old.open.into_iter().chain(new.open));
                 }
             }
         }
         let cell = cells.entry(place).or_default();
-        cell.retain(|old| old.open != new.open || !old.entry.is_covered(&new.entry, order));
-        match cell.iter_mut().find(|old| old.open == new.open && old.entry.is_alike(&new.entry)) {
+        let is_same = |old: &Noted| (old.open, old.root) == (new.open, new.root);
+        cell.retain(|old| !is_same(old) || !old.entry.is_covered(&new.entry, order));
+        match cell.iter_mut().find(|old| is_same(old) && old.entry.is_alike(&new.entry)) {
             Some(old) => old.entry.lanes |= new.entry.lanes,
             None => cell.push(new),
         }
@@ -110,11 +124,15 @@ impl OpenAccesses {
     /// Without order: whether anything in the same place conflicts.
     fn may_conflict(&self, access: &OpenAccess, same_cta: bool) -> bool {
         let place = (access.is_global, access.region);
-        let conflicts = |other: Place, kind: Kind| {
-            meets(other, place) && conflict(kind, access.kind, same_cta).is_some()
+        let conflicts = |other: Place, root: Option<Root>, kind: Kind| {
+            meets(other, place)
+                && !is_compared((other, root), (place, access.root))
+                && conflict(kind, access.kind, same_cta).is_some()
         };
-        self.known.iter().any(|&(other, kind)| conflicts(other, kind))
-            || self.open.iter().any(|other| conflicts((other.is_global, other.region), other.kind))
+        self.known.iter().any(|&(other, kind, root)| conflicts(other, root, kind))
+            || self.open.iter().any(|other| {
+                conflicts((other.is_global, other.region), other.root, other.kind)
+            })
     }
 }
 

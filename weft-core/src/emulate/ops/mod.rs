@@ -1,5 +1,5 @@
 //! Instructions that compute registers from registers, a warp at a time. Each family's file says what one lane does;
-//! here operands are gathered, equal and affine lanes take one step, and open lanes become terms.
+//! here operands are gathered, equal and affine lanes take one step, and open lanes get their terms.
 
 mod affine;
 mod bits;
@@ -7,11 +7,12 @@ mod compare;
 mod convert;
 mod float;
 mod integer;
+mod linear;
 mod moves;
 
 pub(super) use moves::space_of;
 
-use super::term::{Origin, Region, Terms};
+use super::term::{Lane, Origin, Region, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
@@ -31,7 +32,10 @@ pub(super) fn compute(
     if decoded.row.opcode == Opcode::Mov {
         return moves::mov(terms, pc, decoded, sources, dests);
     }
-    if let Some(value) = affine::eval(decoded, sources) {
+    let short = affine::eval(decoded, sources)
+        .or_else(|| moves::selected(decoded, sources, mask))
+        .or_else(|| linear::eval(terms, decoded, sources, mask));
+    if let Some(value) = short {
         return vec![value];
     }
     let mut results = lane_by_lane(terms, pc, decoded, sources, mask);
@@ -83,15 +87,15 @@ fn lane_by_lane(
     if is_uniform {
         failed = mask;
     }
+    let mut bases = [[None; WARP]; 2];
     for lane in lanes(open) {
-        let mut term = |result| u64::from(open_lane(terms, decoded, sources, lane, result));
-        (first[lane], second[lane]) = (term(0), term(1));
+        for (result, bases) in bases.iter_mut().enumerate() {
+            bases[lane] = Some(open_lane(terms, decoded, sources, lane, result as u64));
+        }
     }
     if failed != 0 {
-        let term = u64::from(terms.fresh(Origin::Unsupported(pc)));
-        for lane in lanes(failed) {
-            (first[lane], second[lane]) = (term, term);
-        }
+        let term = terms.fresh(Origin::Unsupported(pc));
+        bases.iter_mut().for_each(|bases| lanes(failed).for_each(|lane| bases[lane] = Some(term)));
     }
     let is_predicate = open | failed == 0 && matches!(decoded.row.opcode, Opcode::Setp);
     if is_predicate {
@@ -100,7 +104,7 @@ fn lane_by_lane(
         };
         return vec![Value::bits(bits(&first)), Value::bits(bits(&second))];
     }
-    vec![Value::each(first, open | failed), Value::each(second, open | failed)]
+    vec![Value::each(first).on(bases[0]), Value::each(second).on(bases[1])]
 }
 
 /// The term of an operation on open operands; results are told apart.
@@ -110,38 +114,36 @@ fn open_lane(
     sources: &[Value],
     lane: usize,
     result: u64,
-) -> u32 {
-    let operands: Vec<_> = sources
-        .iter()
-        .map(|source| (source.open_lanes() >> lane & 1 == 1, source.lane(lane)))
-        .collect();
+) -> TermId {
+    let operands: Vec<_> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(terms, decoded, &operands);
-    terms.operation(key(decoded) ^ result, &operands, region)
+    terms.operation(key(decoded) ^ result, &operands, region, width(decoded))
+}
+
+/// Bits of the result.
+fn width(decoded: &Decoded) -> u32 {
+    match decoded.row.opcode {
+        Opcode::Popc | Opcode::Clz | Opcode::Bfind => 32,
+        _ if decoded.modifiers.has(Modifier::Wide) => (decoded.ty().bits() * 2).min(64),
+        _ => decoded.ty().bits(),
+    }
 }
 
 /// What an open result has to do with addresses: a sum of one pointer and numbers stays in the pointer's buffer.
-fn region(terms: &Terms, decoded: &Decoded, operands: &[(bool, u64)]) -> Region {
+fn region(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Region {
     // An address has 64 bits; the addend of a wide product has them too.
     let ty = if decoded.row.opcode == Opcode::Cvt { decoded.source_type() } else { decoded.ty() };
     let is_wide = |at: usize| ty.bits() > 32 || (at == 2 && decoded.modifiers.has(Modifier::Wide));
     let own = |at: usize| match operands.get(at) {
-        _ if !is_wide(at) => Region::Number,
-        Some(&(true, term)) => {
-            u32::try_from(term).map_or(Region::Unclear, |term| terms.region(term))
-        }
-        Some(&(false, bits)) => region_of(bits),
-        None => Region::Number,
-    };
-    let sum = |a: Region, b: Region| match (a, b) {
-        (Region::Number, region) | (region, Region::Number) => region,
-        _ => Region::Unclear,
+        Some(&lane) if is_wide(at) => terms.region(lane),
+        _ => Region::Number,
     };
     let all = |regions: &[Region]| {
         let same = regions.windows(2).all(|pair| pair[0] == pair[1]);
         if same { regions.first().copied().unwrap_or(Region::Number) } else { Region::Unclear }
     };
     match decoded.row.opcode {
-        Opcode::Add => sum(own(0), own(1)),
+        Opcode::Add => own(0).plus(own(1)),
         Opcode::Sub if own(0) == own(1) && own(0) != Region::Unclear => Region::Number,
         Opcode::Sub if own(1) == Region::Number => own(0),
         Opcode::Mad if own(0) == Region::Number && own(1) == Region::Number => own(2),
@@ -149,16 +151,6 @@ fn region(terms: &Terms, decoded: &Decoded, operands: &[(bool, u64)]) -> Region 
         Opcode::Cvta => own(0),
         _ if (0..operands.len()).all(|at| own(at) == Region::Number) => Region::Number,
         _ => Region::Unclear,
-    }
-}
-
-/// What known bits have to do with addresses.
-fn region_of(bits: u64) -> Region {
-    const LARGEST_NUMBER: u64 = 1 << 40;
-    match super::inputs::argument_of(bits) {
-        Some(argument) => Region::Buffer(argument),
-        None if bits.cast_signed().unsigned_abs() < LARGEST_NUMBER => Region::Number,
-        None => Region::Unclear,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Moves, packing and unpacking, and addresses between state spaces (PTX ISA §9.7.9.3, §9.7.9.19, §9.7.9.20).
 
-use crate::emulate::term::{Origin, Region, Terms};
-use crate::emulate::value::{Value, truncate};
+use crate::emulate::term::{Lane, Origin, Region, Terms};
+use crate::emulate::value::{LaneMask, Value, truncate};
 use crate::flow::{Pc, WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Space, Type};
@@ -35,35 +35,43 @@ fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
     if let Some(known) = whole.as_uniform() {
         return Value::uniform(truncate(known.checked_shr(shift).unwrap_or(0), bits));
     }
-    let open = whole.open_lanes();
-    let lane = |lane: usize| {
-        let own = whole.lane(lane);
-        if open >> lane & 1 == 1 {
-            let part = [(true, own), (false, u64::from(shift)), (false, u64::from(bits))];
-            return u64::from(terms.operation(u64::MAX, &part, Region::Unclear));
+    Value::from_lanes(|lane| match whole.whole(lane) {
+        Lane { bits: own, term: None } => {
+            Lane::known(truncate(own.checked_shr(shift).unwrap_or(0), bits))
         }
-        truncate(own.checked_shr(shift).unwrap_or(0), bits)
-    };
-    Value::each(std::array::from_fn(lane), open)
+        own => {
+            let part = [own, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
+            let term = terms.operation(u64::MAX, &part, Region::Unclear, bits);
+            Lane { bits: 0, term: Some(term) }
+        }
+    })
 }
 
 fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
-    let bits = decoded.ty().bits() / u32::try_from(parts.len()).unwrap_or(1);
-    let open = parts.iter().fold(0, |open, part| open | part.open_lanes());
-    let lane = |lane: usize| {
-        if open >> lane & 1 == 1 {
-            let operands: Vec<_> = parts
-                .iter()
-                .map(|part| (part.open_lanes() >> lane & 1 == 1, part.lane(lane)))
-                .collect();
-            return u64::from(terms.operation(u64::MAX - 1, &operands, Region::Unclear));
+    let whole = decoded.ty().bits();
+    let bits = whole / u32::try_from(parts.len()).unwrap_or(1);
+    Value::from_lanes(|lane| {
+        let own: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
+        if own.iter().any(|part| part.term.is_some()) {
+            let term = terms.operation(u64::MAX - 1, &own, Region::Unclear, whole);
+            return Lane { bits: 0, term: Some(term) };
         }
-        let shifted = |(at, part): (usize, &Value)| {
-            truncate(part.lane(lane), bits) << (u32::try_from(at).unwrap_or(0) * bits)
+        let shifted = |(at, part): (usize, &Lane)| {
+            truncate(part.bits, bits) << (u32::try_from(at).unwrap_or(0) * bits)
         };
-        parts.iter().enumerate().map(shifted).fold(0, |all, part| all | part)
-    };
-    Value::each(std::array::from_fn(lane), open)
+        Lane::known(own.iter().enumerate().map(shifted).fold(0, |all, part| all | part))
+    })
+}
+
+/// `selp` where the predicate is known: one of the operands, open or not.
+pub(super) fn selected(decoded: &Decoded, sources: &[Value], mask: LaneMask) -> Option<Value> {
+    let [first, second, predicate] = sources else { return None };
+    if decoded.row.opcode != Opcode::Selp || predicate.open_lanes() & mask != 0 {
+        return None;
+    }
+    let mut value = second.clone();
+    value.blend(first.clone(), predicate.truth(), LaneMask::MAX);
+    Some(value)
 }
 
 /// `cvta` and `isspacep`.

@@ -1,0 +1,168 @@
+//! Where accesses at open addresses are compared. Addresses in one buffer whose terms have the same atoms differ by a
+//! known number of bytes, or by one up to a multiple of a known modulus. They are laid out side by side at made-up
+//! addresses, *anchored*, where shadows compare them as they compare known addresses.
+//!
+//! A term without drift has an anchor of its own: what meets there meets. Terms with drift share one, modulo the
+//! greatest number that divides all their drifts: what meets there may meet. Accesses without drift, and at known
+//! addresses of the buffer, are *mirrored* there. A pass that finds a new anchor with drift, or a smaller modulus, has to
+//! be run again with it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::inputs::offset_in_buffer;
+use super::term::{Lane, Region, TermId, Terms, gcd};
+
+/// Anchored addresses: this bit, buffer (12 bits, 0 in shared memory), anchor in it (10 bits), cell (41 bits).
+const ANCHORED: u64 = 1 << 63;
+const CELL_BITS: u32 = 41;
+const MAX_ROOTS: usize = 128;
+/// Cells of anchors without modulus are counted from here, up to `MAX_OFFSET` on both sides.
+const MIDDLE: i64 = 1 << (CELL_BITS - 1);
+const MAX_OFFSET: i64 = 1 << (CELL_BITS - 2);
+
+/// The memory that an anchor is of: the buffer of an argument, or shared memory.
+type Place = Option<usize>;
+
+/// Atoms that addresses in one place share; its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Root(u16);
+
+/// Where a lane is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Laid {
+    pub(super) root: Root,
+    pub(super) address: u64,
+    /// The address holds up to a multiple of the modulus.
+    pub(super) drifts: bool,
+    /// Where it is mirrored.
+    pub(super) mirror: Option<u64>,
+}
+
+/// All anchors of a check.
+#[derive(Debug, Default)]
+pub(super) struct Anchors {
+    roots: HashMap<(Place, Vec<(TermId, u64)>), Root>,
+    counts: BTreeMap<Place, usize>,
+    /// Of terms with drift.
+    moduli: BTreeMap<(Place, Root), u64>,
+    changed: bool,
+}
+
+impl Anchors {
+    fn root(&mut self, place: Place, atoms: &[(TermId, u64)]) -> Option<Root> {
+        if let Some(&root) = self.roots.get(&(place, atoms.to_vec())) {
+            return Some(root);
+        }
+        let count = self.counts.entry(place).or_default();
+        if *count >= MAX_ROOTS || place.is_some_and(|argument| argument >= 4095) {
+            return None;
+        }
+        let root = Root(u16::try_from(*count).ok()?);
+        *count += 1;
+        self.roots.insert((place, atoms.to_vec()), root);
+        Some(root)
+    }
+
+    /// Takes a modulus into account.
+    fn modulus(&mut self, place: Place, root: Root, own: u64) -> u64 {
+        let known = self.moduli.entry((place, root)).or_insert(0);
+        let shared = gcd(*known, own);
+        self.changed |= shared != *known;
+        *known = shared;
+        shared
+    }
+}
+
+/// A made-up address; `None` if it is beyond what an anchor holds, or bytes would lie on both sides of the modulus.
+fn address(place: Place, root: Root, drifts: bool, offset: i64, modulus: u64, bytes: u32) -> Option<u64> {
+    let modulus = i64::try_from(modulus).ok()?;
+    let cell = match modulus {
+        0 => Some(offset),
+        1..MAX_OFFSET => {
+            let cell = offset.rem_euclid(modulus);
+            return (cell + i64::from(bytes) <= modulus)
+                .then(|| anchored(place, root, drifts, cell.cast_unsigned()));
+        }
+        // So wide that only one side counts.
+        _ => {
+            let low = offset.rem_euclid(modulus);
+            Some(if low > modulus / 2 { low - modulus } else { low })
+        }
+    };
+    let cell = cell.filter(|cell| (-MAX_OFFSET..MAX_OFFSET).contains(cell))?;
+    Some(anchored(place, root, drifts, (cell + MIDDLE).cast_unsigned()))
+}
+
+fn anchored(place: Place, root: Root, drifts: bool, cell: u64) -> u64 {
+    let number = u64::from(root.0) << 1 | u64::from(drifts);
+    let place = place.map_or(0, |argument| argument as u64 + 1);
+    ANCHORED | place << (CELL_BITS + 10) | number << CELL_BITS | cell
+}
+
+/// The place and the offset from an open value there, if an address is made up.
+pub fn anchor_of(address: u64) -> Option<(Option<usize>, i64)> {
+    if address & ANCHORED == 0 {
+        return None;
+    }
+    let place = usize::try_from((address & !ANCHORED) >> (CELL_BITS + 10)).ok()?;
+    let cell = (address & ((1 << CELL_BITS) - 1)).cast_signed();
+    Some((place.checked_sub(1), if cell < MAX_OFFSET { cell } else { cell - MIDDLE }))
+}
+
+impl Terms {
+    /// Lays out a lane of an access of so many bytes: the buffer that it is in must be known. Shared addresses have 32
+    /// bits.
+    pub(super) fn lay_out(&mut self, is_global: bool, lane: Lane, bytes: u32) -> Option<Laid> {
+        let place = match (is_global, self.region(lane)) {
+            (true, Region::Buffer(argument)) => Some(argument),
+            (true, _) => return None,
+            (false, _) => None,
+        };
+        let term = self.low(lane.term?, if is_global { 64 } else { 32 })?;
+        let (own, drifts) = (self.modulus(term), !self.is_stable(term));
+        if own == 1 {
+            return None;
+        }
+        let offset = offset_at(place, lane.bits);
+        let atoms = self.atoms(term).to_vec();
+        let root = self.anchors.root(place, &atoms)?;
+        if drifts {
+            let modulus = self.anchors.modulus(place, root, own);
+            let address = address(place, root, true, offset, modulus, bytes)?;
+            return Some(Laid { root, address, drifts, mirror: None });
+        }
+        let mirror = match self.anchors.moduli.get(&(place, root)) {
+            Some(&modulus) => Some(address(place, root, true, offset, modulus, bytes)?),
+            None => None,
+        };
+        let address = address(place, root, false, offset, own, bytes)?;
+        Some(Laid { root, address, drifts, mirror })
+    }
+
+    /// The root in which accesses at known addresses of a place are mirrored.
+    pub(super) fn mirror(&self, place: Place) -> Option<Root> {
+        if self.anchors.moduli.is_empty() {
+            return None;
+        }
+        let root = *self.anchors.roots.get(&(place, Vec::new()))?;
+        self.anchors.moduli.contains_key(&(place, root)).then_some(root)
+    }
+
+    /// Where an access at a known address is mirrored in a root.
+    pub(super) fn mirrored(&self, place: Place, root: Root, bits: u64, bytes: u32) -> Option<u64> {
+        let modulus = *self.anchors.moduli.get(&(place, root))?;
+        address(place, root, true, offset_at(place, bits), modulus, bytes)
+    }
+
+    /// Whether the pass that has ended found anchors that it should have known from the start.
+    pub(crate) fn settle(&mut self) -> bool {
+        !std::mem::take(&mut self.anchors.changed)
+    }
+}
+
+fn offset_at(place: Place, bits: u64) -> i64 {
+    match place {
+        Some(argument) => offset_in_buffer(argument, bits),
+        None => (bits & 0xffff_ffff).cast_signed(),
+    }
+}

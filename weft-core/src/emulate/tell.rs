@@ -1,0 +1,127 @@
+//! What accesses to shared and global memory tell: at known addresses as they are, at open ones where they are anchored.
+
+use std::collections::BTreeMap;
+
+use super::access::Piece;
+use super::anchor::{Laid, Root};
+use super::event::{Access, Events, Kind, OpenAccess};
+use super::inputs::argument_of;
+use super::machine::Machine;
+use super::term::Region;
+use super::value::{LaneMask, Value, WARP, lanes};
+use crate::ptx::Space;
+
+/// Lanes of an open access that are laid out in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    region: Option<usize>,
+    root: Option<Root>,
+    drifts: bool,
+    is_mirrored: bool,
+}
+
+impl<E: Events> Machine<'_, E> {
+    /// An access at known addresses.
+    pub(super) fn tell_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
+        let &Piece { decoded, addresses, lanes: mask, .. } = piece;
+        let maybe = self.maybe.as_ref().map(|maybe| maybe.origin);
+        let (kind, bytes) = (self.own_kind(decoded), piece.bytes());
+        let mirror = self.mirror(piece);
+        let root = mirror.as_ref().map(|(root, _)| *root);
+        let access = Access { maybe, root, ..access(piece, addresses, mask, kind, stored) };
+        self.check_bounds(&access);
+        self.events.access(&access, self.terms);
+        let Some((_, made_up)) = mirror else { return };
+        let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
+        let (addresses, is_anchored) = (&made_up, true);
+        let access = Access { addresses, kind, is_anchored, bytes, ..access };
+        self.events.access(&access, self.terms);
+    }
+
+    /// Where lanes at known addresses of one place are mirrored.
+    fn mirror(&self, piece: &Piece<'_>) -> Option<(Root, Value)> {
+        let &Piece { space, addresses, lanes: mask, .. } = piece;
+        let place = |lane: usize| match space {
+            Space::Global => argument_of(addresses.lane(lane)),
+            _ => None,
+        };
+        let first = place(mask.trailing_zeros() as usize % WARP);
+        if space == Space::Global && first.is_none() {
+            return None;
+        }
+        let root = self.terms.mirror(first)?;
+        let mut made_up = [0; WARP];
+        for lane in lanes(mask) {
+            let bits = addresses.lane(lane);
+            made_up[lane] = self
+                .terms
+                .mirrored(first, root, bits, piece.bytes())
+                .filter(|_| place(lane) == first)?;
+        }
+        Some((root, Value::each(made_up)))
+    }
+
+    /// An access at open addresses.
+    pub(super) fn tell_open(&mut self, piece: &Piece<'_>) {
+        let &Piece { pc, decoded, space, addresses, lanes: open, warp, .. } = piece;
+        let (is_global, kind) = (space == Space::Global, self.own_kind(decoded));
+        let mut groups: BTreeMap<Group, (LaneMask, [Option<Laid>; WARP])> = BTreeMap::new();
+        for lane in lanes(open) {
+            let whole = addresses.whole(lane);
+            let region = match self.terms.region(whole) {
+                Region::Buffer(argument) if is_global => Some(argument),
+                _ => None,
+            };
+            let laid = self.terms.lay_out(is_global, whole, piece.bytes());
+            let group = Group {
+                region,
+                root: laid.map(|laid| laid.root),
+                drifts: laid.is_some_and(|laid| laid.drifts),
+                is_mirrored: laid.is_some_and(|laid| laid.mirror.is_some()),
+            };
+            let (mask, all) = groups.entry(group).or_insert((0, [None; WARP]));
+            *mask |= 1 << lane;
+            all[lane] = laid;
+        }
+        let stored = self.stored(piece);
+        for (group, (mask, laid)) in groups {
+            let Group { region, root, drifts, is_mirrored } = group;
+            let origin = addresses.term(mask).and_then(|term| self.terms.origin(term));
+            let told = OpenAccess { pc, is_global, region, kind, origin, root };
+            self.events.open_access(warp, mask, told);
+            if root.is_none() {
+                continue;
+            }
+            let outer = self.maybe.as_ref().map(|maybe| maybe.origin);
+            let maybe = if drifts { outer.or(origin) } else { outer };
+            let own = Kind { is_maybe: kind.is_maybe || drifts, ..kind };
+            let at = |of: fn(&Laid) -> Option<u64>| {
+                Value::each(std::array::from_fn(|lane| {
+                    laid[lane].as_ref().and_then(of).unwrap_or_default()
+                }))
+            };
+            let (is_anchored, addresses) = (true, at(|laid| Some(laid.address)));
+            let access = access(piece, &addresses, mask, own, &stored);
+            let access = Access { maybe, root, is_anchored, ..access };
+            self.events.access(&access, self.terms);
+            if is_mirrored {
+                let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
+                let (maybe, addresses) = (outer.or(origin), at(|laid| laid.mirror));
+                let access = Access { addresses: &addresses, kind, maybe, ..access };
+                self.events.access(&access, self.terms);
+            }
+        }
+    }
+}
+
+fn access<'a>(
+    piece: &Piece<'_>,
+    addresses: &'a Value,
+    lanes: LaneMask,
+    kind: Kind,
+    stored: &'a [Value],
+) -> Access<'a> {
+    let &Piece { warp, pc, space, .. } = piece;
+    let (bytes, maybe, is_anchored, root) = (piece.bytes(), None, false, None);
+    Access { warp, lanes, pc, space, addresses, bytes, kind, stored, maybe, is_anchored, root }
+}

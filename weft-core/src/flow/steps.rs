@@ -1,0 +1,141 @@
+//! Registers that a loop only adds to: what it adds in one round, so that their values before and after any number of
+//! rounds differ by a multiple of it.
+//!
+//! Compilers leave `next = own + step` and, somewhere behind it, `own = next`. A definition of a register steps it if it
+//! leads back to the register through sums with operands that the loop does not define; each register on the way has one
+//! definition in the loop, unguarded, and it dominates its use, so that no value from before the loop gets in.
+
+use std::collections::HashMap;
+
+use super::dominators::immediate_dominators;
+use super::program::{BlockId, Instr, Operand, Pc, Program, Reg};
+use crate::ptx::isa::{Modifier, Opcode};
+
+/// What one definition adds: operands, and whether each is subtracted.
+pub type Step = Vec<(Operand, bool)>;
+
+/// By loop header and register: what each of its definitions in the loop adds.
+pub type Steps = HashMap<(BlockId, Reg), Vec<Step>>;
+
+/// Sums on the way of one definition.
+const MAX_LINKS: usize = 16;
+
+/// Finds all of them.
+pub(super) fn find(program: &Program) -> Steps {
+    let mut steps = Steps::new();
+    let graph = Graph::of(program);
+    let headers = program.blocks.iter().flat_map(|block| block.loops.iter().copied());
+    let mut headers: Vec<_> = headers.collect();
+    headers.sort_unstable();
+    headers.dedup();
+    for header in headers {
+        let inside = Inside::of(program, &graph, header);
+        for (register, definitions) in &inside.definitions {
+            let all: Option<Vec<_>> =
+                definitions.iter().map(|at| inside.step(*register, *at)).collect();
+            if let Some(all) = all {
+                steps.insert((header, *register), all);
+            }
+        }
+    }
+    steps
+}
+
+/// Where instructions stand, and which blocks dominate which.
+struct Graph {
+    block_of: Vec<usize>,
+    dominators: Vec<Option<usize>>,
+}
+
+impl Graph {
+    fn of(program: &Program) -> Self {
+        let mut block_of = vec![0; program.code.len()];
+        for (at, block) in program.blocks.iter().enumerate() {
+            block_of[block.first.index()..block.end.index()].fill(at);
+        }
+        let successors = |block: &super::Block| {
+            block.terminator.successors().into_iter().map(BlockId::index).collect()
+        };
+        let graph: Vec<_> = program.blocks.iter().map(successors).collect();
+        Self { block_of, dominators: immediate_dominators(&graph, program.entry.index()) }
+    }
+
+    /// Whether every path to `b` passes `a` before.
+    fn is_before(&self, a: Pc, b: Pc) -> bool {
+        let (first, second) = (self.block_of[a.index()], self.block_of[b.index()]);
+        if first == second {
+            return a < b;
+        }
+        std::iter::successors(self.dominators[second], |at| self.dominators[*at])
+            .any(|at| at == first)
+    }
+}
+
+/// A loop's definitions.
+struct Inside<'p> {
+    program: &'p Program,
+    graph: &'p Graph,
+    definitions: HashMap<Reg, Vec<Pc>>,
+}
+
+impl<'p> Inside<'p> {
+    fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
+        let mut definitions: HashMap<Reg, Vec<Pc>> = HashMap::new();
+        for block in program.blocks.iter().filter(|block| block.loops.contains(&header)) {
+            for at in block.first.0..block.end.0 {
+                for dest in program.code[at as usize].dests.iter().flatten() {
+                    definitions.entry(*dest).or_default().push(Pc(at));
+                }
+            }
+        }
+        Self { program, graph, definitions }
+    }
+
+    /// What a definition adds to its register, if it leads back to it.
+    fn step(&self, register: Reg, definition: Pc) -> Option<Step> {
+        let (mut step, mut at) = (Step::new(), definition);
+        for _ in 0..MAX_LINKS {
+            let (source, amount) = self.link(&self.program.code[at.index()])?;
+            step.extend(amount);
+            if source == register {
+                return Some(step);
+            }
+            let [only] = self.definitions.get(&source)?.as_slice() else { return None };
+            let is_whole = self.program.code[only.index()].guard.is_none();
+            if !is_whole || !self.graph.is_before(*only, at) {
+                return None;
+            }
+            at = *only;
+        }
+        None
+    }
+
+    /// The register that an instruction copies or adds to, and what it adds.
+    fn link(&self, instr: &Instr) -> Option<(Reg, Option<(Operand, bool)>)> {
+        let decoded = instr.decoded()?;
+        let is_plain = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc]).is_none()
+            && !decoded.ty().is_float()
+            && matches!(decoded.ty().bits(), 32 | 64);
+        if !is_plain || instr.dests.len() != 1 {
+            return None;
+        }
+        let is_inside = |operand: &Operand| match operand {
+            Operand::Register(register) => self.definitions.contains_key(register),
+            Operand::Constant(_) | Operand::Special(_) => false,
+            Operand::Not(_) | Operand::Opaque => true,
+        };
+        match (decoded.row.opcode, &*instr.sources) {
+            (Opcode::Mov, [Operand::Register(source)]) => Some((*source, None)),
+            (Opcode::Add, [Operand::Register(source), amount]) if !is_inside(amount) => {
+                Some((*source, Some((*amount, false))))
+            }
+            (Opcode::Add, [amount, Operand::Register(source)]) if !is_inside(amount) => {
+                Some((*source, Some((*amount, false))))
+            }
+            (Opcode::Sub, [Operand::Register(source), amount]) if !is_inside(amount) => {
+                Some((*source, Some((*amount, true))))
+            }
+            _ => None,
+        }
+    }
+}
