@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 use crate::emulate::{Cta, DoubtKind, End, Inputs, Run, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Stats};
 use crate::flow::{self, Pc, Program, Terminator};
-use crate::launch::{BarrierDivergence, Dim3, Launch};
+use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
+use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
 use crate::race::{Ctas, OpenAccesses};
 use crate::slice::{self, Slice};
@@ -92,6 +93,7 @@ fn decide(
     let program = names.program;
     let reached = vec![false; program.code.len()];
     let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
+    terms.begin();
     for &cta in ctas {
         let (between, mut open) =
             (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
@@ -122,7 +124,8 @@ fn settle(
     terms: &mut Terms,
 ) -> Option<Decision> {
     (0..MAX_PASSES).find_map(|_| {
-        let decision = decide(names, inputs, slice, ctas, OpenAccesses::default(), terms);
+        let mut decision = decide(names, inputs, slice, ctas, OpenAccesses::default(), terms);
+        decision.open.set_apart(terms.apart());
         terms.settle().then_some(decision)
     })
 }
@@ -161,6 +164,7 @@ fn findings(
     terms: &mut Terms,
 ) -> Vec<Finding> {
     let Decision { ctas: decided, between, open, .. } = decision;
+    let apart = terms.apart();
     let mut findings = Vec::new();
     for own in decided {
         findings.extend(barriers::explain(names, own.cta, &own.run.end, &own.detector.recycled));
@@ -183,7 +187,7 @@ fn findings(
     }
     let mut doubtful = open.doubtful(ctas.len());
     if !doubtful.is_empty() && is_ordered {
-        let again = decide(names, inputs, slice, ctas, OpenAccesses::ordered(), terms);
+        let again = decide(names, inputs, slice, ctas, OpenAccesses::ordered(apart), terms);
         doubtful = again.open.doubtful(ctas.len());
     }
     findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
@@ -219,6 +223,9 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
         Assumption::InitialValues,
     );
     assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
+    let has_atomics = names.program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
+    let is_unique = launch.options.atomics == Atomics::Unique;
+    assume(is_unique && has_atomics, Assumption::UniqueCounters);
     assume(launch.grid.is_none(), Assumption::OneCta);
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
     let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;

@@ -54,6 +54,7 @@ fn record(
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
     let mut is_whole = true;
+    terms.begin();
     for own in decided {
         let bytes =
             |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();

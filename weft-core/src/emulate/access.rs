@@ -41,6 +41,7 @@ impl<E: Events> Machine<'_, E> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
+        self.atomics += u64::from(decoded.row.effect == Effect::Atomic);
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
         for (space, lanes, addresses) in self.split_open(address.space, &addresses, open) {
@@ -107,13 +108,16 @@ impl<E: Events> Machine<'_, E> {
             self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
             self.tell_known(piece, &stored);
         }
+        if decoded.row.effect == Effect::Store {
+            self.reset_counters(piece);
+        }
         if keep != Keep::Value {
             return Ok(());
         }
         match decoded.row.effect {
             Effect::Load => self.load(piece),
             Effect::Store => self.store(piece, &stored),
-            _ => self.atomic(piece),
+            _ => self.atomic(piece, &stored),
         }
         Ok(())
     }

@@ -11,17 +11,22 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::inputs::offset_in_buffer;
 use super::term::{Lane, Region, TermId, Terms, gcd};
+use super::ticket::Queue;
 
-/// Anchored addresses: this bit, buffer (12 bits, 0 in shared memory), anchor in it (10 bits), cell (41 bits).
+/// Anchored addresses: this bit, buffer (7 bits, 0 in shared memory), root (15 bits), drift (1 bit), cell (40 bits).
 const ANCHORED: u64 = 1 << 63;
-const CELL_BITS: u32 = 41;
+const CELL_BITS: u32 = 40;
+const ROOT_BITS: u32 = 15;
+const MAX_PLACE: usize = 126;
+/// Roots of one place. Tickets are compared among themselves, so that there may be many; others are compared in pairs.
 const MAX_ROOTS: usize = 128;
+const MAX_TICKETS: usize = 1 << ROOT_BITS;
 /// Cells of anchors without modulus are counted from here, up to `MAX_OFFSET` on both sides.
 const MIDDLE: i64 = 1 << (CELL_BITS - 1);
 const MAX_OFFSET: i64 = 1 << (CELL_BITS - 2);
 
 /// The memory that an anchor is of: the buffer of an argument, or shared memory.
-type Place = Option<usize>;
+pub(super) type Place = Option<usize>;
 
 /// Atoms that addresses in one place share; its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +36,7 @@ pub struct Root(u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Laid {
     pub(super) root: Root,
+    pub(super) queue: Option<Queue>,
     pub(super) address: u64,
     /// The address holds up to a multiple of the modulus.
     pub(super) drifts: bool,
@@ -49,12 +55,12 @@ pub(super) struct Anchors {
 }
 
 impl Anchors {
-    fn root(&mut self, place: Place, atoms: &[(TermId, u64)]) -> Option<Root> {
+    fn root(&mut self, place: Place, atoms: &[(TermId, u64)], most: usize) -> Option<Root> {
         if let Some(&root) = self.roots.get(&(place, atoms.to_vec())) {
             return Some(root);
         }
         let count = self.counts.entry(place).or_default();
-        if *count >= MAX_ROOTS || place.is_some_and(|argument| argument >= 4095) {
+        if *count >= most || place.is_some_and(|argument| argument > MAX_PLACE) {
             return None;
         }
         let root = Root(u16::try_from(*count).ok()?);
@@ -96,7 +102,7 @@ fn address(place: Place, root: Root, drifts: bool, offset: i64, modulus: u64, by
 fn anchored(place: Place, root: Root, drifts: bool, cell: u64) -> u64 {
     let number = u64::from(root.0) << 1 | u64::from(drifts);
     let place = place.map_or(0, |argument| argument as u64 + 1);
-    ANCHORED | place << (CELL_BITS + 10) | number << CELL_BITS | cell
+    ANCHORED | place << (CELL_BITS + ROOT_BITS + 1) | number << CELL_BITS | cell
 }
 
 /// The place and the offset from an open value there, if an address is made up.
@@ -104,7 +110,7 @@ pub fn anchor_of(address: u64) -> Option<(Option<usize>, i64)> {
     if address & ANCHORED == 0 {
         return None;
     }
-    let place = usize::try_from((address & !ANCHORED) >> (CELL_BITS + 10)).ok()?;
+    let place = usize::try_from((address & !ANCHORED) >> (CELL_BITS + ROOT_BITS + 1)).ok()?;
     let cell = (address & ((1 << CELL_BITS) - 1)).cast_signed();
     Some((place.checked_sub(1), if cell < MAX_OFFSET { cell } else { cell - MIDDLE }))
 }
@@ -125,18 +131,20 @@ impl Terms {
         }
         let offset = offset_at(place, lane.bits);
         let atoms = self.atoms(term).to_vec();
-        let root = self.anchors.root(place, &atoms)?;
+        let queue = self.queue(is_global, place, term, offset, bytes);
+        let most = if queue.is_some() { MAX_TICKETS } else { MAX_ROOTS };
+        let root = self.anchors.root(place, &atoms, most)?;
         if drifts {
             let modulus = self.anchors.modulus(place, root, own);
             let address = address(place, root, true, offset, modulus, bytes)?;
-            return Some(Laid { root, address, drifts, mirror: None });
+            return Some(Laid { root, queue, address, drifts, mirror: None });
         }
         let mirror = match self.anchors.moduli.get(&(place, root)) {
             Some(&modulus) => Some(address(place, root, true, offset, modulus, bytes)?),
             None => None,
         };
         let address = address(place, root, false, offset, own, bytes)?;
-        Some(Laid { root, address, drifts, mirror })
+        Some(Laid { root, queue, address, drifts, mirror })
     }
 
     /// The root in which accesses at known addresses of a place are mirrored.
@@ -154,9 +162,15 @@ impl Terms {
         address(place, root, true, offset_at(place, bits), modulus, bytes)
     }
 
-    /// Whether the pass that has ended found anchors that it should have known from the start.
+    /// A pass begins.
+    pub(crate) fn begin(&mut self) {
+        self.tickets.begin();
+    }
+
+    /// Whether the pass that has ended knew all from the start that it found out about anchors and counters.
     pub(crate) fn settle(&mut self) -> bool {
-        !std::mem::take(&mut self.anchors.changed)
+        let is_settled = self.tickets.settle();
+        !std::mem::take(&mut self.anchors.changed) && is_settled
     }
 }
 

@@ -45,7 +45,7 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+    pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::Unwritten(pc);
         match space {
@@ -58,7 +58,7 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn write(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32, value: Lane) {
+    pub(super) fn write(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32, value: Lane) {
         let &Piece { warp, space, .. } = piece;
         let value = match &self.maybe {
             // The sides of a branch have local memory of their own.
@@ -93,7 +93,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// All bytes of an access become open.
-    fn overwrite(&mut self, piece: &Piece<'_>, term: TermId) {
+    pub(super) fn overwrite(&mut self, piece: &Piece<'_>, term: TermId) {
         let &Piece { decoded, addresses, lanes: mask, .. } = piece;
         let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
         let size = decoded.ty().bytes().min(8);
@@ -102,16 +102,6 @@ impl<E: Events> Machine<'_, E> {
                 let address = addresses.lane(lane).wrapping_add(at);
                 self.write(piece, lane, address, size, Lane::open(term));
             }
-        }
-    }
-
-    /// What an atomic returns and leaves is open: another thread may always have come between.
-    pub(super) fn atomic(&mut self, piece: &Piece<'_>) {
-        let &Piece { warp, pc, instr, lanes: mask, .. } = piece;
-        let term = self.terms.fresh(Origin::Atomic(pc));
-        self.overwrite(piece, term);
-        for dest in instr.dests.iter().flatten() {
-            self.warps[warp].write(*dest, Value::open(term), mask);
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::anchor::Root;
 use super::barrier::{Misuse, Need};
 use super::term::{Origin, Terms};
+use super::ticket::Queue;
 use super::value::{LaneMask, Value};
 use crate::flow::{Pc, PlaceId};
 use crate::ptx::Space;
@@ -69,6 +70,8 @@ pub struct OpenAccess {
     pub origin: Option<Origin>,
     /// Where it is compared with others of its region; `None`: nowhere.
     pub root: Option<Root>,
+    /// The tickets that it is indexed with: others of the same queue are apart, or compared.
+    pub queue: Option<Queue>,
 }
 
 /// What is wrong with an access by itself.

@@ -49,6 +49,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) gathered: [Option<Reached>; Barriers::COUNT],
     /// The lanes that run the current block.
     pub(super) front: LaneMask,
+    /// Atomic instructions that the warps executed.
+    pub(super) atomics: u64,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -90,6 +92,7 @@ pub fn run(
         iterations: vec![Iterations::new(); count],
         gathered: std::array::from_fn(|_| None),
         front: 0,
+        atomics: 0,
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),

@@ -5,6 +5,7 @@
 
 mod access;
 mod anchor;
+mod atomic;
 mod barrier;
 mod bounds;
 mod contents;
@@ -20,6 +21,7 @@ mod rendezvous;
 mod step;
 mod tell;
 mod term;
+mod ticket;
 mod value;
 mod warp;
 
@@ -32,4 +34,5 @@ pub use event::{
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
 pub use term::{Origin, Region, TermId, Terms};
+pub use ticket::Queue;
 pub use value::{LaneMask, Value, WARP, lanes};

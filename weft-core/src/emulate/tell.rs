@@ -1,6 +1,6 @@
 //! What accesses to shared and global memory tell: at known addresses as they are, at open ones where they are anchored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::Piece;
 use super::anchor::{Laid, Root};
@@ -8,6 +8,7 @@ use super::event::{Access, Events, Kind, OpenAccess};
 use super::inputs::argument_of;
 use super::machine::Machine;
 use super::term::Region;
+use super::ticket::Queue;
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::ptx::Space;
 
@@ -16,6 +17,7 @@ use crate::ptx::Space;
 struct Group {
     region: Option<usize>,
     root: Option<Root>,
+    queue: Option<Queue>,
     drifts: bool,
     is_mirrored: bool,
 }
@@ -75,7 +77,8 @@ impl<E: Events> Machine<'_, E> {
             let laid = self.terms.lay_out(is_global, whole, piece.bytes());
             let group = Group {
                 region,
-                root: laid.map(|laid| laid.root),
+                root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),
+                queue: laid.and_then(|laid| laid.queue),
                 drifts: laid.is_some_and(|laid| laid.drifts),
                 is_mirrored: laid.is_some_and(|laid| laid.mirror.is_some()),
             };
@@ -84,12 +87,18 @@ impl<E: Events> Machine<'_, E> {
             all[lane] = laid;
         }
         let stored = self.stored(piece);
+        if kind.writes {
+            let regions: BTreeSet<_> = groups.keys().map(|group| group.region).collect();
+            for region in regions {
+                self.terms.tickets.write_somewhere(is_global, region, kind.is_atomic);
+            }
+        }
         for (group, (mask, laid)) in groups {
-            let Group { region, root, drifts, is_mirrored } = group;
+            let Group { region, root, queue, drifts, is_mirrored } = group;
             let origin = addresses.term(mask).and_then(|term| self.terms.origin(term));
-            let told = OpenAccess { pc, is_global, region, kind, origin, root };
+            let told = OpenAccess { pc, is_global, region, kind, origin, root, queue };
             self.events.open_access(warp, mask, told);
-            if root.is_none() {
+            if root.is_none() && queue.is_none() {
                 continue;
             }
             let outer = self.maybe.as_ref().map(|maybe| maybe.origin);

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::anchor::Anchors;
 use super::inputs::argument_of;
+use super::ticket::Tickets;
 use super::value::truncate;
 use crate::flow::Pc;
 
@@ -122,6 +123,8 @@ struct Term {
     drift: u64,
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
     modulus: u64,
+    /// Of an extension: what is extended.
+    inner: Option<TermId>,
 }
 
 /// All open values of a check.
@@ -130,6 +133,7 @@ pub struct Terms {
     all: Vec<Term>,
     known: HashMap<Key, TermId>,
     pub(super) anchors: Anchors,
+    pub(super) tickets: Tickets,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin.
@@ -179,6 +183,11 @@ impl Terms {
         self.get(id).is_some_and(|term| term.region == Region::Number)
     }
 
+    /// What an atom extends.
+    pub(super) fn extended(&self, atom: TermId) -> Option<TermId> {
+        self.get(atom)?.inner
+    }
+
     /// The atoms of a term with their coefficients, its drift apart.
     pub(super) fn atoms(&self, id: TermId) -> &[(TermId, u64)] {
         self.get(id).map_or(&[], |term| &term.atoms)
@@ -215,13 +224,15 @@ impl Terms {
     }
 
     fn atom(&mut self, key: Key, origin: Origin, region: Region, bits: u32, modulus: u64) -> TermId {
-        let term = Term { origin, region, bits, atoms: Vec::new(), drift: 0, modulus };
+        let inner = if let Key::Extension(inner, ..) = key { Some(inner) } else { None };
+        let term = Term { origin, region, bits, atoms: Vec::new(), drift: 0, modulus, inner };
         self.intern(key, term)
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
     pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
-        let term = Term { origin, region, bits: 64, atoms: Vec::new(), drift: 1, modulus: 1 };
+        let (bits, atoms, inner) = (64, Vec::new(), None);
+        let term = Term { origin, region, bits, atoms, drift: 1, modulus: 1, inner };
         self.intern(Key::Any(origin, region), term)
     }
 
@@ -331,7 +342,7 @@ impl Terms {
             atoms.iter().map(|&(atom, factor)| self.modulus(atom).wrapping_mul(size(factor)));
         let modulus = drift_in(bits, wraps.fold(drift, gcd));
         let key = Key::Sum(bits, atoms.clone(), drift, (drift != 0).then_some((origin, region)));
-        Some(self.intern(key, Term { origin, region, bits, atoms, drift, modulus }))
+        Some(self.intern(key, Term { origin, region, bits, atoms, drift, modulus, inner: None }))
     }
 
     /// One of two lanes, nobody knows which.

@@ -51,6 +51,8 @@ pub enum Assumption {
     DisjointBuffers,
     /// Lanes of a warp run in lock step.
     WarpSynchronous,
+    /// Counters of `atomics = "unique"` do not wrap around.
+    UniqueCounters,
     /// No grid was given: one cta was checked.
     OneCta,
     /// Only some ctas of the grid were checked.
@@ -74,6 +76,10 @@ impl Assumption {
             }
             Self::WarpSynchronous => {
                 "the lanes of a warp run in lock step (warp-synchronous = true)"
+            }
+            Self::UniqueCounters => {
+                "counters that atomics only increase, or only decrease, do not wrap around, nor do indices made of \
+                 their values (atomics = \"unique\")"
             }
             Self::OneCta => {
                 "no grid is given: one cta was checked, races between ctas were not examined"

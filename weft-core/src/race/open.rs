@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{Entry, conflict};
-use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Root, argument_of, lanes};
+use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Queue, Root, argument_of, lanes};
 use crate::order::Order;
 use crate::ptx::Space;
 
@@ -18,7 +18,7 @@ type Place = (bool, Option<usize>);
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     entry: Entry,
-    root: Option<Root>,
+    compared: Compared,
     open: Option<OpenAccess>,
 }
 
@@ -30,6 +30,8 @@ pub struct OpenAccesses {
     /// `None`: the first look.
     cells: Option<BTreeMap<Place, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
+    /// Whose accesses are apart.
+    apart: BTreeSet<Queue>,
 }
 
 const fn meets(a: Place, b: Place) -> bool {
@@ -40,15 +42,25 @@ const fn meets(a: Place, b: Place) -> bool {
     a.0 == b.0 && !is_apart
 }
 
-/// Whether shadows compare two accesses of these places and roots.
-fn is_compared(a: (Place, Option<Root>), b: (Place, Option<Root>)) -> bool {
-    a == b && a.1.is_some()
+/// Where shadows compare an access.
+type Compared = (Place, Option<Root>, Option<Queue>);
+
+const fn compared(open: &OpenAccess) -> Compared {
+    ((open.is_global, open.region), open.root, open.queue)
 }
 
 impl OpenAccesses {
     /// For the second look.
-    pub fn ordered() -> Self {
-        Self { cells: Some(BTreeMap::new()), ..Self::default() }
+    ///
+    /// `apart`: in these queues accesses indexed with different tickets are apart.
+    pub fn ordered(apart: BTreeSet<Queue>) -> Self {
+        Self { cells: Some(BTreeMap::new()), apart, ..Self::default() }
+    }
+
+    /// Whether shadows compare two accesses, or their tickets keep them apart.
+    fn is_compared(&self, a: Compared, b: Compared) -> bool {
+        let is_apart = a.2.is_some_and(|queue| self.apart.contains(&queue)) && a.2 == b.2;
+        a.0 == b.0 && (is_apart || a.1.is_some() && a.1 == b.1)
     }
 
     /// Another cta runs: within it nothing was accessed.
@@ -65,7 +77,7 @@ impl OpenAccesses {
             self.known.insert((place, access.kind, access.root));
             if self.cells.is_some() {
                 let entry = Entry::new(access.warp, mask, access.kind, order);
-                self.note(place, Noted { entry, root: access.root, open: None }, order);
+                self.note(place, Noted { entry, compared: (place, access.root, None), open: None }, order);
             }
         }
     }
@@ -75,36 +87,43 @@ impl OpenAccesses {
         self.open.insert(access);
         if self.cells.is_some() {
             let kind = access.kind;
-            let root = access.root;
-            if root.is_none() && kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
+            let compared = compared(&access);
+            let is_one = self.is_compared(compared, compared);
+            if !is_one && kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
                 self.doubtful.insert(access);
             }
             let entry = Entry::new(warp, mask, kind, order);
-            let noted = Noted { entry, root, open: Some(access) };
+            let noted = Noted { entry, compared, open: Some(access) };
             self.note((access.is_global, access.region), noted, order);
         }
     }
 
     fn note(&mut self, place: Place, new: Noted, order: &Order) {
-        let Some(cells) = &mut self.cells else { return };
-        for (other, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
+        let Some(cells) = &self.cells else { return };
+        let mut doubtful = Vec::new();
+        for (_, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
             let is_doubtful = |old: &&Noted| {
                 (old.open.is_some() || new.open.is_some())
-                    && !is_compared((*other, old.root), (place, new.root))
+                    && !self.is_compared(old.compared, new.compared)
+                    && old.entry.conflict(&new.entry, order).is_some()
             };
-            for old in noted.iter().filter(is_doubtful) {
-                if old.entry.conflict(&new.entry, order).is_some() {
-                    self.doubtful.extend(old.open.into_iter().chain(new.open));
-                }
-            }
+            let all = noted.iter().filter(is_doubtful);
+            doubtful.extend(all.flat_map(|old| old.open.into_iter().chain(new.open)));
         }
+        self.doubtful.extend(doubtful);
+        let Some(cells) = &mut self.cells else { return };
         let cell = cells.entry(place).or_default();
-        let is_same = |old: &Noted| (old.open, old.root) == (new.open, new.root);
+        let is_same = |old: &Noted| (old.open, old.compared) == (new.open, new.compared);
         cell.retain(|old| !is_same(old) || !old.entry.is_covered(&new.entry, order));
         match cell.iter_mut().find(|old| is_same(old) && old.entry.is_alike(&new.entry)) {
             Some(old) => old.entry.lanes |= new.entry.lanes,
             None => cell.push(new),
         }
+    }
+
+    /// Accesses of these queues that are indexed with different tickets are apart.
+    pub fn set_apart(&mut self, apart: BTreeSet<Queue>) {
+        self.apart = apart;
     }
 
     /// The open accesses that may conflict with another access, one an instruction. `ctas`: how many ctas ran.
@@ -124,15 +143,13 @@ impl OpenAccesses {
     /// Without order: whether anything in the same place conflicts.
     fn may_conflict(&self, access: &OpenAccess, same_cta: bool) -> bool {
         let place = (access.is_global, access.region);
-        let conflicts = |other: Place, root: Option<Root>, kind: Kind| {
-            meets(other, place)
-                && !is_compared((other, root), (place, access.root))
+        let conflicts = |other: Compared, kind: Kind| {
+            meets(other.0, place)
+                && !self.is_compared(other, compared(access))
                 && conflict(kind, access.kind, same_cta).is_some()
         };
-        self.known.iter().any(|&(other, kind, root)| conflicts(other, root, kind))
-            || self.open.iter().any(|other| {
-                conflicts((other.is_global, other.region), other.root, other.kind)
-            })
+        self.known.iter().any(|&(other, kind, root)| conflicts((other, root, None), kind))
+            || self.open.iter().any(|other| conflicts(compared(other), other.kind))
     }
 }
 

@@ -1,0 +1,173 @@
+//! Atomics (NFM'14 §4): what they return and leave.
+
+use super::access::Piece;
+use super::event::Events;
+use super::inputs::argument_of;
+use super::machine::Machine;
+use super::term::{Execution, Lane, Origin};
+use super::ticket::{At, Change};
+use super::value::{Value, lanes, signed, truncate};
+use crate::launch::Atomics;
+use crate::ptx::isa::{Decoded, Modifier};
+use crate::ptx::{Space, Type};
+
+const OPERATIONS: [Modifier; 10] = [
+    Modifier::Add,
+    Modifier::Min,
+    Modifier::Max,
+    Modifier::And,
+    Modifier::Or,
+    Modifier::Xor,
+    Modifier::Exch,
+    Modifier::Cas,
+    Modifier::Inc,
+    Modifier::Dec,
+];
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes execute an atomic at known addresses.
+    pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value]) {
+        match self.inputs.options.atomics {
+            Atomics::Off => self.read_modify_write(piece, operands),
+            Atomics::Abstract => self.abstracted(piece, &mut |_, _| {}),
+            Atomics::Unique => self.abstracted(piece, &mut |machine, own| {
+                machine.take_ticket(piece, operands, own);
+            }),
+        }
+    }
+
+    /// What an atomic returns and leaves is open: another thread may always have come between. `tell` is told what each
+    /// lane got.
+    fn abstracted(
+        &mut self,
+        piece: &Piece<'_>,
+        tell: &mut impl FnMut(&mut Self, (usize, super::TermId)),
+    ) {
+        let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
+        let left = self.terms.fresh(Origin::Atomic(pc));
+        self.overwrite(piece, left);
+        let mut results = [None; super::WARP];
+        for lane in lanes(mask) {
+            let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
+            let term = self.terms.result(Origin::Atomic(pc), execution, decoded.ty().bits());
+            results[lane] = Some(term);
+            tell(self, (lane, term));
+        }
+        let is_vector = decoded.vector() > 1;
+        for dest in instr.dests.iter().flatten() {
+            let value = if is_vector { Value::open(left) } else { Value::uniform(0).on(results) };
+            self.warps[warp].write(*dest, value, mask);
+        }
+    }
+
+    /// What a lane got may be a ticket.
+    fn take_ticket(
+        &mut self,
+        piece: &Piece<'_>,
+        operands: &[Value],
+        (lane, term): (usize, super::TermId),
+    ) {
+        let (at, place) = self.location(piece, lane);
+        let change = change(piece.decoded, operands, lane);
+        if let Some(count) = self.terms.tickets.atomic(at, place, piece.bytes(), change) {
+            self.terms.tickets.hand_out(term, count);
+        }
+    }
+
+    /// A plain store may start new counts.
+    pub(super) fn reset_counters(&mut self, piece: &Piece<'_>) {
+        if self.inputs.options.atomics != Atomics::Unique {
+            return;
+        }
+        for lane in lanes(piece.lanes) {
+            let (at, _) = self.location(piece, lane);
+            self.terms.tickets.store(at, piece.bytes());
+        }
+    }
+
+    fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Option<usize>) {
+        let address = piece.addresses.lane(lane);
+        match piece.space {
+            Space::Global => ((true, 0, address), argument_of(address)),
+            _ => ((false, self.cta.index, address), None),
+        }
+    }
+
+    /// Without atomics: lane after lane reads, computes and writes.
+    fn read_modify_write(&mut self, piece: &Piece<'_>, operands: &[Value]) {
+        let &Piece { warp, pc, instr, decoded, addresses, lanes: mask, .. } = piece;
+        let size = decoded.ty().bytes();
+        if decoded.vector() > 1 || size > 8 {
+            let open = self.terms.fresh(Origin::Unsupported(pc));
+            self.overwrite(piece, open);
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, Value::open(open), mask);
+            }
+            return;
+        }
+        let mut old = [Lane::known(0); super::WARP];
+        for lane in lanes(mask) {
+            let address = addresses.lane(lane);
+            old[lane] = self.read(piece, lane, address, size);
+            let own: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
+            let known: Option<Vec<u64>> =
+                own.iter().map(|lane| lane.term.is_none().then_some(lane.bits)).collect();
+            let new = known
+                .filter(|_| old[lane].term.is_none())
+                .and_then(|known| modified(decoded, old[lane].bits, &known));
+            let term = self.terms.fresh(Origin::Atomic(pc));
+            self.write(piece, lane, address, size, new.map_or(Lane::open(term), Lane::known));
+        }
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, Value::from_lanes(|lane| old[lane]), mask);
+        }
+    }
+}
+
+/// What an atomic does to a counter.
+fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> Change {
+    let ty = decoded.ty();
+    let bits = ty.bits();
+    let Some(Lane { bits: operand, term: None }) = operands.first().map(|own| own.whole(lane))
+    else {
+        return Change::Other;
+    };
+    if ty.is_float() || matches!(ty, Type::Other | Type::B128) || decoded.vector() > 1 {
+        return Change::Other;
+    }
+    let is_unbounded = truncate(operand, bits) == truncate(u64::MAX, bits);
+    match decoded.modifiers.first_of(&OPERATIONS) {
+        Some(Modifier::Add) => Change::Adds(signed(operand, bits)),
+        Some(Modifier::Inc) if is_unbounded => Change::Adds(1),
+        Some(Modifier::Dec) if is_unbounded => Change::Adds(-1),
+        _ => Change::Other,
+    }
+}
+
+/// What an atomic leaves (PTX ISA §9.7.13.5); `None`: not modelled.
+fn modified(decoded: &Decoded, old: u64, operands: &[u64]) -> Option<u64> {
+    let ty = decoded.ty();
+    let bits = ty.bits();
+    if ty.is_float() || matches!(ty, Type::Other | Type::U16x2 | Type::S16x2) {
+        return None;
+    }
+    let old = truncate(old, bits);
+    let b = truncate(*operands.first()?, bits);
+    let is_less = |a: u64, b: u64| {
+        if ty.is_signed() { signed(a, bits) < signed(b, bits) } else { a < b }
+    };
+    let new = match decoded.modifiers.first_of(&OPERATIONS)? {
+        Modifier::Add => old.wrapping_add(b),
+        Modifier::Min => if is_less(b, old) { b } else { old },
+        Modifier::Max => if is_less(old, b) { b } else { old },
+        Modifier::And => old & b,
+        Modifier::Or => old | b,
+        Modifier::Xor => old ^ b,
+        Modifier::Exch => b,
+        Modifier::Cas => if old == b { truncate(*operands.get(1)?, bits) } else { old },
+        Modifier::Inc => if old >= b { 0 } else { old + 1 },
+        Modifier::Dec => if old == 0 || old > b { b } else { old - 1 },
+        _ => return None,
+    };
+    Some(truncate(new, bits))
+}

@@ -1,0 +1,199 @@
+//! Atomics that never return a value twice (NFM'14 §4, the repetition-free abstraction): a location that is only ever
+//! increased, or only ever decreased, by atomics hands out *tickets*. Two tickets of one counter differ by at least the
+//! least step, so accesses that index with different tickets are apart if all that is indexed with one ticket fits the
+//! stride between them.
+//!
+//! Which locations are counters is found while the cta runs: what else happens to a location spoils it, and the pass is
+//! run again. A plain store starts a new count: tickets from before and after it may be equal.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::anchor::Place;
+use super::term::{TermId, Terms};
+
+/// Where a counter lies: global or not, the cta whose shared memory holds it, first byte.
+pub(super) type At = (bool, u32, u64);
+
+/// Tickets of one count of one counter, multiplied by one factor, added to addresses of one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Queue(u32);
+
+/// What an atomic does to its location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Adds a known number.
+    Adds(i64),
+    /// Anything else.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    bytes: u32,
+    place: Place,
+    grows: bool,
+    /// Plain stores to it so far.
+    count: u32,
+}
+
+/// A count of a counter.
+pub(super) type Count = (At, u32);
+
+#[derive(Clone, Debug)]
+struct Indexed {
+    count: Count,
+    factor: u64,
+    /// First and last byte, from the ticket's multiple on.
+    bytes: (i64, i64),
+}
+
+/// All counters of a check.
+#[derive(Debug, Default)]
+pub(super) struct Tickets {
+    counters: BTreeMap<At, Counter>,
+    /// The least step of a count.
+    steps: HashMap<Count, u64>,
+    spoiled: BTreeSet<At>,
+    spoiled_places: BTreeSet<(bool, Place)>,
+    of: HashMap<TermId, Count>,
+    queues: HashMap<(Place, bool, Count, u64), Queue>,
+    indexed: Vec<Indexed>,
+    changed: bool,
+}
+
+/// The bytes that an access of 16 bytes or less may begin before those that it overlaps.
+const WIDEST: u64 = 15;
+
+impl Tickets {
+    /// A pass begins.
+    pub(super) fn begin(&mut self) {
+        self.counters.clear();
+    }
+
+    /// Whether the pass that has ended spoiled a counter.
+    pub(super) fn settle(&mut self) -> bool {
+        !std::mem::take(&mut self.changed)
+    }
+
+    fn spoil(&mut self, at: At) {
+        self.changed |= self.spoiled.insert(at);
+    }
+
+    /// Counters that overlap some bytes.
+    fn overlapped(&self, at: At, bytes: u32) -> Vec<At> {
+        let (is_global, cta, first) = at;
+        let from = (is_global, cta, first.saturating_sub(WIDEST));
+        let to = (is_global, cta, first.saturating_add(u64::from(bytes)));
+        let overlaps = |(own, counter): &(&At, &Counter)| own.2 + u64::from(counter.bytes) > first;
+        self.counters.range(from..to).filter(overlaps).map(|(own, _)| *own).collect()
+    }
+
+    /// An atomic at a known address. What it returns is a ticket of this count, if it is one.
+    pub(super) fn atomic(
+        &mut self,
+        at: At,
+        place: Place,
+        bytes: u32,
+        change: Change,
+    ) -> Option<Count> {
+        let others = self.overlapped(at, bytes);
+        let is_alone =
+            others.iter().all(|other| *other == at && self.counters[other].bytes == bytes);
+        let Change::Adds(amount) = change else {
+            others.into_iter().chain([at]).for_each(|own| self.spoil(own));
+            return None;
+        };
+        if amount == 0 {
+            return None;
+        }
+        let grows = amount > 0;
+        let counter = *self.counters.entry(at).or_insert(Counter { bytes, place, grows, count: 0 });
+        if !is_alone || counter.grows != grows {
+            others.into_iter().chain([at]).for_each(|own| self.spoil(own));
+        }
+        let is_spoiled = self.spoiled.contains(&at)
+            || [place, None].iter().any(|own| self.spoiled_places.contains(&(at.0, *own)));
+        if is_spoiled {
+            return None;
+        }
+        let count = (at, counter.count);
+        let step = self.steps.entry(count).or_insert(u64::MAX);
+        *step = (*step).min(amount.unsigned_abs());
+        Some(count)
+    }
+
+    /// A plain store at a known address.
+    pub(super) fn store(&mut self, at: At, bytes: u32) {
+        for own in self.overlapped(at, bytes) {
+            self.counters.entry(own).and_modify(|counter| counter.count += 1);
+        }
+    }
+
+    /// A write at an open address of a place; `None`: anywhere.
+    pub(super) fn write_somewhere(&mut self, is_global: bool, place: Place, is_atomic: bool) {
+        if is_atomic {
+            self.changed |= self.spoiled_places.insert((is_global, place));
+        }
+        let may_be_hit = |(at, counter): &(&At, &mut Counter)| {
+            let is_apart = matches!((place, counter.place), (Some(a), Some(b)) if a != b);
+            at.0 == is_global && !is_apart
+        };
+        self.counters.iter_mut().filter(may_be_hit).for_each(|(_, counter)| counter.count += 1);
+    }
+
+    /// Notes that a term is a ticket.
+    pub(super) fn hand_out(&mut self, term: TermId, count: Count) {
+        self.of.insert(term, count);
+    }
+}
+
+impl Terms {
+    /// The queue of an access that is indexed with one ticket and nothing else open. `offset`: its first byte from the
+    /// ticket's multiple on.
+    pub(super) fn queue(
+        &mut self,
+        is_global: bool,
+        place: Place,
+        term: TermId,
+        offset: i64,
+        bytes: u32,
+    ) -> Option<Queue> {
+        let (count, factor) = self.ticket(term)?;
+        let next = Queue(u32::try_from(self.tickets.indexed.len()).ok()?);
+        let key = (place, is_global, count, factor);
+        let queue = *self.tickets.queues.entry(key).or_insert(next);
+        if queue == next {
+            let bytes = (i64::MAX, i64::MIN);
+            self.tickets.indexed.push(Indexed { count, factor, bytes });
+        }
+        let own = &mut self.tickets.indexed[queue.0 as usize].bytes;
+        *own = (own.0.min(offset), own.1.max(offset.checked_add(i64::from(bytes))?));
+        Some(queue)
+    }
+
+    /// The one ticket that a term is a multiple of.
+    fn ticket(&self, term: TermId) -> Option<(Count, u64)> {
+        let &[(atom, factor)] = self.atoms(term) else { return None };
+        if !self.is_stable(term) {
+            return None;
+        }
+        if let Some(&count) = self.tickets.of.get(&atom) {
+            return Some((count, factor));
+        }
+        // Counters do not wrap around, nor do the indices made of them.
+        let (count, inner) = self.ticket(self.extended(atom)?)?;
+        Some((count, inner.wrapping_mul(factor)))
+    }
+
+    /// The queues in which all that is indexed with one ticket fits the stride between two.
+    pub(crate) fn apart(&self) -> BTreeSet<Queue> {
+        let is_apart = |own: &Indexed| {
+            let step = self.tickets.steps.get(&own.count).copied().unwrap_or(0);
+            let stride = u128::from(own.factor.cast_signed().unsigned_abs()) * u128::from(step);
+            let extent = i128::from(own.bytes.1) - i128::from(own.bytes.0);
+            u128::try_from(extent).is_ok_and(|extent| extent <= stride)
+        };
+        let numbered = self.tickets.indexed.iter().zip(0..);
+        numbered.filter(|(own, _)| is_apart(own)).map(|(_, at)| Queue(at)).collect()
+    }
+}
