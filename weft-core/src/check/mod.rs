@@ -43,7 +43,8 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
         coverage: Coverage { reached: 0, sites: observable(&program).count() },
         stats: Stats::default(),
     };
-    let names = Names { module, kernel, program: &program, grid, block: Dim3::line(1) };
+    let (block, atomics) = (Dim3::line(1), launch.options.atomics);
+    let names = Names { module, kernel, program: &program, grid, block, atomics };
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
@@ -151,6 +152,9 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     report.coverage.reached = observable(names.program).filter(is_reached).count();
     report.findings =
         findings(names, inputs, &slice, &ctas, &decision, report.coverage, &mut terms);
+    if decision.open.stays_in_variables() {
+        report.assumptions.push(Assumption::WithinVariables);
+    }
     assume(&slice, names, launch, ctas.len(), report);
 }
 

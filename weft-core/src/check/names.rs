@@ -4,7 +4,7 @@ use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offs
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Pc, Place, PlaceId, Program};
-use crate::launch::Dim3;
+use crate::launch::{Atomics, Dim3};
 use crate::ptx::{Function, Module, Space};
 
 /// The kernel and launch that names refer to.
@@ -15,6 +15,7 @@ pub(super) struct Names<'a> {
     pub(super) program: &'a Program,
     pub(super) grid: Dim3,
     pub(super) block: Dim3,
+    pub(super) atomics: Atomics,
 }
 
 impl Names<'_> {
@@ -78,10 +79,19 @@ impl Names<'_> {
         format!("argument {position} (`{name}`)")
     }
 
+    fn symbol(&self, at: usize) -> String {
+        let name = self.program.symbols.get(at).map_or_else(String::new, |own| demangle(&own.name));
+        format!("`{name}`")
+    }
+
     /// An address as a symbol or argument plus an offset.
     pub(super) fn address(&self, space: Space, address: u64) -> String {
         if let Some((place, offset)) = anchor_of(address) {
-            let memory = place.map_or("shared memory".to_owned(), |at| self.param(at));
+            let memory = match place {
+                None => "shared memory".to_owned(),
+                Some(at) if space == Space::Global => self.param(at),
+                Some(at) => self.symbol(at),
+            };
             let sign = if offset < 0 { '-' } else { '+' };
             return format!("{memory} + an open value {sign} {}", offset.unsigned_abs());
         }
@@ -124,18 +134,23 @@ impl Names<'_> {
                 (format!("the contents of the buffer behind {}", self.param(position)), Some(help))
             }
             Some(Origin::Symbol(at)) => {
-                let name = self
-                    .program
-                    .symbols
-                    .get(at)
-                    .map_or_else(String::new, |symbol| demangle(&symbol.name));
-                text(format!("the contents of `{name}`, which the host may set"))
+                text(format!("the contents of {}, which the host may set", self.symbol(at)))
             }
             Some(Origin::Unwritten(pc)) => {
                 text(format!("memory that nothing wrote, read at line {}", self.line(pc)))
             }
             Some(Origin::Atomic(pc)) => {
-                text(format!("the result of the atomic at line {}", self.line(pc)))
+                let help = match self.atomics {
+                    Atomics::Abstract => Some(
+                        "if its values never come back, as those of a counter that only grows, say so in weft.toml: `atomics = \"unique\"`",
+                    ),
+                    Atomics::Unique => Some(
+                        "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it",
+                    ),
+                    Atomics::Off => None,
+                };
+                let text = format!("the result of the atomic at line {}", self.line(pc));
+                (text, help.map(str::to_owned))
             }
             Some(Origin::Strong(pc)) => text(format!(
                 "a volatile or relaxed load at line {}, which may see any store",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Decided;
 use super::names::Names;
 use super::recorder::Recorder;
-use crate::emulate::{Inputs, Kind, Terms};
+use crate::emulate::{Inputs, Kind, Origin, Terms};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::{Pc, Program};
 use crate::ptx::Space;
@@ -120,19 +120,28 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Fin
         Space::Shared => (Check::Shared, Code::SharedRace),
         _ => (Check::Global, Code::GlobalRace),
     };
+    let unmodelled = match first.maybe.or(second.maybe) {
+        Some(Origin::Unsupported(pc)) => Some(pc),
+        _ => None,
+    };
     let code = match pair.conflict {
+        Conflict::Possible if unmodelled.is_some() => Code::Unsupported,
         Conflict::Possible => Code::PossibleRace,
         Conflict::Strong => Code::UnorderedStrong,
         Conflict::Race if may_order => Code::PossibleRace,
         Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
         Conflict::Race => race,
     };
+    let mut sites = sites(names, space, &first, &second);
+    if let Some(pc) = unmodelled.filter(|_| code == Code::Unsupported) {
+        sites.insert(0, names.site(Role::Here, pc, Vec::new(), "its result is needed".into()));
+    }
     let pairs = pair.within_warps + pair.between_warps + pair.between_ctas;
     Finding {
         code,
         check: Some(check),
         message: message(names, space, code, &first, &second),
-        sites: sites(names, space, &first, &second),
+        sites,
         notes: vec![counts(pair)],
         help: Some(help(names, code, &first, &second)),
         pairs,
@@ -156,7 +165,7 @@ fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &S
     let what = match code {
         Code::BenignRace => "benign race: the same value is stored",
         Code::UnorderedStrong => "unordered strong accesses",
-        Code::PossibleRace => "possible race",
+        Code::PossibleRace | Code::Unsupported => "possible race",
         _ => "race",
     };
     let memory = if space == Space::Shared { "shared" } else { "global" };
@@ -200,10 +209,10 @@ fn help(names: &Names<'_>, code: Code, first: &Side, second: &Side) -> String {
         Code::PossibleRace if open.is_none() => {
             "fences, acquires and releases of this kernel may order the two; such patterns are not followed".into()
         }
-        Code::PossibleRace => {
+        Code::PossibleRace | Code::Unsupported => {
             let (origin, help) = names.origin(open);
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));
-            format!("whether both happen depends on {origin}{settle}")
+            format!("whether both happen, and where, depends on {origin}{settle}")
         }
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()

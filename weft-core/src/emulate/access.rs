@@ -55,7 +55,7 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    fn addresses(&self, warp: usize, address: &Address) -> Value {
+    pub(super) fn addresses(&self, warp: usize, address: &Address) -> Value {
         // The addresses of these spaces have 32 bits, whatever the register's width.
         let bits = if matches!(address.space, Space::Generic | Space::Global) { 64 } else { 32 };
         let Some(base) = address.base else {

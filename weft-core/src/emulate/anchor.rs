@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::inputs::offset_in_buffer;
-use super::term::{Lane, Region, TermId, Terms, gcd};
+use super::term::{Lane, TermId, Terms, gcd};
 use super::ticket::Queue;
 
 /// Anchored addresses: this bit, buffer (7 bits, 0 in shared memory), root (15 bits), drift (1 bit), cell (40 bits).
@@ -25,8 +25,9 @@ const MAX_TICKETS: usize = 1 << ROOT_BITS;
 const MIDDLE: i64 = 1 << (CELL_BITS - 1);
 const MAX_OFFSET: i64 = 1 << (CELL_BITS - 2);
 
-/// The memory that an anchor is of: the buffer of an argument, or shared memory.
-pub(super) type Place = Option<usize>;
+/// The memory that an anchor is of: whether it is global; the argument in whose buffer it is, or the variable in shared
+/// memory; `None`: anywhere, which is anchored in shared memory only.
+pub(super) type Place = (bool, Option<usize>);
 
 /// Atoms that addresses in one place share; its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +61,7 @@ impl Anchors {
             return Some(root);
         }
         let count = self.counts.entry(place).or_default();
-        if *count >= most || place.is_some_and(|argument| argument > MAX_PLACE) {
+        if *count >= most || place.1.is_some_and(|own| own > MAX_PLACE) {
             return None;
         }
         let root = Root(u16::try_from(*count).ok()?);
@@ -80,7 +81,14 @@ impl Anchors {
 }
 
 /// A made-up address; `None` if it is beyond what an anchor holds, or bytes would lie on both sides of the modulus.
-fn address(place: Place, root: Root, drifts: bool, offset: i64, modulus: u64, bytes: u32) -> Option<u64> {
+fn address(
+    place: Place,
+    root: Root,
+    drifts: bool,
+    offset: i64,
+    modulus: u64,
+    bytes: u32,
+) -> Option<u64> {
     let modulus = i64::try_from(modulus).ok()?;
     let cell = match modulus {
         0 => Some(offset),
@@ -101,7 +109,7 @@ fn address(place: Place, root: Root, drifts: bool, offset: i64, modulus: u64, by
 
 fn anchored(place: Place, root: Root, drifts: bool, cell: u64) -> u64 {
     let number = u64::from(root.0) << 1 | u64::from(drifts);
-    let place = place.map_or(0, |argument| argument as u64 + 1);
+    let place = place.1.map_or(0, |own| own as u64 + 1);
     ANCHORED | place << (CELL_BITS + ROOT_BITS + 1) | number << CELL_BITS | cell
 }
 
@@ -116,22 +124,19 @@ pub fn anchor_of(address: u64) -> Option<(Option<usize>, i64)> {
 }
 
 impl Terms {
-    /// Lays out a lane of an access of so many bytes: the buffer that it is in must be known. Shared addresses have 32
-    /// bits.
-    pub(super) fn lay_out(&mut self, is_global: bool, lane: Lane, bytes: u32) -> Option<Laid> {
-        let place = match (is_global, self.region(lane)) {
-            (true, Region::Buffer(argument)) => Some(argument),
-            (true, _) => return None,
-            (false, _) => None,
-        };
-        let term = self.low(lane.term?, if is_global { 64 } else { 32 })?;
+    /// Lays out a lane of an access of so many bytes. Shared addresses have 32 bits.
+    pub(super) fn lay_out(&mut self, place: Place, lane: Lane, bytes: u32) -> Option<Laid> {
+        if place == (true, None) {
+            return None;
+        }
+        let term = self.low(lane.term?, if place.0 { 64 } else { 32 })?;
         let (own, drifts) = (self.modulus(term), !self.is_stable(term));
         if own == 1 {
             return None;
         }
         let offset = offset_at(place, lane.bits);
         let atoms = self.atoms(term).to_vec();
-        let queue = self.queue(is_global, place, term, offset, bytes);
+        let queue = self.queue(place, term, offset, bytes);
         let most = if queue.is_some() { MAX_TICKETS } else { MAX_ROOTS };
         let root = self.anchors.root(place, &atoms, most)?;
         if drifts {
@@ -176,7 +181,7 @@ impl Terms {
 
 fn offset_at(place: Place, bits: u64) -> i64 {
     match place {
-        Some(argument) => offset_in_buffer(argument, bits),
-        None => (bits & 0xffff_ffff).cast_signed(),
+        (true, Some(argument)) => offset_in_buffer(argument, bits),
+        _ => (bits & 0xffff_ffff).cast_signed(),
     }
 }

@@ -1,12 +1,15 @@
 //! Atomics (NFM'14 §4): what they return and leave.
 
 use super::access::Piece;
+use super::anchor::Place;
 use super::event::Events;
 use super::inputs::argument_of;
 use super::machine::Machine;
-use super::term::{Execution, Lane, Origin};
+use super::ops::space_of;
+use super::term::{Execution, Lane, Origin, TermId};
 use super::ticket::{At, Change};
 use super::value::{Value, lanes, signed, truncate};
+use crate::flow::{Pc, Reg};
 use crate::launch::Atomics;
 use crate::ptx::isa::{Decoded, Modifier};
 use crate::ptx::{Space, Type};
@@ -38,11 +41,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// What an atomic returns and leaves is open: another thread may always have come between. `tell` is told what each
     /// lane got.
-    fn abstracted(
-        &mut self,
-        piece: &Piece<'_>,
-        tell: &mut impl FnMut(&mut Self, (usize, super::TermId)),
-    ) {
+    fn abstracted(&mut self, piece: &Piece<'_>, tell: &mut impl FnMut(&mut Self, (usize, TermId))) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
         let left = self.terms.fresh(Origin::Atomic(pc));
         self.overwrite(piece, left);
@@ -65,7 +64,7 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         piece: &Piece<'_>,
         operands: &[Value],
-        (lane, term): (usize, super::TermId),
+        (lane, term): (usize, TermId),
     ) {
         let (at, place) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
@@ -85,12 +84,67 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Option<usize>) {
-        let address = piece.addresses.lane(lane);
-        match piece.space {
-            Space::Global => ((true, 0, address), argument_of(address)),
-            _ => ((false, self.cta.index, address), None),
+    /// Tickets that stand for those that a loop fetches, one after the other, where the register holds one already. A
+    /// lane's accesses do not race with each other, and other lanes fetch others: unless tickets are passed on.
+    pub(super) fn next_tickets(
+        &mut self,
+        warp: usize,
+        register: Reg,
+        fetches: &[Pc],
+        unknown: &Value,
+    ) -> Value {
+        if self.inputs.options.atomics != Atomics::Unique {
+            return unknown.clone();
         }
+        let own = self.warps[warp].registers[register.index()].clone();
+        self.atomics += 1;
+        Value::from_lanes(|lane| {
+            self.next_ticket(warp, own.whole(lane), fetches, lane)
+                .map_or_else(|| unknown.whole(lane), Lane::open)
+        })
+    }
+
+    fn next_ticket(
+        &mut self,
+        warp: usize,
+        own: Lane,
+        fetches: &[Pc],
+        lane: usize,
+    ) -> Option<TermId> {
+        let count = self.terms.tickets.of(own.term?).filter(|_| own.bits == 0)?;
+        for pc in fetches {
+            let instr = &self.program.code[pc.index()];
+            let (decoded, address) = (instr.decoded()?, instr.address?);
+            let addresses = self.addresses(warp, &address);
+            let whole = addresses.whole(lane);
+            let (space, within) = match address.space {
+                Space::Generic => space_of(whole.bits),
+                space => (space, whole.bits),
+            };
+            let at = match space {
+                Space::Global => (true, 0, within),
+                _ => (false, self.cta.index, within),
+            };
+            let is_same = whole.term.is_none() && self.terms.tickets.count(at) == Some(count);
+            let is_fetch = decoded.ty().bits() == self.terms.bits(own.term?);
+            if !is_same || !is_fetch {
+                return None;
+            }
+        }
+        let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
+        let origin = Origin::Atomic(*fetches.first()?);
+        let term = self.terms.result(origin, execution, self.terms.bits(own.term?));
+        self.terms.tickets.stand_in(term, count).then_some(term)
+    }
+
+    fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Place) {
+        let address = piece.addresses.lane(lane);
+        if piece.space == Space::Global {
+            return ((true, 0, address), (true, argument_of(address)));
+        }
+        let end = address.saturating_add(u64::from(piece.bytes()));
+        let variable = self.program.shared_variable(address, end);
+        ((false, self.cta.index, address), (false, variable))
     }
 
     /// Without atomics: lane after lane reads, computes and writes.
@@ -158,15 +212,45 @@ fn modified(decoded: &Decoded, old: u64, operands: &[u64]) -> Option<u64> {
     };
     let new = match decoded.modifiers.first_of(&OPERATIONS)? {
         Modifier::Add => old.wrapping_add(b),
-        Modifier::Min => if is_less(b, old) { b } else { old },
-        Modifier::Max => if is_less(old, b) { b } else { old },
+        Modifier::Min => {
+            if is_less(b, old) {
+                b
+            } else {
+                old
+            }
+        }
+        Modifier::Max => {
+            if is_less(old, b) {
+                b
+            } else {
+                old
+            }
+        }
         Modifier::And => old & b,
         Modifier::Or => old | b,
         Modifier::Xor => old ^ b,
         Modifier::Exch => b,
-        Modifier::Cas => if old == b { truncate(*operands.get(1)?, bits) } else { old },
-        Modifier::Inc => if old >= b { 0 } else { old + 1 },
-        Modifier::Dec => if old == 0 || old > b { b } else { old - 1 },
+        Modifier::Cas => {
+            if old == b {
+                truncate(*operands.get(1)?, bits)
+            } else {
+                old
+            }
+        }
+        Modifier::Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Modifier::Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
         _ => return None,
     };
     Some(truncate(new, bits))

@@ -28,9 +28,9 @@ impl<E: Events> Machine<'_, E> {
             let read = |machine: &mut Self, lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
                 {
-                let own = machine.read(piece, lane, address, size);
-                extended(machine.terms, ty, own)
-            }
+                    let own = machine.read(piece, lane, address, size);
+                    extended(machine.terms, ty, own)
+                }
             };
             let value = if addresses.as_uniform().is_some() && space != Space::Local {
                 let own = read(self, 0);
@@ -58,7 +58,14 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    pub(super) fn write(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32, value: Lane) {
+    pub(super) fn write(
+        &mut self,
+        piece: &Piece<'_>,
+        lane: usize,
+        address: u64,
+        size: u32,
+        value: Lane,
+    ) {
         let &Piece { warp, space, .. } = piece;
         let value = match &self.maybe {
             // The sides of a branch have local memory of their own.
@@ -87,8 +94,16 @@ impl<E: Events> Machine<'_, E> {
             for lane in lanes(mask) {
                 let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
                 let value = narrowed(self.terms, value.whole(lane), ty);
+                self.note_passed_on(value);
                 self.write(piece, lane, address, ty.bytes(), value);
             }
+        }
+    }
+
+    /// A ticket that is stored may be used by others.
+    pub(super) fn note_passed_on(&mut self, value: Lane) {
+        if self.terms.has_ticket(value) {
+            self.terms.tickets.pass_on();
         }
     }
 

@@ -49,6 +49,8 @@ pub struct Access<'a> {
     pub stored: &'a [Value],
     /// Where the open value comes from on which it depends whether it happens, or happens there.
     pub maybe: Option<Origin>,
+    /// The variable in shared memory that all lanes access, by index of the program's symbols.
+    pub variable: Option<usize>,
     /// Whether the addresses are made up, so that accesses at open addresses can be compared.
     pub is_anchored: bool,
     /// Where it is compared with accesses at open addresses; `None`: nowhere.
@@ -62,7 +64,8 @@ pub struct OpenAccess {
     pub pc: Pc,
     /// Of global memory; of shared memory otherwise.
     pub is_global: bool,
-    /// The argument within whose buffer the address lies; `None`: anywhere.
+    /// The argument within whose buffer the address lies, or the variable in shared memory by index of the program's
+    /// symbols; `None`: anywhere.
     pub region: Option<usize>,
     /// How it acts.
     pub kind: Kind,

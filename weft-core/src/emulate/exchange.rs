@@ -73,6 +73,9 @@ impl<E: Events> Machine<'_, E> {
             // A lane that does not take part gives an undefined value.
             let is_here = here >> from & 1 == 1;
             values[lane] = if is_here { data.whole(from) } else { undefined };
+            if from != lane {
+                self.note_passed_on(values[lane]);
+            }
         }
         Some((Value::from_lanes(|lane| values[lane]), Value::bits(within)))
     }
@@ -115,10 +118,7 @@ impl<E: Events> Machine<'_, E> {
                 Value::uniform(u64::from(is_all != 0)),
             ));
         }
-        Some((
-            Value::each(std::array::from_fn(|lane| u64::from(equal(lane)))),
-            Value::uniform(0),
-        ))
+        Some((Value::each(std::array::from_fn(|lane| u64::from(equal(lane)))), Value::uniform(0)))
     }
 
     fn reduce(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {

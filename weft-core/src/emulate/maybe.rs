@@ -147,15 +147,13 @@ impl<E: Events> Machine<'_, E> {
                 .iter()
                 .map(|outcome| outcome.registers.get(&register).unwrap_or(&before).clone());
             let Some(first) = after.next() else { continue };
-            let joined =
-                after.fold(first, |one, other| self.one_of(&one, &other, mask, origin));
+            let joined = after.fold(first, |one, other| self.one_of(&one, &other, mask, origin));
             self.warps[warp].write(register, joined, mask);
         }
         let mut all = outcomes.into_iter().map(|outcome| outcome.local);
         let Some(first) = all.next() else { return };
         let is_same = |other: Rc<Vec<Memory>>| Rc::ptr_eq(&first, &other) || first == other;
-        self.warps[warp].local =
-            if all.all(is_same) { first } else { Rc::new(Vec::new()) };
+        self.warps[warp].local = if all.all(is_same) { first } else { Rc::new(Vec::new()) };
     }
 
     /// In the lanes of `mask` one of two values, nobody knows which.
@@ -211,6 +209,9 @@ impl<E: Events> Machine<'_, E> {
             _ => Region::Number,
         };
         let unknown = Value::open(self.terms.any(origin, region));
+        if let Some(fetches) = program.fetches.get(&(header, register)) {
+            return self.next_tickets(warp, register, fetches, &unknown);
+        }
         let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
         let drifts = self.drifts(warp, header, steps);
         let own = self.warps[warp].registers[register.index()].clone();
@@ -221,7 +222,12 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
-    fn drifts(&mut self, warp: usize, header: BlockId, steps: &[flow::Step]) -> [Option<u64>; WARP] {
+    fn drifts(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        steps: &[flow::Step],
+    ) -> [Option<u64>; WARP] {
         let at = self.program.blocks[header.index()].first;
         let mut drifts = [Some(0_u64); WARP];
         for step in steps {

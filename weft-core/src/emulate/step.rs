@@ -196,11 +196,13 @@ impl<E: Events> Machine<'_, E> {
             Operand::Register(register) => self.warps[warp].registers[register.index()].clone(),
             Operand::Not(register) => {
                 let value = self.warps[warp].registers[register.index()].clone();
-                value.complement(|own| {
-                    self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1)
-                })
+                value
+                    .complement(|own| self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1))
             }
             Operand::Constant(bits) => Value::uniform(*bits),
+            Operand::Shared { variable, offset } => {
+                Value::uniform(variable.wrapping_add_signed(*offset))
+            }
             Operand::Special(special) => self.special(warp, pc, *special),
             Operand::Opaque => Value::open(self.terms.fresh(Origin::Unsupported(pc))),
         }
@@ -211,9 +213,7 @@ impl<E: Events> Machine<'_, E> {
             |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
         let (block, grid) = (self.inputs.block, self.inputs.grid);
         let mask = |of: fn(u32) -> u32| {
-            Value::each(std::array::from_fn(|lane| {
-                u64::from(of(u32::try_from(lane).unwrap_or(0)))
-            }))
+            Value::each(std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))))
         };
         match special {
             Special::Tid(0) if block.y == 1 && block.z == 1 => {

@@ -10,7 +10,9 @@ use super::machine::Machine;
 use super::term::Region;
 use super::ticket::Queue;
 use super::value::{LaneMask, Value, WARP, lanes};
+use crate::flow::Holds;
 use crate::ptx::Space;
+use crate::ptx::isa::Effect;
 
 /// Lanes of an open access that are laid out in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,42 +27,66 @@ struct Group {
 impl<E: Events> Machine<'_, E> {
     /// An access at known addresses.
     pub(super) fn tell_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
-        let &Piece { decoded, addresses, lanes: mask, .. } = piece;
+        let &Piece { decoded, space, addresses, lanes: mask, .. } = piece;
         let maybe = self.maybe.as_ref().map(|maybe| maybe.origin);
-        let (kind, bytes) = (self.own_kind(decoded), piece.bytes());
-        let mirror = self.mirror(piece);
+        let kind = self.own_kind(decoded);
+        let variable = if space == Space::Shared { self.variable(piece) } else { None };
+        let mirror = self.mirror(piece, variable);
         let root = mirror.as_ref().map(|(root, _)| *root);
-        let access = Access { maybe, root, ..access(piece, addresses, mask, kind, stored) };
+        let access =
+            Access { maybe, variable, root, ..access(piece, addresses, mask, kind, stored) };
         self.check_bounds(&access);
         self.events.access(&access, self.terms);
         let Some((_, made_up)) = mirror else { return };
         let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
         let (addresses, is_anchored) = (&made_up, true);
-        let access = Access { addresses, kind, is_anchored, bytes, ..access };
+        let access = Access { addresses, kind, is_anchored, ..access };
         self.events.access(&access, self.terms);
     }
 
+    /// The variable in shared memory that all lanes access.
+    fn variable(&self, piece: &Piece<'_>) -> Option<usize> {
+        let of = |lane: u32| {
+            let first = piece.addresses.lane(lane as usize % WARP);
+            self.program.shared_variable(first, first.saturating_add(u64::from(piece.bytes())))
+        };
+        let mask = piece.lanes;
+        let ends = [mask.trailing_zeros(), mask.checked_ilog2().unwrap_or(0)].map(of);
+        // Lanes that grow by a step lie between the ends.
+        let is_one = match piece.addresses.as_affine() {
+            Some(_) => ends[0] == ends[1],
+            None => lanes(mask).all(|lane| of(u32::try_from(lane).unwrap_or(0)) == ends[0]),
+        };
+        ends[0].filter(|_| is_one)
+    }
+
     /// Where lanes at known addresses of one place are mirrored.
-    fn mirror(&self, piece: &Piece<'_>) -> Option<(Root, Value)> {
+    fn mirror(&self, piece: &Piece<'_>, variable: Option<usize>) -> Option<(Root, Value)> {
         let &Piece { space, addresses, lanes: mask, .. } = piece;
         let place = |lane: usize| match space {
             Space::Global => argument_of(addresses.lane(lane)),
-            _ => None,
+            _ => variable,
         };
         let first = place(mask.trailing_zeros() as usize % WARP);
-        if space == Space::Global && first.is_none() {
-            return None;
-        }
-        let root = self.terms.mirror(first)?;
+        let own = (space == Space::Global, first);
+        let root = self.terms.mirror(own)?;
         let mut made_up = [0; WARP];
         for lane in lanes(mask) {
             let bits = addresses.lane(lane);
             made_up[lane] = self
                 .terms
-                .mirrored(first, root, bits, piece.bytes())
+                .mirrored(own, root, bits, piece.bytes())
                 .filter(|_| place(lane) == first)?;
         }
         Some((root, Value::each(made_up)))
+    }
+
+    /// The variable in shared memory to whose address the open part of an address is added.
+    fn shared_base(&self, piece: &Piece<'_>) -> Option<usize> {
+        match self.program.holds[piece.instr.address?.base?.index()] {
+            Holds::Shared(variable) => Some(variable),
+            _ => None,
+        }
     }
 
     /// An access at open addresses.
@@ -71,10 +97,12 @@ impl<E: Events> Machine<'_, E> {
         for lane in lanes(open) {
             let whole = addresses.whole(lane);
             let region = match self.terms.region(whole) {
-                Region::Buffer(argument) if is_global => Some(argument),
+                _ if !is_global => self.shared_base(piece),
+                Region::Buffer(argument) => Some(argument),
                 _ => None,
             };
-            let laid = self.terms.lay_out(is_global, whole, piece.bytes());
+            let place = (is_global, region);
+            let laid = self.terms.lay_out(place, whole, piece.bytes());
             let group = Group {
                 region,
                 root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),
@@ -90,7 +118,7 @@ impl<E: Events> Machine<'_, E> {
         if kind.writes {
             let regions: BTreeSet<_> = groups.keys().map(|group| group.region).collect();
             for region in regions {
-                self.terms.tickets.write_somewhere(is_global, region, kind.is_atomic);
+                self.terms.tickets.write_somewhere((is_global, region), kind.is_atomic);
             }
         }
         for (group, (mask, laid)) in groups {
@@ -111,7 +139,7 @@ impl<E: Events> Machine<'_, E> {
             };
             let (is_anchored, addresses) = (true, at(|laid| Some(laid.address)));
             let access = access(piece, &addresses, mask, own, &stored);
-            let access = Access { maybe, root, is_anchored, ..access };
+            let access = Access { maybe, is_anchored, root, ..access };
             self.events.access(&access, self.terms);
             if is_mirrored {
                 let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
@@ -131,6 +159,22 @@ fn access<'a>(
     stored: &'a [Value],
 ) -> Access<'a> {
     let &Piece { warp, pc, space, .. } = piece;
-    let (bytes, maybe, is_anchored, root) = (piece.bytes(), None, false, None);
-    Access { warp, lanes, pc, space, addresses, bytes, kind, stored, maybe, is_anchored, root }
+    // The operand of an atomic is not what it leaves.
+    let stored = if piece.decoded.row.effect == Effect::Atomic { &[] } else { stored };
+    let (bytes, is_anchored) = (piece.bytes(), false);
+    let (maybe, variable, root) = (None, None, None);
+    Access {
+        warp,
+        lanes,
+        pc,
+        space,
+        addresses,
+        bytes,
+        kind,
+        stored,
+        maybe,
+        variable,
+        is_anchored,
+        root,
+    }
 }

@@ -178,6 +178,11 @@ impl Terms {
         self.get(id).map_or(1, |term| term.modulus)
     }
 
+    /// Its width.
+    pub(super) fn bits(&self, id: TermId) -> u32 {
+        self.get(id).map_or(64, |term| term.bits)
+    }
+
     /// Whether no address is in it.
     pub(super) fn is_number(&self, id: TermId) -> bool {
         self.get(id).is_some_and(|term| term.region == Region::Number)
@@ -217,13 +222,21 @@ impl Terms {
             return self.any(term.origin, term.region);
         }
         let id = TermId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        let atoms = if term.atoms.is_empty() && term.drift == 0 { vec![(id, 1)] } else { term.atoms };
+        let atoms =
+            if term.atoms.is_empty() && term.drift == 0 { vec![(id, 1)] } else { term.atoms };
         self.all.push(Term { atoms, ..term });
         self.known.insert(key, id);
         id
     }
 
-    fn atom(&mut self, key: Key, origin: Origin, region: Region, bits: u32, modulus: u64) -> TermId {
+    fn atom(
+        &mut self,
+        key: Key,
+        origin: Origin,
+        region: Region,
+        bits: u32,
+        modulus: u64,
+    ) -> TermId {
         let inner = if let Key::Extension(inner, ..) = key { Some(inner) } else { None };
         let term = Term { origin, region, bits, atoms: Vec::new(), drift: 0, modulus, inner };
         self.intern(key, term)
@@ -257,7 +270,13 @@ impl Terms {
     }
 
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
-    pub(super) fn operation(&mut self, opcode: u64, operands: &[Lane], region: Region, bits: u32) -> TermId {
+    pub(super) fn operation(
+        &mut self,
+        opcode: u64,
+        operands: &[Lane],
+        region: Region,
+        bits: u32,
+    ) -> TermId {
         let mut open = operands.iter().filter_map(|lane| lane.term);
         let origin = open.next().and_then(|id| self.origin(id)).unwrap_or(Origin::Register);
         if operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id)) {
@@ -329,7 +348,9 @@ impl Terms {
             }
             is_same
         });
-        atoms.iter_mut().for_each(|(_, factor)| *factor = truncate(*factor, bits));
+        for (_, factor) in &mut atoms {
+            *factor = truncate(*factor, bits);
+        }
         atoms.retain(|(_, factor)| *factor != 0);
         let drift = drift_in(bits, drift);
         match (atoms.as_slice(), drift) {

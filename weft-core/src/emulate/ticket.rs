@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::anchor::Place;
-use super::term::{TermId, Terms};
+use super::term::{Lane, TermId, Terms};
 
 /// Where a counter lies: global or not, the cta whose shared memory holds it, first byte.
 pub(super) type At = (bool, u32, u64);
@@ -54,9 +54,12 @@ pub(super) struct Tickets {
     /// The least step of a count.
     steps: HashMap<Count, u64>,
     spoiled: BTreeSet<At>,
-    spoiled_places: BTreeSet<(bool, Place)>,
+    spoiled_places: BTreeSet<Place>,
     of: HashMap<TermId, Count>,
-    queues: HashMap<(Place, bool, Count, u64), Queue>,
+    /// Whether a ticket was stored or given to another lane: then nobody may stand in for the next ones of a loop.
+    is_passed_on: bool,
+    stands_in: bool,
+    queues: HashMap<(Place, Count, u64), Queue>,
     indexed: Vec<Indexed>,
     changed: bool,
 }
@@ -112,7 +115,7 @@ impl Tickets {
             others.into_iter().chain([at]).for_each(|own| self.spoil(own));
         }
         let is_spoiled = self.spoiled.contains(&at)
-            || [place, None].iter().any(|own| self.spoiled_places.contains(&(at.0, *own)));
+            || [place, (at.0, None)].iter().any(|own| self.spoiled_places.contains(own));
         if is_spoiled {
             return None;
         }
@@ -130,15 +133,43 @@ impl Tickets {
     }
 
     /// A write at an open address of a place; `None`: anywhere.
-    pub(super) fn write_somewhere(&mut self, is_global: bool, place: Place, is_atomic: bool) {
+    pub(super) fn write_somewhere(&mut self, place: Place, is_atomic: bool) {
         if is_atomic {
-            self.changed |= self.spoiled_places.insert((is_global, place));
+            self.changed |= self.spoiled_places.insert(place);
         }
         let may_be_hit = |(at, counter): &(&At, &mut Counter)| {
-            let is_apart = matches!((place, counter.place), (Some(a), Some(b)) if a != b);
-            at.0 == is_global && !is_apart
+            let is_apart = matches!((place.1, counter.place.1), (Some(a), Some(b)) if a != b);
+            at.0 == place.0 && !is_apart
         };
         self.counters.iter_mut().filter(may_be_hit).for_each(|(_, counter)| counter.count += 1);
+    }
+
+    /// The ticket that a term is.
+    pub(super) fn of(&self, term: TermId) -> Option<Count> {
+        self.of.get(&term).copied()
+    }
+
+    /// The count of a counter by now.
+    pub(super) fn count(&self, at: At) -> Option<Count> {
+        let counter = self.counters.get(&at)?;
+        let is_spoiled = self.spoiled.contains(&at)
+            || [counter.place, (at.0, None)].iter().any(|own| self.spoiled_places.contains(own));
+        (!is_spoiled).then_some((at, counter.count))
+    }
+
+    /// Notes that a term stands in for tickets that one lane fetches; false if it cannot.
+    pub(super) fn stand_in(&mut self, term: TermId, count: Count) -> bool {
+        self.stands_in = true;
+        if !self.is_passed_on {
+            self.of.insert(term, count);
+        }
+        !self.is_passed_on
+    }
+
+    /// A lane's ticket leaves it.
+    pub(super) fn pass_on(&mut self) {
+        self.changed |= self.stands_in && !self.is_passed_on;
+        self.is_passed_on = true;
     }
 
     /// Notes that a term is a ticket.
@@ -152,7 +183,6 @@ impl Terms {
     /// ticket's multiple on.
     pub(super) fn queue(
         &mut self,
-        is_global: bool,
         place: Place,
         term: TermId,
         offset: i64,
@@ -160,7 +190,7 @@ impl Terms {
     ) -> Option<Queue> {
         let (count, factor) = self.ticket(term)?;
         let next = Queue(u32::try_from(self.tickets.indexed.len()).ok()?);
-        let key = (place, is_global, count, factor);
+        let key = (place, count, factor);
         let queue = *self.tickets.queues.entry(key).or_insert(next);
         if queue == next {
             let bytes = (i64::MAX, i64::MIN);
@@ -169,6 +199,15 @@ impl Terms {
         let own = &mut self.tickets.indexed[queue.0 as usize].bytes;
         *own = (own.0.min(offset), own.1.max(offset.checked_add(i64::from(bytes))?));
         Some(queue)
+    }
+
+    /// Whether tickets are in a lane.
+    pub(super) fn has_ticket(&self, lane: Lane) -> bool {
+        let Some(term) = lane.term else { return false };
+        self.atoms(term).iter().any(|&(atom, _)| {
+            self.tickets.of.contains_key(&atom)
+                || self.extended(atom).is_some_and(|inner| self.has_ticket(Lane::open(inner)))
+        })
     }
 
     /// The one ticket that a term is a multiple of.

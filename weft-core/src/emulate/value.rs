@@ -77,11 +77,7 @@ impl Value {
 
     /// `base + lane * step`.
     pub const fn affine(base: u64, step: u64) -> Self {
-        if step == 0 {
-            Self::uniform(base)
-        } else {
-            Self::of(Shape::Affine(base, step))
-        }
+        if step == 0 { Self::uniform(base) } else { Self::of(Shape::Affine(base, step)) }
     }
 
     /// A predicate.
@@ -122,9 +118,8 @@ impl Value {
 
     /// The same bits, added to these terms.
     pub(super) fn on(self, terms: [Option<TermId>; WARP]) -> Self {
-        let open = (0..WARP)
-            .filter(|lane| terms[*lane].is_some())
-            .fold(0, |open, lane| open | 1 << lane);
+        let open =
+            (0..WARP).filter(|lane| terms[*lane].is_some()).fold(0, |open, lane| open | 1 << lane);
         let mut some = terms.iter().copied().flatten();
         let bases = match some.next() {
             None => Bases::None,
@@ -137,9 +132,7 @@ impl Value {
     /// The same bits, added to one term in all lanes.
     pub(super) fn on_one(self, term: Option<TermId>) -> Self {
         match term {
-            Some(term) => {
-                Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(term) }
-            }
+            Some(term) => Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(term) },
             None => Self::of(self.shape),
         }
     }
@@ -154,13 +147,9 @@ impl Value {
         Self::of(self.shape.clone())
     }
 
-    /// The one term of all lanes, if they are all open on it; `Some(None)` if all are known.
-    pub(super) const fn one_base(&self) -> Option<Option<TermId>> {
-        match self.bases {
-            Bases::None => Some(None),
-            Bases::One(term) if self.open == LaneMask::MAX => Some(Some(term)),
-            _ => None,
-        }
+    /// Whether all lanes are open on one term.
+    pub(super) const fn has_one_term(&self) -> bool {
+        matches!(self.bases, Bases::One(_)) && self.open == LaneMask::MAX
     }
 
     /// The term of a lane, if it is open.

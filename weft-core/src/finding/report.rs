@@ -49,6 +49,8 @@ impl Verdict {
 pub enum Assumption {
     /// Pointer arguments point to different buffers.
     DisjointBuffers,
+    /// Accesses at open addresses stay within their variables.
+    WithinVariables,
     /// Lanes of a warp run in lock step.
     WarpSynchronous,
     /// Counters of `atomics = "unique"` do not wrap around.
@@ -73,6 +75,9 @@ impl Assumption {
         match self {
             Self::DisjointBuffers => {
                 "pointer arguments point to buffers that do not overlap, and stay within them"
+            }
+            Self::WithinVariables => {
+                "accesses at open addresses stay within the shared variable from whose address they start"
             }
             Self::WarpSynchronous => {
                 "the lanes of a warp run in lock step (warp-synchronous = true)"

@@ -67,6 +67,7 @@ pub(super) fn build(linked: Linked) -> Program {
         entry: number[0],
         holds: Vec::new(),
         steps: super::Steps::new(),
+        fetches: super::Fetches::new(),
         is_irreducible: loops.is_irreducible,
     };
     let mut raw: Vec<Raw> = raw;

@@ -182,6 +182,7 @@ impl<'m> Linker<'m> {
     ) -> Result<Operand, LinkError> {
         Ok(match self.meaning(frame, name)? {
             Meaning::Register(register) => Operand::Register(register),
+            Meaning::Address(Space::Shared, variable) => Operand::Shared { variable, offset },
             Meaning::Address(_, address) => Operand::Constant(address.wrapping_add_signed(offset)),
             Meaning::Special(special) => Operand::Special(special),
             Meaning::Opaque => Operand::Opaque,

@@ -42,6 +42,7 @@ impl Holds {
         match (self, other) {
             (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
             (Self::Param(a), Self::Param(b)) if a == b => Self::Param(a),
+            (Self::Shared(a), Self::Shared(b)) if a == b => Self::Shared(a),
             (Self::Number, Self::Number) => Self::Number,
             _ => Self::Mixed,
         }
@@ -89,6 +90,9 @@ fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
         Operand::Constant(bits) if *bits < LEAST_ADDRESS => Holds::Number,
+        Operand::Shared { variable, .. } => {
+            program.shared_at(*variable).map_or(Holds::Mixed, Holds::Shared)
+        }
         Operand::Special(_) => Holds::Number,
         _ => Holds::Mixed,
     };
@@ -96,7 +100,11 @@ fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
     // What has at most 32 bits is no address; wider values must come of numbers alone.
     let is_narrow = decoded.source_type().bits() <= 32;
     let is_number = |count: usize| {
-        is_narrow || (0..count).all(|at| matches!(source(at), Holds::Number | Holds::Nothing))
+        (0..count).all(|at| match source(at) {
+            Holds::Number | Holds::Nothing => true,
+            Holds::Shared(_) => false,
+            Holds::Param(_) | Holds::Mixed => is_narrow,
+        })
     };
     match decoded.row.opcode {
         Opcode::Ld => match instr.address {
@@ -108,7 +116,10 @@ fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
             _ => Holds::Mixed,
         },
         Opcode::Mov if instr.sources.len() == 1 => source(0),
-        Opcode::Cvta if decoded.space == Space::Global => source(0),
+        Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared) => source(0),
+        // An address in shared memory has 32 bits, in whatever register.
+        Opcode::Cvt if matches!(source(0), Holds::Shared(_)) => source(0),
+        Opcode::Selp => source(0).join(source(1)),
         Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
         Opcode::Mad if is_number(2) => source(2),
         Opcode::Mul

@@ -77,6 +77,13 @@ pub enum Operand {
     Not(Reg),
     /// 64 bits; literals of a float instruction are already of its type.
     Constant(u64),
+    /// An address in shared memory: that of a variable plus an offset.
+    Shared {
+        /// The variable's first byte.
+        variable: u64,
+        /// In bytes.
+        offset: i64,
+    },
     /// A special register.
     Special(Special),
     /// Something whose value is not modelled, such as the address of a function.
@@ -269,6 +276,9 @@ pub enum Holds {
     Nothing,
     /// A parameter's value, plus numbers.
     Param(usize),
+    /// The address of a variable in shared memory, by index of the program's symbols, plus numbers. Dynamic shared
+    /// memory is one variable, whatever names it has.
+    Shared(usize),
     /// The result of arithmetic that no address comes out of: a product, a shift, a constant.
     Number,
     /// Anything else: it may be an address of something else.
@@ -298,6 +308,8 @@ pub struct Program {
     pub holds: Vec<Holds>,
     /// What loops add to registers that they only add to.
     pub steps: super::Steps,
+    /// The atomics that give registers of loops their values.
+    pub fetches: super::Fetches,
     /// Whether a cycle has several entries, so that the sort order is that of a depth-first search.
     pub is_irreducible: bool,
 }
@@ -307,6 +319,23 @@ impl Program {
     pub fn instructions(&self, block: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
         let block = &self.blocks[block.index()];
         (block.first.0..block.end.0).map(|pc| (Pc(pc), &self.code[pc as usize]))
+    }
+
+    /// The variable in shared memory with this first byte, by index of the symbols.
+    pub(super) fn shared_at(&self, first: u64) -> Option<usize> {
+        let is_it = |own: &Symbol| own.space == Space::Shared && own.address == first;
+        self.symbols.iter().position(is_it)
+    }
+
+    /// The variable in shared memory that holds all these bytes, by index of the symbols. What is behind the static
+    /// ones is the dynamic one.
+    pub fn shared_variable(&self, first: u64, end: u64) -> Option<usize> {
+        let holds = |own: &Symbol| match own.size {
+            _ if own.space != Space::Shared => false,
+            0 => own.address <= first,
+            size => own.address <= first && end <= own.address + size,
+        };
+        self.symbols.iter().position(holds)
     }
 
     /// The place of an instruction.

@@ -5,11 +5,11 @@
 //! leads back to the register through sums with operands that the loop does not define; each register on the way has one
 //! definition in the loop, unguarded, and it dominates its use, so that no value from before the loop gets in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::dominators::immediate_dominators;
-use super::program::{BlockId, Instr, Operand, Pc, Program, Reg};
-use crate::ptx::isa::{Modifier, Opcode};
+use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
+use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// What one definition adds: operands, and whether each is subtracted.
 pub type Step = Vec<(Operand, bool)>;
@@ -17,12 +17,15 @@ pub type Step = Vec<(Operand, bool)>;
 /// By loop header and register: what each of its definitions in the loop adds.
 pub type Steps = HashMap<(BlockId, Reg), Vec<Step>>;
 
+/// By loop header and register: the atomics of the loop, at addresses that it does not define, that return its values.
+pub type Fetches = HashMap<(BlockId, Reg), Vec<Pc>>;
+
 /// Sums on the way of one definition.
 const MAX_LINKS: usize = 16;
 
 /// Finds all of them.
-pub(super) fn find(program: &Program) -> Steps {
-    let mut steps = Steps::new();
+pub(super) fn find(program: &Program) -> (Steps, Fetches) {
+    let (mut steps, mut fetches) = (Steps::new(), Fetches::new());
     let graph = Graph::of(program);
     let headers = program.blocks.iter().flat_map(|block| block.loops.iter().copied());
     let mut headers: Vec<_> = headers.collect();
@@ -35,10 +38,15 @@ pub(super) fn find(program: &Program) -> Steps {
                 definitions.iter().map(|at| inside.step(*register, *at)).collect();
             if let Some(all) = all {
                 steps.insert((header, *register), all);
+                continue;
+            }
+            let all: Option<Vec<_>> = definitions.iter().map(|at| inside.fetch(*at)).collect();
+            if let Some(all) = all {
+                fetches.insert((header, *register), all);
             }
         }
     }
-    steps
+    (steps, fetches)
 }
 
 /// Where instructions stand, and which blocks dominate which.
@@ -75,12 +83,12 @@ impl Graph {
 struct Inside<'p> {
     program: &'p Program,
     graph: &'p Graph,
-    definitions: HashMap<Reg, Vec<Pc>>,
+    definitions: BTreeMap<Reg, Vec<Pc>>,
 }
 
 impl<'p> Inside<'p> {
     fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
-        let mut definitions: HashMap<Reg, Vec<Pc>> = HashMap::new();
+        let mut definitions: BTreeMap<Reg, Vec<Pc>> = BTreeMap::new();
         for block in program.blocks.iter().filter(|block| block.loops.contains(&header)) {
             for at in block.first.0..block.end.0 {
                 for dest in program.code[at as usize].dests.iter().flatten() {
@@ -110,6 +118,25 @@ impl<'p> Inside<'p> {
         None
     }
 
+    /// The atomic that returns what a definition defines.
+    fn fetch(&self, definition: Pc) -> Option<Pc> {
+        let instr = &self.program.code[definition.index()];
+        if let (Some(Opcode::Mov), [Operand::Register(source)]) =
+            (instr.decoded().map(|decoded| decoded.row.opcode), &*instr.sources)
+        {
+            let [only] = self.definitions.get(source)?.as_slice() else { return None };
+            let is_atomic = self.program.code[only.index()].effect() == Effect::Atomic;
+            let is_before = self.graph.is_before(*only, definition);
+            return if is_atomic && is_before { self.fetch(*only) } else { None };
+        }
+        let is_fixed = |at: Address| at.base.is_none_or(|own| !self.definitions.contains_key(&own));
+        let is_fetch = instr.effect() == Effect::Atomic
+            && instr.guard.is_none()
+            && instr.dests.len() == 1
+            && instr.address.is_some_and(is_fixed);
+        is_fetch.then_some(definition)
+    }
+
     /// The register that an instruction copies or adds to, and what it adds.
     fn link(&self, instr: &Instr) -> Option<(Reg, Option<(Operand, bool)>)> {
         let decoded = instr.decoded()?;
@@ -121,7 +148,7 @@ impl<'p> Inside<'p> {
         }
         let is_inside = |operand: &Operand| match operand {
             Operand::Register(register) => self.definitions.contains_key(register),
-            Operand::Constant(_) | Operand::Special(_) => false,
+            Operand::Constant(_) | Operand::Shared { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque => true,
         };
         match (decoded.row.opcode, &*instr.sources) {

@@ -11,7 +11,8 @@ use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Queue, Root, argument_o
 use crate::order::Order;
 use crate::ptx::Space;
 
-/// Whether it is of global memory, and the argument in whose buffer it lies; `None`: anywhere, or in a variable.
+/// Whether it is of global memory; the argument in whose buffer it lies, or the variable in shared memory; `None`:
+/// anywhere, or in a variable of global memory.
 type Place = (bool, Option<usize>);
 
 /// An access in the cell of its buffer.
@@ -77,7 +78,11 @@ impl OpenAccesses {
             self.known.insert((place, access.kind, access.root));
             if self.cells.is_some() {
                 let entry = Entry::new(access.warp, mask, access.kind, order);
-                self.note(place, Noted { entry, compared: (place, access.root, None), open: None }, order);
+                self.note(
+                    place,
+                    Noted { entry, compared: (place, access.root, None), open: None },
+                    order,
+                );
             }
         }
     }
@@ -121,6 +126,11 @@ impl OpenAccesses {
         }
     }
 
+    /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
+    pub fn stays_in_variables(&self) -> bool {
+        self.open.iter().any(|access| !access.is_global && access.region.is_some())
+    }
+
     /// Accesses of these queues that are indexed with different tickets are apart.
     pub fn set_apart(&mut self, apart: BTreeSet<Queue>) {
         self.apart = apart;
@@ -156,7 +166,7 @@ impl OpenAccesses {
 /// The lanes of an access by the buffer that they access.
 fn buffers(access: &Access<'_>) -> Vec<(Option<usize>, LaneMask)> {
     if access.space != Space::Global {
-        return vec![(None, access.lanes)];
+        return vec![(access.variable, access.lanes)];
     }
     let buffer = |lane: usize| argument_of(access.addresses.lane(lane));
     let ends = [access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0)];

@@ -22,7 +22,7 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     let mut explained = Explained {
         history: History::new(watched),
         pairs: Racing::default(),
-        terms: Terms::new(true),
+        terms: Terms::new(),
     };
     run(program, schedule, &mut explained)?;
     let pairs = explained.pairs();
@@ -179,6 +179,9 @@ impl Run<'_> {
             kind,
             stored: &[],
             maybe: None,
+            variable: None,
+            is_anchored: false,
+            root: None,
         };
         pass.access(&access, &self.order);
     }

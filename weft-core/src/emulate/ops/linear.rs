@@ -18,21 +18,19 @@ pub(super) fn eval(
         return None;
     }
     let lane = mask.trailing_zeros() as usize % WARP;
-    let is_one = |source: &Value| {
-        source.one_base().is_some_and(|base| base.is_some() || source.as_uniform().is_some())
-    };
+    let is_one = |source: &Value| source.has_one_term() || source.as_uniform().is_some();
     // What is added does not decide the term, only what is multiplied with: known lanes of a sum need not be equal.
     let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub)
-        && sources.iter().all(|source| source.one_base().is_some());
+        && sources.iter().all(|source| source.has_one_term() || source.open_lanes() == 0);
     if is_sum || sources.iter().all(is_one) {
         let operands: Vec<_> = sources.iter().map(|source| source.whole(lane)).collect();
-        let term = combination(terms, decoded, &operands)?;
+        let term = combination(terms, decoded, &operands)?.term;
         return Some(bits(decoded, sources, mask)?.on_one(term));
     }
     let mut bases = [None; WARP];
     for lane in lanes(mask) {
         let operands: Vec<_> = sources.iter().map(|source| source.whole(lane)).collect();
-        bases[lane] = combination(terms, decoded, &operands)?;
+        bases[lane] = combination(terms, decoded, &operands)?.term;
     }
     Some(bits(decoded, sources, mask)?.on(bases))
 }
@@ -51,17 +49,20 @@ fn bits(decoded: &Decoded, sources: &[Value], mask: LaneMask) -> Option<Value> {
     Some(Value::each(each))
 }
 
-/// The term of the result in one lane: `None` if the operation is not linear in what is open, `Some(None)` if the
-/// result is known.
-fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Option<TermId>> {
+/// The result of an operation that is linear in what is open.
+struct Linear {
+    /// `None`: it is known.
+    term: Option<TermId>,
+}
+
+type Addends = Vec<(TermId, u64)>;
+
+/// The term of the result in one lane; `None` if the operation is not linear in what is open.
+fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Linear> {
     if a.iter().all(|lane| lane.term.is_none()) {
-        return Some(None);
+        return Some(Linear { term: None });
     }
     let ty = decoded.ty();
-    let is_integer = |ty: Type| {
-        !ty.is_float()
-            && !matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128)
-    };
     let has_carry =
         decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
     if !is_integer(ty) || has_carry {
@@ -70,55 +71,53 @@ fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Optio
     let is_wide = decoded.modifiers.has(Modifier::Wide);
     let bits = if is_wide { (ty.bits() * 2).min(64) } else { ty.bits() };
     let addend = |lane: &Lane, factor: u64| lane.term.map(|term| (term, factor));
-    let addends: Vec<Option<(TermId, u64)>> = match (decoded.row.opcode, a) {
-        (Opcode::Add, [x, y]) => vec![addend(x, 1), addend(y, 1)],
-        (Opcode::Sub, [x, y]) => vec![addend(x, 1), addend(y, u64::MAX)],
-        (Opcode::Neg, [x]) => vec![addend(x, u64::MAX)],
-        (Opcode::Cvta, [x]) => vec![addend(x, 1)],
-        (Opcode::Mul, [x, y]) => vec![product(terms, ty, is_wide, *x, *y)?],
-        (Opcode::Mad, [x, y, z]) => vec![product(terms, ty, is_wide, *x, *y)?, addend(z, 1)],
+    let addends: Addends = match (decoded.row.opcode, a) {
+        (Opcode::Add, [x, y]) => addend(x, 1).into_iter().chain(addend(y, 1)).collect(),
+        (Opcode::Sub, [x, y]) => addend(x, 1).into_iter().chain(addend(y, u64::MAX)).collect(),
+        (Opcode::Neg, [x]) => addend(x, u64::MAX).into_iter().collect(),
+        (Opcode::Cvta, [x]) => addend(x, 1).into_iter().collect(),
+        (Opcode::Mul, [x, y]) => product(terms, ty, is_wide, *x, *y)?,
+        (Opcode::Mad, [x, y, z]) => {
+            let mut addends = product(terms, ty, is_wide, *x, *y)?;
+            addends.extend(addend(z, 1));
+            addends
+        }
         (Opcode::Shl, [x, Lane { bits: amount, term: None }]) => {
             let amount = u32::try_from(truncate(*amount, 32)).ok().filter(|own| *own < bits)?;
-            vec![product(terms, ty, false, *x, Lane::known(1 << amount))?]
+            product(terms, ty, false, *x, Lane::known(1 << amount))?
         }
-        (Opcode::Or, [x, Lane { bits: low, term: None }])
-        | (Opcode::Or, [Lane { bits: low, term: None }, x]) => {
+        // Bits below all that is open: none of it gets lost, or all of it.
+        (
+            Opcode::Or | Opcode::And,
+            [x, Lane { bits: low, term: None }] | [Lane { bits: low, term: None }, x],
+        ) => {
             let term = terms.sum(bits, &[(x.term?, 1)], 0)?;
-            (truncate(*low, bits) < 1 << terms.zeros(term).min(63)).then_some(())?;
-            vec![Some((term, 1))]
-        }
-        (Opcode::And, [x, Lane { bits: low, term: None }])
-        | (Opcode::And, [Lane { bits: low, term: None }, x]) => {
-            let term = terms.sum(bits, &[(x.term?, 1)], 0)?;
-            (truncate(*low, bits) < 1 << terms.zeros(term).min(63)).then_some(())?;
-            vec![None]
+            let is_below = truncate(*low, bits) < 1 << terms.zeros(term).min(63);
+            let is_kept = decoded.row.opcode == Opcode::Or;
+            is_below.then(|| is_kept.then_some((term, 1)).into_iter().collect())?
         }
         (Opcode::Cvt, [x]) if is_integer(decoded.source_type()) => {
             let from = decoded.source_type();
-            let Some(term) = x.term else { return Some(None) };
-            let term = if from.bits() < bits {
-                terms.extension(term, from.bits(), from.is_signed())
-            } else {
-                Some(term)
+            let term = match x.term? {
+                term if from.bits() < bits => terms.extension(term, from.bits(), from.is_signed()),
+                term => Some(term),
             };
-            vec![term.map(|term| (term, 1))]
+            term.map(|term| (term, 1)).into_iter().collect()
         }
         _ => return None,
     };
-    let addends: Vec<_> = addends.into_iter().flatten().collect();
-    Some(terms.sum(bits, &addends, 0))
+    Some(Linear { term: terms.sum(bits, &addends, 0) })
+}
+
+fn is_integer(ty: Type) -> bool {
+    !ty.is_float()
+        && !matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128)
 }
 
 /// A product of something open and a known factor, as an addend.
-fn product(
-    terms: &mut Terms,
-    ty: Type,
-    is_wide: bool,
-    x: Lane,
-    y: Lane,
-) -> Option<Option<(TermId, u64)>> {
+fn product(terms: &mut Terms, ty: Type, is_wide: bool, x: Lane, y: Lane) -> Option<Addends> {
     let (open, term, factor) = match (x.term, y.term) {
-        (None, None) => return Some(None),
+        (None, None) => return Some(Addends::new()),
         (Some(term), None) => (x, term, y.bits),
         (None, Some(term)) => (y, term, x.bits),
         (Some(_), Some(_)) => return None,
@@ -130,9 +129,10 @@ fn product(
         } else {
             truncate(factor, bits)
         };
-        return Some(terms.extension(term, bits, ty.is_signed()).map(|term| (term, factor)));
+        let term = terms.extension(term, bits, ty.is_signed());
+        return Some(term.map(|term| (term, factor)).into_iter().collect());
     }
     // A multiple of an address is none.
     let is_number = bits <= 32 || Region::of(open.bits) == Region::Number || factor == 1;
-    is_number.then_some(Some((term, truncate(factor, bits))))
+    is_number.then(|| vec![(term, truncate(factor, bits))])
 }

@@ -95,7 +95,9 @@ fn lane_by_lane(
     }
     if failed != 0 {
         let term = terms.fresh(Origin::Unsupported(pc));
-        bases.iter_mut().for_each(|bases| lanes(failed).for_each(|lane| bases[lane] = Some(term)));
+        for bases in &mut bases {
+            lanes(failed).for_each(|lane| bases[lane] = Some(term));
+        }
     }
     let is_predicate = open | failed == 0 && matches!(decoded.row.opcode, Opcode::Setp);
     if is_predicate {
