@@ -148,9 +148,16 @@ const fn size(factor: u64) -> u64 {
     factor.cast_signed().unsigned_abs()
 }
 
-/// Drift within a width; that in a ring of 2^bits is that of a power of two. Pointers do not wrap.
+/// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers do not wrap, so that small drift
+/// stays as it is.
 const fn drift_in(bits: u32, drift: u64) -> u64 {
-    if bits >= 64 || drift == 0 { drift } else { gcd(drift, 1 << bits) % (1 << bits) }
+    const LARGEST: u64 = 1 << 31;
+    match bits {
+        _ if drift == 0 => 0,
+        64.. if drift < LARGEST => drift,
+        64.. => 1 << drift.trailing_zeros(),
+        _ => gcd(drift, 1 << bits) % (1 << bits),
+    }
 }
 
 impl Terms {

@@ -136,3 +136,131 @@ fn product(terms: &mut Terms, ty: Type, is_wide: bool, x: Lane, y: Lane) -> Opti
     let is_number = bits <= 32 || Region::of(open.bits) == Region::Number || factor == 1;
     is_number.then(|| vec![(term, truncate(factor, bits))])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::compute;
+    use super::*;
+    use crate::emulate::term::Origin;
+    use crate::flow::Pc;
+    use crate::ptx::isa;
+
+    const OPERATIONS: [(&str, [u32; 4]); 19] = [
+        ("add.u32", [32, 32, 32, 0]),
+        ("sub.u32", [32, 32, 32, 0]),
+        ("neg.s32", [32, 32, 0, 0]),
+        ("mul.lo.u32", [32, 32, 32, 0]),
+        ("mad.lo.u32", [32, 32, 32, 32]),
+        ("shl.b32", [32, 32, 32, 0]),
+        ("or.b32", [32, 32, 32, 0]),
+        ("and.b32", [32, 32, 32, 0]),
+        ("min.u32", [32, 32, 32, 0]),
+        ("cvt.u64.u32", [64, 32, 0, 0]),
+        ("cvt.s64.s32", [64, 32, 0, 0]),
+        ("cvt.u32.u64", [32, 64, 0, 0]),
+        ("cvt.s64.s16", [64, 32, 0, 0]),
+        ("mul.wide.u32", [64, 32, 32, 0]),
+        ("mad.wide.s32", [64, 32, 32, 64]),
+        ("add.u64", [64, 64, 64, 0]),
+        ("sub.u64", [64, 64, 64, 0]),
+        ("shl.b64", [64, 64, 32, 0]),
+        ("and.b64", [64, 64, 64, 0]),
+    ];
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, most: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % most
+        }
+
+        fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+            &all[usize::try_from(self.below(all.len() as u64)).unwrap()]
+        }
+    }
+
+    /// A register, and what it holds for some values of the atoms and drifts.
+    struct Register {
+        value: Value,
+        bits: u32,
+        actual: [u64; WARP],
+    }
+
+    const CONSTANTS: [u64; 11] = [0, 1, 3, 4, 8, 12, 31, 64, 255, 1024, 0xffff_fffc];
+
+    fn start(random: &mut Random, terms: &mut Terms, at: u64) -> Register {
+        let bits = if at.is_multiple_of(2) { 32 } else { 64 };
+        let atom = terms.initial(Origin::Register, 8 * at, bits / 8);
+        let drift = *random.one_of(&[0, 0, 4, 12, 1024]);
+        let own = random.below(if bits == 32 { 1 << 32 } else { 1 << 40 });
+        let step = random.below(3) * 4;
+        let lanes = Value::affine(random.below(100), step).on_one(Some(atom));
+        let value =
+            Value::from_lanes(|lane| terms.drifting(lanes.whole(lane), drift, Origin::Register));
+        let actual = std::array::from_fn(|lane| {
+            let rounds = random.below(1 << 20);
+            truncate(own.wrapping_add(lanes.lane(lane)).wrapping_add(drift * rounds), bits)
+        });
+        Register { value, bits, actual }
+    }
+
+    /// What a term says of the values of two lanes holds, whatever the atoms and drifts are.
+    #[test]
+    fn lanes_on_one_term_differ_as_the_term_says() {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let (mut compared, mut known) = (0, 0);
+        for _ in 0..3000 {
+            let mut terms = Terms::new();
+            let mut all: Vec<_> = (0..4).map(|at| start(&mut random, &mut terms, at)).collect();
+            for _ in 0..12 {
+                let (mnemonic, [bits, sources @ ..]) = *random.one_of(&OPERATIONS);
+                let decoded = isa::decode(mnemonic).unwrap();
+                let mut pick = |width: u32| {
+                    let of_width: Vec<_> = all.iter().filter(|own| own.bits == width).collect();
+                    let chosen = *random.one_of(&of_width);
+                    if random.below(2) == 0 {
+                        return (chosen.value.clone(), chosen.actual);
+                    }
+                    let bits = *random.one_of(&CONSTANTS);
+                    (Value::uniform(bits), [bits; WARP])
+                };
+                let operands: Vec<_> =
+                    sources.into_iter().filter(|width| *width > 0).map(&mut pick).collect();
+                let values: Vec<_> = operands.iter().map(|(value, _)| value.clone()).collect();
+                let value =
+                    compute(&mut terms, Pc(0), &decoded, &values, 1, LaneMask::MAX).remove(0);
+                let actual = std::array::from_fn(|lane| {
+                    let args: Vec<_> = operands.iter().map(|(_, actual)| actual[lane]).collect();
+                    eval_lane(&decoded, &args).unwrap().0
+                });
+                all.push(Register { value, bits, actual });
+            }
+            let mut first = std::collections::HashMap::new();
+            for register in &all {
+                for lane in 0..WARP {
+                    let (own, actual) = (register.value.whole(lane), register.actual[lane]);
+                    let Some(term) = own.term else {
+                        assert_eq!(own.bits, actual, "known");
+                        known += 1;
+                        continue;
+                    };
+                    let (bits, modulus) = (terms.bits(term), terms.modulus(term));
+                    let &mut (other, there) = first.entry(term).or_insert((own.bits, actual));
+                    let said = own.bits.wrapping_sub(other);
+                    let wrong = truncate(actual.wrapping_sub(there).wrapping_sub(said), bits);
+                    let wrong = signed(wrong, bits).unsigned_abs();
+                    let holds = match modulus {
+                        0 => wrong == 0,
+                        _ => wrong.is_multiple_of(modulus),
+                    };
+                    assert!(holds, "{bits} bits, modulus {modulus}, off by {wrong}");
+                    compared += u32::from(modulus != 1);
+                }
+            }
+        }
+        assert!(compared > 100_000 && known > 10_000, "{compared} {known}");
+    }
+}
