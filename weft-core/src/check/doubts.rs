@@ -39,6 +39,13 @@ pub(super) fn unsettled(names: &Names<'_>) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("is not decided"), Some(help))
 }
 
+/// A race that the explaining pass did not meet again.
+pub(super) fn unexplained(names: &Names<'_>) -> Finding {
+    let message = "accesses race, but too many open values were told apart to name them".to_owned();
+    let help = "give the arguments that addresses depend on".to_owned();
+    open(Code::Limit, None, message, names.kernel_site("races somewhere"), Some(help))
+}
+
 /// The machine stopped because something was open.
 pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.

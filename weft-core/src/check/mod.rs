@@ -6,23 +6,24 @@ mod detector;
 mod doubts;
 mod faults;
 mod names;
+mod passes;
 mod races;
 mod recorder;
 mod request;
+mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Cta, DoubtKind, End, Inputs, Run, Terms};
-use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Stats};
+use crate::emulate::{End, Inputs, Terms};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, Pc, Program, Terminator};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
 use crate::ptx::isa::Effect;
-use crate::ptx::{Function, Module, Space};
-use crate::race::{Ctas, OpenAccesses};
+use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, Slice};
 
-use detector::Detector;
 use names::Names;
+use passes::{Decided, Decision, Passes};
 pub use request::CheckError;
 
 /// Checks `kernel` of `module` under `launch`. Deterministic.
@@ -67,149 +68,49 @@ fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
 }
 
-/// What the pass that decides found in one cta.
-struct Decided {
-    cta: Cta,
-    run: Run,
-    detector: Detector,
-}
-
-/// What the pass that decides found in all ctas.
-struct Decision {
-    ctas: Vec<Decided>,
-    between: Ctas,
-    open: OpenAccesses,
-    reached: Vec<bool>,
-}
-
-/// Runs the ctas, up to one whose barriers are broken.
-fn decide(
-    names: &Names<'_>,
-    inputs: &Inputs,
-    slice: &Slice,
-    ctas: &[Cta],
-    open: OpenAccesses,
-    terms: &mut Terms,
-) -> Decision {
-    let program = names.program;
-    let reached = vec![false; program.code.len()];
-    let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
-    terms.begin();
-    for &cta in ctas {
-        let (between, mut open) =
-            (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
-        open.next_cta();
-        let mut detector = Detector::new(inputs.block, cta.index, ctas.len() > 1, between, open);
-        let reached = &mut decision.reached;
-        let run = crate::emulate::run(program, slice, inputs, cta, terms, &mut detector, reached);
-        decision.between = std::mem::take(&mut detector.between);
-        decision.open = std::mem::take(&mut detector.open);
-        let is_out_of_fuel =
-            matches!(&run.end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
-        let is_broken =
-            barriers::is_defect(&run.end) || !detector.recycled.is_empty() || is_out_of_fuel;
-        decision.ctas.push(Decided { cta, run, detector });
-        if is_broken {
-            break;
-        }
-    }
-    decision
-}
-
-/// Decides again until accesses at open addresses are anchored as the pass before found; `None`: they never were.
-fn settle(
-    names: &Names<'_>,
-    inputs: &Inputs,
-    slice: &Slice,
-    ctas: &[Cta],
-    terms: &mut Terms,
-) -> Option<Decision> {
-    (0..MAX_PASSES).find_map(|_| {
-        let mut decision = decide(names, inputs, slice, ctas, OpenAccesses::default(), terms);
-        decision.open.set_apart(terms.apart());
-        terms.settle().then_some(decision)
-    })
-}
-
-/// Passes that decide, before the check gives up.
-const MAX_PASSES: u32 = 16;
-
 fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report) {
     let slice = slice::mark(names.program, &BTreeSet::new());
     let ctas = ctas::select(report.grid);
-    let mut terms = Terms::new();
-    let Some(decision) = settle(names, inputs, &slice, &ctas, &mut terms) else {
-        report.findings.push(doubts::unsettled(names));
-        return;
-    };
-    for Decided { run, .. } in &decision.ctas {
+    let terms = Terms::new();
+    let mut passes = Passes { names, inputs, slice: &slice, ctas: &ctas, terms };
+    let outcome = ways::check(&mut passes);
+    for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
         report.stats.ctas += 1;
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
         report.stats.generations += run.generations;
     }
-    let is_reached = |pc: &Pc| decision.reached[pc.index()];
+    let is_reached =
+        |pc: &Pc| outcome.decisions.iter().any(|decision| decision.reached[pc.index()]);
     report.coverage.reached = observable(names.program).filter(is_reached).count();
-    report.findings =
-        findings(names, inputs, &slice, &ctas, &decision, report.coverage, &mut terms);
-    if decision.open.stays_in_variables() {
+    let mut findings = outcome.findings;
+    if is_vacuous(&outcome.decisions, report.coverage) {
+        findings.push(doubts::vacuous(names));
+    }
+    report.findings = distinct(findings);
+    if outcome.decisions.iter().any(|decision| decision.open.stays_in_variables()) {
         report.assumptions.push(Assumption::WithinVariables);
     }
     assume(&slice, names, launch, ctas.len(), report);
 }
 
-fn findings(
-    names: &Names<'_>,
-    inputs: &Inputs,
-    slice: &Slice,
-    ctas: &[Cta],
-    decision: &Decision,
-    coverage: Coverage,
-    terms: &mut Terms,
-) -> Vec<Finding> {
-    let Decision { ctas: decided, between, open, .. } = decision;
-    let apart = terms.apart();
-    let mut findings = Vec::new();
-    for own in decided {
-        findings.extend(barriers::explain(names, own.cta, &own.run.end, &own.detector.recycled));
-        if let End::Undecided(doubt) = &own.run.end {
-            findings.push(doubts::explain(names, doubt));
-        }
-    }
-    // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
-    let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
-    if is_ordered {
-        findings.extend(races::explain(names, inputs, decided, between.racing(), terms));
-    }
-    let is_full = |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
-    if between.is_full() || decided.iter().any(is_full) {
-        findings.push(doubts::too_much_memory(names));
-    }
-    for own in decided {
-        let faults = own.detector.faults.iter();
-        findings.extend(faults.map(|fault| faults::explain(names, own.cta, fault)));
-    }
-    let mut doubtful = open.doubtful(ctas.len());
-    if !doubtful.is_empty() && is_ordered {
-        let again = decide(names, inputs, slice, ctas, OpenAccesses::ordered(apart), terms);
-        doubtful = again.open.doubtful(ctas.len());
-    }
-    findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
-    let is_finished = decided.iter().all(|own| own.run.end == End::Finished);
-    if is_finished && coverage.reached == 0 && coverage.sites > 0 {
-        findings.push(doubts::vacuous(names));
-    }
-    distinct(findings)
+/// Whether all threads ended without an access or a barrier, though the kernel has some.
+fn is_vacuous(decisions: &[Decision], coverage: Coverage) -> bool {
+    let mut runs = decisions.iter().flat_map(|decision| &decision.ctas);
+    let is_finished = !decisions.is_empty() && runs.all(|own| own.run.end == End::Finished);
+    is_finished && coverage.reached == 0 && coverage.sites > 0
 }
 
 /// Ctas often have the same things to say: each is said once.
 fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
-    let mut said: BTreeSet<(Code, Option<Check>, Vec<_>)> = BTreeSet::new();
-    let key = |finding: &Finding| {
-        let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
-        (finding.code, finding.check, sites)
-    };
+    let mut said = BTreeSet::new();
     findings.into_iter().filter(|finding| said.insert(key(finding))).collect()
+}
+
+/// What makes two findings one.
+fn key(finding: &Finding) -> (Code, Option<Check>, Vec<(Span, Role)>) {
+    let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
+    (finding.code, finding.check, sites)
 }
 
 fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report: &mut Report) {

@@ -70,6 +70,12 @@ impl Names<'_> {
         self.module.position(self.program.place(pc).span).line
     }
 
+    /// The line of a place in the PTX.
+    pub(super) fn line_of(&self, place: PlaceId) -> u32 {
+        let place = self.program.places.get(place.0 as usize);
+        self.module.position(place.map_or(self.kernel.name, |place| place.span)).line
+    }
+
     fn param(&self, position: usize) -> String {
         let name = self.program.params.get(position).map_or("", |param| param.name.as_str());
         // nvcc and rustc number parameters; only a name that says something is shown.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Decided;
 use super::names::Names;
+use super::passes::{Decided, Passes};
 use super::recorder::Recorder;
-use crate::emulate::{Inputs, Kind, Origin, Terms};
+use crate::emulate::{Kind, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::{Pc, Program};
 use crate::ptx::Space;
@@ -15,11 +15,9 @@ use crate::slice;
 
 /// Names every racing pair of instructions.
 pub(super) fn explain(
-    names: &Names<'_>,
-    inputs: &Inputs,
+    passes: &mut Passes<'_>,
     decided: &[Decided],
     between: &BTreeSet<u64>,
-    terms: &mut Terms,
 ) -> Vec<Finding> {
     let races = |own: &&Decided| {
         !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty()
@@ -29,32 +27,33 @@ pub(super) fn explain(
     }
     // First which instructions race; then, with the values of those that store, which races are benign. The values may
     // take loops that run out of fuel: then no race is benign.
-    let (found, _) = record(names, inputs, decided, between, &BTreeSet::new(), terms);
+    let (found, _) = record(passes, decided, between, &BTreeSet::new());
     let stores = found.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
-    let (valued, is_whole) = record(names, inputs, decided, between, &stores, terms);
+    let (valued, is_whole) = record(passes, decided, between, &stores);
     let pairs = if is_whole { valued } else { found };
+    let names = passes.names;
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
         pairs.iter().map(|(space, pair)| finding(names, space, pair, may_order)).collect();
+    if findings.is_empty() {
+        findings.push(super::doubts::unexplained(names));
+    }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     findings
 }
 
 fn record(
-    names: &Names<'_>,
-    inputs: &Inputs,
+    passes: &mut Passes<'_>,
     decided: &[Decided],
     between: &BTreeSet<u64>,
     widen: &BTreeSet<Pc>,
-    terms: &mut Terms,
 ) -> (Pairs, bool) {
-    let program = names.program;
-    let slice = slice::mark(program, widen);
+    let slice = slice::mark(passes.names.program, widen);
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
     let mut is_whole = true;
-    terms.begin();
+    passes.terms.begin();
     for own in decided {
         let bytes =
             |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
@@ -65,18 +64,10 @@ fn record(
         if between.is_empty() && watched.shared.is_empty() && watched.global.is_empty() {
             continue;
         }
-        let mut reached = vec![false; program.code.len()];
-        let mut recorder =
-            Recorder::new(inputs.block, own.cta.index, watched, &mut across, &mut pairs);
-        let run = crate::emulate::run(
-            program,
-            &slice,
-            inputs,
-            own.cta,
-            terms,
-            &mut recorder,
-            &mut reached,
-        );
+        let mut reached = vec![false; passes.names.program.code.len()];
+        let (block, cta) = (passes.inputs.block, own.cta.index);
+        let mut recorder = Recorder::new(block, cta, watched, &mut across, &mut pairs);
+        let run = passes.run(&slice, own.cta, &mut recorder, &mut reached);
         is_whole &= run.end == own.run.end;
     }
     (pairs, is_whole)

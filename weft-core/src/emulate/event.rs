@@ -164,6 +164,8 @@ pub struct Doubt {
     pub place: PlaceId,
     /// Where the value comes from.
     pub origin: Option<Origin>,
+    /// The branch or guard whose open condition, once decided, lets the machine go on.
+    pub split: Option<PlaceId>,
 }
 
 /// Lanes that wait in vain.

@@ -201,5 +201,11 @@ impl<E: Events> Machine<'_, E> {
 }
 
 pub(super) fn doubt(kind: DoubtKind, place: PlaceId, origin: Option<Origin>) -> Stop {
-    Stop(End::Undecided(Doubt { kind, place, origin }))
+    Stop(End::Undecided(Doubt { kind, place, origin, split: None }))
+}
+
+/// A branch or guard must be decided, and may be by a split.
+pub(super) fn undecided(place: PlaceId, split: PlaceId, origin: Origin) -> Stop {
+    let (kind, origin, split) = (DoubtKind::Branch, Some(origin), Some(split));
+    Stop(End::Undecided(Doubt { kind, place, origin, split }))
 }

@@ -29,6 +29,8 @@ pub(super) struct Maybe {
     pub(super) origin: Origin,
     /// The branch.
     pub(super) place: PlaceId,
+    /// The outermost branch around it.
+    pub(super) outermost: PlaceId,
     /// Branches on open conditions around it, itself included.
     depth: u32,
     /// Blocks at which the sides end.
@@ -40,7 +42,7 @@ pub(super) struct Maybe {
 impl Maybe {
     /// A single instruction under an open guard.
     pub(super) const fn guard(origin: Origin, place: PlaceId) -> Self {
-        Self { origin, place, depth: 0, stops: Vec::new(), widened: Vec::new() }
+        Self { origin, place, outermost: place, depth: 0, stops: Vec::new(), widened: Vec::new() }
     }
 
     /// Whether only one instruction is concerned.
@@ -96,7 +98,8 @@ impl<E: Events> Machine<'_, E> {
         let (ended, mut entries): (Vec<_>, Vec<_>) =
             BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
         entries.extend(rounds);
-        let maybe = Maybe { origin, place: block.place, depth, stops, widened };
+        let outermost = outer.as_ref().map_or(block.place, |outer| outer.outermost);
+        let maybe = Maybe { origin, place: block.place, outermost, depth, stops, widened };
         let outer_log = self.warps[warp].log.take();
         let before = Rc::clone(&self.warps[warp].local);
         let mut outcomes = Vec::new();

@@ -18,6 +18,7 @@ mod maybe;
 mod memory;
 mod ops;
 mod rendezvous;
+mod split;
 mod step;
 mod tell;
 mod term;
@@ -33,6 +34,7 @@ pub use event::{
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
+pub use split::{Choice, Splits};
 pub use term::{Origin, Region, TermId, Terms};
 pub use ticket::Queue;
 pub use value::{LaneMask, Value, WARP, lanes};

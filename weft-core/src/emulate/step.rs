@@ -1,13 +1,13 @@
 //! Runs a block: its instructions in order, then its branch.
 
 use super::event::{DoubtKind, Events};
-use super::machine::{Machine, Step, doubt};
+use super::machine::{Machine, Step, doubt, undecided};
 use super::maybe::Maybe;
 use super::ops;
 use super::term::{Origin, Region};
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Wait, WaitFor};
-use crate::flow::{BlockId, Condition, Instr, Operand, Pc, Special, Terminator};
+use crate::flow::{BlockId, Condition, Instr, Operand, Pc, PlaceId, Special, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
 
@@ -42,7 +42,7 @@ impl<E: Events> Machine<'_, E> {
         let effect = instr.effect();
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
-            let (is_enabled, open) = self.condition(warp, guard, lanes);
+            let (is_enabled, open) = self.decided(warp, guard, lanes, instr.place);
             if open != 0 {
                 self.under_open_guard(warp, pc, instr, guard, open)?;
             }
@@ -110,7 +110,7 @@ impl<E: Events> Machine<'_, E> {
                 self.access(warp, pc, instr, open)?;
                 self.maybe = outer;
             }
-            _ => return Err(doubt(DoubtKind::Branch, instr.place, Some(origin))),
+            _ => return Err(undecided(instr.place, instr.place, origin)),
         }
         for (dest, old) in before {
             let new = self.warps[warp].registers[dest.index()].clone();
@@ -140,6 +140,32 @@ impl<E: Events> Machine<'_, E> {
         (truth & lanes & !open, open)
     }
 
+    /// The same, once an open condition on one value is decided.
+    fn decided(
+        &mut self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+        place: PlaceId,
+    ) -> (LaneMask, LaneMask) {
+        let (enabled, open) = self.condition(warp, condition, lanes);
+        if open == 0 {
+            return (enabled, open);
+        }
+        let value = &self.warps[warp].registers[condition.register.index()];
+        let first = value.whole(open.trailing_zeros() as usize % WARP);
+        let is_one = self::lanes(open).all(|lane| value.whole(lane) == first);
+        let is_stable = first.term.is_some_and(|term| self.terms.is_stable(term));
+        if !is_one || !is_stable {
+            return (enabled, open);
+        }
+        match self.terms.splits.decide(place, first) {
+            Some(holds) if holds == condition.negated => (enabled, 0),
+            Some(_) => (enabled | open, 0),
+            None => (enabled, open),
+        }
+    }
+
     fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
@@ -152,7 +178,7 @@ impl<E: Events> Machine<'_, E> {
                 None => Ok(()),
             },
             Terminator::Branch { condition, taken, otherwise } => {
-                let (enabled, open) = self.condition(warp, *condition, lanes);
+                let (enabled, open) = self.decided(warp, *condition, lanes, block.place);
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     self.either(warp, id, &[*taken, *otherwise], open, origin)?;
@@ -247,7 +273,7 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<LaneMask> {
         let Some(decoded) = instr.decoded().copied() else { return Ok(0) };
         if let Some(maybe) = &self.maybe {
-            return Err(doubt(DoubtKind::Branch, maybe.place, Some(maybe.origin)));
+            return Err(undecided(maybe.place, maybe.outermost, maybe.origin));
         }
         self.count_commands(enabled);
         if decoded.row.effect == Effect::Barrier {

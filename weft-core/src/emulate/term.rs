@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::anchor::Anchors;
 use super::inputs::argument_of;
+use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::truncate;
 use crate::flow::Pc;
@@ -134,6 +135,8 @@ pub struct Terms {
     known: HashMap<Key, TermId>,
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
+    /// Open conditions that are decided.
+    pub splits: Splits,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin.

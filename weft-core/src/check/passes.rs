@@ -1,0 +1,124 @@
+//! The passes over a launch: those that decide, until nothing new is found out about open addresses, and what is found.
+
+use super::detector::Detector;
+use super::names::Names;
+use super::{barriers, doubts, faults, races};
+use crate::emulate::{Cta, DoubtKind, End, Events, Inputs, Run, Terms};
+use crate::finding::Finding;
+use crate::race::{Ctas, OpenAccesses};
+use crate::slice::Slice;
+
+/// What the pass that decides found in one cta.
+pub(super) struct Decided {
+    pub(super) cta: Cta,
+    pub(super) run: Run,
+    pub(super) detector: Detector,
+}
+
+/// What the pass that decides found in all ctas.
+pub(super) struct Decision {
+    pub(super) ctas: Vec<Decided>,
+    between: Ctas,
+    pub(super) open: OpenAccesses,
+    /// By instruction.
+    pub(super) reached: Vec<bool>,
+}
+
+/// A launch to pass over.
+pub(super) struct Passes<'a> {
+    pub(super) names: &'a Names<'a>,
+    pub(super) inputs: &'a Inputs,
+    pub(super) slice: &'a Slice,
+    pub(super) ctas: &'a [Cta],
+    pub(super) terms: Terms,
+}
+
+/// Passes that decide, before the check gives up.
+const MAX_PASSES: u32 = 16;
+
+impl Passes<'_> {
+    /// Runs the ctas, up to one whose barriers are broken.
+    fn decide(&mut self, open: OpenAccesses) -> Decision {
+        let program = self.names.program;
+        let reached = vec![false; program.code.len()];
+        let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
+        self.terms.begin();
+        for &cta in self.ctas {
+            let (between, mut open) =
+                (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
+            open.next_cta();
+            let has_others = self.ctas.len() > 1;
+            let mut detector =
+                Detector::new(self.inputs.block, cta.index, has_others, between, open);
+            let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
+            decision.between = std::mem::take(&mut detector.between);
+            decision.open = std::mem::take(&mut detector.open);
+            let is_out_of_fuel =
+                matches!(&run.end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
+            let is_broken =
+                barriers::is_defect(&run.end) || !detector.recycled.is_empty() || is_out_of_fuel;
+            decision.ctas.push(Decided { cta, run, detector });
+            if is_broken {
+                break;
+            }
+        }
+        decision
+    }
+
+    /// Runs one cta.
+    pub(super) fn run(
+        &mut self,
+        slice: &Slice,
+        cta: Cta,
+        events: &mut impl Events,
+        reached: &mut [bool],
+    ) -> Run {
+        let (program, terms) = (self.names.program, &mut self.terms);
+        crate::emulate::run(program, slice, self.inputs, cta, terms, events, reached)
+    }
+
+    /// Decides until all is known from the start that is found out about open addresses; `None`: it never is.
+    pub(super) fn settle(&mut self) -> Option<Decision> {
+        (0..MAX_PASSES).find_map(|_| {
+            let mut decision = self.decide(OpenAccesses::default());
+            decision.open.set_apart(self.terms.apart());
+            self.terms.settle().then_some(decision)
+        })
+    }
+
+    /// What there is to say, apart from coverage.
+    pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
+        let Decision { ctas: decided, between, open, .. } = decision;
+        let names = self.names;
+        let mut findings = Vec::new();
+        for own in decided {
+            let recycled = &own.detector.recycled;
+            findings.extend(barriers::explain(names, own.cta, &own.run.end, recycled));
+            if let End::Undecided(doubt) = &own.run.end {
+                findings.push(doubts::explain(names, doubt));
+            }
+        }
+        // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
+        let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
+        if is_ordered {
+            findings.extend(races::explain(self, decided, between.racing()));
+        }
+        let is_full =
+            |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
+        if between.is_full() || decided.iter().any(is_full) {
+            findings.push(doubts::too_much_memory(names));
+        }
+        for own in decided {
+            let faults = own.detector.faults.iter();
+            findings.extend(faults.map(|fault| faults::explain(names, own.cta, fault)));
+        }
+        let mut doubtful = open.doubtful(self.ctas.len());
+        if !doubtful.is_empty() && is_ordered {
+            let apart = self.terms.apart();
+            let again = self.decide(OpenAccesses::ordered(apart));
+            doubtful = again.open.doubtful(self.ctas.len());
+        }
+        findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
+        findings
+    }
+}

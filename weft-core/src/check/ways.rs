@@ -1,0 +1,109 @@
+//! Both ways of open conditions that barriers depend on: each way is checked by itself, and what is found in some ways
+//! only is open.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use super::passes::{Decision, Passes};
+use super::{doubts, key};
+use crate::emulate::{Choice, End, Splits, Terms};
+use crate::finding::{Class, Code, Finding};
+use crate::flow::PlaceId;
+
+/// Runs before the check gives up to split.
+const MAX_RUNS: u32 = 64;
+
+/// What was found, in all ways together.
+pub(super) struct Outcome {
+    pub(super) findings: Vec<Finding>,
+    pub(super) decisions: Vec<Decision>,
+}
+
+/// A way: its conditions, what ran, and what was found.
+type Way = (Vec<Choice>, Decision, Vec<Finding>);
+
+/// Checks a launch.
+pub(super) fn check(passes: &mut Passes<'_>) -> Outcome {
+    let Some(whole) = passes.settle() else { return unsettled(passes.names) };
+    if let Some(place) = split_of(&whole)
+        && let Some(ways) = split(passes, place)
+    {
+        return merged(passes.names, &passes.terms, ways);
+    }
+    passes.terms.splits = Splits::default();
+    let findings = passes.findings(&whole);
+    Outcome { findings, decisions: vec![whole] }
+}
+
+fn unsettled(names: &Names<'_>) -> Outcome {
+    Outcome { findings: vec![doubts::unsettled(names)], decisions: Vec::new() }
+}
+
+/// Where deciding an open condition lets a run go on that could not.
+fn split_of(decision: &Decision) -> Option<PlaceId> {
+    decision.ctas.iter().find_map(|own| match &own.run.end {
+        End::Undecided(doubt) => doubt.split,
+        _ => None,
+    })
+}
+
+/// All ways, if there are few and each can be run.
+fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
+    passes.terms.splits.insert(place);
+    let mut ways = Vec::new();
+    for _ in 0..MAX_RUNS {
+        let decision = passes.settle()?;
+        if let Some(place) = split_of(&decision) {
+            if passes.terms.splits.insert(place) {
+                continue;
+            }
+            return None;
+        }
+        let findings = passes.findings(&decision);
+        ways.push((passes.terms.splits.choices().to_vec(), decision, findings));
+        if !passes.terms.splits.next_way() {
+            return Some(ways);
+        }
+    }
+    None
+}
+
+fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
+    let mut found: BTreeMap<_, usize> = BTreeMap::new();
+    for (_, _, findings) in &ways {
+        for own in super::distinct(findings.clone()) {
+            *found.entry(key(&own)).or_default() += 1;
+        }
+    }
+    let count = ways.len();
+    let mut outcome = Outcome { findings: Vec::new(), decisions: Vec::new() };
+    for (choices, decision, findings) in ways {
+        outcome.findings.extend(findings.into_iter().map(|own| match found[&key(&own)] {
+            ways if ways == count => own,
+            _ => in_some_ways(names, terms, &choices, own),
+        }));
+        outcome.decisions.push(decision);
+    }
+    outcome
+}
+
+/// A defect that depends on open conditions is none yet.
+fn in_some_ways(names: &Names<'_>, terms: &Terms, choices: &[Choice], finding: Finding) -> Finding {
+    let code = match finding.code {
+        code if code.class() == Class::Open => code,
+        Code::SharedRace | Code::GlobalRace | Code::BenignRace | Code::UnorderedStrong => {
+            Code::PossibleRace
+        }
+        _ => Code::DependsOnInput,
+    };
+    let mut notes = finding.notes;
+    let mut help = finding.help;
+    for choice in choices {
+        let (origin, settle) = names.origin(choice.origin(terms));
+        let word = if choice.holds { "holds" } else { "does not hold" };
+        let line = names.line_of(choice.place);
+        notes.push(format!("if the condition at line {line} {word}, which depends on {origin}"));
+        help = settle.or(help);
+    }
+    Finding { code, notes, help, ..finding }
+}
