@@ -41,7 +41,6 @@ impl<'m> Linker<'m> {
         // An unknown instruction may write its first operand, as nearly all do.
         let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
         let (mut dests, mut sources) = (Vec::new(), Vec::new());
-        let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded));
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
             let letter = shape.get(at).copied().unwrap_or(b'*');
             if known.is_some() && at >= shape.len() && !shape.ends_with(b"*") {
@@ -55,7 +54,10 @@ impl<'m> Linker<'m> {
                     let space = decoded.map_or(Space::Generic, |decoded| decoded.space);
                     instr.address = Some(self.address(frame, instruction, operand, space)?);
                 }
-                _ => self.sources(frame, instruction, operand, ty, &mut sources)?,
+                _ => {
+                    let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded, at));
+                    self.sources(frame, instruction, operand, ty, &mut sources)?;
+                }
             }
         }
         if let Some(decoded) = known
@@ -279,12 +281,11 @@ const fn is_register_like(operand: &ptx::Operand) -> bool {
     matches!(operand, ptx::Operand::Name(_) | ptx::Operand::Sink)
 }
 
-/// The type that a literal operand takes.
-fn literal_type(decoded: &Decoded) -> Type {
-    if matches!(decoded.row.opcode, Opcode::Cvt | Opcode::Set) {
-        decoded.source_type()
-    } else {
-        decoded.ty()
+/// The type that a literal takes as an operand, by its position.
+fn literal_type(decoded: &Decoded, position: usize) -> Type {
+    match (decoded.row.opcode, position) {
+        (Opcode::Cvt | Opcode::Set, _) | (Opcode::Slct, 3) => decoded.source_type(),
+        _ => decoded.ty(),
     }
 }
 

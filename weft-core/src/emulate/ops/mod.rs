@@ -6,6 +6,7 @@ mod bits;
 mod compare;
 mod convert;
 mod float;
+mod ieee;
 mod integer;
 mod linear;
 mod moves;
