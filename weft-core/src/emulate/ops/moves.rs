@@ -6,6 +6,11 @@ use crate::flow::{Pc, WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
+/// Values of 16 bytes are not followed.
+pub(super) fn is_computed(decoded: &Decoded) -> bool {
+    decoded.ty() != Type::B128
+}
+
 /// `mov`, between registers or between a register and a vector of its parts.
 pub(super) fn mov(
     terms: &mut Terms,
@@ -14,8 +19,7 @@ pub(super) fn mov(
     sources: &[Value],
     dests: usize,
 ) -> Vec<Value> {
-    if decoded.ty() == Type::B128 {
-        // Values of 16 bytes are not followed.
+    if !is_computed(decoded) {
         return vec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
     }
     match (sources, dests) {

@@ -121,9 +121,9 @@ table! {
     CpAsyncCommit "cp.async.commit_group" "" Access Asynchronous "9.7.9.25.3.2";
     CpAsyncWait "cp.async.wait_group" "s" Access Asynchronous "9.7.9.25.3.3";
     CpAsyncWaitAll "cp.async.wait_all" "" Access Asynchronous "9.7.9.25.3.3";
-    CpAsyncBulkCommit "cp.async.bulk.commit_group" "" Access Asynchronous "9.7.9.25.4.3";
-    CpAsyncBulkWait "cp.async.bulk.wait_group" "s" Access Asynchronous "9.7.9.25.4.4";
-    CpAsyncBulkPrefetch "cp.async.bulk.prefetch" "s*" Move Nothing "9.7.9.25.4.5";
+    CpAsyncBulkCommit "cp.async.bulk.commit_group" "" Access Asynchronous "9.7.9.25.6.1";
+    CpAsyncBulkWait "cp.async.bulk.wait_group" "s" Access Asynchronous "9.7.9.25.6.2";
+    CpAsyncBulkPrefetch "cp.async.bulk.prefetch" "s*" Move Nothing "9.7.9.25.4.3";
     CpReduce "cp.reduce" "mms*" Access Asynchronous "9.7.9.25.4.2";
     Tensormap "tensormap" "s*" Access Asynchronous "9.7.9.26";
     Tex "tex" "ds*" Texture Opaque "9.7.10.3";

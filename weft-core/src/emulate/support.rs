@@ -1,0 +1,111 @@
+//! What the machine does with each instruction of the table, as the machine itself answers.
+
+use super::{exchange, ops};
+use crate::ptx::isa::{self, Decoded, Effect, Form, Modifier, Row};
+
+/// What the machine does with an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Support {
+    /// Its result is known, bit by bit, where its operands are and the manual defines it.
+    Exact,
+    /// Its result is open.
+    Open,
+    /// An access to memory: who accesses what, and how. What a load reads is known where the memory is, what an atomic
+    /// returns is open.
+    Access,
+    /// Barriers and jumps: who waits for whom, and where a thread goes on.
+    Control,
+    /// It does nothing that is examined.
+    Nothing,
+    /// Not modelled: the verdict is open if a thread reaches it.
+    Unmodelled,
+}
+
+impl Support {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Exact, Self::Open, Self::Access, Self::Control, Self::Nothing, Self::Unmodelled];
+
+    /// A word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Open => "open",
+            Self::Access => "access",
+            Self::Control => "control",
+            Self::Nothing => "nothing",
+            Self::Unmodelled => "not modelled",
+        }
+    }
+
+    /// What the word means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Exact => {
+                "the result is known to the bit where the operands are known and the manual defines it"
+            }
+            Self::Open => "the result is an open value",
+            Self::Access => {
+                "an access to memory is examined; a load reads what the memory is known to hold, an atomic returns an \
+                 open value"
+            }
+            Self::Control => "decides which threads go where and who waits for whom",
+            Self::Nothing => "runs without an effect that is examined",
+            Self::Unmodelled => "the verdict is open if a thread reaches it",
+        }
+    }
+}
+
+/// What the machine does with the instructions of a row, modifiers apart.
+pub fn support_of_row(row: &Row) -> Support {
+    match row.effect {
+        Effect::Compute | Effect::Exchange => Support::Exact,
+        Effect::Opaque => Support::Open,
+        Effect::Load | Effect::Store | Effect::Atomic => Support::Access,
+        Effect::Barrier
+        | Effect::WarpBarrier
+        | Effect::Branch
+        | Effect::Call
+        | Effect::Return
+        | Effect::Exit => Support::Control,
+        Effect::Nothing => Support::Nothing,
+        Effect::Asynchronous => Support::Unmodelled,
+    }
+}
+
+/// What the machine does with all instructions of a form; `None` if they differ, or one is not in the table.
+pub fn support_of_form(form: &Form) -> Option<Support> {
+    let all: Option<Vec<Support>> =
+        form.mnemonics().iter().map(|mnemonic| isa::decode(mnemonic).map(|own| of(&own))).collect();
+    let all = all?;
+    all.first().copied().filter(|first| all.iter().all(|own| own == first))
+}
+
+fn of(decoded: &Decoded) -> Support {
+    let is_computed = match decoded.row.effect {
+        Effect::Compute if decoded.is_strange => return Support::Unmodelled,
+        Effect::Compute => ops::is_computed(decoded),
+        // Without `.sync` it takes whoever is there.
+        Effect::Exchange => exchange::is_computed(decoded) && decoded.modifiers.has(Modifier::Sync),
+        _ => return support_of_row(decoded.row),
+    };
+    if is_computed { Support::Exact } else { Support::Open }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::isa::FORMS;
+
+    #[test]
+    fn a_form_is_of_one_kind() {
+        for form in FORMS {
+            let kinds: Vec<_> = form
+                .mnemonics()
+                .iter()
+                .map(|mnemonic| (mnemonic.clone(), isa::decode(mnemonic).map(|own| of(&own))))
+                .collect();
+            assert!(support_of_form(form).is_some(), "{}: {kinds:?}", form.pattern);
+        }
+    }
+}
