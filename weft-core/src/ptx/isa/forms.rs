@@ -149,8 +149,8 @@ forms! {
     "9.7.9.7": "prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16}";
     "9.7.9.18": "createpolicy.fractional.L2::evict_last.b64";
     "9.7.9.19": "isspacep(.const|.global|.local|.shared|.shared::cta|.param|.param::entry)" "isspacep.shared::cluster";
-    "9.7.9.20": "cvta(.const|.global|.local|.shared|.shared::cta|.param|.param::entry)(.u32|.u64)"
-        "cvta.to(.const|.global|.local|.shared|.shared::cta|.param|.param::entry)(.u32|.u64)"
+    "9.7.9.20": "cvta{.to}(.const|.global|.local|.shared|.shared::cta|.param|.param::entry).u64"
+        "cvta{.to}(.const|.global|.local|.shared|.shared::cta|.param|.param::entry).u32"
         "cvta{.to}.shared::cluster(.u32|.u64)";
     "9.7.9.21": "cvt(.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64)(.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64)"
         "cvt.sat.u8(.u16|.u32|.u64|.s8|.s16|.s32|.s64)" "cvt.sat.s8(.u8|.u16|.u32|.u64|.s16|.s32|.s64)"
