@@ -34,7 +34,7 @@ pub use event::{
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
-pub use support::{Support, support_of_form, support_of_row};
+pub use support::{Support, Supported, support_of_form, support_table};
 pub use term::{Origin, Region, TermId, Terms};
 pub use ticket::Queue;
 pub use value::{LaneMask, Value, WARP, lanes};

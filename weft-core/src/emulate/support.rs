@@ -1,7 +1,7 @@
 //! What the machine does with each instruction of the table, as the machine itself answers.
 
 use super::{exchange, ops};
-use crate::ptx::isa::{self, Decoded, Effect, Form, Modifier, Row};
+use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, Modifier, Row, TABLE};
 
 /// What the machine does with an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,8 +56,43 @@ impl Support {
     }
 }
 
-/// What the machine does with the instructions of a row, modifiers apart.
-pub fn support_of_row(row: &Row) -> Support {
+/// A line of the support table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supported {
+    /// Section of the PTX ISA manual, version 9.1.
+    pub section: &'static str,
+    /// The instruction: a form with its choices, or the words that its mnemonics start with.
+    pub pattern: &'static str,
+    /// What the machine does with it.
+    pub support: Support,
+}
+
+/// Every instruction of the table, in the order of the manual: those that compute by their forms, the others by their
+/// first words.
+pub fn support_table() -> Vec<Supported> {
+    let of_form = |form: &Form| {
+        let (section, pattern) = (form.section, form.pattern);
+        support_of_form(form).map(|support| Supported { section, pattern, support })
+    };
+    let has_forms = |row: &Row| {
+        let mut first = FORMS.iter().filter_map(|form| isa::decode(form.mnemonics().first()?));
+        first.any(|own| own.row == row)
+    };
+    let of_row = |row: &Row| Supported {
+        section: row.section,
+        pattern: row.pattern,
+        support: support_of_row(row),
+    };
+    let mut all: Vec<_> = FORMS.iter().filter_map(of_form).collect();
+    all.extend(TABLE.iter().filter(|row| !has_forms(row)).map(of_row));
+    let order = |section: &str| -> Vec<u32> {
+        section.split('.').filter_map(|number| number.parse().ok()).collect()
+    };
+    all.sort_by_key(|line| order(line.section));
+    all
+}
+
+fn support_of_row(row: &Row) -> Support {
     match row.effect {
         Effect::Compute | Effect::Exchange => Support::Exact,
         Effect::Opaque => Support::Open,
@@ -95,7 +130,6 @@ fn of(decoded: &Decoded) -> Support {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::isa::FORMS;
 
     #[test]
     fn a_form_is_of_one_kind() {
@@ -106,6 +140,15 @@ mod tests {
                 .map(|mnemonic| (mnemonic.clone(), isa::decode(mnemonic).map(|own| of(&own))))
                 .collect();
             assert!(support_of_form(form).is_some(), "{}: {kinds:?}", form.pattern);
+        }
+    }
+
+    #[test]
+    fn what_computes_is_listed_by_its_forms() {
+        for line in support_table() {
+            let is_row = TABLE.iter().any(|row| row.pattern == line.pattern);
+            let is_form = FORMS.iter().any(|form| form.pattern == line.pattern);
+            assert!(is_form || (is_row && line.support != Support::Exact), "{line:?}");
         }
     }
 }
