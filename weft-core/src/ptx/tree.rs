@@ -380,6 +380,8 @@ pub enum Operand {
     Name(Span),
     /// A `.x`, `.y`, `.z` or `.w` (also `.r`, `.g`, `.b`, `.a`) part of a name, 0 to 3.
     Part(Span, u8),
+    /// Bytes or halves of a register, `%r1.b0`: video instructions take them.
+    Selected(Span),
     /// A literal with its value as 64 bits: an integer in two's complement, a float as f64 bits.
     Integer(u64),
     /// `0f3F800000` or `1.0`.
@@ -403,7 +405,7 @@ pub enum Operand {
     Not(Span),
     /// `_`.
     Sink,
-    /// A form that the reader does not take apart, such as a texture address.
+    /// A form that the reader does not take apart, such as a texture address or a negated register.
     Opaque(Span),
 }
 

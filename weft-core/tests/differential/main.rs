@@ -10,6 +10,7 @@
 //! ```
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its sources and runs a compiler")]
+#![allow(clippy::panic, reason = "a test fails by a panic that says why")]
 
 mod coverage;
 mod device;

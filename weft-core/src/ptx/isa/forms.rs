@@ -126,7 +126,12 @@ forms! {
     "9.7.6.3": "selp(.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64)";
     "9.7.6.4": "slct(.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64).s32"
         "slct{.ftz}(.b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64).f32";
-    "9.7.7.1": "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}{.ftz}(.f16|.u16|.s16|.u32|.s32).f16"
+    "9.7.7.1": "set(.eq|.ne){.and|.or|.xor}(.f16|.bf16)(.b16|.b32|.b64)"
+        "set(.eq|.ne|.lt|.le|.gt|.ge){.and|.or|.xor}(.f16|.bf16)(.s16|.s32|.s64)"
+        "set(.eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs){.and|.or|.xor}(.f16|.bf16)(.u16|.u32|.u64)"
+        "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}(.f16|.bf16)(.f32|.f64)"
+        "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}.bf16.f16"
+        "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}{.ftz}(.f16|.u16|.s16|.u32|.s32).f16"
         "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}{.ftz}(.f16x2|.u32|.s32).f16x2"
         "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}.bf16.bf16"
         "set(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan){.and|.or|.xor}.bf16x2.bf16x2"

@@ -159,11 +159,13 @@ table! {
     Griddepcontrol "griddepcontrol" "" Synchronization Nothing "9.7.13.13";
     Elect "elect" "ds" Warp Exchange "9.7.13.14";
     Mbarrier "mbarrier" "s*" Synchronization Asynchronous "9.7.13.15";
+    MbarrierPending "mbarrier.pending_count" "ds" Synchronization Opaque "9.7.13.15.17";
     MbarrierTest "mbarrier.test_wait" "ds*" Synchronization Asynchronous "9.7.13.15.16";
     MbarrierTry "mbarrier.try_wait" "ds*" Synchronization Asynchronous "9.7.13.15.16";
     Clusterlaunchcontrol "clusterlaunchcontrol" "s*" Synchronization Asynchronous "9.7.13.17";
     ClusterlaunchcontrolQuery "clusterlaunchcontrol.query_cancel" "ds*" Synchronization Opaque "9.7.13.17.2";
-    Wmma "wmma" "ds*" Matrix Asynchronous "9.7.14.4";
+    WmmaLoad "wmma.load" "dms*" Matrix Asynchronous "9.7.14.4.3";
+    WmmaStore "wmma.store" "ms*" Matrix Asynchronous "9.7.14.4.4";
     WmmaMma "wmma.mma" "ds*" Matrix Opaque "9.7.14.4.5";
     Mma "mma" "ds*" Matrix Opaque "9.7.14.5";
     Ldmatrix "ldmatrix" "dm" Matrix Asynchronous "9.7.14.5.15";

@@ -78,6 +78,11 @@ UNSIGNED_ORDERS(P, u16, u16, 16) UNSIGNED_ORDERS(P, u32, u32, 32) UNSIGNED_ORDER
 P(b16, u16, 16) P(b32, u32, 32) P(b64, u64, 64) P(s16, s16, 16) P(s32, s32, 32) P(s64, s64, 64)
 P(u16, u16, 16) P(u32, u32, 32) P(u64, u64, 64)
 #undef P
+#define P(T, t, w)                                                                 \
+    SET("eq", "f16", 16, #T, w, 0x3c00, (t)a == (t)b) SET("ne", "bf16", 16, #T, w, 0x3f80, (t)a != (t)b)
+P(b16, u16, 16) P(b32, u32, 32) P(b64, u64, 64) P(s16, s16, 16) P(s32, s32, 32) P(s64, s64, 64)
+P(u16, u16, 16) P(u32, u32, 32) P(u64, u64, 64)
+#undef P
 END
 
 #ifndef __CUDACC__
@@ -134,6 +139,9 @@ EQUALITIES(P, "f32", F32, 32, "s32", 32, 0xffffffff, 0) EQUALITIES(P, "f32", F32
 EQUALITIES(P, "f64", F64, 64, "u32", 32, 0xffffffff, 0) EQUALITIES(P, "f64", F64, 64, "f32", 32, ONE_F32, 0)
 EQUALITIES(P, "f16", F16, 16, "u16", 16, 0xffff, 0) EQUALITIES(P, "f16", F16, 16, "s16", 16, 0xffff, 0)
 EQUALITIES(P, "f16", F16, 16, "u32", 32, 0xffffffff, 0) EQUALITIES(P, "f16", F16, 16, "s32", 32, 0xffffffff, 0)
+P(lt, "f32", F32, 32, "f16", 16, 0x3c00, 0) P(geu, "f32", F32, 32, "bf16", 16, 0x3f80, 0)
+P(le, "f64", F64, 64, "f16", 16, 0x3c00, 0) P(num, "f64", F64, 64, "bf16", 16, 0x3f80, 0)
+P(gt, "f16", F16, 16, "bf16", 16, 0x3f80, 0)
 /* The manual's text and its semantics disagree on integers from bf16. */
 BINARY("set.lt.u32.bf16", 32, 16, 16, UNDEFINED)
 EQUALITIES(P, "f32", F32, 32, "ftz.u32", 32, 0xffffffff, FTZ) EQUALITIES(P, "f16", F16, 16, "ftz.f16", 16, 0x3c00, FTZ)
