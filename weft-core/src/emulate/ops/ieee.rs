@@ -1,4 +1,4 @@
-//! The floating-point formats of PTX as APFloat has them, and what modifiers do to operands and results.
+//! The floating-point formats of PTX as `rustc_apfloat` has them, and what modifiers do to operands and results.
 //!
 //! A result that the manual leaves unspecified is `None`: the bits of a NaN (§9.7.3) unless they are said to be
 //! canonical, the sign of a zero after a clamp, and, under `.ftz`, a result that is the least normal number only because
