@@ -38,6 +38,9 @@ pub(crate) enum Command {
     List(Selection),
     /// Say what a code means and what to do about it
     Explain(Explain),
+    /// Print what the checker works with
+    #[command(subcommand)]
+    Dump(Dump),
 }
 
 /// `cargo weft test`.
@@ -113,6 +116,21 @@ pub(crate) struct Explain {
     /// A code, such as `shared-race`
     #[arg(value_parser = code())]
     pub(crate) code: Code,
+}
+
+/// `cargo weft dump`.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Dump {
+    /// The instructions of PTX, and what is done with each
+    Isa(DumpIsa),
+}
+
+/// `cargo weft dump isa`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DumpIsa {
+    /// As a page of Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// What every command takes.

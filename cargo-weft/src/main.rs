@@ -9,6 +9,7 @@ mod check;
 mod collect;
 mod compile;
 mod detail;
+mod dump;
 mod exit;
 mod explain;
 mod list;
@@ -41,5 +42,6 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
+        Command::Dump(what) => dump::run(&what, printer),
     }
 }

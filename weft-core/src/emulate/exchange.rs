@@ -23,11 +23,11 @@ impl<E: Events> Machine<'_, E> {
         }
         let Some(decoded) = instr.decoded() else { return };
         let results = match decoded.row.opcode {
-            // Who stands here, and who is elected, is up to the hardware.
             Opcode::Activemask | Opcode::Elect => {
                 let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
                 Some((open.clone(), open))
             }
+            _ if !is_computed(decoded) => None,
             Opcode::Shfl => self.shuffle(warp, pc, decoded, here),
             Opcode::Vote => {
                 self.ballot(warp, pc, decoded, here).map(|value| (value, Value::uniform(0)))
@@ -124,7 +124,7 @@ impl<E: Events> Machine<'_, E> {
     fn reduce(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
         let data = self.source(warp, pc, 0);
         let ty = decoded.ty();
-        if data.open_lanes() & here != 0 || ty.is_float() {
+        if data.open_lanes() & here != 0 {
             return None;
         }
         let operation = decoded.modifiers.first_of(&OPERATIONS)?;
@@ -141,6 +141,14 @@ impl<E: Events> Machine<'_, E> {
         let all = lanes(here).map(|lane| truncate(data.lane(lane), 32)).reduce(combine)?;
         Some(Value::uniform(truncate(all, 32)))
     }
+}
+
+/// Whether the result is known where the operands are. Who stands at `activemask` and who is elected is up to the
+/// hardware; sums and extrema of floats are not computed.
+pub(super) fn is_computed(decoded: &Decoded) -> bool {
+    let is_known =
+        matches!(decoded.row.opcode, Opcode::Shfl | Opcode::Vote | Opcode::Match | Opcode::Redux);
+    is_known && !decoded.ty().is_float()
 }
 
 /// The lane that a lane reads from, and whether that is within its segment.

@@ -20,6 +20,7 @@ mod ops;
 mod rendezvous;
 mod split;
 mod step;
+mod support;
 mod tell;
 mod term;
 mod ticket;
@@ -35,6 +36,7 @@ pub use event::{
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
 pub use split::{Choice, Splits};
+pub use support::{Support, Supported, support_of_form, support_table};
 pub use term::{Origin, Region, TermId, Terms};
 pub use ticket::Queue;
 pub use value::{LaneMask, Value, WARP, lanes};

@@ -5,7 +5,7 @@ use super::layout;
 use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::Declared;
-use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Instruction, Space, Span, Type};
 
 /// What a name stands for as an operand.
@@ -41,21 +41,30 @@ impl<'m> Linker<'m> {
         // An unknown instruction may write its first operand, as nearly all do.
         let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
         let (mut dests, mut sources) = (Vec::new(), Vec::new());
-        let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded));
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
             let letter = shape.get(at).copied().unwrap_or(b'*');
             if known.is_some() && at >= shape.len() && !shape.ends_with(b"*") {
                 return Err(self.bad_operand(instruction, "fewer operands"));
             }
+            let is_video = decoded.is_some_and(|decoded| decoded.row.family == Family::Video);
+            if matches!(operand, ptx::Operand::Selected(_)) && !is_video {
+                return Err(self.bad_operand(instruction, "whole registers"));
+            }
+            // What is not modelled may have an address of any form.
+            let is_kept_whole = matches!(operand, ptx::Operand::Opaque(_))
+                && !decoded.is_some_and(|decoded| is_run(decoded.row.effect));
             match letter {
                 b'd' if known.is_some() || is_register_like(operand) => {
                     self.dest(frame, instruction, operand, &mut dests)?;
                 }
-                b'm' if instr.address.is_none() => {
+                b'm' if instr.address.is_none() && !is_kept_whole => {
                     let space = decoded.map_or(Space::Generic, |decoded| decoded.space);
                     instr.address = Some(self.address(frame, instruction, operand, space)?);
                 }
-                _ => self.sources(frame, instruction, operand, ty, &mut sources)?,
+                _ => {
+                    let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded, at));
+                    self.sources(frame, instruction, operand, ty, &mut sources)?;
+                }
             }
         }
         if let Some(decoded) = known
@@ -112,7 +121,9 @@ impl<'m> Linker<'m> {
         dests: &mut Vec<Option<Reg>>,
     ) -> Result<(), LinkError> {
         match operand {
-            ptx::Operand::Name(name) => dests.push(Some(self.named_register(frame, *name)?)),
+            ptx::Operand::Name(name) | ptx::Operand::Selected(name) => {
+                dests.push(Some(self.named_register(frame, *name)?));
+            }
             ptx::Operand::Sink => dests.push(None),
             ptx::Operand::Vector(parts) | ptx::Operand::Pair(parts) => {
                 for part in frame.body.operands(parts) {
@@ -167,7 +178,9 @@ impl<'m> Linker<'m> {
             ptx::Operand::Address { base: None, offset } => {
                 Operand::Constant(offset.cast_unsigned())
             }
-            ptx::Operand::Opaque(_) | ptx::Operand::Sink => Operand::Opaque,
+            ptx::Operand::Opaque(_) | ptx::Operand::Selected(_) | ptx::Operand::Sink => {
+                Operand::Opaque
+            }
             ptx::Operand::Vector(_) | ptx::Operand::Pair(_) | ptx::Operand::List(_) => {
                 return Err(self.bad_operand(instruction, "one value"));
             }
@@ -279,12 +292,11 @@ const fn is_register_like(operand: &ptx::Operand) -> bool {
     matches!(operand, ptx::Operand::Name(_) | ptx::Operand::Sink)
 }
 
-/// The type that a literal operand takes.
-fn literal_type(decoded: &Decoded) -> Type {
-    if matches!(decoded.row.opcode, Opcode::Cvt | Opcode::Set) {
-        decoded.source_type()
-    } else {
-        decoded.ty()
+/// The type that a literal takes as an operand, by its position.
+fn literal_type(decoded: &Decoded, position: usize) -> Type {
+    match (decoded.row.opcode, position) {
+        (Opcode::Cvt | Opcode::Set, _) | (Opcode::Slct, 3) => decoded.source_type(),
+        _ => decoded.ty(),
     }
 }
 

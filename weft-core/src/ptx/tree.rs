@@ -103,6 +103,11 @@ pub enum Type {
     F64,
     U16x2,
     S16x2,
+    F32x2,
+    U4,
+    S4,
+    U2,
+    S2,
     Pred,
     /// A type that only matrix, texture and conversion instructions use.
     Other,
@@ -133,19 +138,32 @@ impl Type {
             "f64" => Self::F64,
             "u16x2" => Self::U16x2,
             "s16x2" => Self::S16x2,
+            "f32x2" => Self::F32x2,
+            "u4" => Self::U4,
+            "s4" => Self::S4,
+            "u2" => Self::U2,
+            "s2" => Self::S2,
             "pred" => Self::Pred,
-            "tf32" | "e4m3" | "e5m2" | "e4m3x2" | "e5m2x2" | "u4" | "s4" | "b1" | "e2m1x2"
-            | "e2m3x2" | "e3m2x2" | "ue8m0x2" | "f32x2" => Self::Other,
+            "tf32" | "e4m3" | "e5m2" | "e4m3x2" | "e5m2x2" | "e4m3x4" | "e5m2x4" | "b1"
+            | "e2m1" | "e2m3" | "e3m2" | "e2m1x2" | "e2m3x2" | "e3m2x2" | "e2m1x4" | "e2m3x4"
+            | "e3m2x4" | "ue8m0x2" | "s2f6x2" => Self::Other,
             _ => return None,
         })
     }
 
-    /// Size in bytes; a predicate counts as 1.
+    /// Size in bytes; a predicate and fields of less than a byte count as 1.
     pub const fn bytes(self) -> u32 {
         match self {
-            Self::B8 | Self::U8 | Self::S8 | Self::Pred => 1,
+            Self::B8
+            | Self::U8
+            | Self::S8
+            | Self::U4
+            | Self::S4
+            | Self::U2
+            | Self::S2
+            | Self::Pred => 1,
             Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 2,
-            Self::B64 | Self::U64 | Self::S64 | Self::F64 | Self::Other => 8,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 | Self::F32x2 | Self::Other => 8,
             Self::B128 => 16,
             Self::B32
             | Self::U32
@@ -169,12 +187,24 @@ impl Type {
 
     /// Whether values are two's complement.
     pub const fn is_signed(self) -> bool {
-        matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64 | Self::S16x2)
+        matches!(
+            self,
+            Self::S2 | Self::S4 | Self::S8 | Self::S16 | Self::S32 | Self::S64 | Self::S16x2
+        )
     }
 
     /// Whether values are IEEE numbers, packed ones included.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::F32 | Self::F64)
+        matches!(
+            self,
+            Self::F16
+                | Self::F16x2
+                | Self::Bf16
+                | Self::Bf16x2
+                | Self::F32
+                | Self::F32x2
+                | Self::F64
+        )
     }
 }
 
@@ -350,6 +380,8 @@ pub enum Operand {
     Name(Span),
     /// A `.x`, `.y`, `.z` or `.w` (also `.r`, `.g`, `.b`, `.a`) part of a name, 0 to 3.
     Part(Span, u8),
+    /// Bytes or halves of a register, `%r1.b0`: video instructions take them.
+    Selected(Span),
     /// A literal with its value as 64 bits: an integer in two's complement, a float as f64 bits.
     Integer(u64),
     /// `0f3F800000` or `1.0`.
@@ -373,7 +405,7 @@ pub enum Operand {
     Not(Span),
     /// `_`.
     Sink,
-    /// A form that the reader does not take apart, such as a texture address.
+    /// A form that the reader does not take apart, such as a texture address or a negated register.
     Opaque(Span),
 }
 

@@ -25,6 +25,8 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         Opcode::Clz => u64::from(arg(0)?.leading_zeros() - (64 - bits)),
         Opcode::Brev => arg(0)?.reverse_bits() >> (64 - bits),
         Opcode::Bfind => bfind(decoded, arg(0)?),
+        // A base beyond the mask is undefined behaviour.
+        Opcode::Fns if raw(1)? > 31 => return None,
         Opcode::Fns => fns(raw(0)?, raw(1)?, signed(raw(2)?, 32)),
         Opcode::Bfe => extract(decoded, arg(0)?, raw(1)? & 0xff, raw(2)? & 0xff),
         Opcode::Bfi => insert(bits, arg(0)?, arg(1)?, raw(2)? & 0xff, raw(3)? & 0xff),
@@ -95,9 +97,9 @@ fn fns(mask: u64, base: u64, n: i64) -> u64 {
     let is_set = |at: &u64| mask >> at & 1 == 1;
     let count = |n: i64| usize::try_from(n.abs() - 1).unwrap_or(usize::MAX);
     let found = match n {
-        0 => Some(base).filter(|at| *at < 32 && is_set(at)),
+        0 => Some(base).filter(is_set),
         1.. => (base..32).filter(is_set).nth(count(n)),
-        _ => (0..=base.min(31)).rev().filter(is_set).nth(count(n)),
+        _ => (0..=base).rev().filter(is_set).nth(count(n)),
     };
     found.unwrap_or(u64::from(u32::MAX))
 }

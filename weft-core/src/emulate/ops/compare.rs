@@ -1,7 +1,11 @@
-//! Comparison and selection of one lane (PTX ISA §9.7.6).
+//! Comparison and selection of one lane (PTX ISA §9.7.6, §9.7.7).
 
 use std::cmp::Ordering;
 
+use rustc_apfloat::Float;
+use rustc_apfloat::ieee::{BFloat, Half, Single};
+
+use super::ieee::{self, Format, with_format};
 use crate::emulate::value::{signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -9,24 +13,14 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 /// The result and, for `setp p|q`, the second predicate. `None`: not modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     match decoded.row.opcode {
-        Opcode::Setp => predicates(decoded, decoded.ty(), a),
-        Opcode::Set => {
-            let (is_true, _) = predicates(decoded, decoded.source_type(), a)?;
-            let ones = match decoded.ty() {
-                Type::F32 => u64::from(1.0_f32.to_bits()),
-                ty if ty.is_float() => return None,
-                _ => u64::from(u32::MAX),
-            };
-            Some((is_true * ones, 0))
-        }
+        Opcode::Setp => setp(decoded, a),
+        Opcode::Set => set(decoded, a).map(|bits| (bits, 0)),
         Opcode::Selp => Some((*a.get(usize::from(a.get(2)? & 1 == 0))?, 0)),
         Opcode::Slct => {
             let c = *a.get(2)?;
             let is_first = match decoded.source_type() {
-                Type::F32 if decoded.modifiers.has(Modifier::Ftz) && single(c).is_subnormal() => {
-                    true
-                }
-                Type::F32 => single(c) >= 0.0,
+                // A zero of either sign is not less than zero, and NaN is not greater.
+                Type::F32 => operand::<Single>(decoded, c) >= Single::ZERO,
                 _ => signed(c, 32) >= 0,
             };
             Some((*a.get(usize::from(!is_first))?, 0))
@@ -35,25 +29,70 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "an f32 is the low 32 bits of its register")]
-const fn single(bits: u64) -> f32 {
-    f32::from_bits(bits as u32)
+/// The comparison and its complement, or those of the two halves, each combined with the optional predicate.
+fn setp(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
+    let &[x, y, ref rest @ ..] = a else { return None };
+    let ty = decoded.ty();
+    let (first, second) = if let Some(part) = ieee::part(ty) {
+        halves(decoded, part, x, y)?
+    } else {
+        let holds = compare(decoded, ty, x, y)?;
+        (holds, !holds)
+    };
+    let combine = |holds| u64::from(combined(decoded, holds, rest));
+    Some((combine(first), combine(second)))
 }
 
-/// The comparison combined with the optional predicate, and the negated comparison combined with it.
-fn predicates(decoded: &Decoded, ty: Type, a: &[u64]) -> Option<(u64, u64)> {
+fn set(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let &[x, y, ref rest @ ..] = a else { return None };
-    let holds = compare(decoded, ty, x, y)?;
-    let combine = |holds: bool| {
-        let c = rest.first().is_some_and(|c| c & 1 == 1);
-        u64::from(match decoded.modifiers.first_of(&[Modifier::And, Modifier::Or, Modifier::Xor]) {
-            Some(Modifier::And) => holds && c,
-            Some(Modifier::Or) => holds || c,
-            Some(_) => holds != c,
-            None => holds,
-        })
+    let (to, from) = (decoded.ty(), decoded.source_type());
+    if let Some(part) = ieee::part(from) {
+        let one = match (to, from) {
+            (Type::F16x2, Type::F16x2) => Half::ONE,
+            (Type::Bf16x2, Type::Bf16x2) => BFloat::ONE,
+            (Type::U32 | Type::S32, Type::F16x2) => 0xffff,
+            // The manual's text and its semantics disagree on integers from bf16x2.
+            _ => return None,
+        };
+        let (low, high) = halves(decoded, part, x, y)?;
+        let half = |holds| u64::from(combined(decoded, holds, rest)) * one;
+        return Some(half(low) | half(high) << 16);
+    }
+    let one = match (to, from) {
+        // Here too.
+        (Type::U16 | Type::S16 | Type::U32 | Type::S32, Type::Bf16) => return None,
+        (Type::F16, _) => Half::ONE,
+        (Type::Bf16, _) => BFloat::ONE,
+        (Type::F32, _) => Single::ONE,
+        (Type::U16 | Type::S16, _) => 0xffff,
+        (Type::U32 | Type::S32, _) => 0xffff_ffff,
+        _ => return None,
     };
-    Some((combine(holds), combine(!holds)))
+    Some(u64::from(combined(decoded, compare(decoded, from, x, y)?, rest)) * one)
+}
+
+fn halves(decoded: &Decoded, part: Type, x: u64, y: u64) -> Option<(bool, bool)> {
+    Some((compare(decoded, part, x, y)?, compare(decoded, part, x >> 16, y >> 16)?))
+}
+
+/// A comparison's result with the optional predicate.
+fn combined(decoded: &Decoded, holds: bool, predicate: &[u64]) -> bool {
+    let c = predicate.first().is_some_and(|c| c & 1 == 1);
+    match decoded.modifiers.first_of(&[Modifier::And, Modifier::Or, Modifier::Xor]) {
+        Some(Modifier::And) => holds && c,
+        Some(Modifier::Or) => holds || c,
+        Some(_) => holds != c,
+        None => holds,
+    }
+}
+
+fn operand<F: Format>(decoded: &Decoded, bits: u64) -> F {
+    let number = ieee::number(bits);
+    if decoded.modifiers.has(Modifier::Ftz) { ieee::flushed(number) } else { number }
+}
+
+fn order<F: Format>(decoded: &Decoded, x: u64, y: u64) -> Option<Ordering> {
+    operand::<F>(decoded, x).partial_cmp(&operand(decoded, y))
 }
 
 fn compare(decoded: &Decoded, ty: Type, x: u64, y: u64) -> Option<bool> {
@@ -79,18 +118,8 @@ fn compare(decoded: &Decoded, ty: Type, x: u64, y: u64) -> Option<bool> {
     ];
     let operator = decoded.modifiers.first_of(&OPERATORS)?;
     let order = match ty {
-        Type::F32 => {
-            let flush = |value: f32| {
-                if decoded.modifiers.has(Modifier::Ftz) && value.is_subnormal() {
-                    0.0
-                } else {
-                    value
-                }
-            };
-            flush(single(x)).partial_cmp(&flush(single(y)))
-        }
-        Type::F64 => f64::from_bits(x).partial_cmp(&f64::from_bits(y)),
-        Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::Other => return None,
+        Type::Other => return None,
+        _ if ty.is_float() => with_format!(ty, F => Some(order::<F>(decoded, x, y)))?,
         _ if ty.is_signed() => Some(signed(x, ty.bits()).cmp(&signed(y, ty.bits()))),
         _ => Some(truncate(x, ty.bits()).cmp(&truncate(y, ty.bits()))),
     };

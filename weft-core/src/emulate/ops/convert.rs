@@ -1,23 +1,42 @@
-//! Conversions of one lane between integers, f32 and f64 (PTX ISA §9.7.9.21).
+//! Conversions of one lane among integers and floating-point formats (PTX ISA §9.7.9.21, §9.7.9.22).
+//!
+//! Open are the formats of less than 16 bits and tf32, stochastic rounding, and NaN results whose bits the manual does
+//! not state.
 
+use rustc_apfloat::ieee::Single;
+use rustc_apfloat::{FloatConvert, Round, Status, StatusAnd};
+
+use super::ieee::{self, Format, with_format};
 use crate::emulate::value::{signed, truncate};
 use crate::ptx::Type;
-use crate::ptx::isa::{Decoded, Modifier};
+use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result; `None`: not modelled.
+/// The result; `None`: not modelled, or unspecified.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
+    if decoded.row.opcode == Opcode::CvtPack {
+        return pack(decoded, a);
+    }
     let (to, from) = (decoded.ty(), decoded.source_type());
-    let &[value] = a else { return None };
     let is_plain = |ty: Type| !ty.is_float() && ty != Type::Other;
-    match (is_plain(to), is_plain(from)) {
-        (true, true) => Some(integer(decoded, to, number(from, value))),
-        (true, false) => to_integer(decoded, to, float(from, value)?),
-        (false, true) => from_integer(decoded, to, number(from, value)),
-        (false, false) => between_floats(decoded, to, from, value),
+    match (a, is_plain(to), is_plain(from)) {
+        (&[value], true, true) => Some(integer(decoded, to, whole(from, value))),
+        (&[value], true, false) => {
+            with_format!(from, F => to_integer::<F>(decoded, to, value))
+        }
+        (&[value], false, true) => {
+            with_format!(to, F => from_integer::<F>(decoded, whole(from, value)))
+        }
+        (&[value], false, false) => between_floats(decoded, to, from, value),
+        (&[high, low], false, false) if from == Type::F32 => {
+            let part = ieee::part(to)?;
+            let half = |value| between_floats(decoded, part, from, value);
+            Some(half(high)? << 16 | half(low)?)
+        }
+        _ => None,
     }
 }
 
-fn number(ty: Type, value: u64) -> i128 {
+fn whole(ty: Type, value: u64) -> i128 {
     if ty.is_signed() {
         i128::from(signed(value, ty.bits()))
     } else {
@@ -25,92 +44,135 @@ fn number(ty: Type, value: u64) -> i128 {
     }
 }
 
-fn range(ty: Type) -> (i128, i128) {
-    let bits = ty.bits();
-    if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+fn range(bits: u32, is_signed: bool) -> (i128, i128) {
+    if is_signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
 /// Signed results are sign-extended, since the destination may be a wider register.
-#[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
 fn integer(decoded: &Decoded, to: Type, value: i128) -> u64 {
-    let (least, greatest) = range(to);
+    let (least, greatest) = range(to.bits(), to.is_signed());
     let value =
         if decoded.modifiers.has(Modifier::Sat) { value.clamp(least, greatest) } else { value };
+    extended(to, value)
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+fn extended(to: Type, value: i128) -> u64 {
     let bits = truncate(value.cast_unsigned() as u64, to.bits());
     if to.is_signed() { signed(bits, to.bits()).cast_unsigned() } else { bits }
 }
 
-fn float(ty: Type, value: u64) -> Option<f64> {
-    match ty {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "an f32 is the low 32 bits of its register"
-        )]
-        Type::F32 => Some(f64::from(f32::from_bits(value as u32))),
-        Type::F64 => Some(f64::from_bits(value)),
-        _ => None,
-    }
-}
-
-fn rounded(decoded: &Decoded, value: f64) -> Option<f64> {
+/// The rounding to whole numbers that is written.
+fn whole_rounding(decoded: &Decoded) -> Option<Round> {
     const MODES: [Modifier; 4] = [Modifier::Rni, Modifier::Rzi, Modifier::Rmi, Modifier::Rpi];
     Some(match decoded.modifiers.first_of(&MODES)? {
-        Modifier::Rni => value.round_ties_even(),
-        Modifier::Rzi => value.trunc(),
-        Modifier::Rmi => value.floor(),
-        _ => value.ceil(),
+        Modifier::Rni => Round::NearestTiesToEven,
+        Modifier::Rzi => Round::TowardZero,
+        Modifier::Rmi => Round::TowardNegative,
+        _ => Round::TowardPositive,
     })
 }
 
-/// Whether an f32 operand is subnormal.
-fn single_is_subnormal(decoded: &Decoded, value: f64) -> bool {
-    decoded.source_type() == Type::F32 && value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE)
+/// An operand, flushed if it is an f32 and `.ftz` is written.
+fn operand<F: Format>(decoded: &Decoded, ty: Type, value: u64) -> F {
+    let number = ieee::number(value);
+    let ftz = ty == Type::F32 && decoded.modifiers.has(Modifier::Ftz);
+    if ftz { ieee::flushed(number) } else { number }
 }
 
-/// Out of range gives the nearest bound; NaN gives 0 for up to 32 bits, and is left open beyond.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the value was clamped to the type's range before"
-)]
-fn to_integer(decoded: &Decoded, to: Type, value: f64) -> Option<u64> {
-    let is_flushed = decoded.modifiers.has(Modifier::Ftz) && single_is_subnormal(decoded, value);
-    let value = if is_flushed { 0.0_f64.copysign(value) } else { value };
-    if value.is_nan() {
-        return (to.bits() <= 32 && decoded.source_type() == Type::F32).then_some(0);
+/// Out of range gives the nearest bound.
+fn to_integer<F: Format>(decoded: &Decoded, to: Type, value: u64) -> Option<u64> {
+    let round = whole_rounding(decoded)?;
+    let number: F = operand(decoded, decoded.source_type(), value);
+    let bits = to.bits();
+    if number.is_nan() {
+        return match (decoded.source_type() == Type::F64, bits) {
+            (_, 64) | (true, 32) => Some(extended(to, 1 << (bits - 1))),
+            (false, _) => Some(0),
+            // The manual's rule for narrow results of an f64 contradicts what it says of clamping.
+            (true, _) => None,
+        };
     }
-    let (least, greatest) = range(to);
-    let value = rounded(decoded, value)? as i128;
-    Some(integer(decoded, to, value.clamp(least, greatest)))
+    let width = usize::try_from(bits).ok()?;
+    let whole = if to.is_signed() {
+        number.to_i128_r(width, round, &mut false).value
+    } else {
+        i128::try_from(number.to_u128_r(width, round, &mut false).value).ok()?
+    };
+    Some(extended(to, whole))
 }
 
-#[allow(clippy::cast_precision_loss, reason = "rounding to nearest is what the instruction does")]
-fn from_integer(decoded: &Decoded, to: Type, value: i128) -> Option<u64> {
-    let other = [Modifier::Rz, Modifier::Rm, Modifier::Rp, Modifier::Sat];
-    if decoded.modifiers.first_of(&other).is_some() {
-        return None;
-    }
-    match to {
-        Type::F32 => Some(u64::from((value as f32).to_bits())),
-        Type::F64 => Some((value as f64).to_bits()),
-        _ => None,
-    }
+fn from_integer<F: Format>(decoded: &Decoded, value: i128) -> Option<u64> {
+    ieee::finished(decoded, false, F::from_i128_r(value, ieee::rounding(decoded)?))
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "rounding to nearest is what the instruction does"
-)]
 fn between_floats(decoded: &Decoded, to: Type, from: Type, value: u64) -> Option<u64> {
-    const OTHER: [Modifier; 5] =
-        [Modifier::Rz, Modifier::Rm, Modifier::Rp, Modifier::Sat, Modifier::Ftz];
-    if decoded.modifiers.first_of(&OTHER).is_some() {
-        return None;
+    if to == from {
+        return with_format!(to, F => same_format::<F>(decoded, to, value));
     }
-    let value = float(from, value).filter(|value| !value.is_nan())?;
-    let value = if to == from { rounded(decoded, value)? } else { value };
-    match to {
-        Type::F32 => Some(u64::from((value as f32).to_bits())),
-        Type::F64 => Some(value.to_bits()),
+    with_format!(from, F => {
+        let number: F = operand(decoded, from, value);
+        with_format!(to, G => reformatted::<F, G>(decoded, to, number))
+    })
+}
+
+fn same_format<F: Format>(decoded: &Decoded, ty: Type, value: u64) -> Option<u64> {
+    let number: F = operand(decoded, ty, value);
+    let whole = match whole_rounding(decoded) {
+        Some(round) => number.round_to_integral(round).value,
+        None => number,
+    };
+    ieee::finished(decoded, false, Status::OK.and(whole))
+}
+
+fn reformatted<F, G>(decoded: &Decoded, to: Type, number: F) -> Option<u64>
+where
+    F: Format + FloatConvert<G>,
+    G: Format,
+{
+    let mut loses = false;
+    let written = ieee::rounding(decoded);
+    let result: StatusAnd<G> =
+        number.convert_r(written.unwrap_or(Round::NearestTiesToEven), &mut loses);
+    // A conversion that may lose bits has to say how it rounds.
+    let is_stated = written.is_some() || (!loses && G::PRECISION >= F::PRECISION);
+    let ftz = to == Type::F32 && decoded.modifiers.has(Modifier::Ftz);
+    ieee::finished(decoded, ftz, result).filter(|_| is_stated)
+}
+
+/// The f32 that equals a number of 16 bits; some NaN for a NaN.
+pub(super) fn widened(from: Type, value: u64) -> Option<u64> {
+    fn single<F: Format + FloatConvert<Single>>(value: u64) -> u64 {
+        let number: F = ieee::number(value);
+        let single: Single = number.convert_r(Round::NearestTiesToEven, &mut false).value;
+        ieee::bits(single)
+    }
+    with_format!(from, F => Some(single::<F>(value)))
+}
+
+/// `cvt.pack`: two saturated numbers in the low bits; above them, for narrow ones, the low bits of a third operand.
+fn pack(decoded: &Decoded, a: &[u64]) -> Option<u64> {
+    let (bits, is_signed) = match decoded.types[0]? {
+        Type::U16 => (16, false),
+        Type::S16 => (16, true),
+        Type::U8 => (8, false),
+        Type::S8 => (8, true),
+        Type::U4 => (4, false),
+        Type::S4 => (4, true),
+        Type::U2 => (2, false),
+        Type::S2 => (2, true),
+        _ => return None,
+    };
+    let &[x, y, ref above @ ..] = a else { return None };
+    let (least, greatest) = range(bits, is_signed);
+    let field = |value: u64| {
+        let clamped = whole(Type::S32, value).clamp(least, greatest);
+        truncate(extended(Type::S64, clamped), bits)
+    };
+    let both = field(x) << bits | field(y);
+    match (bits, above) {
+        (16, []) => Some(both),
+        (2..=8, &[above]) => Some(truncate(above << (2 * bits) | both, 32)),
         _ => None,
     }
 }

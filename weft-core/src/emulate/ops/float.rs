@@ -1,108 +1,138 @@
-//! Floating-point arithmetic of one lane, where the result is exactly specified: f32 and f64, rounded to nearest
-//! (PTX ISA §9.7.3). Everything else is open.
+//! Floating-point arithmetic of one lane, where the manual defines the result to the bit (PTX ISA §9.7.3 to §9.7.5).
+//!
+//! Open are approximations, sums and products without a rounding modifier (the assembler may contract them into one
+//! operation), and NaN results, whose bits are unspecified.
 
+use rustc_apfloat::Status;
+
+use super::ieee::{self, Format, with_format};
+use crate::emulate::value::truncate;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result; `None`: not modelled.
+/// The result; `None`: not modelled, or unspecified.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
-    const OTHER: [Modifier; 6] = [
-        Modifier::Rz,
-        Modifier::Rm,
-        Modifier::Rp,
-        Modifier::Approx,
-        Modifier::Full,
-        Modifier::Xorsign,
-    ];
-    if decoded.modifiers.first_of(&OTHER).is_some() || decoded.modifiers.has(Modifier::Relu) {
+    const INEXACT: [Modifier; 3] = [Modifier::Approx, Modifier::Full, Modifier::Oob];
+    if decoded.modifiers.first_of(&INEXACT).is_some() {
         return None;
     }
-    // Without a rounding mode the assembler may contract a product and a sum into one operation.
-    let may_contract = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub | Opcode::Mul);
-    if may_contract && !decoded.modifiers.has(Modifier::Rn) {
-        return None;
+    if let Some(part) = ieee::part(decoded.ty()) {
+        return packed(decoded, part, a);
     }
-    match decoded.ty() {
-        Type::F32 => single(decoded, a),
-        Type::F64 => double(decoded, a),
-        _ => None,
+    if let Some(narrow) = decoded.types[1] {
+        return mixed(decoded, narrow, a);
     }
+    with_format!(decoded.ty(), F => scalar::<F>(decoded, a))
 }
 
-fn single(decoded: &Decoded, a: &[u64]) -> Option<u64> {
-    let ftz = decoded.modifiers.has(Modifier::Ftz);
-    let flush =
-        |value: f32| if ftz && value.is_subnormal() { 0.0_f32.copysign(value) } else { value };
-    #[allow(clippy::cast_possible_truncation, reason = "an f32 is the low 32 bits of its register")]
-    let arg = |at: usize| a.get(at).map(|bits| flush(f32::from_bits(*bits as u32)));
-    let value = match decoded.row.opcode {
-        Opcode::Add => arg(0)? + arg(1)?,
-        Opcode::Sub => arg(0)? - arg(1)?,
-        Opcode::Mul => arg(0)? * arg(1)?,
-        Opcode::Div => arg(0)? / arg(1)?,
-        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add(arg(1)?, arg(2)?),
-        Opcode::Sqrt => arg(0)?.sqrt(),
-        Opcode::Rcp => 1.0 / arg(0)?,
-        Opcode::Abs => arg(0)?.abs(),
-        Opcode::Neg => -arg(0)?,
-        Opcode::Min if a.len() == 2 => {
-            narrow(minimum(decoded, f64::from(arg(0)?), f64::from(arg(1)?)))
-        }
-        Opcode::Max if a.len() == 2 => {
-            -narrow(minimum(decoded, -f64::from(arg(0)?), -f64::from(arg(1)?)))
-        }
+fn packed(decoded: &Decoded, part: Type, a: &[u64]) -> Option<u64> {
+    let one = Decoded { types: [Some(part), decoded.types[1], None], ..*decoded };
+    let width = part.bits();
+    let result = |at: u32| {
+        let args: Vec<u64> = a.iter().map(|value| truncate(value >> (width * at), width)).collect();
+        eval(&one, &args)
+    };
+    Some(result(0)? | result(1)? << width)
+}
 
-        Opcode::Copysign => arg(1)?.copysign(arg(0)?),
+/// `add`, `sub` and `fma` of f32 with factors or a first summand of 16 bits, which widen exactly.
+fn mixed(decoded: &Decoded, narrow: Type, a: &[u64]) -> Option<u64> {
+    let narrow_operands = match decoded.row.opcode {
+        Opcode::Add | Opcode::Sub => 1,
+        Opcode::Fma => 2,
         _ => return None,
     };
-    let value = flush(value);
-    let value = if decoded.modifiers.has(Modifier::Sat) { saturate(value) } else { value };
-    // The payload of a NaN is not specified.
-    (!value.is_nan()).then_some(u64::from(value.to_bits()))
+    if decoded.ty() != Type::F32 || !matches!(narrow, Type::F16 | Type::Bf16) {
+        return None;
+    }
+    let mut args = a.to_vec();
+    for arg in args.iter_mut().take(narrow_operands) {
+        *arg = super::convert::widened(narrow, *arg)?;
+    }
+    let one = Decoded { types: [Some(Type::F32), None, None], ..*decoded };
+    eval(&one, &args)
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the value is one of two f32 operands")]
-const fn narrow(value: f64) -> f32 {
-    value as f32
+fn scalar<F: Format>(decoded: &Decoded, a: &[u64]) -> Option<u64> {
+    let ftz = decoded.modifiers.has(Modifier::Ftz);
+    let arg = |at: usize| -> Option<F> {
+        let value = ieee::number::<F>(*a.get(at)?);
+        Some(if ftz { ieee::flushed(value) } else { value })
+    };
+    let exact = |value: F| ieee::finished(decoded, ftz, Status::OK.and(value));
+    match decoded.row.opcode {
+        Opcode::Abs => return exact(arg(0)?.abs()),
+        Opcode::Neg => return exact(-arg(0)?),
+        Opcode::Copysign => return Some(ieee::bits(arg(1)?.copy_sign(arg(0)?))),
+        Opcode::Testp => return property(decoded, arg(0)?).map(u64::from),
+        Opcode::Min | Opcode::Max => {
+            let operands = (0..a.len()).map(arg).collect::<Option<Vec<F>>>()?;
+            return extremum(decoded, &operands);
+        }
+        _ => {}
+    }
+    let round = ieee::rounding(decoded)?;
+    let result = match decoded.row.opcode {
+        Opcode::Add => arg(0)?.add_r(arg(1)?, round),
+        Opcode::Sub => arg(0)?.sub_r(arg(1)?, round),
+        Opcode::Mul => arg(0)?.mul_r(arg(1)?, round),
+        Opcode::Div => arg(0)?.div_r(arg(1)?, round),
+        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add_r(arg(1)?, arg(2)?, round),
+        Opcode::Rcp => ieee::number::<F>(F::ONE).div_r(arg(0)?, round),
+        Opcode::Sqrt => ieee::root(arg(0)?, round)?,
+        _ => return None,
+    };
+    ieee::finished(decoded, ftz, result)
 }
 
-fn saturate(value: f32) -> f32 {
-    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+/// `testp` (§9.7.3.1): zeros count as normal.
+fn property<F: Format>(decoded: &Decoded, value: F) -> Option<bool> {
+    const PROPERTIES: [Modifier; 6] = [
+        Modifier::Finite,
+        Modifier::Infinite,
+        Modifier::Number,
+        Modifier::NotANumber,
+        Modifier::Normal,
+        Modifier::Subnormal,
+    ];
+    Some(match decoded.modifiers.first_of(&PROPERTIES)? {
+        Modifier::Finite => value.is_finite(),
+        Modifier::Infinite => value.is_infinite(),
+        Modifier::Number => !value.is_nan(),
+        Modifier::NotANumber => value.is_nan(),
+        Modifier::Normal => value.is_normal() || value.is_zero(),
+        _ => value.is_denormal(),
+    })
+}
+
+/// `min` and `max` of two or three operands (§9.7.3.11).
+fn extremum<F: Format>(decoded: &Decoded, operands: &[F]) -> Option<u64> {
+    let has = |modifier| decoded.modifiers.has(modifier);
+    if has(Modifier::Relu) {
+        return None;
+    }
+    let magnitude = |value: &F| if has(Modifier::Abs) { value.abs() } else { *value };
+    let result = operands.iter().map(magnitude).reduce(|x, y| either(decoded, x, y))?;
+    if result.is_nan() {
+        return F::CANONICAL_NAN.filter(|_| has(Modifier::Nan));
+    }
+    if has(Modifier::Xorsign) {
+        let &[x, y] = operands else { return None };
+        let is_negative = x.is_negative() != y.is_negative();
+        return Some(ieee::bits(if is_negative { -result.abs() } else { result.abs() }));
+    }
+    Some(ieee::bits(result))
 }
 
 /// The other operand if one is NaN, or NaN under `.NaN`; -0 is less than +0.
-fn minimum(decoded: &Decoded, x: f64, y: f64) -> f64 {
+fn either<F: Format>(decoded: &Decoded, x: F, y: F) -> F {
     if x.is_nan() || y.is_nan() {
         return match (decoded.modifiers.has(Modifier::Nan), x.is_nan()) {
-            (true, _) => f64::NAN,
+            (true, _) => F::NAN,
             (false, true) => y,
             (false, false) => x,
         };
     }
-    #[allow(clippy::float_cmp, reason = "zeros of either sign are equal, and told apart below")]
-    if x == y {
-        return if x.is_sign_negative() { x } else { y };
-    }
-    x.min(y)
-}
-
-fn double(decoded: &Decoded, a: &[u64]) -> Option<u64> {
-    let arg = |at: usize| a.get(at).map(|bits| f64::from_bits(*bits));
-    let value = match decoded.row.opcode {
-        Opcode::Add => arg(0)? + arg(1)?,
-        Opcode::Sub => arg(0)? - arg(1)?,
-        Opcode::Mul => arg(0)? * arg(1)?,
-        Opcode::Div => arg(0)? / arg(1)?,
-        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add(arg(1)?, arg(2)?),
-        Opcode::Sqrt => arg(0)?.sqrt(),
-        Opcode::Rcp => 1.0 / arg(0)?,
-        Opcode::Abs => arg(0)?.abs(),
-        Opcode::Neg => -arg(0)?,
-        Opcode::Min => minimum(decoded, arg(0)?, arg(1)?),
-        Opcode::Max => -minimum(decoded, -arg(0)?, -arg(1)?),
-        Opcode::Copysign => arg(1)?.copysign(arg(0)?),
-        _ => return None,
-    };
-    // The payload of a NaN is not specified.
-    (!value.is_nan()).then_some(value.to_bits())
+    let is_less = if x.is_zero() && y.is_zero() { x.is_negative() } else { x < y };
+    if is_less == (decoded.row.opcode == Opcode::Min) { x } else { y }
 }

@@ -6,6 +6,7 @@ mod bits;
 mod compare;
 mod convert;
 mod float;
+mod ieee;
 mod integer;
 mod linear;
 mod moves;
@@ -41,6 +42,33 @@ pub(super) fn compute(
     let mut results = lane_by_lane(terms, pc, decoded, sources, mask);
     results.truncate(dests.max(1));
     results
+}
+
+/// Whether the result is known where the operands are, as far as the instruction goes: some operands may still give an
+/// unspecified result.
+pub(super) fn is_computed(decoded: &Decoded) -> bool {
+    // Small integers; and falling positive numbers in every floating-point format.
+    const INTEGERS: [u64; 5] = [1; 5];
+    const FLOATS: [u64; 5] = [
+        0x3c00_3c00_3c00_3c00,
+        0x3800_3800_3800_3800,
+        0x3400_3400_3400_3400,
+        0x3000_3000_3000_3000,
+        0x2c00_2c00_2c00_2c00,
+    ];
+    if decoded.row.effect != Effect::Compute || decoded.is_strange {
+        return false;
+    }
+    if decoded.row.opcode == Opcode::Mov {
+        return moves::is_computed(decoded);
+    }
+    let least = decoded.row.shape.matches('s').count();
+    let computes = |operands: &[u64]| {
+        [least, least + 1].iter().any(|count| {
+            operands.get(..*count).is_some_and(|operands| eval(decoded, operands).is_some())
+        })
+    };
+    computes(&INTEGERS) || computes(&FLOATS)
 }
 
 /// What one lane computes.

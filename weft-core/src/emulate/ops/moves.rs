@@ -6,6 +6,11 @@ use crate::flow::{Pc, WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
+/// Values of 16 bytes are not followed.
+pub(super) fn is_computed(decoded: &Decoded) -> bool {
+    decoded.ty() != Type::B128
+}
+
 /// `mov`, between registers or between a register and a vector of its parts.
 pub(super) fn mov(
     terms: &mut Terms,
@@ -14,8 +19,7 @@ pub(super) fn mov(
     sources: &[Value],
     dests: usize,
 ) -> Vec<Value> {
-    if decoded.ty() == Type::B128 {
-        // Values of 16 bytes are not followed.
+    if !is_computed(decoded) {
         return vec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
     }
     match (sources, dests) {
@@ -74,20 +78,17 @@ pub(super) fn selected(decoded: &Decoded, sources: &[Value], mask: LaneMask) -> 
     Some(value)
 }
 
-/// `cvta` and `isspacep`.
+/// `cvta` and `isspacep`. The windows of the state spaces lie beyond 32 bits, so that addresses of that size are open.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let &[address] = a else { return None };
     let base = window(decoded.space);
     match decoded.row.opcode {
+        Opcode::Cvta if decoded.ty().bits() != 64 => None,
         Opcode::Cvta if decoded.modifiers.has(Modifier::To) => Some(address.wrapping_sub(base)),
-        Opcode::Cvta => Some(narrow(decoded.ty(), address).wrapping_add(base)),
+        Opcode::Cvta => Some(address.wrapping_add(base)),
         Opcode::Isspacep => Some(u64::from(space_of(address).0 == decoded.space)),
         _ => None,
     }
-}
-
-fn narrow(ty: Type, address: u64) -> u64 {
-    truncate(address, ty.bits())
 }
 
 /// The state space that a generic address points to, and the address within it.

@@ -1,10 +1,12 @@
 //! The instruction set: the table, the modifiers, and how a mnemonic is taken apart.
 
 mod decode;
+mod forms;
 mod modifier;
 mod table;
 
 pub use decode::{Decoded, decode};
+pub use forms::{FORMS, Form};
 pub use modifier::{Modifier, Modifiers};
 pub use table::{Opcode, Row, TABLE};
 

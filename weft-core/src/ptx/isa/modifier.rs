@@ -22,9 +22,9 @@ macro_rules! modifiers {
 }
 
 modifiers! {
-    Lo "lo"; Hi "hi"; Wide "wide"; Sat "sat" "satfinite"; Cc "cc";
-    Rn "rn"; Rz "rz"; Rm "rm"; Rp "rp"; Rna "rna"; Rni "rni"; Rzi "rzi"; Rmi "rmi"; Rpi "rpi";
-    Approx "approx"; Full "full"; Ftz "ftz"; Relu "relu"; Nan "NaN"; Xorsign "xorsign" "abs"; Oob "oob";
+    Lo "lo"; Hi "hi"; Wide "wide"; Sat "sat"; Satfinite "satfinite"; Cc "cc";
+    Rn "rn"; Rz "rz"; Rm "rm"; Rp "rp"; Rna "rna"; Rs "rs"; Rni "rni"; Rzi "rzi"; Rmi "rmi"; Rpi "rpi";
+    Approx "approx"; Full "full"; Ftz "ftz"; Relu "relu"; Nan "NaN"; Xorsign "xorsign"; Abs "abs"; Oob "oob";
     Eq "eq"; Ne "ne"; Lt "lt"; Le "le"; Gt "gt"; Ge "ge"; Ls "ls"; Hs "hs";
     Equ "equ"; Neu "neu"; Ltu "ltu"; Leu "leu"; Gtu "gtu"; Geu "geu"; Num "num"; IsNan "nan";
     And "and"; Or "or"; Xor "xor"; Popc "popc"; Add "add"; Min "min"; Max "max"; Inc "inc"; Dec "dec";

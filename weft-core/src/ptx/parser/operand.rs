@@ -74,6 +74,10 @@ impl Parser<'_> {
                 ".y" | ".g" => 1,
                 ".z" | ".b" => 2,
                 ".w" | ".a" => 3,
+                word if is_selector(word) => {
+                    self.advance();
+                    return Ok(Operand::Selected(name));
+                }
                 _ => return Err(self.unexpected("a part .x, .y, .z or .w")),
             };
             self.advance();
@@ -90,8 +94,13 @@ impl Parser<'_> {
     }
 
     fn literal_operand(&mut self) -> Read<Operand> {
+        let start = self.token.span;
         let negative = self.eat(b'-');
         let span = self.token.span;
+        if negative && self.token.kind == Kind::Word {
+            self.name_operand()?;
+            return Ok(Operand::Opaque(start.to(span)));
+        }
         let value = if self.token.kind == Kind::Number { literal::read(self.word()) } else { None };
         let Some(value) = value else {
             return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
@@ -139,6 +148,14 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// `.b0` to `.b7654`, `.h0` to `.h32`: the bytes or halves of a register.
+fn is_selector(word: &str) -> bool {
+    let digits = word.strip_prefix(".b").or_else(|| word.strip_prefix(".h"));
+    digits.is_some_and(|digits| {
+        (1..=4).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit())
+    })
 }
 
 fn append(body: &mut Body, operands: impl IntoIterator<Item = Operand>) -> std::ops::Range<u32> {

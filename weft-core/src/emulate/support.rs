@@ -1,0 +1,154 @@
+//! What the machine does with each instruction of the table, as the machine itself answers.
+
+use super::{exchange, ops};
+use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, Modifier, Row, TABLE};
+
+/// What the machine does with an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Support {
+    /// Its result is known, bit by bit, where its operands are and the manual defines it.
+    Exact,
+    /// Its result is open.
+    Open,
+    /// An access to memory: who accesses what, and how. What a load reads is known where the memory is, what an atomic
+    /// returns is open.
+    Access,
+    /// Barriers and jumps: who waits for whom, and where a thread goes on.
+    Control,
+    /// It does nothing that is examined.
+    Nothing,
+    /// Not modelled: the verdict is open if a thread reaches it.
+    Unmodelled,
+}
+
+impl Support {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Exact, Self::Open, Self::Access, Self::Control, Self::Nothing, Self::Unmodelled];
+
+    /// A word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Open => "open",
+            Self::Access => "access",
+            Self::Control => "control",
+            Self::Nothing => "nothing",
+            Self::Unmodelled => "not modelled",
+        }
+    }
+
+    /// What the word means.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Exact => {
+                "the result is known to the bit where the operands are known and the manual defines it"
+            }
+            Self::Open => "the result is an open value",
+            Self::Access => {
+                "an access to memory is examined; a load reads what the memory is known to hold, an atomic returns an \
+                 open value"
+            }
+            Self::Control => "decides which threads go where and who waits for whom",
+            Self::Nothing => "runs without an effect that is examined",
+            Self::Unmodelled => "the verdict is open if a thread reaches it",
+        }
+    }
+}
+
+/// A line of the support table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supported {
+    /// Section of the PTX ISA manual, version 9.1.
+    pub section: &'static str,
+    /// The instruction: a form with its choices, or the words that its mnemonics start with.
+    pub pattern: &'static str,
+    /// What the machine does with it.
+    pub support: Support,
+}
+
+/// Every instruction of the table, in the order of the manual: those that compute by their forms, the others by their
+/// first words.
+pub fn support_table() -> Vec<Supported> {
+    let of_form = |form: &Form| {
+        let (section, pattern) = (form.section, form.pattern);
+        support_of_form(form).map(|support| Supported { section, pattern, support })
+    };
+    let has_forms = |row: &Row| {
+        let mut first = FORMS.iter().filter_map(|form| isa::decode(form.mnemonics().first()?));
+        first.any(|own| own.row == row)
+    };
+    let of_row = |row: &Row| Supported {
+        section: row.section,
+        pattern: row.pattern,
+        support: support_of_row(row),
+    };
+    let mut all: Vec<_> = FORMS.iter().filter_map(of_form).collect();
+    all.extend(TABLE.iter().filter(|row| !has_forms(row)).map(of_row));
+    let order = |section: &str| -> Vec<u32> {
+        section.split('.').filter_map(|number| number.parse().ok()).collect()
+    };
+    all.sort_by_key(|line| order(line.section));
+    all
+}
+
+fn support_of_row(row: &Row) -> Support {
+    match row.effect {
+        Effect::Compute | Effect::Exchange => Support::Exact,
+        Effect::Opaque => Support::Open,
+        Effect::Load | Effect::Store | Effect::Atomic => Support::Access,
+        Effect::Barrier
+        | Effect::WarpBarrier
+        | Effect::Branch
+        | Effect::Call
+        | Effect::Return
+        | Effect::Exit => Support::Control,
+        Effect::Nothing => Support::Nothing,
+        Effect::Asynchronous => Support::Unmodelled,
+    }
+}
+
+/// What the machine does with all instructions of a form; `None` if they differ, or one is not in the table.
+pub fn support_of_form(form: &Form) -> Option<Support> {
+    let all: Option<Vec<Support>> =
+        form.mnemonics().iter().map(|mnemonic| isa::decode(mnemonic).map(|own| of(&own))).collect();
+    let all = all?;
+    all.first().copied().filter(|first| all.iter().all(|own| own == first))
+}
+
+fn of(decoded: &Decoded) -> Support {
+    let is_computed = match decoded.row.effect {
+        Effect::Compute if decoded.is_strange => return Support::Unmodelled,
+        Effect::Compute => ops::is_computed(decoded),
+        // Without `.sync` it takes whoever is there.
+        Effect::Exchange => exchange::is_computed(decoded) && decoded.modifiers.has(Modifier::Sync),
+        _ => return support_of_row(decoded.row),
+    };
+    if is_computed { Support::Exact } else { Support::Open }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_of_one_kind() {
+        for form in FORMS {
+            let kinds: Vec<_> = form
+                .mnemonics()
+                .iter()
+                .map(|mnemonic| (mnemonic.clone(), isa::decode(mnemonic).map(|own| of(&own))))
+                .collect();
+            assert!(support_of_form(form).is_some(), "{}: {kinds:?}", form.pattern);
+        }
+    }
+
+    #[test]
+    fn what_computes_is_listed_by_its_forms() {
+        for line in support_table() {
+            let is_row = TABLE.iter().any(|row| row.pattern == line.pattern);
+            let is_form = FORMS.iter().any(|form| form.pattern == line.pattern);
+            assert!(is_form || (is_row && line.support != Support::Exact), "{line:?}");
+        }
+    }
+}

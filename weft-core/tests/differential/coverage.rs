@@ -1,0 +1,51 @@
+//! Which forms of instructions the saved PTX meets.
+//!
+//! An operation counts by its types, and each of its modifiers by itself: `cvt.rni.ftz.s32.f32` meets `cvt.s32.f32`,
+//! `cvt.rni.s32.f32` and `cvt.ftz.s32.f32`. Comparisons have too many modifiers for that: theirs count by the type that
+//! is compared.
+
+use std::collections::BTreeSet;
+
+use weft_core::emulate::{Support, support_of_form};
+use weft_core::ptx::isa::{self, FORMS, Family};
+use weft_core::ptx::{self, Statement, Type};
+
+/// What an instruction meets.
+fn units(mnemonic: &str) -> BTreeSet<String> {
+    let Some(decoded) = isa::decode(mnemonic) else { return BTreeSet::new() };
+    let mut words = mnemonic.split('.');
+    let opcode = words.next().unwrap_or_default();
+    let is_type = |word: &&str| Type::from_suffix(word).is_some();
+    let (types, modifiers): (Vec<&str>, Vec<&str>) = words.partition(is_type);
+    let all = types.join(".");
+    let compared = match decoded.row.family {
+        Family::Compare => types.last().copied().unwrap_or_default(),
+        _ => all.as_str(),
+    };
+    let each = modifiers.iter().map(|modifier| format!("{opcode}.{modifier} of {compared}"));
+    each.chain([format!("{opcode} of {all}")]).collect()
+}
+
+/// What forms that the machine computes need, and no text has.
+pub(crate) fn missing(texts: &[String]) -> Vec<String> {
+    let mut met = BTreeSet::new();
+    for text in texts {
+        let module = ptx::parse(text);
+        for body in module.functions.iter().filter_map(|function| function.body.as_ref()) {
+            for statement in &body.statements {
+                if let Statement::Instruction(instruction) = statement {
+                    met.extend(units(module.name(instruction.mnemonic)));
+                }
+            }
+        }
+    }
+    let families =
+        [Family::Arithmetic, Family::Bits, Family::Compare, Family::Convert, Family::Move];
+    let computed = FORMS.iter().filter(|form| support_of_form(form) == Some(Support::Exact));
+    let needed: BTreeSet<String> = computed
+        .flat_map(isa::Form::mnemonics)
+        .filter(|name| isa::decode(name).is_some_and(|own| families.contains(&own.row.family)))
+        .flat_map(|name| units(&name))
+        .collect();
+    needed.difference(&met).cloned().collect()
+}

@@ -1,0 +1,86 @@
+//! The device's side: runs a kernel in the machine and gathers what it stores.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_core::emulate::{
+    self, Access, Arrival, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess, Terms,
+};
+use weft_core::flow::{self, Pc};
+use weft_core::launch::{Arg, Buffer, Dim3, Launch};
+use weft_core::ptx::isa::Effect;
+use weft_core::{ptx, slice};
+
+use super::{COUNT, OPERANDS};
+
+/// Results by operation and thread.
+type Results = Vec<Vec<Option<u64>>>;
+
+/// Gathers stores to the second argument's buffer.
+struct Stores {
+    results: Results,
+    /// How many words were stored.
+    count: usize,
+}
+
+impl Events for Stores {
+    fn access(&mut self, access: &Access<'_>, _: &Terms) {
+        let [value] = access.stored else { return };
+        for lane in emulate::lanes(access.lanes) {
+            let offset = emulate::offset_in_buffer(1, access.addresses.lane(lane));
+            let word = usize::try_from(offset / 8).expect("stores are within the buffer");
+            let is_open = value.open_lanes() >> lane & 1 == 1;
+            self.results[word / COUNT][word % COUNT] = (!is_open).then(|| value.lane(lane));
+            self.count += 1;
+        }
+    }
+
+    fn open_access(&mut self, _: usize, _: LaneMask, _: OpenAccess) {
+        unreachable!("all addresses are known");
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        unreachable!("{fault:?}");
+    }
+
+    fn converge(&mut self, _: usize, _: LaneMask) {}
+
+    fn arrive(&mut self, _: Arrival) {}
+
+    fn complete(&mut self, _: u8) {}
+
+    fn exit(&mut self, _: usize, _: LaneMask) {}
+}
+
+/// What the kernel `group` stores, `operations` results a thread.
+pub(crate) fn run(
+    text: &str,
+    group: &str,
+    samples: &[[u64; OPERANDS]],
+    operations: usize,
+) -> Results {
+    let module = ptx::parse(text);
+    assert!(module.errors.is_empty(), "{:?}", module.errors);
+    let kernel = module.kernel(group).unwrap_or_else(|| panic!("no kernel `{group}` in the PTX"));
+    let program = flow::build(&module, kernel).unwrap_or_else(|error| panic!("{group}: {error}"));
+    let contents = samples.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+    let launch = Launch {
+        args: BTreeMap::from([(0, Arg::Buffer(Buffer { contents: Some(contents) }))]),
+        ..Launch::default()
+    };
+    let block = Dim3::line(u32::try_from(COUNT).expect("a cta has few threads"));
+    let inputs = Inputs::new(&program, &launch, block, Dim3::line(1)).expect("the launch fits");
+    let stores: BTreeSet<Pc> = (0_u32..)
+        .zip(&program.code)
+        .filter(|(_, instr)| instr.effect() == Effect::Store)
+        .map(|(at, _)| Pc(at))
+        .collect();
+    let slice = slice::mark(&program, &stores);
+    let mut found = Stores { results: vec![vec![None; COUNT]; operations], count: 0 };
+    let cta = Cta { at: [0; 3], index: 0 };
+    let mut reached = vec![false; program.code.len()];
+    let terms = &mut Terms::new();
+    let run = emulate::run(&program, &slice, &inputs, cta, terms, &mut found, &mut reached);
+    assert_eq!(run.end, End::Finished, "{group}");
+    assert_eq!(found.count, operations * COUNT, "{group}: is the saved PTX that of the source?");
+    found.results
+}
