@@ -1,6 +1,6 @@
 //! The pass that decides: order and shadows, fed by the machine.
 
-use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Terms, WARP};
+use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Round, Terms, WARP};
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
@@ -98,6 +98,14 @@ impl Events for Detector {
 
     fn complete(&mut self, barrier: u8) {
         self.order.complete(barrier);
+    }
+
+    fn round(&mut self, warp: usize, round: Round) {
+        self.order.round(warp, round);
+    }
+
+    fn is_separated(&self, warp: usize, round: Round) -> bool {
+        self.order.is_separated(warp, round)
     }
 
     fn exit(&mut self, warp: usize, lanes: LaneMask) {

@@ -75,11 +75,12 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     let mut passes = Passes { names, inputs, slice: &slice, ctas: &ctas, terms };
     let outcome = ways::check(&mut passes);
     for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
-        report.stats.ctas += 1;
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
         report.stats.generations += run.generations;
     }
+    let ran = outcome.decisions.iter().map(|decision| decision.ctas.len() as u64);
+    report.stats.ctas = ran.max().unwrap_or(0);
     let is_reached =
         |pc: &Pc| outcome.decisions.iter().any(|decision| decision.reached[pc.index()]);
     report.coverage.reached = observable(names.program).filter(is_reached).count();

@@ -1,6 +1,6 @@
 //! The pass that explains: the same run again, watching the bytes that race.
 
-use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Terms};
+use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Round, Terms};
 use crate::launch::Dim3;
 use crate::order::Order;
 use crate::ptx::Space;
@@ -51,6 +51,14 @@ impl Events for Recorder<'_> {
 
     fn complete(&mut self, barrier: u8) {
         self.order.complete(barrier);
+    }
+
+    fn round(&mut self, warp: usize, round: Round) {
+        self.order.round(warp, round);
+    }
+
+    fn is_separated(&self, warp: usize, round: Round) -> bool {
+        self.order.is_separated(warp, round)
     }
 
     fn exit(&mut self, warp: usize, lanes: LaneMask) {

@@ -98,11 +98,18 @@ fn in_some_ways(names: &Names<'_>, terms: &Terms, choices: &[Choice], finding: F
     };
     let mut notes = finding.notes;
     let mut help = finding.help;
-    for choice in choices {
+    for (at, choice) in choices.iter().enumerate() {
+        if choices[..at].iter().any(|other| other.place == choice.place) {
+            continue;
+        }
         let (origin, settle) = names.origin(choice.origin(terms));
-        let word = if choice.holds { "holds" } else { "does not hold" };
-        let line = names.line_of(choice.place);
-        notes.push(format!("if the condition at line {line} {word}, which depends on {origin}"));
+        let own = choices.iter().filter(|other| other.place == choice.place);
+        let words: Vec<_> =
+            own.map(|own| if own.holds { "holds" } else { "does not hold" }).collect();
+        let (line, words) = (names.line_of(choice.place), words.join(", then "));
+        notes.push(format!(
+            "this is so if the condition at line {line}, which depends on {origin}, {words}"
+        ));
         help = settle.or(help);
     }
     Finding { code, notes, help, ..finding }

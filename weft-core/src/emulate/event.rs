@@ -2,6 +2,7 @@
 
 use super::anchor::Root;
 use super::barrier::{Misuse, Need};
+use super::rounds::Round;
 use super::term::{Origin, Terms};
 use super::ticket::Queue;
 use super::value::{LaneMask, Value};
@@ -136,6 +137,10 @@ pub trait Events {
     fn arrive(&mut self, arrival: Arrival);
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: u8);
+    /// A warp begins a round of a loop.
+    fn round(&mut self, warp: usize, round: Round);
+    /// Whether all that warps did before this round is ordered before what the warp still does.
+    fn is_separated(&self, warp: usize, round: Round) -> bool;
     /// Lanes end.
     fn exit(&mut self, warp: usize, lanes: LaneMask);
 }

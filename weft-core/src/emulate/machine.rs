@@ -6,6 +6,7 @@ use super::event::{Doubt, DoubtKind, End, Events, Stuck};
 use super::inputs::{Cta, Inputs};
 use super::maybe::Maybe;
 use super::memory::Memory;
+use super::rounds::Rounds;
 use super::term::{Origin, TermId, Terms};
 use super::value::{LaneMask, Value, lanes};
 use super::warp::{Wait, WaitFor, Warp};
@@ -51,6 +52,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) front: LaneMask,
     /// Atomic instructions that the warps executed.
     pub(super) atomics: u64,
+    /// Loops whose trip counts are open.
+    pub(super) rounds: Rounds,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -93,6 +96,7 @@ pub fn run(
         gathered: std::array::from_fn(|_| None),
         front: 0,
         atomics: 0,
+        rounds: Rounds::new(),
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),
@@ -152,6 +156,10 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         self.count_iteration(warp, from, to, lanes);
+        let is_header = self.program.blocks[to.index()].loops.contains(&to);
+        if is_header && lanes != 0 && self.maybe.is_none() {
+            self.come_round(warp, from, to, lanes);
+        }
         if !is_end {
             self.warps[warp].place(to, lanes);
             return Ok(());

@@ -198,7 +198,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What a register may hold after some rounds of a loop.
-    fn after_rounds(
+    pub(super) fn after_rounds(
         &mut self,
         warp: usize,
         header: BlockId,
@@ -231,29 +231,40 @@ impl<E: Events> Machine<'_, E> {
         header: BlockId,
         steps: &[flow::Step],
     ) -> [Option<u64>; WARP] {
-        let at = self.program.blocks[header.index()].first;
         let mut drifts = [Some(0_u64); WARP];
         for step in steps {
-            let amounts: Vec<_> = step
-                .iter()
-                .map(|(amount, is_less)| (self.operand(warp, at, amount), *is_less))
-                .collect();
-            for (lane, drift) in drifts.iter_mut().enumerate() {
-                let sum = amounts.iter().try_fold(0_u64, |sum, (amount, is_less)| {
-                    let Lane { bits, term } = amount.whole(lane);
-                    let signed = if *is_less { bits.wrapping_neg() } else { bits };
-                    term.is_none().then(|| sum.wrapping_add(signed))
-                });
-                let size = sum.map(|sum| sum.cast_signed().unsigned_abs());
+            let amounts = self.amounts(warp, header, step);
+            for (drift, amount) in drifts.iter_mut().zip(amounts) {
+                let size = amount.map(|amount| amount.cast_signed().unsigned_abs());
                 *drift = drift.zip(size).map(|(drift, size)| gcd(drift, size));
             }
         }
         drifts
     }
+
+    /// By lane: what a definition adds in one round, if it is known.
+    pub(super) fn amounts(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        step: &flow::Step,
+    ) -> [Option<u64>; WARP] {
+        let at = self.program.blocks[header.index()].first;
+        let mut sums = [Some(0_u64); WARP];
+        for (amount, is_less) in step {
+            let value = self.operand(warp, at, amount);
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                let Lane { bits, term } = value.whole(lane);
+                let signed = if *is_less { bits.wrapping_neg() } else { bits };
+                *sum = sum.filter(|_| term.is_none()).map(|sum| sum.wrapping_add(signed));
+            }
+        }
+        sums
+    }
 }
 
 /// The instructions of a loop.
-fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = usize> {
+pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = usize> {
     let blocks = program.blocks.iter().filter(move |block| block.loops.contains(&header));
     blocks.flat_map(|block| block.first.index()..block.end.index())
 }

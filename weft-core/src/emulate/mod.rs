@@ -18,6 +18,7 @@ mod maybe;
 mod memory;
 mod ops;
 mod rendezvous;
+mod rounds;
 mod split;
 mod step;
 mod support;
@@ -35,6 +36,7 @@ pub use event::{
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_WARP_INSTRUCTIONS, Run, run};
+pub use rounds::Round;
 pub use split::{Choice, Splits};
 pub use support::{Support, Supported, support_of_form, support_table};
 pub use term::{Origin, Region, TermId, Terms};

@@ -6,7 +6,7 @@ use super::term::{Lane, Origin, Terms};
 use crate::flow::PlaceId;
 
 /// Conditions decided in one run.
-const MAX_CHOICES: usize = 8;
+const MAX_CHOICES: usize = 24;
 
 /// A condition on a term, taken one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,11 @@ impl Splits {
     /// Decides conditions here from now on; false if that was so.
     pub fn insert(&mut self, place: PlaceId) -> bool {
         self.at.insert(place)
+    }
+
+    /// Whether nothing is decided.
+    pub(super) fn is_empty(&self) -> bool {
+        self.at.is_empty()
     }
 
     /// What the run decided.

@@ -42,7 +42,7 @@ impl<E: Events> Machine<'_, E> {
         let effect = instr.effect();
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
-            let (is_enabled, open) = self.decided(warp, guard, lanes, instr.place);
+            let (is_enabled, open) = self.decided(warp, guard, lanes, instr.place, None)?;
             if open != 0 {
                 self.under_open_guard(warp, pc, instr, guard, open)?;
             }
@@ -147,23 +147,33 @@ impl<E: Events> Machine<'_, E> {
         condition: Condition,
         lanes: LaneMask,
         place: PlaceId,
-    ) -> (LaneMask, LaneMask) {
+        branch: Option<(BlockId, BlockId)>,
+    ) -> Step<(LaneMask, LaneMask)> {
         let (enabled, open) = self.condition(warp, condition, lanes);
-        if open == 0 {
-            return (enabled, open);
+        if open == 0 || self.terms.splits.is_empty() {
+            return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register.index()];
         let first = value.whole(open.trailing_zeros() as usize % WARP);
         let is_one = self::lanes(open).all(|lane| value.whole(lane) == first);
         let is_stable = first.term.is_some_and(|term| self.terms.is_stable(term));
         if !is_one || !is_stable {
-            return (enabled, open);
+            return Ok((enabled, open));
         }
-        match self.terms.splits.decide(place, first) {
+        let origin = self.origin_of(warp, condition, open);
+        let forced = match branch {
+            Some((id, taken)) => self.leaves(warp, id, condition, taken, origin)?,
+            None => None,
+        };
+        let holds = forced.or_else(|| self.terms.splits.decide(place, first));
+        if let (Some(_), None, Some((id, _))) = (holds, forced, branch) {
+            self.note_decision(warp, id, Some(origin));
+        }
+        Ok(match holds {
             Some(holds) if holds == condition.negated => (enabled, 0),
             Some(_) => (enabled | open, 0),
             None => (enabled, open),
-        }
+        })
     }
 
     fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
@@ -178,7 +188,8 @@ impl<E: Events> Machine<'_, E> {
                 None => Ok(()),
             },
             Terminator::Branch { condition, taken, otherwise } => {
-                let (enabled, open) = self.decided(warp, *condition, lanes, block.place);
+                let side = Some((id, *taken));
+                let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     self.either(warp, id, &[*taken, *otherwise], open, origin)?;

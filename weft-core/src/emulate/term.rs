@@ -12,7 +12,7 @@ use super::inputs::argument_of;
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::truncate;
-use crate::flow::Pc;
+use crate::flow::{BlockId, Pc};
 
 /// Where an open value comes from first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,6 +106,8 @@ enum Key {
     Initial(Origin, u64, u32),
     /// The result of an atomic.
     Result(Execution),
+    /// How often a cta has gone round a loop that it has come to so many times.
+    Rounds(u32, BlockId, u32),
     /// A term of so many bits, extended by its sign or by zeros.
     Extension(TermId, u32, bool),
     /// An operation, by its decoded instruction.
@@ -272,6 +274,25 @@ impl Terms {
     /// What memory held before the launch.
     pub(super) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> TermId {
         self.atom(Key::Initial(origin, address, bytes), origin, Region::Number, bytes * 8, 0)
+    }
+
+    /// How many rounds of a loop came before, the same for all threads of a cta.
+    pub(super) fn rounds(
+        &mut self,
+        origin: Origin,
+        cta: u32,
+        header: BlockId,
+        entry: u32,
+    ) -> TermId {
+        self.atom(Key::Rounds(cta, header, entry), origin, Region::Number, 64, 0)
+    }
+
+    /// A lane plus a multiple of a term.
+    pub(super) fn plus(&mut self, lane: Lane, term: TermId, factor: u64) -> Lane {
+        let bits = lane.term.map_or(64, |own| self.bits(own));
+        let addends: Vec<_> =
+            lane.term.map(|own| (own, 1)).into_iter().chain([(term, factor)]).collect();
+        Lane { bits: lane.bits, term: self.sum(bits, &addends, 0) }
     }
 
     /// What an atomic returned.

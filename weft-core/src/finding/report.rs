@@ -114,7 +114,7 @@ pub struct Coverage {
 /// What the check cost, in units of the machine; no times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Emulated ctas.
+    /// Emulated ctas; where open conditions were split, of the way with most of them.
     pub ctas: u64,
     /// Instructions executed, counted once a warp.
     pub warp_instructions: u64,

@@ -68,6 +68,7 @@ pub(super) fn build(linked: Linked) -> Program {
         holds: Vec::new(),
         steps: super::Steps::new(),
         fetches: super::Fetches::new(),
+        even: super::Even::new(),
         is_irreducible: loops.is_irreducible,
     };
     let mut raw: Vec<Raw> = raw;

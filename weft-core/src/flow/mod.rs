@@ -22,7 +22,7 @@ pub use program::{
     Address, Block, BlockId, Condition, Holds, Instr, Operand, Operation, Param, Pc, Place,
     PlaceId, Program, Reg, Special, Symbol, Terminator,
 };
-pub use steps::{Fetches, Step, Steps};
+pub use steps::{Even, Fetches, Step, Steps};
 
 use crate::ptx::{Function, Module};
 
@@ -34,6 +34,6 @@ pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
     let linked = link::link(module, kernel)?;
     let mut program = blocks::build(linked);
     pointers::mark(&mut program);
-    (program.steps, program.fetches) = steps::find(&program);
+    (program.steps, program.fetches, program.even) = steps::find(&program);
     Ok(program)
 }

@@ -310,6 +310,8 @@ pub struct Program {
     pub steps: super::Steps,
     /// The atomics that give registers of loops their values.
     pub fetches: super::Fetches,
+    /// Registers that loops step once in every round.
+    pub even: super::Even,
     /// Whether a cycle has several entries, so that the sort order is that of a depth-first search.
     pub is_irreducible: bool,
 }

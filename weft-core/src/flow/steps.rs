@@ -5,7 +5,7 @@
 //! leads back to the register through sums with operands that the loop does not define; each register on the way has one
 //! definition in the loop, unguarded, and it dominates its use, so that no value from before the loop gets in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::dominators::immediate_dominators;
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
@@ -20,12 +20,15 @@ pub type Steps = HashMap<(BlockId, Reg), Vec<Step>>;
 /// By loop header and register: the atomics of the loop, at addresses that it does not define, that return its values.
 pub type Fetches = HashMap<(BlockId, Reg), Vec<Pc>>;
 
+/// Loop headers and registers that one definition steps exactly once in every round.
+pub type Even = HashSet<(BlockId, Reg)>;
+
 /// Sums on the way of one definition.
 const MAX_LINKS: usize = 16;
 
 /// Finds all of them.
-pub(super) fn find(program: &Program) -> (Steps, Fetches) {
-    let (mut steps, mut fetches) = (Steps::new(), Fetches::new());
+pub(super) fn find(program: &Program) -> (Steps, Fetches, Even) {
+    let (mut steps, mut fetches, mut even) = (Steps::new(), Fetches::new(), Even::new());
     let graph = Graph::of(program);
     let headers = program.blocks.iter().flat_map(|block| block.loops.iter().copied());
     let mut headers: Vec<_> = headers.collect();
@@ -38,6 +41,9 @@ pub(super) fn find(program: &Program) -> (Steps, Fetches) {
                 definitions.iter().map(|at| inside.step(*register, *at)).collect();
             if let Some(all) = all {
                 steps.insert((header, *register), all);
+                if inside.is_even(header, definitions) {
+                    even.insert((header, *register));
+                }
                 continue;
             }
             let all: Option<Vec<_>> = definitions.iter().map(|at| inside.fetch(*at)).collect();
@@ -46,7 +52,7 @@ pub(super) fn find(program: &Program) -> (Steps, Fetches) {
             }
         }
     }
-    (steps, fetches)
+    (steps, fetches, even)
 }
 
 /// Where instructions stand, and which blocks dominate which.
@@ -71,9 +77,11 @@ impl Graph {
     /// Whether every path to `b` passes `a` before.
     fn is_before(&self, a: Pc, b: Pc) -> bool {
         let (first, second) = (self.block_of[a.index()], self.block_of[b.index()]);
-        if first == second {
-            return a < b;
-        }
+        if first == second { a < b } else { self.dominates(first, second) }
+    }
+
+    /// Whether every path to the second block passes the first before.
+    fn dominates(&self, first: usize, second: usize) -> bool {
         std::iter::successors(self.dominators[second], |at| self.dominators[*at])
             .any(|at| at == first)
     }
@@ -116,6 +124,20 @@ impl<'p> Inside<'p> {
             at = *only;
         }
         None
+    }
+
+    /// Whether definitions are one that every round passes once.
+    fn is_even(&self, header: BlockId, definitions: &[Pc]) -> bool {
+        let &[only] = definitions else { return false };
+        let blocks = &self.program.blocks;
+        let own = self.graph.block_of[only.index()];
+        let is_latch = |(_, block): &(usize, &super::Block)| {
+            block.loops.contains(&header) && block.terminator.successors().contains(&header)
+        };
+        let passes = |(at, _)| at == own || self.graph.dominates(own, at);
+        self.program.code[only.index()].guard.is_none()
+            && blocks[own].loops.last() == Some(&header)
+            && blocks.iter().enumerate().filter(is_latch).all(passes)
     }
 
     /// The atomic that returns what a definition defines.

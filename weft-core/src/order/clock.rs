@@ -1,7 +1,9 @@
 //! What each warp knows of the others, and each lane of the other lanes of its warp.
 
+use std::collections::BTreeMap;
+
 use super::recycling::{Completion, Recycling};
-use crate::emulate::{Arrival, Barriers, LaneMask, WARP, lanes};
+use crate::emulate::{Arrival, Barriers, LaneMask, Round, WARP, lanes};
 
 /// When lanes of a warp did something: the warp's arrivals and lane synchronizations before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -74,6 +76,8 @@ pub struct Order {
     /// How the last generation of each barrier was completed: one waiting participant, or all that only arrived.
     completed: [Vec<Completion>; Barriers::COUNT],
     live: Vec<LaneMask>,
+    /// When each warp began a round of a loop.
+    rounds: BTreeMap<Round, Vec<Option<Moment>>>,
 }
 
 impl Order {
@@ -91,6 +95,7 @@ impl Order {
             generations: std::array::from_fn(|_| Generation::default()),
             completed: std::array::from_fn(|_| Vec::new()),
             live,
+            rounds: BTreeMap::new(),
         }
     }
 
@@ -219,6 +224,21 @@ impl Order {
             unordered = filter(unordered, |before| !self.is_before(warp, then, 1 << before, warp));
         }
         unordered
+    }
+
+    /// A warp begins a round of a loop.
+    pub fn round(&mut self, warp: usize, round: Round) {
+        let (count, now) = (self.warps.len(), self.now(warp));
+        self.rounds.entry(round).or_insert_with(|| vec![None; count])[warp] = Some(now);
+    }
+
+    /// Whether all that the warps did before they began a round happens before what a warp still does.
+    pub fn is_separated(&self, warp: usize, round: Round) -> bool {
+        let Some(began) = self.rounds.get(&round) else { return false };
+        began.iter().enumerate().all(|(other, then)| {
+            let live = self.live[other];
+            live == 0 || then.is_some_and(|then| self.is_before(other, then, live, warp))
+        })
     }
 
     /// Whether what these lanes did happens before everything that is still to come, by way of cta barriers.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess, Terms,
+    self, Access, Arrival, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess, Round, Terms,
 };
 use weft_core::flow::{self, Pc};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -45,6 +45,12 @@ impl Events for Stores {
     fn converge(&mut self, _: usize, _: LaneMask) {}
 
     fn arrive(&mut self, _: Arrival) {}
+
+    fn round(&mut self, _: usize, _: Round) {}
+
+    fn is_separated(&self, _: usize, _: Round) -> bool {
+        true
+    }
 
     fn complete(&mut self, _: u8) {}
 
