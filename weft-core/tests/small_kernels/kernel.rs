@@ -101,6 +101,12 @@ impl Place {
     /// The mask that lets all bits pass, and is not printed.
     pub(crate) const ALL: u32 = u32::MAX;
 
+    /// Whether the product of this index goes beyond 32 bits.
+    pub(crate) const fn wraps(&self, index: u32) -> bool {
+        let index = index & self.mask;
+        !self.array.is_global() && index.leading_zeros() < self.shift
+    }
+
     /// The first byte, from the start of the state space or of the buffer, for this index.
     pub(crate) fn address(&self, index: u32) -> u64 {
         let offset = u64::from(self.offset);

@@ -7,7 +7,7 @@
 mod arithmetic;
 mod meetings;
 
-use arithmetic::{binary, test, update};
+use arithmetic::{binary, exceeds, test, update, wraps};
 
 use crate::barriers::{Arrival, Barriers, Fault};
 use crate::clocks::{Access, Clocks, Location, Race, Races, Thread};
@@ -91,6 +91,9 @@ pub(crate) struct Outcome {
     pub(crate) misaligned: Vec<usize>,
     /// Accesses outside of the state space, or of a buffer; they race, and do nothing else.
     pub(crate) outside: Vec<usize>,
+    /// A counter, or an index made of its values, went beyond 32 bits. That `inc` and `dec` wrap at their bounds is not
+    /// meant.
+    pub(crate) wraps: bool,
     /// Something was read that nobody gave.
     pub(crate) reads_unset: bool,
     /// What branches, guards and addresses rest on.
@@ -272,7 +275,13 @@ impl<'a> Machine<'a> {
         let of = |operand| self.value(thread, operand);
         let new = match what {
             What::Move(_, source) => of(source),
-            What::Compute(_, operation, a, b) => binary(operation, of(a), of(b)),
+            What::Compute(_, operation, a, b) => {
+                let (a, b) = (of(a), of(b));
+                let value = binary(operation, a, b);
+                self.outcome.wraps |=
+                    value.rests & ORDER != 0 && exceeds(operation, a.bits, b.bits);
+                value
+            }
             What::Test(_, compare, a, b) => test(compare, of(a), of(b)),
             What::Select(_, a, b, pred) => {
                 let condition = self.lanes[thread].preds[pred];
@@ -336,6 +345,7 @@ impl<'a> Machine<'a> {
                 let at = self.touch(thread, pc, place, 4, Kind::Atomic);
                 let old = self.read(thread, place.array, at, 4);
                 let new = update(operation, old.bits, source.bits, compare.bits);
+                self.outcome.wraps |= wraps(operation, old.bits, source.bits);
                 let rests = old.rests | source.rests | compare.rests | ORDER;
                 let new = Value { bits: new, rests };
                 self.write(thread, place.array, at, 4, new);
@@ -385,6 +395,7 @@ impl<'a> Machine<'a> {
         let index = self.value(thread, place.index);
         self.outcome.decides |= index.rests;
         let address = place.address(index.bits);
+        self.outcome.wraps |= index.rests & ORDER != 0 && place.wraps(index.bits);
         if !address.is_multiple_of(u64::from(bytes)) && place.array != Array::Local {
             self.outcome.misaligned.push(site);
         }

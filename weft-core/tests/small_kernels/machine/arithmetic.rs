@@ -44,3 +44,25 @@ pub(super) fn update(operation: Atomic, old: u32, source: u32, compare: u32) -> 
         Atomic::Max => old.max(source),
     }
 }
+
+/// Whether the result lies beyond 32 bits.
+pub(super) fn exceeds(operation: Binary, a: u32, b: u32) -> bool {
+    match operation {
+        Binary::Add => a.checked_add(b).is_none(),
+        Binary::Sub => a < b,
+        Binary::Mul => a.checked_mul(b).is_none(),
+        Binary::Shl => a.leading_zeros() < b,
+        Binary::And | Binary::Xor | Binary::Min => false,
+    }
+}
+
+/// Whether an atomic takes its counter beyond 32 bits; the bounds of `inc` and `dec` are its own.
+pub(super) fn wraps(operation: Atomic, old: u32, source: u32) -> bool {
+    match operation {
+        Atomic::Add => exceeds(Binary::Add, old, source),
+        Atomic::Sub => exceeds(Binary::Sub, old, source),
+        Atomic::Inc => old == u32::MAX,
+        Atomic::Dec => old == 0,
+        Atomic::Exch | Atomic::Cas | Atomic::Max => false,
+    }
+}
