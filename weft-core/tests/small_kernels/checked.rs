@@ -62,6 +62,8 @@ pub(crate) struct Said {
     pub(crate) open: Vec<Why>,
     /// Whether it takes for granted that accesses at open addresses hit memory and are aligned.
     pub(crate) assumes_addresses: bool,
+    /// Whether it takes for granted that they stay within the array that they start from.
+    pub(crate) assumes_arrays: bool,
     /// Whether it takes for granted that counters and indices do not wrap around.
     pub(crate) assumes_counters: bool,
     pub(crate) text: String,
@@ -127,6 +129,7 @@ impl Checked {
             misaligned: of(Code::Misaligned).map(|finding| place(finding, 0)).collect(),
             outside: of(Code::OutOfBounds).map(|finding| place(finding, 0)).collect(),
             open: open.map(why).collect(),
+            assumes_arrays: report.assumptions.contains(&Assumption::WithinVariables),
             assumes_counters: report.assumptions.contains(&Assumption::UniqueCounters),
             assumes_addresses: report.assumptions.contains(&Assumption::OpenAddresses),
             text: weft_core::report::short::report("small", report),

@@ -35,6 +35,12 @@ fn deep_plain() {
 }
 
 #[test]
+fn deep_flow() {
+    let least = Least { clean: 28_000, clean_on_open: 18_000, defect: 26_000, given: 900_000 };
+    run(Theme::Flow, 16, least);
+}
+
+#[test]
 fn deep_barriers() {
     let least = Least { clean: 46_000, clean_on_open: 12_000, defect: 34_000, given: 500_000 };
     run(Theme::Barriers, 6, least);

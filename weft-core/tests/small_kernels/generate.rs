@@ -1,5 +1,7 @@
 //! Random kernels: phases of work with barriers between most of them, so that a good share is free of races.
 
+mod flow;
+
 use crate::dice::Dice;
 use crate::kernel::{
     Array, Atomic, Atomics, Binary, Compare, GLOBAL, Instr, Kernel, NUMBER, Operand, PREDS, Place,
@@ -11,6 +13,8 @@ use crate::kernel::{
 pub(crate) enum Theme {
     /// Open branches and addresses; no atomics.
     Plain,
+    /// Values that something open decides, carried to where they matter.
+    Flow,
     /// Barriers of several kinds, names and counts, two warps and more.
     Barriers,
     /// Atomics, with few threads.
@@ -23,11 +27,12 @@ pub(crate) enum Theme {
 pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
     let block = match theme {
         Theme::Plain => dice.pick(&[2, 3, 4, 4, 4, 8, 34]),
+        Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
     };
     let atomics = match theme {
-        Theme::Plain | Theme::Barriers => Atomics::Abstract,
+        Theme::Plain | Theme::Flow | Theme::Barriers => Atomics::Abstract,
         Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
     };
     let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
@@ -50,6 +55,10 @@ struct Maker<'d> {
 impl Maker<'_> {
     fn kernel(&mut self) -> Vec<Stmt> {
         let mut body = Vec::new();
+        if self.theme == Theme::Flow {
+            self.flow(&mut body);
+            return body;
+        }
         // Most kernels look at their data first.
         let looks = if matches!(self.theme, Theme::Tickets(_)) { 2 } else { 3 };
         for _ in 0..self.dice.roll(looks) {

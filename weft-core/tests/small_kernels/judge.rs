@@ -119,8 +119,9 @@ fn rests_on_open(open: Open) -> Rests {
 /// What must hold whatever is open.
 fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     // Of what is taken for granted something is not so.
-    let is_granted =
-        outcome.is_astray() && said.assumes_addresses || outcome.wraps && said.assumes_counters;
+    let is_granted = outcome.is_astray() && said.assumes_addresses
+        || outcome.strays && said.assumes_arrays
+        || outcome.wraps && said.assumes_counters;
     if is_granted {
         return Ok(());
     }

@@ -101,6 +101,13 @@ impl Place {
     /// The mask that lets all bits pass, and is not printed.
     pub(crate) const ALL: u32 = u32::MAX;
 
+    /// Whether an address lies outside of the shared array that it starts from.
+    pub(crate) fn strays(&self, address: u64) -> bool {
+        let first = u64::from(self.array.base());
+        let size = u64::try_from(self.array.bytes()).expect("arrays are small");
+        !self.array.is_global() && !(first..first + size).contains(&address)
+    }
+
     /// Whether the product of this index goes beyond 32 bits.
     pub(crate) const fn wraps(&self, index: u32) -> bool {
         let index = index & self.mask;

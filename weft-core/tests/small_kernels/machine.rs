@@ -91,6 +91,8 @@ pub(crate) struct Outcome {
     pub(crate) misaligned: Vec<usize>,
     /// Accesses outside of the state space, or of a buffer; they race, and do nothing else.
     pub(crate) outside: Vec<usize>,
+    /// Accesses that start from one array and go to the other.
+    pub(crate) strays: bool,
     /// A counter, or an index made of its values, went beyond 32 bits. That `inc` and `dec` wrap at their bounds is not
     /// meant.
     pub(crate) wraps: bool,
@@ -407,6 +409,7 @@ impl<'a> Machine<'a> {
         if !is_inside {
             self.outcome.outside.push(site);
         }
+        self.outcome.strays |= is_inside && place.strays(address);
         let (cta, array) = match place.array {
             Array::Out | Array::Data => (0, place.array),
             _ => (thread / self.block, Array::A),
