@@ -31,7 +31,9 @@ impl Maker<'_> {
         let changed = self.changes(carrier);
         let construct = self.under_condition(changed);
         body.push(construct);
-        if self.dice.chance(20) {
+        if self.dice.chance(25) {
+            self.overwritten(body, carrier);
+        } else if self.dice.chance(20) {
             body.push(plain(sync()));
         }
         self.matters(body, carrier);
@@ -107,6 +109,10 @@ impl Maker<'_> {
             let also = self.stmt(3);
             changes.push(also);
         }
+        if self.dice.chance(25) {
+            // It matters before it changes: in a loop, what the round before left.
+            self.matters(&mut changes, carrier);
+        }
         if let (Carrier::Memory { place, bytes }, true) = (carrier, self.dice.chance(30)) {
             // It reads what it changes.
             changes.push(plain(What::Load { dest: VALUE, place, bytes }));
@@ -126,6 +132,21 @@ impl Maker<'_> {
         let guard = self.dice.chance(20).then(|| (self.pred(), self.dice.chance(50)));
         changes.push(Stmt::Do(Instr { guard, what: change }));
         changes
+    }
+
+    /// One thread stores to some thread's carrier, nobody knows whose, and barriers keep that apart from the rest.
+    fn overwritten(&mut self, body: &mut Vec<Stmt>, carrier: Carrier) {
+        let Carrier::Memory { place, .. } = carrier else { return };
+        body.push(plain(sync()));
+        let index = Operand::Reg(self.dice.pick(&[1, 6, 6]));
+        let place = Place { index, mask: if place.mask == 3 { 3 } else { 7 }, ..place };
+        let source = Operand::Const(self.dice.roll(3));
+        let store = What::Store { place, bytes: self.dice.pick(&[4, 4, 8]), source };
+        let guard = Some((0, self.dice.chance(5)));
+        body.push(Stmt::Do(Instr { guard, what: store }));
+        if self.dice.chance(90) {
+            body.push(plain(sync()));
+        }
     }
 
     fn under_condition(&mut self, changes: Vec<Stmt>) -> Stmt {
