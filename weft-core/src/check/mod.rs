@@ -92,6 +92,9 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     if outcome.decisions.iter().any(|decision| decision.open.stays_in_variables()) {
         report.assumptions.push(Assumption::WithinVariables);
     }
+    if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
+        report.assumptions.push(Assumption::OpenAddresses);
+    }
     assume(&slice, names, launch, ctas.len(), report);
 }
 

@@ -106,7 +106,9 @@ impl<E: Events> Machine<'_, E> {
         if is_observed(space) {
             self.count_commands(lanes);
             self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
-            self.tell_known(piece, &stored);
+            // What an atomic leaves is not its operand.
+            let is_left = decoded.row.effect == Effect::Store;
+            self.tell_known(piece, if is_left { &stored } else { &[] });
         }
         if decoded.row.effect == Effect::Store {
             self.reset_counters(piece);

@@ -68,9 +68,10 @@ pub(super) struct Tickets {
 const WIDEST: u64 = 15;
 
 impl Tickets {
-    /// A pass begins.
+    /// A pass begins. What the pass before took for a ticket is none if it spoiled the counter.
     pub(super) fn begin(&mut self) {
         self.counters.clear();
+        self.of.clear();
     }
 
     /// Whether the pass that has ended spoiled a counter.

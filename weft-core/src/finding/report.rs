@@ -63,6 +63,8 @@ pub enum Assumption {
     InitialValues,
     /// A cycle has several entries, so that its iterations cannot be counted.
     UncountedLoops,
+    /// Some accesses have open addresses: nothing is known of their bounds and alignment.
+    OpenAddresses,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
@@ -95,6 +97,9 @@ impl Assumption {
             Self::InitialValues => "initialised variables hold their initial values at the launch",
             Self::UncountedLoops => {
                 "threads reach barriers inside loops with several entries in the same iterations"
+            }
+            Self::OpenAddresses => {
+                "accesses at addresses that depend on open values stay within memory and are aligned"
             }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::MaxBlock => "the block size is the kernel's .maxntid",

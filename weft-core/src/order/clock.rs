@@ -14,8 +14,41 @@ pub struct Moment {
     pub meetings: u32,
 }
 
-/// By warp: the number of its last arrival that happens before now.
-type Clock = [u32; WARP];
+/// What happens before now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Clock {
+    /// By warp: the number of its last arrival, for the lanes that have not ended.
+    warps: [u32; WARP],
+    /// By lane that ended before others of its warp, in the order in which they ended: the number of its last arrival and
+    /// of its last meeting. The warp's later arrivals are not its own.
+    ended: Vec<Moment>,
+}
+
+impl Clock {
+    fn join(&mut self, other: &Self) {
+        for (known, given) in self.warps.iter_mut().zip(&other.warps) {
+            *known = (*known).max(*given);
+        }
+        for (slot, given) in other.ended.iter().enumerate() {
+            self.learn(slot, *given);
+        }
+    }
+
+    fn learn(&mut self, slot: usize, given: Moment) {
+        if self.ended.len() <= slot {
+            self.ended.resize(slot + 1, Moment::default());
+        }
+        let known = &mut self.ended[slot];
+        known.arrivals = known.arrivals.max(given.arrivals);
+        known.meetings = known.meetings.max(given.meetings);
+    }
+
+    /// Whether what a lane did that ended happens before now.
+    fn has(&self, slot: usize, then: Moment) -> bool {
+        let known = self.ended.get(slot).copied().unwrap_or_default();
+        known.arrivals > then.arrivals || known.meetings > then.meetings
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Warp {
@@ -25,27 +58,22 @@ struct Warp {
     lanes: Lanes,
     /// When each lane ended; lanes that run never do.
     ended: Option<Box<[Moment; WARP]>>,
-    /// What the lanes that came to the first arrival after a lane ended knew of its meetings: the arrival's number and
-    /// the last meeting. They pass on what it did before that meeting.
-    passed_on: Option<Box<[Moment; WARP]>>,
+    /// By lane that ended before others: its place in the clocks.
+    slots: BTreeMap<usize, usize>,
 }
 
 impl Warp {
-    /// The warp arrives without the lanes that have ended: notes what it knows of them.
-    fn pass_on(&mut self, live: LaneMask) {
-        let Some(ended) = &self.ended else { return };
-        let passed_on = self.passed_on.get_or_insert_with(|| Box::new([Moment::default(); WARP]));
-        for lane in lanes(!live).filter(|lane| ended[*lane].arrivals < u32::MAX) {
-            if passed_on[lane].arrivals == 0 {
-                let meetings = match &self.lanes {
-                    Lanes::All(last) => (*last).min(ended[lane].meetings),
-                    Lanes::Each(each) => {
-                        lanes(live).map(|other| each[other][lane]).max().unwrap_or(0)
-                    }
-                };
-                passed_on[lane] = Moment { arrivals: self.now.arrivals, meetings };
-            }
-        }
+    /// What the lanes that now arrive know of those that have ended: the meetings that some of them took part in.
+    fn pass_on(&self, live: LaneMask) -> Vec<(usize, Moment)> {
+        let Some(ended) = &self.ended else { return Vec::new() };
+        let meetings = |lane: usize| match &self.lanes {
+            Lanes::All(last) => (*last).min(ended[lane].meetings),
+            Lanes::Each(each) => lanes(live).map(|other| each[other][lane]).max().unwrap_or(0),
+        };
+        let known = |(lane, slot): (&usize, &usize)| {
+            (*slot, Moment { arrivals: 0, meetings: meetings(*lane) })
+        };
+        self.slots.iter().map(known).collect()
     }
 }
 
@@ -78,6 +106,8 @@ pub struct Order {
     live: Vec<LaneMask>,
     /// When each warp began a round of a loop.
     rounds: BTreeMap<Round, Vec<Option<Moment>>>,
+    /// Lanes that have a place in the clocks.
+    slots: usize,
 }
 
 impl Order {
@@ -85,10 +115,10 @@ impl Order {
     pub fn new(live: Vec<LaneMask>) -> Self {
         let warp = Warp {
             now: Moment::default(),
-            known: [0; WARP],
+            known: Clock::default(),
             lanes: Lanes::All(0),
             ended: None,
-            passed_on: None,
+            slots: BTreeMap::new(),
         };
         Self {
             warps: vec![warp; live.len()],
@@ -96,6 +126,7 @@ impl Order {
             completed: std::array::from_fn(|_| Vec::new()),
             live,
             rounds: BTreeMap::new(),
+            slots: 0,
         }
     }
 
@@ -111,7 +142,7 @@ impl Order {
         let slot = usize::from(barrier) % Barriers::COUNT;
         let own = &self.warps[warp];
         let is_known =
-            |done: &Completion| done.warp == warp || own.known[done.warp] >= done.arrival;
+            |done: &Completion| done.warp == warp || own.known.warps[done.warp] >= done.arrival;
         let unknown = self.completed[slot].iter().find(|done| !is_known(done));
         let recycling = unknown.map(|done| Recycling {
             barrier,
@@ -124,10 +155,12 @@ impl Order {
         let own = &mut self.warps[warp];
         own.now.arrivals = own.now.arrivals.saturating_add(1);
         let arrival = own.now.arrivals;
-        own.pass_on(live);
         let generation = &mut self.generations[slot];
-        join(&mut generation.given, &own.known);
-        generation.given[warp] = arrival;
+        generation.given.join(&own.known);
+        generation.given.warps[warp] = arrival;
+        for (slot, known) in own.pass_on(live) {
+            generation.given.learn(slot, known);
+        }
         generation.participants.push(Completion { warp, arrival, pc, waits });
         if waits {
             generation.waiting.push(warp);
@@ -140,7 +173,7 @@ impl Order {
         let slot = usize::from(barrier) % Barriers::COUNT;
         let generation = std::mem::take(&mut self.generations[slot]);
         for &warp in &generation.waiting {
-            join(&mut self.warps[warp].known, &generation.given);
+            self.warps[warp].known.join(&generation.given);
         }
         let waited = generation.participants.iter().find(|participant| participant.waits);
         self.completed[slot] = match waited {
@@ -175,6 +208,9 @@ impl Order {
     /// Lanes end: what they did since their last arrival happens before nothing that follows.
     pub fn exit(&mut self, warp: usize, mask: LaneMask) {
         self.live[warp] &= !mask;
+        if self.live[warp] != 0 {
+            lanes(mask).for_each(|lane| self.part(warp, lane));
+        }
         let own = &mut self.warps[warp];
         let never = Moment { arrivals: u32::MAX, meetings: u32::MAX };
         let ended = own.ended.get_or_insert_with(|| Box::new([never; WARP]));
@@ -183,22 +219,29 @@ impl Order {
         }
     }
 
+    /// A lane ends before others of its warp: from now on the clocks tell its arrivals from the warp's.
+    fn part(&mut self, warp: usize, lane: usize) {
+        let slot = self.slots;
+        self.slots += 1;
+        self.warps[warp].slots.insert(lane, slot);
+        let known = self.warps.iter_mut().map(|own| &mut own.known);
+        let given = self.generations.iter_mut().map(|generation| &mut generation.given);
+        for clock in known.chain(given) {
+            let arrivals = clock.warps[warp];
+            clock.learn(slot, Moment { arrivals, meetings: 0 });
+        }
+    }
+
     /// Whether all that the lanes of `before` did at `then` happens before now, for a lane of another warp, or for any
     /// lane of the same warp by way of a cta barrier.
     pub fn is_before(&self, before: usize, then: Moment, mask: LaneMask, warp: usize) -> bool {
-        let known = self.warps[warp].known[before];
-        known > then.arrivals && self.have_arrived(before, then, mask, known)
-    }
-
-    /// Whether lanes came to the arrival that followed, or others that knew of them to one up to `known`.
-    fn have_arrived(&self, warp: usize, then: Moment, mask: LaneMask, known: u32) -> bool {
-        let Warp { ended: Some(ended), passed_on, .. } = &self.warps[warp] else { return true };
-        lanes(mask).all(|lane| {
-            let is_passed_on = passed_on.as_ref().is_some_and(|passed_on| {
-                let passed = passed_on[lane];
-                (1..=known).contains(&passed.arrivals) && passed.meetings > then.meetings
-            });
-            ended[lane].arrivals > then.arrivals || is_passed_on
+        let (known, slots) = (&self.warps[warp].known, &self.warps[before].slots);
+        if slots.is_empty() {
+            return known.warps[before] > then.arrivals;
+        }
+        lanes(mask).all(|lane| match slots.get(&lane) {
+            Some(slot) => known.has(*slot, then),
+            None => known.warps[before] > then.arrivals,
         })
     }
 
@@ -220,7 +263,7 @@ impl Order {
             (Lanes::All(_), _) => others,
             (Lanes::Each(each), _) => filter(others, |before| each[lane][before] <= then.meetings),
         };
-        if unordered != 0 && own.known[warp] > then.arrivals {
+        if unordered != 0 && own.known.warps[warp] > then.arrivals {
             unordered = filter(unordered, |before| !self.is_before(warp, then, 1 << before, warp));
         }
         unordered
@@ -252,17 +295,13 @@ fn filter(mask: LaneMask, keep: impl Fn(usize) -> bool) -> LaneMask {
     lanes(mask).filter(|lane| keep(*lane)).fold(0, |kept, lane| kept | 1 << lane)
 }
 
-fn join(known: &mut Clock, given: &Clock) {
-    for (known, given) in known.iter_mut().zip(given) {
-        *known = (*known).max(*given);
-    }
-}
-
 /// Each of the lanes learns what all of them know, and that they met.
 fn meet(each: &mut [[u32; WARP]; WARP], met: LaneMask, meeting: u32) {
     let mut given = [0; WARP];
     for lane in lanes(met) {
-        join(&mut given, &each[lane]);
+        for (given, known) in given.iter_mut().zip(&each[lane]) {
+            *given = (*given).max(*known);
+        }
     }
     for lane in lanes(met) {
         given[lane] = meeting;

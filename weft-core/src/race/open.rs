@@ -64,6 +64,11 @@ impl OpenAccesses {
         a.0 == b.0 && (is_apart || a.1.is_some() && a.1 == b.1)
     }
 
+    /// Whether there was no access at an open address.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Another cta runs: within it nothing was accessed.
     pub fn next_cta(&mut self) {
         if let Some(cells) = &mut self.cells {

@@ -1,0 +1,138 @@
+//! The check under test: a small kernel as PTX, with inputs open or given.
+
+use std::collections::BTreeMap;
+
+use weft_core::finding::{Assumption, Check, Class, Code, Finding, Report, Verdict};
+use weft_core::launch::{Arg, Buffer, Dim3, Launch, Options};
+use weft_core::ptx::{self, Module};
+
+use crate::clocks::Race;
+use crate::code::Op;
+use crate::kernel::{Atomics, Kernel};
+use crate::machine::Inputs;
+use crate::print::{self, Printed};
+
+/// Which inputs the launch leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) number: bool,
+    pub(crate) data: bool,
+    pub(crate) out: bool,
+}
+
+impl Open {
+    pub(crate) const NOTHING: Self = Self { number: false, data: false, out: false };
+}
+
+/// Why something is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Nothing was reached.
+    Vacuous,
+    /// Memory was read that nobody wrote.
+    Unset,
+    Other,
+}
+
+fn why(finding: &Finding) -> Why {
+    match finding.code {
+        Code::Vacuous => Why::Vacuous,
+        _ if finding.message.contains("memory that nothing wrote") => Why::Unset,
+        _ => Why::Other,
+    }
+}
+
+/// A kernel, read.
+pub(crate) struct Checked {
+    printed: Printed,
+    module: Module,
+    launch: Launch,
+}
+
+/// What the check says, in the words of the reference.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    pub(crate) verdict: Verdict,
+    pub(crate) barriers: Verdict,
+    /// Races that are defects, and whether they are benign.
+    pub(crate) races: BTreeMap<Race, bool>,
+    pub(crate) misaligned: Vec<usize>,
+    pub(crate) outside: Vec<usize>,
+    /// What is open, be it beside a defect.
+    pub(crate) open: Vec<Why>,
+    /// Whether it takes for granted that accesses at open addresses hit memory and are aligned.
+    pub(crate) assumes_addresses: bool,
+    /// Whether it takes for granted that they stay within the array that they start from.
+    pub(crate) assumes_arrays: bool,
+    /// Whether it takes for granted that counters and indices do not wrap around.
+    pub(crate) assumes_counters: bool,
+    pub(crate) text: String,
+}
+
+impl Checked {
+    pub(crate) fn new(kernel: &Kernel, code: &[Op]) -> Self {
+        let printed = print::print(code);
+        let module = ptx::parse(&printed.text);
+        assert!(module.errors.is_empty(), "{:?} in\n{}", module.errors, printed.text);
+        let dim = |threads| Some(Dim3::line(u32::try_from(threads).expect("few threads")));
+        let atomics = match kernel.atomics {
+            Atomics::Abstract => weft_core::launch::Atomics::Abstract,
+            Atomics::Unique => weft_core::launch::Atomics::Unique,
+            Atomics::Off => weft_core::launch::Atomics::Off,
+        };
+        let options = Options { atomics, ..Options::default() };
+        let (block, grid) = (dim(kernel.block), dim(kernel.grid));
+        let launch = Launch { block, grid, options, ..Launch::default() };
+        Self { printed, module, launch }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.printed.text
+    }
+
+    pub(crate) fn check(&self, inputs: &Inputs, open: Open) -> Said {
+        let mut launch = self.launch.clone();
+        let buffer = |contents| Arg::Buffer(Buffer { contents: Some(contents) });
+        let given = [
+            (open.number, Arg::Integer(inputs.number.into())),
+            (open.data, buffer(inputs.data())),
+            (open.out, buffer(inputs.bytes())),
+        ];
+        let given = given.into_iter().enumerate();
+        launch.args.extend(given.filter(|(_, (open, _))| !open).map(|(at, (_, arg))| (at, arg)));
+        let kernel = self.module.kernels().next().expect("there is one");
+        let report = weft_core::check(&self.module, kernel, &launch)
+            .unwrap_or_else(|error| unreachable!("{error} in\n{}", self.printed.text));
+        self.said(&report)
+    }
+
+    fn said(&self, report: &Report) -> Said {
+        let place = |finding: &Finding, at: usize| {
+            let line = finding.sites[at].ptx.line as usize;
+            self.printed.places[line].expect("sites are instructions")
+        };
+        let of = |code| report.findings.iter().filter(move |finding| finding.code == code);
+        let mut races = BTreeMap::new();
+        for code in [Code::SharedRace, Code::GlobalRace, Code::BenignRace] {
+            for finding in of(code) {
+                let (first, last) = (place(finding, 0), place(finding, finding.sites.len() - 1));
+                let is_global = finding.check == Some(Check::Global);
+                let race = Race { is_global, sites: (first.min(last), first.max(last)) };
+                races.insert(race, code == Code::BenignRace);
+            }
+        }
+        let open = report.findings.iter().filter(|finding| finding.code.class() == Class::Open);
+        Said {
+            verdict: report.verdict(),
+            barriers: report.verdict_of(Check::Barriers),
+            races,
+            misaligned: of(Code::Misaligned).map(|finding| place(finding, 0)).collect(),
+            outside: of(Code::OutOfBounds).map(|finding| place(finding, 0)).collect(),
+            open: open.map(why).collect(),
+            assumes_arrays: report.assumptions.contains(&Assumption::WithinVariables),
+            assumes_counters: report.assumptions.contains(&Assumption::UniqueCounters),
+            assumes_addresses: report.assumptions.contains(&Assumption::OpenAddresses),
+            text: weft_core::report::short::report("small", report),
+        }
+    }
+}

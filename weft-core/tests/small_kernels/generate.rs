@@ -1,0 +1,479 @@
+//! Random kernels: phases of work with barriers between most of them, so that a good share is free of races.
+
+mod flow;
+
+use crate::dice::Dice;
+use crate::kernel::{
+    Array, Atomic, Atomics, Binary, Compare, GLOBAL, Instr, Kernel, NUMBER, Operand, PREDS, Place,
+    Pred, REGS, Reg, Stmt, THREAD, Use, What,
+};
+
+/// What kernels are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// Open branches and addresses; no atomics.
+    Plain,
+    /// Values that something open decides, carried to where they matter.
+    Flow,
+    /// Barriers of several kinds, names and counts, two warps and more.
+    Barriers,
+    /// Atomics, with few threads.
+    Atomics(Atomics),
+    /// Places taken from counters.
+    Tickets(Atomics),
+}
+
+/// A kernel.
+pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
+    let block = match theme {
+        Theme::Plain => dice.pick(&[2, 3, 4, 4, 4, 8, 34]),
+        Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
+        Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
+        Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
+    };
+    let atomics = match theme {
+        Theme::Plain | Theme::Flow | Theme::Barriers => Atomics::Abstract,
+        Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
+    };
+    let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
+    let words = dice.pick(&[1, 2, 4]);
+    let mut maker = Maker { dice, theme, block, words, loops: 0 };
+    let body = maker.kernel();
+    Kernel { block: block as usize, grid, atomics, words: words as usize, body }
+}
+
+struct Maker<'d> {
+    dice: &'d mut Dice,
+    theme: Theme,
+    block: u32,
+    /// Words of the buffer of words: a power of two.
+    words: u32,
+    /// Loops around.
+    loops: usize,
+}
+
+impl Maker<'_> {
+    fn kernel(&mut self) -> Vec<Stmt> {
+        let mut body = Vec::new();
+        if self.theme == Theme::Flow {
+            self.flow(&mut body);
+            return body;
+        }
+        // Most kernels look at their data first.
+        let looks = if matches!(self.theme, Theme::Tickets(_)) { 2 } else { 3 };
+        for _ in 0..self.dice.roll(looks) {
+            let what = self.input();
+            body.push(plain(what));
+            if self.dice.chance(60) {
+                let what = self.test();
+                body.push(plain(what));
+            }
+        }
+        if matches!(self.theme, Theme::Tickets(_)) {
+            self.ticket(&mut body);
+        }
+        let phases = match self.theme {
+            Theme::Tickets(_) => self.dice.roll(4) / 3,
+            _ => 1 + self.dice.roll(3),
+        };
+        for phase in 0..phases {
+            if phase > 0 && self.dice.chance(80) {
+                let barrier = self.barrier();
+                body.push(barrier);
+            }
+            let count = 1 + self.dice.roll(3);
+            self.work(&mut body, count, 0);
+        }
+        body
+    }
+
+    fn work(&mut self, body: &mut Vec<Stmt>, count: u32, depth: u32) {
+        for _ in 0..count {
+            let stmt = self.stmt(depth);
+            body.push(stmt);
+        }
+    }
+
+    fn block(&mut self, depth: u32) -> Vec<Stmt> {
+        let mut body = Vec::new();
+        let count = 1 + self.dice.roll(2);
+        self.work(&mut body, count, depth + 1);
+        body
+    }
+
+    fn stmt(&mut self, depth: u32) -> Stmt {
+        let deep = if depth >= 3 { 0 } else { 12 };
+        match self.dice.roll(100) {
+            kind if kind < deep => {
+                let (pred, negated) = (self.pred(), self.dice.chance(50));
+                let then = self.block(depth);
+                let otherwise = if self.dice.chance(30) { self.block(depth) } else { Vec::new() };
+                Stmt::If { pred, negated, then, otherwise }
+            }
+            kind if kind < deep + 6 && deep > 0 && self.loops < 2 => {
+                let (count, tests_first) = (self.operand(), self.dice.chance(70));
+                self.loops += 1;
+                let body = self.block(depth);
+                self.loops -= 1;
+                Stmt::Loop { count, tests_first, body }
+            }
+            30..32 => Stmt::Jump(Some((self.pred(), self.dice.chance(50))), self.dice.roll(3)),
+            32..36 => Stmt::Label(self.dice.roll(3)),
+            36..38 if deep > 0 => {
+                let arms = std::array::from_fn(|_| match self.dice.roll(3) {
+                    0 => Vec::new(),
+                    _ => self.block(depth + 1),
+                });
+                Stmt::Switch { index: self.reg(), arms }
+            }
+            18..20 => Stmt::Return(Some((self.pred(), self.dice.chance(50)))),
+            20..22 if self.loops > 0 => Stmt::Break(Some((self.pred(), self.dice.chance(50)))),
+            22..27 if depth > 0 && self.dice.chance(30) => self.barrier(),
+            27..30 => self.warp(),
+            _ => self.instr(),
+        }
+    }
+
+    fn instr(&mut self) -> Stmt {
+        let guard = self.dice.chance(15).then(|| (self.pred(), self.dice.chance(50)));
+        let has_atomics = matches!(self.theme, Theme::Atomics(_) | Theme::Tickets(_));
+        let what = match self.dice.roll(100) {
+            0..35 => self.store(),
+            35..55 => self.load(),
+            55..60 => self.input(),
+            60..70 => self.test(),
+            70..75 => What::Select(self.dest(), self.operand(), self.operand(), self.pred()),
+            75..85 if has_atomics => self.atomic(),
+            _ => self.compute(),
+        };
+        Stmt::Do(Instr { guard, what })
+    }
+
+    fn pred(&mut self) -> Pred {
+        self.dice.roll(3) as usize % PREDS
+    }
+
+    fn reg(&mut self) -> Reg {
+        let any = self.dice.roll(8) as usize % REGS;
+        if self.dice.chance(25) { THREAD } else { any }
+    }
+
+    /// The thread's indices stay where they are.
+    fn dest(&mut self) -> Reg {
+        2 + self.dice.roll(5) as usize % (GLOBAL - 2)
+    }
+
+    fn operand(&mut self) -> Operand {
+        match self.dice.roll(10) {
+            0..3 => Operand::Const(self.dice.roll(5)),
+            3 => Operand::Reg(NUMBER),
+            _ => Operand::Reg(self.reg()),
+        }
+    }
+
+    fn compute(&mut self) -> What {
+        let all = [
+            Binary::Add,
+            Binary::Add,
+            Binary::Sub,
+            Binary::And,
+            Binary::Xor,
+            Binary::Mul,
+            Binary::Min,
+            Binary::Shl,
+        ];
+        let (dest, operation) = (self.dest(), self.dice.pick(&all));
+        if self.dice.chance(15) {
+            return What::Move(dest, self.operand());
+        }
+        What::Compute(dest, operation, self.operand(), self.operand())
+    }
+
+    fn test(&mut self) -> What {
+        let compare = self.dice.pick(&[Compare::Eq, Compare::Ne, Compare::Lt, Compare::Ge]);
+        What::Test(self.pred(), compare, self.operand(), self.operand())
+    }
+
+    /// A word of the data: one for all, or by thread.
+    fn input(&mut self) -> What {
+        let index = match self.dice.roll(3) {
+            0 => Operand::Reg(THREAD),
+            _ => Operand::Const(self.dice.roll(self.words)),
+        };
+        What::Load { dest: self.dest(), place: self.data(index), bytes: 4 }
+    }
+
+    const fn data(&self, index: Operand) -> Place {
+        let mask = self.words - 1;
+        Place { array: Array::Data, index, mask, shift: 2, offset: 0, is_generic: false }
+    }
+
+    fn place(&mut self, bytes: u32) -> Place {
+        let array = match self.dice.roll(20) {
+            0..10 => Array::A,
+            10..13 => Array::B,
+            13..17 => Array::Out,
+            17 => Array::Data,
+            _ => Array::Local,
+        };
+        let index = match self.dice.roll(20) {
+            0..12 if array == Array::Out => Operand::Reg(GLOBAL),
+            0..12 => Operand::Reg(THREAD),
+            12..15 => Operand::Reg(2 + self.dice.roll(2) as usize),
+            15..18 => Operand::Reg(self.reg()),
+            _ => Operand::Const(self.dice.roll(4)),
+        };
+        if array == Array::Data {
+            let place = self.data(index);
+            // Words only: the buffer has no room for more.
+            return if bytes > 4 { Place { array: Array::Out, ..place } } else { place };
+        }
+        if array == Array::Local {
+            let index = if self.dice.chance(60) { Operand::Const(0) } else { index };
+            let is_generic = self.dice.chance(10);
+            return Place { array, index, mask: 3, shift: 3, offset: 0, is_generic };
+        }
+        let natural = bytes.trailing_zeros();
+        let shift = if self.dice.chance(80) { natural } else { self.dice.roll(4) };
+        let aligned = shift >= natural || self.dice.chance(5);
+        let shift = if aligned { shift } else { natural };
+        let mask = match self.dice.roll(20) {
+            _ if matches!(index, Operand::Reg(THREAD | GLOBAL)) && self.dice.chance(80) => {
+                Place::ALL
+            }
+            19 if self.dice.chance(20) => Place::ALL,
+            0 => 0,
+            1 => 1,
+            2..12 if self.block <= 8 => 7,
+            _ => 63,
+        };
+        let offset = match self.dice.roll(20) {
+            0..14 => 0,
+            14..18 => 64,
+            _ => bytes * self.dice.roll(3),
+        };
+        let is_generic = self.dice.chance(4);
+        Place { array, index, mask, shift, offset, is_generic }
+    }
+
+    fn bytes(&mut self) -> u32 {
+        self.dice.pick(&[4, 4, 4, 4, 4, 1, 2, 8])
+    }
+
+    fn store(&mut self) -> What {
+        let bytes = self.bytes();
+        if bytes == 8 && self.dice.chance(60) {
+            return What::StorePair {
+                place: self.place(8),
+                sources: [self.operand(), self.operand()],
+            };
+        }
+        What::Store { place: self.place(bytes), bytes, source: self.operand() }
+    }
+
+    fn load(&mut self) -> What {
+        let bytes = self.bytes();
+        if bytes == 8 && self.dice.chance(60) {
+            let first = self.dest();
+            let dests = [first, 2 + (first - 1) % (GLOBAL - 2)];
+            return What::LoadPair { dests, place: self.place(8) };
+        }
+        What::Load { dest: self.dest(), place: self.place(bytes), bytes }
+    }
+
+    fn barrier(&mut self) -> Stmt {
+        let whole = self.block.div_ceil(32) * 32;
+        let mut barrier = What::Barrier {
+            how: Use::Sync,
+            name: 0,
+            count: None,
+            is_aligned: true,
+            dest: 0,
+            pred: 0,
+        };
+        let percent = if self.theme == Theme::Barriers { 70 } else { 12 };
+        if self.dice.chance(percent) {
+            let how = self.dice.pick(&[Use::Sync, Use::Sync, Use::Arrive, Use::Reduce]);
+            let name = if self.dice.chance(3) { 16 } else { self.dice.roll(2) };
+            let count = match self.dice.roll(20) {
+                0..6 if how != Use::Arrive => None,
+                19 => Some(self.dice.pick(&[0, 16, 128])),
+                15..19 => Some(32),
+                _ => Some(whole),
+            };
+            let (is_aligned, dest, pred) = (self.dice.chance(80), self.dest(), self.pred());
+            barrier = What::Barrier { how, name, count, is_aligned, dest, pred };
+        }
+        let guard = self.dice.chance(5).then(|| (self.pred(), self.dice.chance(50)));
+        Stmt::Do(Instr { guard, what: barrier })
+    }
+
+    /// Lanes of a warp meet, or vote.
+    fn warp(&mut self) -> Stmt {
+        let mask = if self.dice.chance(85) { u32::MAX } else { self.dice.pick(&[1, 3, 6, 12]) };
+        let what = match self.dice.roll(20) {
+            0..12 => What::WarpSync { mask },
+            12..16 => What::Vote { dest: self.pred(), pred: self.pred(), mask },
+            _ => {
+                let lane = self.dice.roll(self.block.min(4));
+                What::Shuffle { dest: self.dest(), source: self.reg(), lane, mask }
+            }
+        };
+        plain(what)
+    }
+
+    fn operation(&mut self) -> Atomic {
+        self.dice.pick(&[
+            Atomic::Add,
+            Atomic::Add,
+            Atomic::Sub,
+            Atomic::Inc,
+            Atomic::Dec,
+            Atomic::Exch,
+            Atomic::Cas,
+            Atomic::Max,
+        ])
+    }
+
+    fn atomic(&mut self) -> What {
+        let operation = self.operation();
+        let returns = matches!(operation, Atomic::Exch | Atomic::Cas) || self.dice.chance(60);
+        let dest = returns.then(|| self.dest());
+        let place = if self.dice.chance(80) {
+            counter(self.dice.pick(&[Array::B, Array::B, Array::Out]), self.dice.roll(2))
+        } else {
+            let mut place = self.place(4);
+            if place.array == Array::Local {
+                place = counter(Array::B, 0);
+            }
+            place
+        };
+        What::Atomic { dest, operation, place, source: self.operand(), compare: self.operand() }
+    }
+
+    /// Threads take numbers from a counter and access where these say.
+    fn ticket(&mut self, body: &mut Vec<Stmt>) {
+        let array = self.dice.pick(&[Array::B, Array::B, Array::Out]);
+        let place = counter(array, 0);
+        if array == Array::B && self.dice.chance(70) {
+            // One thread sets the counter to zero.
+            let what = What::Store { place, bytes: 4, source: Operand::Const(0) };
+            let guard = self.dice.chance(90).then_some((0, false));
+            body.push(Stmt::Do(Instr { guard, what }));
+            if self.dice.chance(90) {
+                body.push(plain(sync()));
+            }
+        }
+        let step = self.dice.pick(&[1, 1, 1, 2, 3, 0]);
+        let operation = match self.dice.roll(10) {
+            0..6 => Atomic::Add,
+            6 => Atomic::Sub,
+            7 => Atomic::Inc,
+            8 => Atomic::Dec,
+            _ => self.operation(),
+        };
+        let source = match operation {
+            // Wraps after so many.
+            Atomic::Inc | Atomic::Dec => Operand::Const(self.dice.pick(&[0xffff_ffff, 7, 3, 1])),
+            _ if self.dice.chance(90) => Operand::Const(step),
+            _ => self.operand(),
+        };
+        let dest = 5;
+        let take =
+            What::Atomic { dest: Some(dest), operation, place, source, compare: Operand::Const(0) };
+        match self.dice.roll(10) {
+            0..5 => {
+                let guard = self.dice.chance(20).then(|| (self.pred(), self.dice.chance(50)));
+                body.push(Stmt::Do(Instr { guard, what: take }));
+                self.by_ticket(body, dest);
+            }
+            5..8 => self.shared_base(body, take, dest),
+            _ => {
+                let mut inner = vec![plain(take)];
+                self.by_ticket(&mut inner, dest);
+                let count = if self.dice.chance(50) { Operand::Const(2) } else { self.operand() };
+                body.push(Stmt::Loop { count, tests_first: self.dice.chance(50), body: inner });
+            }
+        }
+        if self.dice.chance(15) {
+            // Something else happens to the counter.
+            let what = if self.dice.chance(50) {
+                What::Store { place, bytes: 4, source: self.operand() }
+            } else {
+                let operation = self.operation();
+                What::Atomic {
+                    dest: Some(6),
+                    operation,
+                    place,
+                    source: self.operand(),
+                    compare: self.operand(),
+                }
+            };
+            let guard = self.dice.chance(50).then(|| (self.pred(), self.dice.chance(50)));
+            body.push(Stmt::Do(Instr { guard, what }));
+        }
+    }
+
+    /// One thread takes a number for all, who hear of it through shared memory.
+    fn shared_base(&mut self, body: &mut Vec<Stmt>, take: What, dest: Reg) {
+        let base = Place { offset: 632, ..counter(Array::A, 0) };
+        let then = vec![
+            plain(take),
+            plain(What::Store { place: base, bytes: 4, source: Operand::Reg(dest) }),
+        ];
+        body.push(Stmt::If { pred: 0, negated: self.dice.chance(5), then, otherwise: Vec::new() });
+        if self.dice.chance(90) {
+            body.push(plain(sync()));
+        }
+        body.push(plain(What::Load { dest, place: base, bytes: 4 }));
+        let sum = What::Compute(dest, Binary::Add, Operand::Reg(dest), Operand::Reg(THREAD));
+        body.push(plain(sum));
+        self.by_ticket(body, dest);
+    }
+
+    /// An index computed from a ticket, and an access there: as wide as the step between tickets, or not.
+    fn by_ticket(&mut self, body: &mut Vec<Stmt>, ticket: Reg) {
+        let mut index = ticket;
+        for _ in 0..self.dice.roll(2) {
+            let factor = Operand::Const(self.dice.pick(&[1, 2, 3, 4]));
+            let operation = self.dice.pick(&[Binary::Mul, Binary::Add, Binary::Shl, Binary::Sub]);
+            body.push(plain(What::Compute(6, operation, Operand::Reg(index), factor)));
+            index = 6;
+        }
+        let bytes: u32 = self.dice.pick(&[4, 4, 4, 1, 2, 8]);
+        let shift = self.dice.pick(&[bytes.trailing_zeros(), 2, 3]).max(bytes.trailing_zeros());
+        let mask = if self.dice.chance(80) { Place::ALL } else { self.dice.pick(&[63, 63, 3]) };
+        let array = self.dice.pick(&[Array::A, Array::A, Array::Out]);
+        let offset = if array == Array::Out { 128 } else { 0 };
+        let place =
+            Place { array, index: Operand::Reg(index), mask, shift, offset, is_generic: false };
+        let place = if mask == 63 && shift == 3 { Place { mask: 15, ..place } } else { place };
+        let guard = self.dice.chance(15).then(|| (self.pred(), self.dice.chance(50)));
+        let store = What::Store { place, bytes, source: self.operand() };
+        body.push(Stmt::Do(Instr { guard, what: store }));
+        if self.dice.chance(40) {
+            // The same place again, or one that may be the next ticket's.
+            let further = self.dice.pick(&[0, 0, bytes, 1 << shift, 2 << shift]);
+            let place = Place { offset: place.offset + further, ..place };
+            let what = if self.dice.chance(50) {
+                What::Load { dest: self.dest(), place, bytes }
+            } else {
+                What::Store { place, bytes, source: self.operand() }
+            };
+            body.push(plain(what));
+        }
+    }
+}
+
+const fn plain(what: What) -> Stmt {
+    Stmt::Do(Instr { guard: None, what })
+}
+
+const fn sync() -> What {
+    What::Barrier { how: Use::Sync, name: 0, count: None, is_aligned: true, dest: 0, pred: 0 }
+}
+
+/// A word by itself.
+const fn counter(array: Array, at: u32) -> Place {
+    Place { array, index: Operand::Const(at), mask: 1, shift: 2, offset: 600, is_generic: false }
+}

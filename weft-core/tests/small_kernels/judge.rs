@@ -1,0 +1,200 @@
+//! The check and the reference, held against each other.
+
+use weft_core::finding::Verdict;
+
+use crate::checked::{Checked, Open, Said, Why};
+use crate::code::lower;
+use crate::kernel::Kernel;
+use crate::machine::{Inputs, Machine, Outcome};
+use crate::memory::{DATA, NUMBER, ORDER, OUT, Rests, SHARED, UNSET};
+use crate::orders;
+
+/// What is tried of a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) kernel: Kernel,
+    pub(crate) open: Open,
+    /// All agree on what is not open.
+    pub(crate) inputs: Vec<Inputs>,
+}
+
+/// A claim that does not hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Disagreement {
+    pub(crate) claim: &'static str,
+    pub(crate) inputs: Inputs,
+    pub(crate) said: Said,
+    pub(crate) outcome: Outcome,
+}
+
+/// How many kernels got which verdict with open inputs, and how many runs with given ones stayed open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) clean: usize,
+    /// Clean kernels whose branches, guards or addresses rest on what is open.
+    pub(crate) clean_on_open: usize,
+    pub(crate) defect: usize,
+    pub(crate) open: usize,
+    /// Open kernels of which some inputs are defects.
+    pub(crate) open_and_wrong: usize,
+    /// Runs with given inputs.
+    pub(crate) given: usize,
+    pub(crate) given_open: usize,
+}
+
+/// What a run must decide at least, in the words of [`Tally`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Least {
+    pub(crate) clean: usize,
+    pub(crate) clean_on_open: usize,
+    pub(crate) defect: usize,
+    /// Runs with given inputs that do not stay open.
+    pub(crate) given: usize,
+}
+
+impl Tally {
+    /// Whether it decides that much, and some of what is open can go either way.
+    pub(crate) const fn decides(&self, least: Least) -> bool {
+        self.clean >= least.clean
+            && self.clean_on_open >= least.clean_on_open
+            && self.defect >= least.defect
+            && self.given - self.given_open >= least.given
+            && self.open_and_wrong > 0
+    }
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.clean += other.clean;
+        self.clean_on_open += other.clean_on_open;
+        self.defect += other.defect;
+        self.open += other.open;
+        self.open_and_wrong += other.open_and_wrong;
+        self.given += other.given;
+        self.given_open += other.given_open;
+    }
+}
+
+/// Judges a kernel.
+pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
+    let code = lower(&case.kernel);
+    let checked = Checked::new(&case.kernel, &code);
+    let with_open = checked.check(&case.inputs[0], case.open);
+    let mut tally = Tally::default();
+    match with_open.verdict {
+        Verdict::Clean => tally.clean = 1,
+        Verdict::Defect => tally.defect = 1,
+        Verdict::Open => tally.open = 1,
+    }
+    let open = rests_on_open(case.open);
+    for inputs in &case.inputs {
+        let outcomes = orders::outcomes(&Machine::new(&case.kernel, &code, inputs));
+        let given = checked.check(inputs, Open::NOTHING);
+        tally.given += 1;
+        tally.given_open += usize::from(given.verdict == Verdict::Open);
+        if outcomes.iter().any(|outcome| outcome.is_defect() && !outcome.is_astray()) {
+            tally.open_and_wrong = tally.open;
+        }
+        if outcomes.iter().any(|outcome| outcome.decides & open != 0) {
+            tally.clean_on_open = tally.clean;
+        }
+        for outcome in &outcomes {
+            let disagree = |claim, said: &Said| {
+                let (said, outcome) = (said.clone(), outcome.clone());
+                Box::new(Disagreement { claim, inputs: inputs.clone(), said, outcome })
+            };
+            for said in [&with_open, &given] {
+                holds(said, outcome).map_err(|claim| disagree(claim, said))?;
+            }
+            exact(&given, outcome).map_err(|claim| disagree(claim, &given))?;
+        }
+    }
+    Ok(tally)
+}
+
+/// What is open, in the words of the reference.
+fn rests_on_open(open: Open) -> Rests {
+    let inputs = [(open.number, NUMBER), (open.data, DATA), (open.out, OUT)];
+    let open = inputs.into_iter().filter(|(is_open, _)| *is_open);
+    open.fold(UNSET | ORDER, |rests, (_, input)| rests | input)
+}
+
+/// What must hold whatever is open.
+fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
+    // Of what is taken for granted something is not so.
+    let is_granted = outcome.is_astray() && said.assumes_addresses
+        || outcome.strays && said.assumes_arrays
+        || outcome.wraps && said.assumes_counters;
+    if is_granted {
+        return Ok(());
+    }
+    if said.verdict == Verdict::Clean && outcome.is_defect() {
+        return Err("nothing open is ever called clean");
+    }
+    if said.verdict == Verdict::Defect && !outcome.is_defect() {
+        return Err("nothing maybe is ever called defect");
+    }
+    // Where races decide what happens, another schedule has other races; behind a broken barrier nothing is known.
+    if outcome.decides & SHARED != 0 && !outcome.races.is_empty() || outcome.fault.is_some() {
+        return Ok(());
+    }
+    if said.barriers == Verdict::Defect {
+        return Err("a barrier called broken is broken");
+    }
+    for (race, is_benign) in &said.races {
+        match outcome.races.get(race) {
+            None => return Err("a race that is named is there"),
+            // Of lanes at known addresses; those at open ones are open by themselves.
+            Some(false) if *is_benign && outcome.stored & SHARED == 0 && said.open.is_empty() => {
+                return Err("a race called benign is benign");
+            }
+            Some(_) => {}
+        }
+    }
+    if said.misaligned.iter().any(|site| !outcome.misaligned.contains(site)) {
+        return Err("an access called misaligned is misaligned");
+    }
+    if said.outside.iter().any(|site| !outcome.outside.contains(site)) {
+        return Err("an access called out of bounds is out of bounds");
+    }
+    Ok(())
+}
+
+/// With given inputs nothing stays open but what rests on memory that nobody wrote and on the order of atomics, and every
+/// race is named.
+fn exact(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
+    let is_vacuous = said.verdict == Verdict::Open && said.open == [Why::Vacuous];
+    // Another schedule comes further than a broken barrier, and reads before a racing store: to what rests on such memory.
+    let races_decide = outcome.decides & SHARED != 0 && !outcome.races.is_empty();
+    let reads_before = races_decide && outcome.reads_unset
+        || outcome.fault.is_some() && (outcome.reads_unset || said.open.contains(&Why::Unset));
+    if outcome.decides & (UNSET | ORDER) != 0 || reads_before || is_vacuous {
+        return Ok(());
+    }
+    if said.verdict == Verdict::Open {
+        return Err("with given inputs nothing is open");
+    }
+    if said.verdict != Verdict::Defect && outcome.is_defect() {
+        return Err("with given inputs every defect is found");
+    }
+    if races_decide {
+        return Ok(());
+    }
+    if outcome.fault.is_some() {
+        let is_found = said.barriers == Verdict::Defect;
+        return if is_found { Ok(()) } else { Err("every broken barrier is found") };
+    }
+    if outcome.races.keys().any(|race| !said.races.contains_key(race)) {
+        return Err("every race is named");
+    }
+    let rests = outcome.stored & (SHARED | UNSET | ORDER) != 0;
+    let are_benign =
+        !outcome.races.is_empty() && outcome.races.values().all(|is_benign| *is_benign);
+    if !rests && are_benign && said.races.values().any(|is_benign| !is_benign) {
+        return Err("where all races are benign they are so called");
+    }
+    if outcome.misaligned.iter().any(|site| !said.misaligned.contains(site)) {
+        return Err("every misaligned access is found");
+    }
+    if outcome.outside.iter().any(|site| !said.outside.contains(site)) {
+        return Err("every access out of bounds is found");
+    }
+    Ok(())
+}

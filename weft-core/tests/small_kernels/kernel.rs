@@ -1,0 +1,272 @@
+//! Small kernels: the statements that they are made of, and the launch that they are made for.
+//!
+//! Every kernel has the same parameters (a number, a buffer of words, a buffer of bytes), two shared arrays and an array
+//! in local memory, and the same registers.
+
+/// A general register. [`Kernel::PRELUDE`] says what the first ones hold.
+pub(crate) type Reg = usize;
+/// A predicate.
+pub(crate) type Pred = usize;
+
+pub(crate) const REGS: usize = 8;
+pub(crate) const PREDS: usize = 3;
+/// Loops within each other; each has a counter, a limit and a predicate of its own.
+pub(crate) const DEPTH: usize = 3;
+pub(crate) const ALL_REGS: usize = REGS + 2 * DEPTH;
+pub(crate) const ALL_PREDS: usize = PREDS + DEPTH;
+
+/// The register that holds the thread's index.
+pub(crate) const THREAD: Reg = 0;
+/// The register that holds the argument.
+pub(crate) const NUMBER: Reg = 1;
+/// The register that holds the thread's index in the launch, ctas eight apart.
+pub(crate) const GLOBAL: Reg = 7;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operand {
+    Reg(Reg),
+    Const(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    And,
+    Xor,
+    Mul,
+    Min,
+    Shl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Ge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Array {
+    /// Shared memory.
+    A,
+    /// Shared memory.
+    B,
+    /// The buffer of bytes: global memory.
+    Out,
+    /// The buffer of words: global memory.
+    Data,
+    /// The thread's own memory.
+    Local,
+}
+
+impl Array {
+    /// Bytes; the buffer of words is as long as the launch says.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Self::A | Self::B | Self::Out => 640,
+            Self::Data => 16,
+            Self::Local => 64,
+        }
+    }
+
+    /// Where a shared array lies.
+    pub(crate) const fn base(self) -> u32 {
+        match self {
+            Self::B => 640,
+            _ => 0,
+        }
+    }
+
+    pub(crate) const fn is_global(self) -> bool {
+        matches!(self, Self::Out | Self::Data)
+    }
+}
+
+/// Where an access goes: byte `offset + ((index & mask) << shift)` from an array on. Addresses of shared memory have 32
+/// bits, so has the index; without a mask the product has 64 bits for global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) array: Array,
+    pub(crate) index: Operand,
+    pub(crate) mask: u32,
+    pub(crate) shift: u32,
+    pub(crate) offset: u32,
+    /// Whether the address is a generic one.
+    pub(crate) is_generic: bool,
+}
+
+impl Place {
+    /// The mask that lets all bits pass, and is not printed.
+    pub(crate) const ALL: u32 = u32::MAX;
+
+    /// Whether an address lies outside of the shared array that it starts from.
+    pub(crate) fn strays(&self, address: u64) -> bool {
+        let first = u64::from(self.array.base());
+        let size = u64::try_from(self.array.bytes()).expect("arrays are small");
+        !self.array.is_global() && !(first..first + size).contains(&address)
+    }
+
+    /// Whether the product of this index goes beyond 32 bits.
+    pub(crate) const fn wraps(&self, index: u32) -> bool {
+        let index = index & self.mask;
+        !self.array.is_global() && index.leading_zeros() < self.shift
+    }
+
+    /// The first byte, from the start of the state space or of the buffer, for this index.
+    pub(crate) fn address(&self, index: u32) -> u64 {
+        let offset = u64::from(self.offset);
+        if self.array.is_global() && self.mask == Self::ALL {
+            return (u64::from(index) << self.shift) + offset;
+        }
+        let scaled = (index & self.mask) << self.shift;
+        if self.array.is_global() {
+            return u64::from(scaled) + offset;
+        }
+        u64::from(scaled.wrapping_add(self.offset).wrapping_add(self.array.base()))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    Sync,
+    Arrive,
+    /// `bar.red.popc` of a predicate.
+    Reduce,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Atomic {
+    Add,
+    /// `sub` is an `add` of the negated operand in PTX.
+    Sub,
+    Inc,
+    Dec,
+    Exch,
+    Cas,
+    Max,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Move(Reg, Operand),
+    Compute(Reg, Binary, Operand, Operand),
+    Test(Pred, Compare, Operand, Operand),
+    Select(Reg, Operand, Operand, Pred),
+    Load {
+        dest: Reg,
+        place: Place,
+        bytes: u32,
+    },
+    Store {
+        place: Place,
+        bytes: u32,
+        source: Operand,
+    },
+    Atomic {
+        dest: Option<Reg>,
+        operation: Atomic,
+        place: Place,
+        source: Operand,
+        compare: Operand,
+    },
+    Barrier {
+        how: Use,
+        name: u32,
+        count: Option<u32>,
+        is_aligned: bool,
+        dest: Reg,
+        pred: Pred,
+    },
+    WarpSync {
+        mask: u32,
+    },
+    /// `vote.sync.any`.
+    Vote {
+        dest: Pred,
+        pred: Pred,
+        mask: u32,
+    },
+    /// `shfl.sync.idx`.
+    Shuffle {
+        dest: Reg,
+        source: Reg,
+        lane: u32,
+        mask: u32,
+    },
+    /// Two words at once.
+    LoadPair {
+        dests: [Reg; 2],
+        place: Place,
+    },
+    StorePair {
+        place: Place,
+        sources: [Operand; 2],
+    },
+}
+
+/// An instruction and its guard: a predicate, and whether it is negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Instr {
+    pub(crate) guard: Option<(Pred, bool)>,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stmt {
+    Do(Instr),
+    If {
+        pred: Pred,
+        negated: bool,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    /// At most three rounds.
+    Loop {
+        count: Operand,
+        tests_first: bool,
+        body: Vec<Stmt>,
+    },
+    Return(Option<(Pred, bool)>),
+    Break(Option<(Pred, bool)>),
+    /// To the label of this number, if it comes later.
+    Jump(Option<(Pred, bool)>, u32),
+    Label(u32),
+    /// To one of four arms, by the last bits of a register.
+    Switch {
+        index: Reg,
+        arms: [Vec<Stmt>; 4],
+    },
+}
+
+/// What the values of atomics are worth, as in the launch options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Atomics {
+    Abstract,
+    Unique,
+    Off,
+}
+
+/// A kernel and its launch, inputs apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kernel {
+    pub(crate) block: usize,
+    pub(crate) grid: usize,
+    pub(crate) atomics: Atomics,
+    /// Words of the buffer of words.
+    pub(crate) words: usize,
+    pub(crate) body: Vec<Stmt>,
+}
+
+impl Kernel {
+    /// What registers hold at the start.
+    pub(crate) const PRELUDE: [What; 6] = [
+        What::Compute(2, Binary::Xor, Operand::Reg(THREAD), Operand::Const(1)),
+        What::Compute(3, Binary::Add, Operand::Reg(THREAD), Operand::Const(1)),
+        What::Move(4, Operand::Const(1)),
+        What::Test(0, Compare::Eq, Operand::Reg(THREAD), Operand::Const(0)),
+        What::Test(1, Compare::Eq, Operand::Reg(NUMBER), Operand::Const(0)),
+        What::Test(2, Compare::Lt, Operand::Reg(THREAD), Operand::Reg(NUMBER)),
+    ];
+}

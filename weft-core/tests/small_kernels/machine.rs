@@ -1,0 +1,454 @@
+//! The reference: threads that run one by one, instruction by instruction.
+//!
+//! Takes the code of a kernel and concrete inputs. Threads run in ascending order as far as they can; only before an
+//! atomic does a thread stop, so that every order of atomics can be tried. Where nothing races and the barriers are
+//! well-synchronized, the orders of everything else make no difference.
+
+mod arithmetic;
+mod meetings;
+
+use arithmetic::{binary, exceeds, test, update, wraps};
+
+use crate::barriers::{Arrival, Barriers, Fault};
+use crate::clocks::{Access, Clocks, Location, Race, Races, Thread};
+use crate::code::Op;
+use crate::kernel::{
+    ALL_PREDS, ALL_REGS, Array, Atomics, GLOBAL, Instr, Kernel, Operand, Place, Pred, What,
+};
+use crate::memory::{
+    DATA, Memory, NUMBER, ORDER, OUT, Rests, SHARED, UNSET, Value, byte_of, filler,
+};
+
+const WARP: usize = 32;
+
+/// What the launch leaves open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inputs {
+    pub(crate) number: u32,
+    /// Contents of the buffer of words.
+    pub(crate) words: Vec<u32>,
+    /// What the buffer of bytes holds.
+    pub(crate) out: u32,
+    /// What memory holds that nobody wrote.
+    pub(crate) fill: u32,
+}
+
+impl Inputs {
+    /// Contents of the buffer of words.
+    pub(crate) fn data(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Contents of the buffer of bytes.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        (0..Array::Out.bytes()).map(|at| filler(self.out, at)).collect()
+    }
+}
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Runs,
+    /// Waits for its warp to arrive at a cta barrier.
+    Arrives {
+        arrival: Arrival,
+        is_aligned: bool,
+        pred: Pred,
+    },
+    /// Waits for a generation.
+    Held,
+    /// Waits for lanes of its warp.
+    Meets {
+        mask: u32,
+        exchanges: bool,
+    },
+    Ended,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Load,
+    /// The first four bytes, and the next.
+    Store([Value; 2]),
+    Atomic,
+}
+
+#[derive(Clone, Debug)]
+struct Lane {
+    pc: usize,
+    state: State,
+    regs: [Value; ALL_REGS],
+    preds: [Value; ALL_PREDS],
+    own: Memory,
+}
+
+/// What is known once no thread can run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) fault: Option<Fault>,
+    pub(crate) races: std::collections::BTreeMap<Race, bool>,
+    pub(crate) misaligned: Vec<usize>,
+    /// Accesses outside of the state space, or of a buffer; they race, and do nothing else.
+    pub(crate) outside: Vec<usize>,
+    /// Accesses that start from one array and go to the other.
+    pub(crate) strays: bool,
+    /// A counter, or an index made of its values, went beyond 32 bits. That `inc` and `dec` wrap at their bounds is not
+    /// meant.
+    pub(crate) wraps: bool,
+    /// Something was read that nobody gave.
+    pub(crate) reads_unset: bool,
+    /// What branches, guards and addresses rest on.
+    pub(crate) decides: Rests,
+    /// What stored values rest on.
+    pub(crate) stored: Rests,
+}
+
+impl Outcome {
+    pub(crate) fn is_defect(&self) -> bool {
+        self.fault.is_some() || !self.races.is_empty() || self.is_astray()
+    }
+
+    /// Whether some access is misaligned or outside of memory.
+    pub(crate) fn is_astray(&self) -> bool {
+        !self.misaligned.is_empty() || !self.outside.is_empty()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Machine<'a> {
+    code: &'a [Op],
+    block: usize,
+    atomics: Atomics,
+    lanes: Vec<Lane>,
+    number: u32,
+    /// By cta: the two shared arrays, one behind the other.
+    shared: Vec<Memory>,
+    data: Memory,
+    out: Memory,
+    barriers: Vec<Barriers>,
+    clocks: Clocks,
+    races: Races,
+    outcome: Outcome,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(kernel: &Kernel, code: &'a [Op], inputs: &Inputs) -> Self {
+        let threads = kernel.block * kernel.grid;
+        let unset = |array: Array| Memory::unset(array.bytes(), inputs.fill);
+        let lane = Lane {
+            pc: 0,
+            state: State::Runs,
+            regs: [Value::default(); ALL_REGS],
+            preds: [Value::default(); ALL_PREDS],
+            own: unset(Array::Local),
+        };
+        Self {
+            code,
+            block: kernel.block,
+            atomics: kernel.atomics,
+            lanes: vec![lane; threads],
+            number: inputs.number,
+            shared: vec![
+                Memory::unset(Array::A.bytes() + Array::B.bytes(), inputs.fill);
+                kernel.grid
+            ],
+            data: Memory::given(inputs.data(), DATA),
+            out: Memory::given(inputs.bytes(), OUT),
+            barriers: vec![Barriers::new(kernel.block.div_ceil(WARP)); kernel.grid],
+            clocks: Clocks::new(threads),
+            races: Races::default(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Runs all threads up to their end, a wait or an atomic. The threads at atomics.
+    pub(crate) fn advance(&mut self) -> Vec<Thread> {
+        loop {
+            let mut progress = false;
+            for thread in 0..self.lanes.len() {
+                while self.can_step(thread) && !self.is_at_atomic(thread) {
+                    self.step(thread);
+                    progress = true;
+                }
+            }
+            if !progress {
+                break;
+            }
+        }
+        (0..self.lanes.len()).filter(|thread| self.can_step(*thread)).collect()
+    }
+
+    fn can_step(&self, thread: Thread) -> bool {
+        self.outcome.fault.is_none() && self.lanes[thread].state == State::Runs
+    }
+
+    /// No thread can run.
+    pub(crate) fn outcome(mut self) -> Outcome {
+        let all_ended = self.lanes.iter().all(|lane| lane.state == State::Ended);
+        if self.outcome.fault.is_none() && !all_ended {
+            self.outcome.fault = Some(Fault::Deadlock);
+        }
+        self.outcome.races = self.races.found;
+        self.outcome
+    }
+
+    fn is_at_atomic(&self, thread: Thread) -> bool {
+        let lane = &self.lanes[thread];
+        match self.code[lane.pc] {
+            Op::Do(Instr { guard, what: What::Atomic { .. } }) => {
+                guard.is_none_or(|(pred, negated)| (lane.preds[pred].bits != 0) != negated)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a guard holds; it decides.
+    fn holds(&mut self, thread: Thread, guard: Option<(Pred, bool)>) -> bool {
+        guard.is_none_or(|(pred, negated)| {
+            let value = self.lanes[thread].preds[pred];
+            self.outcome.decides |= value.rests;
+            (value.bits != 0) != negated
+        })
+    }
+
+    /// The thread executes its next instruction.
+    pub(crate) fn step(&mut self, thread: Thread) {
+        let pc = self.lanes[thread].pc;
+        self.lanes[thread].pc += 1;
+        match self.code[pc] {
+            Op::Thread => {
+                let index = u32::try_from(thread % self.block).expect("few threads");
+                self.lanes[thread].regs[0] = Value::known(index);
+            }
+            Op::Global => {
+                let index = 8 * (thread / self.block) + thread % self.block;
+                let index = u32::try_from(index).expect("few threads");
+                self.lanes[thread].regs[GLOBAL] = Value::known(index);
+            }
+            Op::Switch(index, targets) => {
+                let index = self.lanes[thread].regs[index];
+                self.outcome.decides |= index.rests;
+                self.lanes[thread].pc = targets[index.bits as usize & 3];
+            }
+            Op::Number => self.lanes[thread].regs[1] = Value::known(self.number).on(NUMBER),
+            Op::Jump(guard, target) => {
+                if self.holds(thread, guard) {
+                    self.lanes[thread].pc = target;
+                }
+            }
+            Op::Exit(guard) => {
+                if self.holds(thread, guard) {
+                    self.lanes[thread].state = State::Ended;
+                    self.settle(thread);
+                }
+            }
+            Op::Do(Instr { guard, what }) => {
+                // A guard on what only a register sees decides nothing by itself: the result rests on it.
+                if let Some(dest) = self.quiet_dest(thread, &what) {
+                    self.compute(thread, guard, what, dest);
+                } else if self.holds(thread, guard) {
+                    self.act(thread, pc, what);
+                }
+            }
+        }
+    }
+
+    fn value(&self, thread: Thread, operand: Operand) -> Value {
+        match operand {
+            Operand::Reg(reg) => self.lanes[thread].regs[reg],
+            Operand::Const(bits) => Value::known(bits),
+        }
+    }
+
+    /// The old value of what a computation writes.
+    fn quiet_dest(&self, thread: Thread, what: &What) -> Option<Value> {
+        let lane = &self.lanes[thread];
+        match *what {
+            What::Move(dest, _) | What::Compute(dest, ..) | What::Select(dest, ..) => {
+                Some(lane.regs[dest])
+            }
+            What::Test(dest, ..) => Some(lane.preds[dest]),
+            _ => None,
+        }
+    }
+
+    fn compute(&mut self, thread: Thread, guard: Option<(Pred, bool)>, what: What, old: Value) {
+        let of = |operand| self.value(thread, operand);
+        let new = match what {
+            What::Move(_, source) => of(source),
+            What::Compute(_, operation, a, b) => {
+                let (a, b) = (of(a), of(b));
+                let value = binary(operation, a, b);
+                self.outcome.wraps |=
+                    value.rests & ORDER != 0 && exceeds(operation, a.bits, b.bits);
+                value
+            }
+            What::Test(_, compare, a, b) => test(compare, of(a), of(b)),
+            What::Select(_, a, b, pred) => {
+                let condition = self.lanes[thread].preds[pred];
+                // A selection rests on both, whichever it takes.
+                let rests = of(a).rests | of(b).rests | condition.rests;
+                if condition.bits != 0 { of(a) } else { of(b) }.on(rests)
+            }
+            _ => old,
+        };
+        let value = match guard {
+            None => new,
+            Some((pred, negated)) => {
+                let condition = self.lanes[thread].preds[pred];
+                if (condition.bits != 0) == negated { old } else { new }.on(condition.rests)
+            }
+        };
+        let lane = &mut self.lanes[thread];
+        match what {
+            What::Move(dest, _) | What::Compute(dest, ..) | What::Select(dest, ..) => {
+                lane.regs[dest] = value;
+            }
+            What::Test(dest, ..) => lane.preds[dest] = value,
+            _ => {}
+        }
+    }
+
+    fn act(&mut self, thread: Thread, pc: usize, what: What) {
+        match what {
+            What::Load { dest, place, bytes } => {
+                let at = self.touch(thread, pc, place, bytes, Kind::Load);
+                self.lanes[thread].regs[dest] = self.read(thread, place.array, at, bytes);
+            }
+            What::Store { place, bytes, source } => {
+                let value = self.value(thread, source);
+                self.outcome.stored |= value.rests;
+                let value = if bytes < 4 {
+                    Value { bits: value.bits & ((1 << (8 * bytes)) - 1), ..value }
+                } else {
+                    value
+                };
+                let kind = Kind::Store([value, Value::default()]);
+                let at = self.touch(thread, pc, place, bytes, kind);
+                self.write(thread, place.array, at, bytes, value);
+            }
+            What::LoadPair { dests, place } => {
+                let at = self.touch(thread, pc, place, 8, Kind::Load);
+                for (dest, at) in dests.into_iter().zip([at, at.map(|at| at + 4)]) {
+                    self.lanes[thread].regs[dest] = self.read(thread, place.array, at, 4);
+                }
+            }
+            What::StorePair { place, sources } => {
+                let values = sources.map(|source| self.value(thread, source));
+                self.outcome.stored |= values[0].rests | values[1].rests;
+                let at = self.touch(thread, pc, place, 8, Kind::Store(values));
+                for (value, at) in values.into_iter().zip([at, at.map(|at| at + 4)]) {
+                    self.write(thread, place.array, at, 4, value);
+                }
+            }
+            What::Atomic { dest, operation, place, source, compare } => {
+                let (source, compare) = (self.value(thread, source), self.value(thread, compare));
+                let at = self.touch(thread, pc, place, 4, Kind::Atomic);
+                let old = self.read(thread, place.array, at, 4);
+                let new = update(operation, old.bits, source.bits, compare.bits);
+                self.outcome.wraps |= wraps(operation, old.bits, source.bits);
+                let rests = old.rests | source.rests | compare.rests | ORDER;
+                let new = Value { bits: new, rests };
+                self.write(thread, place.array, at, 4, new);
+                if let Some(dest) = dest {
+                    self.lanes[thread].regs[dest] = old.on(ORDER);
+                }
+            }
+            What::Barrier { how, name, count, is_aligned, pred, .. } => {
+                let arrival = Arrival { name, count, how };
+                self.lanes[thread].state = State::Arrives { arrival, is_aligned, pred };
+                self.lanes[thread].pc = pc;
+                self.settle(thread);
+            }
+            What::WarpSync { mask } => self.meet(thread, pc, mask, false),
+            What::Vote { mask, .. } | What::Shuffle { mask, .. } => {
+                self.meet(thread, pc, mask, true);
+            }
+            What::Move(..) | What::Compute(..) | What::Test(..) | What::Select(..) => {}
+        }
+    }
+
+    /// What lies there, zero outside of memory.
+    fn read(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32) -> Value {
+        let rests = if array == Array::Local { 0 } else { SHARED };
+        let value = at.map_or(Value::default(), |at| {
+            self.memory(thread, array).load(at, bytes as usize).on(rests)
+        });
+        self.outcome.reads_unset |= value.rests & UNSET != 0;
+        value
+    }
+
+    fn write(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32, value: Value) {
+        if let Some(at) = at {
+            self.memory(thread, array).store(at, bytes as usize, value);
+        }
+    }
+
+    /// A thread accesses memory; the first byte of its state space or buffer that it touches.
+    fn touch(
+        &mut self,
+        thread: Thread,
+        site: usize,
+        place: Place,
+        bytes: u32,
+        kind: Kind,
+    ) -> Option<usize> {
+        let index = self.value(thread, place.index);
+        self.outcome.decides |= index.rests;
+        let address = place.address(index.bits);
+        self.outcome.wraps |= index.rests & ORDER != 0 && place.wraps(index.bits);
+        if !address.is_multiple_of(u64::from(bytes)) && place.array != Array::Local {
+            self.outcome.misaligned.push(site);
+        }
+        let at = usize::try_from(address).expect("addresses have 64 bits");
+        let is_inside = at + bytes as usize <= self.memory(thread, place.array).bytes();
+        if place.array == Array::Local {
+            return is_inside.then_some(at);
+        }
+        if !is_inside {
+            self.outcome.outside.push(site);
+        }
+        self.outcome.strays |= is_inside && place.strays(address);
+        let (cta, array) = match place.array {
+            Array::Out | Array::Data => (0, place.array),
+            _ => (thread / self.block, Array::A),
+        };
+        for byte in 0..bytes as usize {
+            let access = Access {
+                stamp: self.clocks.now(thread),
+                site,
+                writes: kind != Kind::Load,
+                is_atomic: kind == Kind::Atomic && self.atomics != Atomics::Off,
+                stored: match kind {
+                    Kind::Store(values) => Some(byte_of(values[byte / 4], byte % 4)),
+                    Kind::Load | Kind::Atomic => None,
+                },
+            };
+            let location = Location { cta, array, byte: at + byte };
+            self.races.access(location, access, &self.clocks);
+        }
+        is_inside.then_some(at)
+    }
+
+    fn memory(&mut self, thread: Thread, array: Array) -> &mut Memory {
+        let cta = thread / self.block;
+        match array {
+            Array::A | Array::B => &mut self.shared[cta],
+            Array::Data => &mut self.data,
+            Array::Out => &mut self.out,
+            Array::Local => &mut self.lanes[thread].own,
+        }
+    }
+
+    /// The threads of the warp of a thread.
+    fn warp(&self, thread: Thread) -> std::ops::Range<Thread> {
+        let cta = thread / self.block * self.block;
+        let first = cta + (thread - cta) / WARP * WARP;
+        first..(first + WARP).min(cta + self.block)
+    }
+
+    fn lane_in_warp(&self, thread: Thread) -> usize {
+        thread % self.block % WARP
+    }
+}

@@ -1,0 +1,91 @@
+//! Small kernels: the check with inputs open, with inputs given, and a reference that knows nothing of either must agree.
+//!
+//! Each kernel is random, printed as PTX, and checked with some of its inputs open. Then contents are given for what was
+//! open, from a small domain, and an interpreter written from the rules (`machine.rs`) runs the kernel with each of them,
+//! in every order of its atomics. Held against this:
+//!
+//! - *Nothing open is ever called clean*: if the check says clean, no inputs and no order have a defect. It may take for
+//!   granted that accesses at open addresses hit memory and are aligned, and says so.
+//! - *Nothing maybe is ever called defect*: if it says defect, all inputs and all orders have one, and each race that it
+//!   names is there in all of them.
+//! - With the inputs given, the check and the reference agree, race by race. Open may only be what rests on memory that
+//!   nobody wrote or on the order of atomics.
+//!
+//! How many kernels are decided at least is part of each test, so that none becomes idle.
+//!
+//! `cargo test --release --test deep_kernels` tries half a million, for an hour.
+
+mod barriers;
+mod cases;
+mod checked;
+mod clocks;
+mod code;
+mod dice;
+mod generate;
+mod judge;
+mod kernel;
+mod machine;
+mod memory;
+mod orders;
+mod print;
+mod shrink;
+mod suite;
+
+use generate::Theme;
+use judge::{Least, Tally};
+use kernel::Atomics;
+
+/// A run proves and refutes at least so much, and leaves at most so much open.
+fn assert_decided(tally: &Tally, least: Least) {
+    assert!(tally.decides(least), "{tally:?}, but expected {least:?}");
+}
+
+#[test]
+fn open_branches_and_addresses() {
+    let tally = suite::run(Theme::Plain, 0..2000, 5);
+    let least = Least { clean: 1218, clean_on_open: 379, defect: 547, given: 8805 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn values_that_something_open_decides() {
+    let tally = suite::run(Theme::Flow, 0..4000, 5);
+    let least = Least { clean: 1070, clean_on_open: 777, defect: 1199, given: 17244 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn several_barriers_and_warps() {
+    let tally = suite::run(Theme::Barriers, 0..1000, 4);
+    let least = Least { clean: 491, clean_on_open: 147, defect: 398, given: 3677 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn atomics_in_every_order() {
+    let tally = suite::run(Theme::Atomics(Atomics::Abstract), 0..1500, 4);
+    let least = Least { clean: 953, clean_on_open: 322, defect: 375, given: 5500 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn atomics_that_count_as_plain_accesses() {
+    let tally = suite::run(Theme::Atomics(Atomics::Off), 0..1000, 3);
+    let least = Least { clean: 475, clean_on_open: 152, defect: 413, given: 2855 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn places_taken_from_counters() {
+    let tally = suite::run(Theme::Tickets(Atomics::Abstract), 0..1000, 3);
+    let least = Least { clean: 57, clean_on_open: 50, defect: 248, given: 1051 };
+    assert_decided(&tally, least);
+}
+
+/// The same kernels as above.
+#[test]
+fn places_taken_from_counters_whose_values_never_repeat() {
+    let tally = suite::run(Theme::Tickets(Atomics::Unique), 0..1000, 3);
+    let least = Least { clean: 101, clean_on_open: 94, defect: 248, given: 1186 };
+    assert_decided(&tally, least);
+}

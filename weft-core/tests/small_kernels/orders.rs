@@ -1,0 +1,49 @@
+//! Every order of the atomics of a kernel, up to a limit.
+
+use crate::dice::Dice;
+use crate::machine::{Machine, Outcome};
+
+/// Orders that are tried one after the other; beyond them some at random.
+const MOST: usize = 200;
+const RANDOM: usize = 20;
+
+/// The outcome of each order.
+pub(crate) fn outcomes(machine: &Machine<'_>) -> Vec<Outcome> {
+    let mut found = Vec::new();
+    explore(machine.clone(), &mut found);
+    if found.len() >= MOST {
+        let mut dice = Dice::new(7);
+        found.extend((0..RANDOM).map(|_| at_random(machine.clone(), &mut dice)));
+    }
+    found
+}
+
+fn explore(mut machine: Machine<'_>, found: &mut Vec<Outcome>) {
+    if found.len() >= MOST {
+        return;
+    }
+    match machine.advance().as_slice() {
+        [] => found.push(machine.outcome()),
+        [only] => {
+            machine.step(*only);
+            explore(machine, found);
+        }
+        several => {
+            for &thread in several {
+                let mut machine = machine.clone();
+                machine.step(thread);
+                explore(machine, found);
+            }
+        }
+    }
+}
+
+fn at_random(mut machine: Machine<'_>, dice: &mut Dice) -> Outcome {
+    loop {
+        let threads = machine.advance();
+        if threads.is_empty() {
+            return machine.outcome();
+        }
+        machine.step(dice.pick(&threads));
+    }
+}

@@ -1,0 +1,278 @@
+//! Small kernels as PTX.
+
+use std::fmt::Write;
+
+use crate::code::Op;
+use crate::kernel::{
+    ALL_PREDS, ALL_REGS, Array, Atomic, Binary, Compare, Instr, Operand, Place, Pred, Use, What,
+};
+
+/// The text, and by line (from 1) the place in the code that it prints.
+#[derive(Clone, Debug)]
+pub(crate) struct Printed {
+    pub(crate) text: String,
+    pub(crate) places: Vec<Option<usize>>,
+}
+
+const HEAD: &str = "\
+.version 7.0
+.target sm_80
+.address_size 64
+
+.visible .entry small(.param .u32 number, .param .u64 data, .param .u64 out)
+{
+    .reg .u64 %data, %out, %at, %wide;
+    .reg .u32 %here, %base, %negated;
+    .shared .align 8 .b8 a[640];
+    .shared .align 8 .b8 b[640];
+    .local .align 8 .b8 own[64];
+";
+
+/// Prints the code of a kernel.
+pub(crate) fn print(code: &[Op]) -> Printed {
+    let mut printer = Printer { printed: Printed { text: HEAD.to_owned(), places: Vec::new() } };
+    printer.printed.places = vec![None; HEAD.lines().count() + 1];
+    printer.line(None, &format!("    .reg .u32 %r<{ALL_REGS}>;"));
+    printer.line(None, &format!("    .reg .pred %p<{ALL_PREDS}>;"));
+    printer.line(None, "    ld.param.u64 %data, [data];");
+    printer.line(None, "    ld.param.u64 %out, [out];");
+    printer.line(None, "    cvta.to.global.u64 %data, %data;");
+    printer.line(None, "    cvta.to.global.u64 %out, %out;");
+    for (at, op) in code.iter().enumerate() {
+        let is_target = |op: &Op| match op {
+            Op::Jump(_, target) => *target == at,
+            Op::Switch(_, targets) => targets.contains(&at),
+            _ => false,
+        };
+        if code.iter().any(is_target) {
+            printer.line(None, &format!("L{at}:"));
+        }
+        printer.op(at, op);
+    }
+    printer.line(None, "}");
+    printer.printed
+}
+
+struct Printer {
+    printed: Printed,
+}
+
+fn guard(guard: Option<(Pred, bool)>) -> String {
+    match guard {
+        None => String::new(),
+        Some((pred, negated)) => format!("@{}%p{pred} ", if negated { "!" } else { "" }),
+    }
+}
+
+fn operand(operand: Operand) -> String {
+    match operand {
+        Operand::Reg(reg) => format!("%r{reg}"),
+        Operand::Const(value) => value.to_string(),
+    }
+}
+
+impl Printer {
+    fn line(&mut self, place: Option<usize>, line: &str) {
+        writeln!(self.printed.text, "{line}").expect("strings take all");
+        self.printed.places.push(place);
+    }
+
+    fn op(&mut self, at: usize, op: &Op) {
+        let line = match op {
+            Op::Thread => "mov.u32 %r0, %tid.x;".to_owned(),
+            Op::Number => "ld.param.u32 %r1, [number];".to_owned(),
+            Op::Jump(condition, target) => format!("{}bra L{target};", guard(*condition)),
+            Op::Exit(condition) => format!("{}ret;", guard(*condition)),
+            Op::Switch(index, targets) => {
+                let labels: Vec<_> = targets.iter().map(|target| format!("L{target}")).collect();
+                self.line(None, &format!("T{at}: .branchtargets {};", labels.join(", ")));
+                self.line(Some(at), &format!("    and.b32 %here, %r{index}, 3;"));
+                format!("brx.idx %here, T{at};")
+            }
+            Op::Global => {
+                self.line(Some(at), "    mov.u32 %here, %ctaid.x;");
+                "mad.lo.u32 %r7, %here, 8, %r0;".to_owned()
+            }
+            Op::Do(instr) => return self.instr(at, instr),
+        };
+        self.line(Some(at), &format!("    {line}"));
+    }
+
+    fn instr(&mut self, at: usize, instr: &Instr) {
+        let lines = lines(instr);
+        for line in lines {
+            self.line(Some(at), &format!("    {line}"));
+        }
+    }
+}
+
+/// The lines of an instruction; the guard stands before the one that counts.
+fn lines(instr: &Instr) -> Vec<String> {
+    let guard = guard(instr.guard);
+    let one = |line: String| vec![format!("{guard}{line}")];
+    match instr.what {
+        What::Move(dest, source) => one(format!("mov.u32 %r{dest}, {};", operand(source))),
+        What::Compute(dest, operation, a, b) => {
+            let name = match operation {
+                Binary::Add => "add.u32",
+                Binary::Sub => "sub.u32",
+                Binary::And => "and.b32",
+                Binary::Xor => "xor.b32",
+                Binary::Mul => "mul.lo.u32",
+                Binary::Min => "min.u32",
+                Binary::Shl => "shl.b32",
+            };
+            one(format!("{name} %r{dest}, {}, {};", operand(a), operand(b)))
+        }
+        What::Test(dest, compare, a, b) => {
+            let name = match compare {
+                Compare::Eq => "eq",
+                Compare::Ne => "ne",
+                Compare::Lt => "lt",
+                Compare::Ge => "ge",
+            };
+            one(format!("setp.{name}.u32 %p{dest}, {}, {};", operand(a), operand(b)))
+        }
+        What::Select(dest, a, b, pred) => {
+            one(format!("selp.b32 %r{dest}, {}, {}, %p{pred};", operand(a), operand(b)))
+        }
+        What::Load { dest, place, bytes: 8 } => {
+            let (mut lines, space, address) = address(&place);
+            lines.push(format!("{guard}ld{space}.u64 %wide, {address};"));
+            lines.push(format!("{guard}cvt.u32.u64 %r{dest}, %wide;"));
+            lines
+        }
+        What::Load { dest, place, bytes } => {
+            let (mut lines, space, address) = address(&place);
+            lines.push(format!("{guard}ld{space}.u{} %r{dest}, {address};", 8 * bytes));
+            lines
+        }
+        What::Store { place, bytes, source } => {
+            let (mut lines, space, address) = address(&place);
+            let value = if bytes == 8 {
+                lines.push(format!("cvt.u64.u32 %wide, {};", operand(source)));
+                "%wide".to_owned()
+            } else {
+                operand(source)
+            };
+            lines.push(format!("{guard}st{space}.u{} {address}, {value};", 8 * bytes));
+            lines
+        }
+        What::LoadPair { dests: [first, second], place } => {
+            let (mut lines, space, address) = address(&place);
+            lines.push(format!("{guard}ld{space}.v2.u32 {{%r{first}, %r{second}}}, {address};"));
+            lines
+        }
+        What::StorePair { place, sources } => {
+            let (mut lines, space, address) = address(&place);
+            let [first, second] = sources.map(operand);
+            lines.push(format!("{guard}st{space}.v2.u32 {address}, {{{first}, {second}}};"));
+            lines
+        }
+        What::Atomic { dest, operation, place, source, compare } => {
+            atomic(&guard, dest, operation, &place, source, compare)
+        }
+        What::Barrier { how, name, count, is_aligned, dest, pred } => {
+            let family = if is_aligned { "bar" } else { "barrier" };
+            let count = count.map_or_else(String::new, |count| format!(", {count}"));
+            one(match how {
+                Use::Sync => format!("{family}.sync {name}{count};"),
+                Use::Arrive => format!("{family}.arrive {name}{count};"),
+                Use::Reduce => format!("{family}.red.popc.u32 %r{dest}, {name}{count}, %p{pred};"),
+            })
+        }
+        What::WarpSync { mask } => one(format!("bar.warp.sync {mask:#x};")),
+        What::Shuffle { dest, source, lane, mask } => {
+            one(format!("shfl.sync.idx.b32 %r{dest}, %r{source}, {lane}, 31, {mask:#x};"))
+        }
+        What::Vote { dest, pred, mask } => {
+            one(format!("vote.sync.any.pred %p{dest}, %p{pred}, {mask:#x};"))
+        }
+    }
+}
+
+fn atomic(
+    guard: &str,
+    dest: Option<usize>,
+    operation: Atomic,
+    place: &Place,
+    source: Operand,
+    compare: Operand,
+) -> Vec<String> {
+    let (mut lines, space, address) = address(place);
+    let (name, ty) = match operation {
+        Atomic::Add | Atomic::Sub => ("add", "u32"),
+        Atomic::Inc => ("inc", "u32"),
+        Atomic::Dec => ("dec", "u32"),
+        Atomic::Max => ("max", "u32"),
+        Atomic::Exch => ("exch", "b32"),
+        Atomic::Cas => ("cas", "b32"),
+    };
+    let value = if operation == Atomic::Sub {
+        lines.push(format!("neg.s32 %negated, {};", operand(source)));
+        "%negated".to_owned()
+    } else {
+        operand(source)
+    };
+    let operands = match operation {
+        Atomic::Cas => format!("{}, {value}", operand(compare)),
+        _ => value,
+    };
+    lines.push(match dest {
+        Some(dest) => {
+            format!("{guard}atom{space}.{name}.{ty} %r{dest}, {address}, {operands};")
+        }
+        None => format!("{guard}red{space}.{name}.{ty} {address}, {operands};"),
+    });
+    lines
+}
+
+/// The lines that compute an address, the space to name, and the address operand.
+fn address(place: &Place) -> (Vec<String>, &'static str, String) {
+    let Place { array, index, mask, shift, offset, is_generic } = *place;
+    let space = match array {
+        _ if is_generic => "",
+        Array::A | Array::B => ".shared",
+        Array::Out | Array::Data => ".global",
+        Array::Local => ".local",
+    };
+    let symbol = match array {
+        Array::A => "a",
+        Array::B => "b",
+        Array::Out => "%out",
+        Array::Data => "%data",
+        Array::Local => "own",
+    };
+    if let (Operand::Const(index), false) = (index, is_generic) {
+        let at = offset + ((index & mask) << shift);
+        return (Vec::new(), space, format!("[{symbol}+{at}]"));
+    }
+    let index = operand(index);
+    if mask == Place::ALL && array.is_global() {
+        let lines = vec![
+            format!("mul.wide.u32 %at, {index}, {};", 1 << shift),
+            format!("add.u64 %at, %at, {symbol};"),
+        ];
+        return (lines, space, format!("[%at+{offset}]"));
+    }
+    let mut lines = if mask == Place::ALL {
+        vec![format!("shl.b32 %here, {index}, {shift};")]
+    } else {
+        vec![format!("and.b32 %here, {index}, {mask};"), format!("shl.b32 %here, %here, {shift};")]
+    };
+    if array.is_global() {
+        lines.push("cvt.u64.u32 %at, %here;".to_owned());
+        lines.push(format!("add.u64 %at, %at, {symbol};"));
+        // A generic address of global memory is the same number.
+        return (lines, space, format!("[%at+{offset}]"));
+    }
+    lines.push(format!("mov.u32 %base, {symbol};"));
+    lines.push("add.u32 %here, %here, %base;".to_owned());
+    if !is_generic {
+        return (lines, space, format!("[%here+{offset}]"));
+    }
+    let own = if array == Array::Local { "local" } else { "shared" };
+    lines.push("cvt.u64.u32 %at, %here;".to_owned());
+    lines.push(format!("cvta.{own}.u64 %at, %at;"));
+    (lines, space, format!("[%at+{offset}]"))
+}
