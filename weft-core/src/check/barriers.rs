@@ -5,6 +5,7 @@ use crate::emulate::{Cta, Divergence, End, LaneMask, Misuse, Need, Side, Stuck};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
 use crate::order::Recycling;
+use crate::ptx::isa::Effect;
 
 /// Whether a run ended in a defect.
 pub(super) const fn is_defect(end: &End) -> bool {
@@ -65,6 +66,9 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
         let thread = names.first_thread(cta.index, own.warp, own.lanes);
         let label = match own.barrier {
             Some((barrier, needed)) => need(barrier, needed),
+            None if names.program.code[own.pc.index()].effect() == Effect::Barrier => {
+                "waits for the other lanes of its warp".to_owned()
+            }
             None => "waits for lanes of its mask".to_owned(),
         };
         let site = names.site(Role::Waits, own.pc, vec![thread], label);

@@ -182,7 +182,8 @@ pub struct Stuck {
     pub lanes: LaneMask,
     /// What they wait at.
     pub pc: Pc,
-    /// The barrier's name and what it still needs; `None` at a warp-level instruction.
+    /// The barrier's name and what it still needs; `None` at a warp-level instruction, and at a barrier that no warp has
+    /// arrived at yet.
     pub barrier: Option<(u8, Need)>,
 }
 

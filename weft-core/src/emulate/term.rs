@@ -111,9 +111,28 @@ enum Key {
     /// A term of so many bits, extended by its sign or by zeros.
     Extension(TermId, u32, bool),
     /// An operation, by its decoded instruction.
-    Operation(u64, Vec<Lane>),
+    Operation(u64, Box<[Lane]>),
     /// Width, atoms with coefficients in ascending order, drift.
-    Sum(u32, Vec<(TermId, u64)>, u64, Option<(Origin, Region)>),
+    Sum(Box<SumKey>),
+}
+
+type SumKey = (u32, Vec<(TermId, u64)>, u64, Option<(Origin, Region)>);
+
+/// Atoms and their coefficients.
+#[derive(Clone, Debug)]
+enum Atoms {
+    /// An atom is once itself.
+    Itself([(TermId, u64); 1]),
+    Sum(Box<[(TermId, u64)]>),
+}
+
+impl Atoms {
+    fn all(&self) -> &[(TermId, u64)] {
+        match self {
+            Self::Itself(own) => own,
+            Self::Sum(all) => all,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -121,8 +140,7 @@ struct Term {
     origin: Origin,
     region: Region,
     bits: u32,
-    /// Atoms and their coefficients; of an atom itself.
-    atoms: Vec<(TermId, u64)>,
+    atoms: Atoms,
     drift: u64,
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
     modulus: u64,
@@ -142,7 +160,7 @@ pub struct Terms {
 }
 
 /// Beyond this many, open values lose their identity and keep their origin.
-const MAX_TERMS: usize = 1 << 19;
+const MAX_TERMS: usize = 1 << 21;
 
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -207,13 +225,13 @@ impl Terms {
 
     /// The atoms of a term with their coefficients, its drift apart.
     pub(super) fn atoms(&self, id: TermId) -> &[(TermId, u64)] {
-        self.get(id).map_or(&[], |term| &term.atoms)
+        self.get(id).map_or(&[], |term| term.atoms.all())
     }
 
     /// How many of the lowest bits of a term are zero, whatever its atoms are.
     pub(super) fn zeros(&self, id: TermId) -> u32 {
         let Some(term) = self.get(id) else { return 0 };
-        let factors = term.atoms.iter().map(|(_, factor)| *factor).chain([term.drift]);
+        let factors = term.atoms.all().iter().map(|(_, factor)| *factor).chain([term.drift]);
         factors.map(u64::trailing_zeros).min().unwrap_or(0)
     }
 
@@ -234,8 +252,8 @@ impl Terms {
             return self.any(term.origin, term.region);
         }
         let id = TermId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        let atoms =
-            if term.atoms.is_empty() && term.drift == 0 { vec![(id, 1)] } else { term.atoms };
+        let is_atom = term.atoms.all().is_empty() && term.drift == 0;
+        let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
         self.all.push(Term { atoms, ..term });
         self.known.insert(key, id);
         id
@@ -250,13 +268,14 @@ impl Terms {
         modulus: u64,
     ) -> TermId {
         let inner = if let Key::Extension(inner, ..) = key { Some(inner) } else { None };
-        let term = Term { origin, region, bits, atoms: Vec::new(), drift: 0, modulus, inner };
+        let atoms = Atoms::Sum(Box::default());
+        let term = Term { origin, region, bits, atoms, drift: 0, modulus, inner };
         self.intern(key, term)
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
     pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
-        let (bits, atoms, inner) = (64, Vec::new(), None);
+        let (bits, atoms, inner) = (64, Atoms::Sum(Box::default()), None);
         let term = Term { origin, region, bits, atoms, drift: 1, modulus: 1, inner };
         self.intern(Key::Any(origin, region), term)
     }
@@ -311,7 +330,7 @@ impl Terms {
         let mut open = operands.iter().filter_map(|lane| lane.term);
         let origin = open.next().and_then(|id| self.origin(id)).unwrap_or(Origin::Register);
         if operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id)) {
-            self.atom(Key::Operation(opcode, operands.to_vec()), origin, region, bits, 0)
+            self.atom(Key::Operation(opcode, operands.into()), origin, region, bits, 0)
         } else {
             self.any(origin, region)
         }
@@ -324,8 +343,8 @@ impl Terms {
         // The numbers that are added wrap at the narrow width.
         let wrap = if from >= 64 { 0 } else { 1 << from };
         let mut parts = Vec::new();
-        if !atoms.is_empty() {
-            let whole = self.sum_of(from, atoms, 0, origin, Region::Number)?;
+        if !atoms.all().is_empty() {
+            let whole = self.sum_of(from, atoms.all().to_vec(), 0, origin, Region::Number)?;
             let key = Key::Extension(whole, from, is_signed);
             parts.push((self.atom(key, origin, Region::Number, 64, wrap), 1));
         }
@@ -352,7 +371,9 @@ impl Terms {
             let id = if own < bits { self.extension(id, own, false)? } else { id };
             let term = self.get(id)?;
             drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
-            atoms.extend(term.atoms.iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))));
+            atoms.extend(
+                term.atoms.all().iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))),
+            );
             region = region.plus(match term.region {
                 _ if bits <= 32 => Region::Number,
                 Region::Number => Region::Number,
@@ -393,7 +414,9 @@ impl Terms {
         let wraps =
             atoms.iter().map(|&(atom, factor)| self.modulus(atom).wrapping_mul(size(factor)));
         let modulus = drift_in(bits, wraps.fold(drift, gcd));
-        let key = Key::Sum(bits, atoms.clone(), drift, (drift != 0).then_some((origin, region)));
+        let reach = (drift != 0).then_some((origin, region));
+        let key = Key::Sum(Box::new((bits, atoms.clone(), drift, reach)));
+        let atoms = Atoms::Sum(atoms.into());
         Some(self.intern(key, Term { origin, region, bits, atoms, drift, modulus, inner: None }))
     }
 
@@ -431,7 +454,7 @@ impl Terms {
     fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(TermId, u64)], u64) {
         let term = |lane: Lane| lane.term.and_then(|id| self.get(id));
         match (term(lane), term(other)) {
-            (Some(term), _) => (term.bits, &term.atoms, term.drift),
+            (Some(term), _) => (term.bits, term.atoms.all(), term.drift),
             (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
                 (other.bits, &[], 0)
             }

@@ -39,7 +39,7 @@ pub(super) fn compute(
     if let Some(value) = short {
         return vec![value];
     }
-    let mut results = lane_by_lane(terms, pc, decoded, sources, mask);
+    let mut results = lane_by_lane(terms, pc, decoded, sources, dests, mask);
     results.truncate(dests.max(1));
     results
 }
@@ -91,6 +91,7 @@ fn lane_by_lane(
     pc: Pc,
     decoded: &Decoded,
     sources: &[Value],
+    dests: usize,
     mask: LaneMask,
 ) -> Vec<Value> {
     let open: LaneMask = sources.iter().fold(0, |open, source| open | source.open_lanes()) & mask;
@@ -115,12 +116,9 @@ fn lane_by_lane(
     if is_uniform {
         failed = mask;
     }
-    let mut bases = [[None; WARP]; 2];
-    for lane in lanes(open) {
-        for (result, bases) in bases.iter_mut().enumerate() {
-            bases[lane] = Some(open_lane(terms, decoded, sources, lane, result as u64));
-        }
-    }
+    // A second result that no register takes needs no term of its own.
+    let mut bases = [open_lanes(terms, decoded, sources, open, 0), [None; WARP]];
+    bases[1] = if dests > 1 { open_lanes(terms, decoded, sources, open, 1) } else { bases[0] };
     if failed != 0 {
         let term = terms.fresh(Origin::Unsupported(pc));
         for bases in &mut bases {
@@ -137,17 +135,33 @@ fn lane_by_lane(
     vec![Value::each(first).on(bases[0]), Value::each(second).on(bases[1])]
 }
 
-/// The term of an operation on open operands; results are told apart.
-fn open_lane(
+/// The terms of an operation in the lanes where an operand is open; results are told apart.
+fn open_lanes(
     terms: &mut Terms,
     decoded: &Decoded,
     sources: &[Value],
-    lane: usize,
+    open: LaneMask,
     result: u64,
-) -> TermId {
-    let operands: Vec<_> = sources.iter().map(|source| source.whole(lane)).collect();
-    let region = region(terms, decoded, &operands);
-    terms.operation(key(decoded) ^ result, &operands, region, width(decoded))
+) -> [Option<TermId>; WARP] {
+    let mut found = [None; WARP];
+    if open == 0 {
+        return found;
+    }
+    let (opcode, width) = (key(decoded) ^ result, width(decoded));
+    let (mut operands, mut before) = (Vec::new(), Vec::new());
+    let mut last = None;
+    for lane in lanes(open) {
+        operands.clear();
+        operands.extend(sources.iter().map(|source| source.whole(lane)));
+        // Lanes often hold the same values, and comparing these is quicker than finding their term.
+        if operands != before {
+            let region = region(terms, decoded, &operands);
+            last = Some(terms.operation(opcode, &operands, region, width));
+            std::mem::swap(&mut operands, &mut before);
+        }
+        found[lane] = last;
+    }
+    found
 }
 
 /// Bits of the result.
