@@ -86,7 +86,8 @@ def compile_cuda(nvcc, out):
         file.write_text(source)
         for arch in cuda.ONLY.get(name, ARCHITECTURES):
             ptx = out / "ptx" / group.replace(" ", "_") / f"{name}.{arch}.ptx"
-            jobs.append((ptx, [nvcc, "-ptx", "-lineinfo", "-std=c++17", f"-arch={arch}", f"-I{include}", file, "-o", ptx]))
+            flags = ["-ptx", "-lineinfo", "-std=c++17", f"-arch={arch}", f"-I{include}"]
+            jobs.append((ptx, [nvcc, *flags, file, "-o", ptx]))
     return jobs
 
 
@@ -97,10 +98,11 @@ def compile_rust(rustc, core, out):
     environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}
     for folder in rustc.parent.parent.glob("lib/*/librustc_driver*"):
         environment["LD_LIBRARY_PATH"] = str(folder.parent)
-    target = ["--edition=2021", "--target=nvptx64-nvidia-cuda", "-Cpanic=abort", "-Cembed-bitcode=yes", "-Ccodegen-units=1"]
-    common = [rustc, *target, "--crate-type=rlib", "--cap-lints=allow", "-Zforce-unstable-if-unmarked", "--out-dir", library]
+    target = ["--edition=2021", "--target=nvptx64-nvidia-cuda", "-Cpanic=abort", "-Cembed-bitcode=yes",
+              "-Ccodegen-units=1", "--cap-lints=allow"]
+    common = [rustc, *target, "--crate-type=rlib", "-Zforce-unstable-if-unmarked", "--out-dir", library]
     must([*common, "--crate-name=core", "-Copt-level=3", core], env=environment)
-    # Every crate without `std` links to this one. LLVM writes out by itself what the kernels need of it, but for `memcmp`.
+    # Every crate without `std` links to this one. What the kernels need of it LLVM writes out, `memcmp` apart.
     builtins = library / "compiler_builtins.rs"
     builtins.write_text(BUILTINS)
     must([*common, "--crate-name=compiler_builtins", "-L", library, builtins], env=environment)
@@ -108,9 +110,11 @@ def compile_rust(rustc, core, out):
     for source in sorted(RUST.glob("*.rs")):
         for profile, flags in PROFILES.items():
             ptx = out / "ptx" / "rustc_and_core" / f"{source.stem}.{profile}.ptx"
+            variables = [f"{name}={environment[name]}" for name in ("RUSTC_BOOTSTRAP", "LD_LIBRARY_PATH")
+                         if name in environment]
             jobs.append((ptx, [
-                "env", *(f"{name}={environment[name]}" for name in ("RUSTC_BOOTSTRAP", "LD_LIBRARY_PATH") if name in environment),
-                rustc, *target, *flags, f"--crate-name={source.stem}_{profile}", "--crate-type=cdylib", "-Clto=fat", "-Ctarget-cpu=sm_80", "-Cdebuginfo=1",
+                "env", *variables, rustc, *target, *flags, f"--crate-name={source.stem}_{profile}",
+                "--crate-type=cdylib", "-Clto=fat", "-Ctarget-cpu=sm_80", "-Cdebuginfo=1",
                 # ptxas does not read what LLVM prints for address ranges.
                 "-Zno-generate-arange-section", "--emit=asm", "-L", library, source, "-o", ptx]))
     return jobs

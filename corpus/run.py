@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Checks a corpus of PTX, one process a kernel, and prints what came out as Markdown tables.
 
-    corpus/run.py OUT [--weft BINARY] [--seconds N] [--grid N] [--jobs N] [--only REGEX]
+    corpus/run.py OUT [--weft BINARY] [--seconds N] [--grid N] [--give N] [--jobs N] [--only REGEX]
 
 OUT is the folder that corpus/build.py made: OUT/ptx/GROUP/FILE.ptx. A kernel runs with the block it states (.reqntid,
-.maxntid), or with 128 threads; where the file declares dynamic shared memory, with 48 KiB of it. OUT/results.jsonl gets what the binary said of each kernel. The exit status is 1 if a file
-does not read, or the binary panics or does not end. Standard library only.
+.maxntid), or with 128 threads; where the file declares dynamic shared memory, with 48 KiB of it. Where
+branches depend on arguments that are numbers, it runs again with --give in their place. OUT/results.jsonl gets what was
+said of each kernel. The exit status is 1 if a file does not read, or the binary panics or does not end. Needs the
+standard library alone.
 """
 
 import argparse
@@ -21,8 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).parent.parent
 DEFAULT_BLOCK = "128"
 ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)?\.entry\s+([\w$]+)\s*\((.*?)\)([^{;]*)\{", re.S | re.M)
+# Kernels that their hosts launch as one cta.
+ALONE = re.compile("SingleTile")
+WANTED = re.compile(r"which way this goes depends on argument (\d+)\b")
 FAILURES = ("unread", "panic", "timeout")
-VERDICTS = ("clean", "defect", "open")
+VERDICTS = ("clean", "empty", "defect", "open")
 
 
 def kernels(file):
@@ -39,28 +44,45 @@ def uses_dynamic_shared(file):
 
 
 def check(options, file, name, block):
+    """What is said of a kernel without arguments, and once those numbers are given that branches depend on."""
+    result, numbers = ask(options, file, name, block, {}), {}
+    given = result
+    while given["verdict"] == "open":
+        messages = [finding["message"] for finding in given["findings"]]
+        wanted = {match[1] for match in map(WANTED.match, messages) if match} - numbers.keys()
+        if not wanted:
+            break
+        numbers.update(dict.fromkeys(wanted, options.give))
+        given = ask(options, file, name, block, numbers)
+    # A structure takes no number.
+    return {**result, "given": numbers, "then": given["verdict"] if given["verdict"] != "unread" else "open"}
+
+
+def ask(options, file, name, block, numbers):
     """What the binary says of one kernel: its line of JSON, or how it failed."""
+    grid = 1 if ALONE.search(name) else options.grid
     # A host that launches kernels of `extern __shared__` arrays gives them bytes.
     shared = ["--shared", "49152"] if uses_dynamic_shared(file) else []
+    args = [f"--arg={position}={number}" for position, number in numbers.items()]
     command = [options.weft, "weft", "check", file, "--kernel", f"^{re.escape(name)}$", "--block", block,
-               "--grid", str(options.grid), "--message-format", "json", *shared]
-    result = {"file": file.name, "group": file.parent.name.replace("_", " "), "kernel": name}
+               "--grid", grid, "--message-format", "json", *shared, *args]
+    result = {"file": file.name, "group": file.parent.name.replace("_", " "), "kernel": name, "findings": []}
     try:
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=options.seconds)
     except subprocess.TimeoutExpired:
-        return {**result, "verdict": "timeout", "findings": []}
-    if "panicked at" in done.stderr:
-        return {**result, "verdict": "panic", "findings": [], "stderr": done.stderr[-2000:]}
-    # A stack overflow or an abort leaves no message of ours.
-    if done.returncode < 0:
-        return {**result, "verdict": "panic", "findings": [], "stderr": f"signal {-done.returncode}"}
+        return {**result, "verdict": "timeout"}
+    # A stack overflow or an abort leaves a signal.
+    if "panicked at" in done.stderr or done.returncode < 0:
+        return {**result, "verdict": "panic", "stderr": f"{done.returncode} {done.stderr[-2000:]}"}
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     lines = [line for line in lines if line["reason"] == "weft-kernel"]
     if not lines:
-        return {**result, "verdict": "unread", "findings": [], "stderr": done.stderr[-2000:]}
+        return {**result, "verdict": "unread", "stderr": done.stderr[-2000:]}
     line = lines[0]
-    return {**result, "block": block, "demangled": line["demangled"], "verdict": line["verdict"],
-            "coverage": line["coverage"], "stats": line["stats"], "findings": line["findings"]}
+    # Of a kernel without accesses and barriers there is nothing to prove.
+    is_empty = line["verdict"] == "clean" and line["coverage"]["sites"] == 0
+    kept = {key: line[key] for key in ("demangled", "assumptions", "coverage", "stats", "findings")}
+    return {**result, "block": block, "verdict": "empty" if is_empty else line["verdict"], **kept}
 
 
 def instruction(ptx, finding):
@@ -91,10 +113,11 @@ def verdicts(results):
     groups = collections.defaultdict(list)
     for result in results:
         groups[result["group"]].append(result)
-    rows = [(group, len({r["file"] for r in own}), len(own), *(sum(r["verdict"] == c for r in own) for c in columns))
+    rows = [(group, len({r["file"] for r in own}), len(own), *(sum(r["verdict"] == c for r in own) for c in columns),
+             *(sum(r["verdict"] == "open" and r["then"] == c for r in own) for c in ("clean", "defect")))
             for group, own in sorted(groups.items())]
     rows.append(("all", *(sum(column) for column in list(zip(*rows))[1:])))
-    table(("Group", "files", "kernels", *columns), rows)
+    table(("Group", "files", "kernels", *columns, "given numbers: clean", "given numbers: defect"), rows)
 
 
 def reasons(results, texts, wanted, most):
@@ -117,24 +140,26 @@ def main():
     parser.add_argument("--weft", type=pathlib.Path, default=ROOT / "target/release/cargo-weft")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--grid", type=int, default=2)
+    parser.add_argument("--give", type=int, default=3000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="of FILE KERNEL")
     options = parser.parse_args()
     files = sorted(options.out.glob("ptx/*/*.ptx"))
     texts = {file.name: file.read_text().split("\n") for file in files}
-    work = [(file, *kernel) for file in files for kernel in kernels(file) if re.search(options.only, f"{file.name} {kernel[0]}")]
+    work = [(file, name, block) for file in files for name, block in kernels(file)
+            if re.search(options.only, f"{file.name} {name}")]
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: check(options, *job), work))
     with open(options.out / "results.jsonl", "w") as lines:
         lines.writelines(json.dumps(result) + "\n" for result in results)
-    print("## Verdicts\n")
+    print(f"{len(results)} kernels in {len(files)} files.\n\n## Verdicts\n")
     verdicts(results)
     print("## The ten commonest reasons for open\n")
     reasons(results, texts, "open", 10)
     if any(result["verdict"] == "defect" for result in results):
         print("## Defects\n")
         reasons(results, texts, "defect", 100)
-    failed = [result for result in results if result["verdict"] in FAILURES]
+    failed = [result for result in results if {result["verdict"], result["then"]} & {*FAILURES}]
     for result in failed:
         print(f"{result['verdict']}: {result['file']} {result['kernel']} {result.get('stderr', '')}", file=sys.stderr)
     return 1 if failed else 0
