@@ -66,6 +66,21 @@ fn declarations_keep_their_parts() {
     );
 }
 
+/// As rustc prints them: functions that never return, and labels behind sections of debug information.
+#[test]
+fn a_directive_of_a_declaration_does_not_take_its_semicolon() {
+    let module = clean(&head(
+        ".func panics\n(\n\t.param .b64 panics_param_0\n)\n.noreturn;\n\
+         .func (.param .b32 func_retval0) returns\n(\n\t.param .b64 returns_param_0\n)\n;\n\
+         .entry k()\n.maxntid 32, 1, 1\n.pragma \"nounroll\";\n{\nret;\n}\n\
+         \t.section\t.debug_info\n\t{\n.b8 1\n\t}\n$L__sec_end0:\n\t.section\t.debug_aranges\n\t{\n\t}\n",
+    ));
+    let has_body: Vec<bool> =
+        module.functions.iter().map(|function| function.body.is_some()).collect();
+    assert_eq!(has_body, [false, false, true]);
+    assert_eq!(module.kernel("k").unwrap().maxntid, Some([32, 1, 1]));
+}
+
 #[test]
 fn reading_goes_on_at_the_next_statement() {
     let text = head(

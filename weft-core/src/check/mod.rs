@@ -127,6 +127,7 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     let is_global = |symbol: &&flow::Symbol| symbol.space == Space::Global;
     let variables = names.program.symbols.iter().filter(is_global).count();
     assume(pointers > 0 && pointers + variables > 1, Assumption::DisjointBuffers);
+    assume(slice::reads_pointer_bits(names.program, slice), Assumption::PointerValues);
     assume(
         names.program.symbols.iter().any(|symbol| symbol.init.is_some()),
         Assumption::InitialValues,

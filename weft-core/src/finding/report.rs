@@ -51,6 +51,8 @@ pub enum Assumption {
     DisjointBuffers,
     /// Accesses at open addresses stay within their variables.
     WithinVariables,
+    /// The value of a pointer argument decides something, and it has one value only.
+    PointerValues,
     /// Lanes of a warp run in lock step.
     WarpSynchronous,
     /// Counters of `atomics = "unique"` do not wrap around.
@@ -80,6 +82,9 @@ impl Assumption {
             }
             Self::WithinVariables => {
                 "accesses at open addresses stay within the shared variable from whose address they start"
+            }
+            Self::PointerValues => {
+                "pointer arguments that are tested themselves are aligned, not null and in ascending order"
             }
             Self::WarpSynchronous => {
                 "the lanes of a warp run in lock step (warp-synchronous = true)"

@@ -75,6 +75,12 @@ impl<'a> Parser<'a> {
         self.token.kind == Kind::Dot && self.word() == word
     }
 
+    /// Whether a colon follows the word: a label's is single, `::` belongs to a modifier.
+    fn is_label(&self) -> bool {
+        let rest = self.text.get(self.token.span.end as usize..).unwrap_or("").trim_start();
+        rest.starts_with(':') && !rest.starts_with("::")
+    }
+
     fn eat(&mut self, byte: u8) -> bool {
         let is = self.is_punct(byte);
         if is {
@@ -187,8 +193,15 @@ impl<'a> Parser<'a> {
     }
 
     fn item(&mut self, module: &mut Module) -> Read<()> {
-        if self.token.kind != Kind::Dot {
-            return if self.eat(b';') { Ok(()) } else { Err(self.unexpected("a directive")) };
+        match self.token.kind {
+            Kind::Dot => {}
+            // LLVM puts labels behind the sections that it describes.
+            Kind::Word if self.is_label() => {
+                self.advance();
+                self.advance();
+                return Ok(());
+            }
+            _ => return if self.eat(b';') { Ok(()) } else { Err(self.unexpected("a directive")) },
         }
         match self.word() {
             ".version" => module.version = Some(self.version()?),

@@ -4,9 +4,12 @@
 //! A branch that decides nothing marked is replaced by a jump to where its sides meet again; a loop without accesses
 //! and barriers is so taken to end.
 
+mod bearing;
 mod control;
 
 use std::collections::BTreeSet;
+
+pub use bearing::reads_pointer_bits;
 
 use crate::flow::{BlockId, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;

@@ -69,9 +69,7 @@ impl Parser<'_> {
 
     fn label_or_instruction(&mut self, body: &mut Body) -> Read<()> {
         let word = self.token.span;
-        // A label's colon is single; `::` belongs to a modifier.
-        let rest = self.text.get(word.end as usize..).unwrap_or("").trim_start();
-        if !rest.starts_with(':') || rest.starts_with("::") {
+        if !self.is_label() {
             return self.instruction(body, None, word, word);
         }
         self.advance();

@@ -123,7 +123,10 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.eat(b';');
+        // A semicolon ends a pragma; behind any other directive it ends a declaration.
+        if word == ".pragma" {
+            self.eat(b';');
+        }
         match word {
             ".reqntid" => function.reqntid = Some(numbers),
             ".maxntid" => function.maxntid = Some(numbers),

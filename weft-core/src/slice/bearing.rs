@@ -1,0 +1,155 @@
+//! Whether the value of a pointer decides something: a test of its alignment, a comparison with null or with another
+//! pointer. The launch gives every pointer one value, so that one outcome of such a test is all that a run sees.
+//!
+//! A register bears nothing of a pointer, the pointer itself plus numbers, or bits of it. Joined over all definitions,
+//! and over all stores of a state space. Silence: no branch, guard, address or barrier that is kept reads bits.
+
+use super::{Keep, Slice};
+use crate::flow::{Address, Holds, Instr, Operand, Program, Reg, Terminator};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier, Opcode};
+
+/// What a value has of a pointer; each is worse than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Bearing {
+    #[default]
+    Nothing,
+    /// An address, which leads into the same buffer wherever that lies.
+    Address,
+    /// Something that differs with where the buffer lies.
+    Bits,
+}
+
+/// Whether something that is kept depends on where the buffers of pointer parameters lie.
+pub fn reads_pointer_bits(program: &Program, slice: &Slice) -> bool {
+    let bearings = Bearings::of(program);
+    let has_bits = |register: Reg| bearings.registers[register.index()] == Bearing::Bits;
+    let decides = |(at, instr): (usize, &Instr)| {
+        let reads_all = matches!(instr.effect(), Effect::Barrier | Effect::WarpBarrier);
+        slice.keep[at] != Keep::Nothing
+            && (instr.address_and_guard().any(has_bits) || reads_all && instr.reads().any(has_bits))
+    };
+    let branches = program.blocks.iter().zip(&slice.branches).filter(|(_, is_kept)| **is_kept);
+    let condition = |terminator: &Terminator| match terminator {
+        Terminator::Branch { condition, .. } => Some(condition.register),
+        Terminator::Switch { index: Operand::Register(register), .. } => Some(*register),
+        _ => None,
+    };
+    program.code.iter().enumerate().any(decides)
+        || branches.filter_map(|(block, _)| condition(&block.terminator)).any(has_bits)
+}
+
+struct Bearings<'p> {
+    program: &'p Program,
+    registers: Vec<Bearing>,
+    /// What was stored to local, shared and global memory.
+    stored: [Bearing; 3],
+}
+
+impl<'p> Bearings<'p> {
+    fn of(program: &'p Program) -> Self {
+        let registers = vec![Bearing::Nothing; program.registers as usize];
+        let mut bearings = Self { program, registers, stored: [Bearing::Nothing; 3] };
+        while (0..program.code.len()).filter(|at| bearings.step(*at)).count() > 0 {}
+        bearings
+    }
+
+    /// Takes an instruction into account; whether anything is new.
+    fn step(&mut self, at: usize) -> bool {
+        let instr = &self.program.code[at];
+        let sources = instr.sources.iter().map(|source| self.operand(source)).max();
+        let sources = sources.unwrap_or_default();
+        let mut changed = false;
+        let mut raise = |slot: &mut Bearing, to: Bearing| {
+            changed |= to > *slot;
+            *slot = to.max(*slot);
+        };
+        if matches!(instr.effect(), Effect::Store | Effect::Atomic) {
+            for space in spaces(instr.address) {
+                raise(&mut self.stored[space], sources);
+            }
+        }
+        let result = match instr.effect() {
+            Effect::Load | Effect::Atomic => self.loaded(instr),
+            _ if sources == Bearing::Address => self.computed(instr),
+            _ => sources,
+        };
+        for dest in instr.dests.iter().flatten() {
+            raise(&mut self.registers[dest.index()], result);
+        }
+        changed
+    }
+
+    fn operand(&self, operand: &Operand) -> Bearing {
+        match operand {
+            Operand::Register(register) | Operand::Not(register) => {
+                self.registers[register.index()]
+            }
+            _ => Bearing::Nothing,
+        }
+    }
+
+    fn loaded(&self, instr: &Instr) -> Bearing {
+        let Some(address) = instr.address else { return Bearing::Nothing };
+        if address.space != Space::Param {
+            return spaces(Some(address)).map(|space| self.stored[space]).max().unwrap_or_default();
+        }
+        let bytes = instr.decoded().map_or(8, |decoded| u64::from(decoded.ty().bytes()));
+        let mut pointers = self.program.params.iter().filter(|param| param.is_pointer);
+        let is_read = |offset: u64| {
+            address.base.is_some() || (address.offset..address.offset + bytes).contains(&offset)
+        };
+        match pointers.find(|param| (param.offset..param.offset + param.size).any(is_read)) {
+            None => Bearing::Nothing,
+            Some(param) if bytes >= 8 && param.offset == address.offset => Bearing::Address,
+            Some(_) => Bearing::Bits,
+        }
+    }
+
+    /// What an instruction makes of addresses.
+    fn computed(&self, instr: &Instr) -> Bearing {
+        let Some(decoded) = instr.decoded() else { return Bearing::Bits };
+        let is_address = |at: usize| {
+            instr.sources.get(at).is_some_and(|source| self.operand(source) == Bearing::Address)
+        };
+        let both = is_address(0) && is_address(1);
+        let is_wide = decoded.ty().bits() >= 64 || decoded.modifiers.has(Modifier::Wide);
+        match decoded.row.opcode {
+            Opcode::Sub | Opcode::Setp | Opcode::Min | Opcode::Max
+                if both && self.is_one(instr) =>
+            {
+                // Two addresses in one buffer compare alike wherever it lies.
+                match decoded.row.opcode {
+                    Opcode::Min | Opcode::Max => Bearing::Address,
+                    _ => Bearing::Nothing,
+                }
+            }
+            Opcode::Add if is_wide && !both => Bearing::Address,
+            Opcode::Sub if is_wide && !is_address(1) => Bearing::Address,
+            Opcode::Mad if is_wide && !is_address(0) && !is_address(1) => Bearing::Address,
+            Opcode::Mov | Opcode::Selp | Opcode::Cvta | Opcode::Shfl if is_wide => Bearing::Address,
+            Opcode::Isspacep => Bearing::Nothing,
+            _ => Bearing::Bits,
+        }
+    }
+
+    /// Whether both operands are addresses in the buffer of one parameter.
+    fn is_one(&self, instr: &Instr) -> bool {
+        let holds = |at: usize| match instr.sources.get(at) {
+            Some(Operand::Register(register)) => self.program.holds[register.index()],
+            _ => Holds::Mixed,
+        };
+        matches!((holds(0), holds(1)), (Holds::Param(a), Holds::Param(b)) if a == b)
+    }
+}
+
+/// The places of `stored` that an access may concern.
+fn spaces(address: Option<Address>) -> impl Iterator<Item = usize> {
+    match address.map(|address| address.space) {
+        Some(Space::Local) => 0..1,
+        Some(Space::Shared) => 1..2,
+        Some(Space::Global) => 2..3,
+        Some(Space::Generic) => 0..3,
+        _ => 0..0,
+    }
+}

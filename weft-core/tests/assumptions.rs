@@ -1,0 +1,52 @@
+//! What a clean verdict says that it takes for granted.
+
+use weft_core::finding::Assumption;
+use weft_core::launch::{Dim3, Launch};
+use weft_core::{check, ptx};
+
+/// The assumptions about a kernel of two pointers that ends with these instructions.
+fn assumed(body: &str) -> Vec<Assumption> {
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .entry k(.param .u64 p, .param .u64 q)\n{{\n\
+         .reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\n\
+         ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\nmov.u32 %r1, %tid.x;\n\
+         mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\n{body}\n\
+         st.global.u32 [%rd4], %r1;\nst.global.u32 [%rd5], %r1;\nEND: ret;\n}}\n"
+    );
+    let module = ptx::parse(&text);
+    assert!(module.errors.is_empty(), "{:?}", module.errors);
+    let kernel = module.kernel("k").expect("the text declares it");
+    let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
+    check(&module, kernel, &launch).expect("the launch fits").assumptions
+}
+
+#[test]
+fn a_test_of_a_pointer_itself_is_told() {
+    let tested = [
+        "and.b64 %rd6, %rd1, 15;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
+        "setp.eq.s64 %p1, %rd2, 0;\n@%p1 bra END;",
+        "setp.gt.u64 %p1, %rd1, %rd2;\n@%p1 bra END;",
+        "cvt.u32.u64 %r2, %rd1;\nand.b32 %r3, %r2, 12;\ncvt.u64.u32 %rd6, %r3;\nadd.s64 %rd4, %rd4, %rd6;",
+    ];
+    for body in tested {
+        assert!(assumed(body).contains(&Assumption::PointerValues), "{body}");
+    }
+}
+
+#[test]
+fn what_holds_for_every_pointer_needs_no_assumption() {
+    let untested = [
+        "",
+        // A loop that runs up to the end of one buffer.
+        "add.s64 %rd6, %rd1, 64;\nsetp.lt.u64 %p1, %rd4, %rd6;\n@%p1 bra END;",
+        "mad.wide.u32 %rd4, %r1, 8, %rd1;",
+        // A difference of two addresses in one buffer.
+        "sub.s64 %rd6, %rd4, %rd1;\nsetp.gt.s64 %p1, %rd6, 64;\n@%p1 bra END;",
+        // Bits of a pointer that decide nothing.
+        "and.b64 %rd6, %rd1, 15;\nst.global.u64 [%rd4+128], %rd6;",
+    ];
+    for body in untested {
+        assert!(!assumed(body).contains(&Assumption::PointerValues), "{body}");
+    }
+}
