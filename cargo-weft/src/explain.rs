@@ -10,6 +10,7 @@ pub(crate) fn run(code: Code, printer: &mut Printer) -> Result<Exit, Failure> {
     let class = match code.class() {
         Class::Defect => "a defect",
         Class::Open => "an open question",
+        Class::Warning => "a warning",
     };
     printer.line(&format!("{code} ({class}): {}", code.summary()))?;
     printer.line("")?;

@@ -3,14 +3,19 @@
 use super::names::Names;
 use super::races::word;
 use crate::emulate::{Cta, Fault, FaultKind};
-use crate::finding::{Check, Code, Finding};
+use crate::finding::{Check, Code, Finding, Role};
+use crate::flow::{Pc, PlaceId};
 use crate::ptx::Space;
+use crate::race::Unwritten;
 
 pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
     let (check, memory) = match fault.space {
         Space::Shared => (Check::Shared, "shared"),
         _ => (Check::Global, "global"),
     };
+    if let FaultKind::Uninitialized(place) = fault.kind {
+        return uninitialized(names, cta, fault, place);
+    }
     let (word, role) = word(fault.access);
     let address = names.address(fault.space, fault.address);
     let (code, message, help) = match fault.kind {
@@ -27,6 +32,7 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
             ),
             "align the array, or access it in narrower parts",
         ),
+        FaultKind::Uninitialized(_) => unreachable!("told above"),
     };
     let (code, message, help) = if fault.maybe.is_none() {
         (code, message, help.to_owned())
@@ -44,6 +50,45 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
         sites: vec![names.site(role, fault.pc, vec![thread], label)],
         notes: Vec::new(),
         help: Some(help),
+        pairs: 0,
+    }
+}
+
+const STORE_FIRST: &str = "store there first, and put a barrier between";
+
+/// A branch, an address or a barrier depends on shared memory that nothing wrote.
+fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Finding {
+    let thread = names.thread(cta.index, fault.warp, fault.lane);
+    let label = "reads shared memory that nothing wrote".to_owned();
+    let sites = vec![
+        names.site(Role::Read, fault.pc, vec![thread], label),
+        names.site_of(Role::Here, place, "depends on it".into()),
+    ];
+    let message =
+        "control flow, an address or a barrier depends on shared memory that nothing wrote";
+    Finding {
+        code: Code::Uninitialized,
+        check: Some(Check::Shared),
+        message: message.to_owned(),
+        sites,
+        notes: Vec::new(),
+        help: Some(STORE_FIRST.to_owned()),
+        pairs: 0,
+    }
+}
+
+/// Shared memory that nothing wrote is read.
+pub(super) fn unwritten(names: &Names<'_>, cta: Cta, pc: Pc, read: &Unwritten) -> Finding {
+    let address = names.address(Space::Shared, read.address);
+    let thread = names.thread(cta.index, read.warp, read.lane);
+    let label = format!("{}-byte read of {address}", read.bytes);
+    Finding {
+        code: Code::UninitializedValue,
+        check: Some(Check::Shared),
+        message: format!("read of shared memory that nothing wrote, at {address}"),
+        sites: vec![names.site(Role::Read, pc, vec![thread], label)],
+        notes: Vec::new(),
+        help: Some(STORE_FIRST.to_owned()),
         pairs: 0,
     }
 }

@@ -3,8 +3,9 @@
 use super::detector::Detector;
 use super::names::Names;
 use super::{barriers, doubts, faults, races};
-use crate::emulate::{Cta, DoubtKind, End, Events, Inputs, Run, Terms};
+use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
 use crate::finding::Finding;
+use crate::flow::Pc;
 use crate::race::{Ctas, OpenAccesses};
 use crate::slice::Slice;
 
@@ -109,8 +110,23 @@ impl Passes<'_> {
             findings.push(doubts::too_much_memory(names));
         }
         for own in decided {
-            let faults = own.detector.faults.iter();
-            findings.extend(faults.map(|fault| faults::explain(names, own.cta, fault)));
+            let mut unwritten = own.detector.shared.unwritten();
+            unwritten.retain(|_, read| {
+                let end = read.address.saturating_add(u64::from(read.bytes));
+                !open.may_be_written(names.program.shared_variable(read.address, end))
+            });
+            let is_sure = |fault: &&Fault| match fault.kind {
+                FaultKind::Uninitialized(_) => unwritten.contains_key(&fault.pc),
+                _ => true,
+            };
+            let faults: Vec<_> = own.detector.faults.iter().filter(is_sure).collect();
+            findings.extend(faults.iter().map(|fault| faults::explain(names, own.cta, fault)));
+            let is_told = |pc: &Pc| {
+                let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
+                faults.iter().filter(is_it).any(|fault| fault.pc == *pc)
+            };
+            let reads = unwritten.iter().filter(|(pc, _)| !is_told(pc));
+            findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
         }
         let mut doubtful = open.doubtful(self.ctas.len());
         if !doubtful.is_empty() && is_ordered {

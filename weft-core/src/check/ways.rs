@@ -90,7 +90,7 @@ fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
 /// A defect that depends on open conditions is none yet.
 fn in_some_ways(names: &Names<'_>, terms: &Terms, choices: &[Choice], finding: Finding) -> Finding {
     let code = match finding.code {
-        code if code.class() == Class::Open => code,
+        code if code.class() != Class::Defect => code,
         Code::SharedRace | Code::GlobalRace | Code::BenignRace | Code::UnorderedStrong => {
             Code::PossibleRace
         }

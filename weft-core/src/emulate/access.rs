@@ -80,12 +80,14 @@ impl<E: Events> Machine<'_, E> {
         if space == Space::Generic || (writes && !is_observed(space) && space != Space::Local) {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
+        self.check_written(warp, origin, open, instr.place);
         // What was there may be overwritten.
+        let from = origin.unwrap_or(Origin::Register);
         match space {
-            Space::Shared if writes => self.shared.forget(),
-            Space::Global if writes => self.global.forget(),
+            Space::Shared if writes => self.shared.forget(from),
+            Space::Global if writes => self.global.forget(from),
             Space::Local if writes => {
-                lanes(open).for_each(|lane| self.warps[warp].local(lane).forget());
+                lanes(open).for_each(|lane| self.warps[warp].local(lane).forget(from));
             }
             _ => {}
         }

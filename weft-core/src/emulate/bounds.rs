@@ -1,8 +1,10 @@
 //! Whether accesses lie within memory and are aligned.
 
-use super::event::{Access, Events, Fault, FaultKind};
+use super::event::{Access, Events, Fault, FaultKind, Kind};
 use super::machine::Machine;
-use super::value::{Value, lanes};
+use super::term::Origin;
+use super::value::{LaneMask, Value, WARP, lanes};
+use crate::flow::PlaceId;
 use crate::ptx::Space;
 
 impl<E: Events> Machine<'_, E> {
@@ -28,6 +30,33 @@ impl<E: Events> Machine<'_, E> {
         }
         if let Some(lane) = self.first_outside(access, size) {
             self.events.fault(fault(FaultKind::OutOfBounds, lane));
+        }
+    }
+
+    /// A branch, an address or a barrier depends on an open value: tells if that is what shared memory held before
+    /// anything was written there.
+    pub(super) fn check_written(
+        &mut self,
+        warp: usize,
+        origin: Option<Origin>,
+        open: LaneMask,
+        place: PlaceId,
+    ) {
+        let (Some(Origin::Unwritten(pc)), None) = (origin, &self.maybe) else { return };
+        let instr = &self.program.code[pc.index()];
+        let (Some(address), Some(decoded)) = (instr.address, instr.decoded()) else { return };
+        if address.space == Space::Shared {
+            self.events.fault(Fault {
+                kind: FaultKind::Uninitialized(place),
+                pc,
+                warp,
+                lane: open.trailing_zeros() as usize % WARP,
+                space: Space::Shared,
+                address: 0,
+                bytes: decoded.ty().bytes(),
+                access: Kind::default(),
+                maybe: None,
+            });
         }
     }
 

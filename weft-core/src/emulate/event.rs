@@ -46,6 +46,8 @@ pub struct Access<'a> {
     pub bytes: u32,
     /// How it acts.
     pub kind: Kind,
+    /// Whether it reads.
+    pub reads: bool,
     /// The elements stored, by lane, if the slice keeps them.
     pub stored: &'a [Value],
     /// Where the open value comes from on which it depends whether it happens, or happens there.
@@ -85,6 +87,8 @@ pub enum FaultKind {
     OutOfBounds,
     /// Its address is not a multiple of its size.
     Misaligned,
+    /// It reads what nothing wrote, and a branch, an address or a barrier depends on it here.
+    Uninitialized(PlaceId),
 }
 
 /// An access that is wrong by itself.

@@ -186,13 +186,13 @@ impl<E: Events> Machine<'_, E> {
             }
             let space = instr.address.map_or(Space::Generic, |address| address.space);
             if matches!(space, Space::Shared | Space::Generic) {
-                self.shared.forget();
+                self.shared.forget(origin);
             }
             if matches!(space, Space::Global | Space::Generic) {
-                self.global.forget();
+                self.global.forget(origin);
             }
             if matches!(space, Space::Local | Space::Generic) {
-                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget());
+                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget(origin));
             }
         }
     }

@@ -55,15 +55,15 @@ struct Page {
 pub(super) struct Memory {
     pages: HashMap<u64, Page>,
     segments: Vec<Segment>,
-    /// Nothing is known but what was written since.
-    is_forgotten: bool,
+    /// Nothing is known but what was written since: where the write came from that may have gone anywhere.
+    forgotten: Option<Origin>,
 }
 
 impl Memory {
     /// A space with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        Self { pages: HashMap::new(), segments, is_forgotten: false }
+        Self { pages: HashMap::new(), segments, forgotten: None }
     }
 
     /// The segment that holds an address.
@@ -74,9 +74,9 @@ impl Memory {
     }
 
     /// Something was written nobody knows where: all contents are open.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget(&mut self, origin: Origin) {
         self.pages.clear();
-        self.is_forgotten = true;
+        self.forgotten = Some(origin);
     }
 
     fn byte(&self, address: u64) -> Byte {
@@ -92,7 +92,8 @@ impl Memory {
         unwritten: Origin,
         terms: &mut Terms,
     ) -> Lane {
-        let segment = if self.is_forgotten { None } else { self.segment(address) };
+        let segment = self.segment(address).filter(|_| self.forgotten.is_none());
+        let unwritten = self.forgotten.unwrap_or(unwritten);
         let mut bits = 0;
         let mut initial = 0;
         for at in 0..size {

@@ -160,7 +160,7 @@ impl<E: Events> Machine<'_, E> {
             if matches!(instr.effect(), Effect::Store | Effect::Atomic)
                 && self.slice.keep[pc] == Keep::Value
             {
-                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget());
+                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget(origin));
             }
         }
     }

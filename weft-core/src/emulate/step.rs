@@ -192,6 +192,7 @@ impl<E: Events> Machine<'_, E> {
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
+                    self.check_written(warp, Some(origin), open, block.place);
                     self.either(warp, id, &[*taken, *otherwise], open, origin)?;
                 }
                 self.go(warp, id, *taken, enabled)?;
@@ -373,6 +374,7 @@ impl<E: Events> Machine<'_, E> {
             return Ok(value);
         }
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
+        self.check_written(warp, origin, value.open_lanes() & lanes, instr.place);
         Err(doubt(DoubtKind::Barrier, instr.place, origin))
     }
 }

@@ -171,6 +171,7 @@ fn access<'a>(
         addresses,
         bytes,
         kind,
+        reads: piece.decoded.row.effect != Effect::Store,
         stored,
         maybe,
         variable,

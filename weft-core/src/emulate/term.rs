@@ -198,6 +198,14 @@ impl Terms {
         self.get(id).map(|term| term.origin)
     }
 
+    /// Where a value comes from that depends on these: memory that nothing wrote only if all do.
+    fn origin_among(&self, ids: impl Iterator<Item = TermId>) -> Option<Origin> {
+        let mut origins = ids.filter_map(|id| self.origin(id));
+        let first = origins.next()?;
+        let is_written = |origin: &Origin| !matches!(origin, Origin::Unwritten(_));
+        if is_written(&first) { Some(first) } else { origins.find(is_written).or(Some(first)) }
+    }
+
     /// Whether values with this term and one number are equal, wherever they occur.
     pub fn is_stable(&self, id: TermId) -> bool {
         self.get(id).is_some_and(|term| term.drift == 0)
@@ -327,8 +335,8 @@ impl Terms {
         region: Region,
         bits: u32,
     ) -> TermId {
-        let mut open = operands.iter().filter_map(|lane| lane.term);
-        let origin = open.next().and_then(|id| self.origin(id)).unwrap_or(Origin::Register);
+        let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
+        let origin = origin.unwrap_or(Origin::Register);
         if operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id)) {
             self.atom(Key::Operation(opcode, operands.into()), origin, region, bits, 0)
         } else {
@@ -363,7 +371,7 @@ impl Terms {
         addends: &[(TermId, u64)],
         drift: u64,
     ) -> Option<TermId> {
-        let origin = addends.iter().find_map(|(id, _)| self.origin(*id))?;
+        let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
         let (mut atoms, mut drift, mut region) = (Vec::new(), drift, Region::Number);
         for &(id, factor) in addends {
             let own = self.get(id).map_or(64, |term| term.bits);

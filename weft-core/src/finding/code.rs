@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-/// Whether a finding is a proved defect or an undecided question.
+/// Whether a finding is a proved defect, an undecided question or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Proved wrong.
     Defect,
     /// Neither proved nor refuted.
     Open,
+    /// Certain, and worth a look, but nothing is wrong yet: the verdict does not depend on it.
+    Warning,
 }
 
 /// The three questions asked of every kernel; each is its own test case.
@@ -53,7 +55,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Defect or open.
+            /// Defect, open or warning.
             pub const fn class(self) -> Class {
                 match self { $(Self::$variant => Class::$class,)* }
             }
@@ -124,6 +126,15 @@ codes! {
     Misaligned "misaligned" Defect
         "an access whose address is not a multiple of its size"
         "PTX requires natural alignment of every access, vectors included.";
+    Uninitialized "uninitialized" Defect
+        "a branch, an address or a barrier depends on shared memory that nothing wrote"
+        "A thread reads shared memory that no thread has written before, and the value decides where the thread goes, \
+         what it accesses or which barrier it waits at. Shared memory has no initial contents: store there first, and \
+         put a barrier between.";
+    UninitializedValue "uninitialized-value" Warning
+        "shared memory that nothing wrote is read"
+        "A thread reads shared memory that no thread has written before. No branch, address or barrier depends on \
+         the value as far as it was followed; whether it goes into a result was not examined.";
     DependsOnInput "depends-on-input" Open
         "the answer depends on a value that the launch leaves open"
         "A branch, an address or a barrier operand depends on an argument or on memory contents that are not given. \

@@ -185,6 +185,7 @@ fn worst<'a>(findings: impl Iterator<Item = &'a Finding>) -> Verdict {
         .map(|finding| match finding.code.class() {
             Class::Defect => Verdict::Defect,
             Class::Open => Verdict::Open,
+            Class::Warning => Verdict::Clean,
         })
         .max()
         .unwrap_or(Verdict::Clean)

@@ -21,4 +21,4 @@ pub use entry::{Conflict, conflict};
 pub use history::{CtaHistory, History, Watched};
 pub use open::OpenAccesses;
 pub use pairs::{Example, Pair, Pairs, Side};
-pub use shadow::Shadow;
+pub use shadow::{Shadow, Unwritten};

@@ -131,6 +131,13 @@ impl OpenAccesses {
         }
     }
 
+    /// Whether some write at an open address may have gone to a place of shared memory; `None`: anywhere.
+    pub fn may_be_written(&self, variable: Option<usize>) -> bool {
+        let own = (false, variable);
+        let writes = |access: &&OpenAccess| !access.is_global && access.kind.writes;
+        self.open.iter().filter(writes).any(|access| meets((false, access.region), own))
+    }
+
     /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
     pub fn stays_in_variables(&self) -> bool {
         self.open.iter().any(|access| !access.is_global && access.region.is_some())

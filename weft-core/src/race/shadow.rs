@@ -1,10 +1,11 @@
 //! The pass that decides, within one cta: which bytes race.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{Conflict, Entry};
 use super::pages::Pages;
 use crate::emulate::{Access, LaneMask, lanes};
+use crate::flow::Pc;
 use crate::order::Order;
 
 /// The accesses of a cell that later ones may race with. Most cells hold a write and a read.
@@ -19,7 +20,25 @@ struct Cell {
 pub struct Shadow {
     cells: Pages<Cell>,
     racing: BTreeMap<u64, Conflict>,
+    /// Reads of what nothing wrote, by instruction and first byte.
+    unwritten: BTreeMap<(Pc, u64), Unwritten>,
 }
+
+/// A read of memory that nothing wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unwritten {
+    /// The warp.
+    pub warp: usize,
+    /// One of its lanes.
+    pub lane: usize,
+    /// First byte.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u32,
+}
+
+/// Reads of what nothing wrote that are kept.
+const MAX_UNWRITTEN: usize = 1 << 16;
 
 /// Racing bytes kept for the pass that explains.
 const MAX_RACING: usize = 1 << 18;
@@ -33,12 +52,28 @@ impl Default for Shadow {
 impl Shadow {
     /// Nothing was accessed.
     pub fn new() -> Self {
-        Self { cells: Pages::new(), racing: BTreeMap::new() }
+        Self { cells: Pages::new(), racing: BTreeMap::new(), unwritten: BTreeMap::new() }
     }
 
     /// The bytes that race, and how; at most 262144 of them.
     pub fn racing(&self) -> &BTreeMap<u64, Conflict> {
         &self.racing
+    }
+
+    /// Reads of what nothing wrote, and nothing may write at the same time: the first of each instruction all of whose
+    /// reads of what nothing wrote are such.
+    pub fn unwritten(&self) -> BTreeMap<Pc, Unwritten> {
+        let races = |read: &Unwritten| {
+            let end = read.address.saturating_add(u64::from(read.bytes));
+            self.racing.range(read.address..end).next().is_some()
+        };
+        let racing: BTreeSet<Pc> =
+            self.unwritten.iter().filter(|(_, read)| races(read)).map(|((pc, _), _)| *pc).collect();
+        let mut first = BTreeMap::new();
+        for ((pc, _), read) in self.unwritten.iter().filter(|((pc, _), _)| !racing.contains(pc)) {
+            first.entry(*pc).or_insert(*read);
+        }
+        first
     }
 
     /// Whether more memory was accessed, or raced on, than is followed.
@@ -63,8 +98,19 @@ impl Shadow {
 
     fn touch(&mut self, access: &Access<'_>, address: u64, mask: LaneMask, order: &Order) {
         let entry = Entry::new(access.warp, mask, access.kind, order);
-        let racing = &mut self.racing;
+        let (racing, unwritten) = (&mut self.racing, &mut self.unwritten);
+        let is_certain = access.reads && !access.kind.is_maybe && !access.is_anchored;
         self.cells.for_each(address, access.bytes, |at, size, cell| {
+            if is_certain && unwritten.len() < MAX_UNWRITTEN && !cell.is_written() {
+                let lane = mask.trailing_zeros() as usize;
+                let (warp, bytes) = (access.warp, access.bytes);
+                unwritten.entry((access.pc, address)).or_insert(Unwritten {
+                    warp,
+                    lane,
+                    address,
+                    bytes,
+                });
+            }
             if let Some(conflict) = cell.add(entry, order)
                 && racing.len() < MAX_RACING
             {
@@ -78,6 +124,10 @@ impl Shadow {
 }
 
 impl Cell {
+    fn is_written(&self) -> bool {
+        self.entries.iter().flatten().chain(&self.more).any(|entry| entry.kind.writes)
+    }
+
     /// Adds an access, forgets those that it covers, and tells the worst conflict with those that were there.
     fn add(&mut self, new: Entry, order: &Order) -> Option<Conflict> {
         let mut conflict = None;

@@ -39,6 +39,7 @@ pub fn finding(
     let level = match finding.code.class() {
         Class::Defect => Level::ERROR,
         Class::Open => Level::WARNING.with_name("open"),
+        Class::Warning => Level::WARNING,
     };
     let excerpts = excerpts(module, ptx, finding, source);
     let title = level.primary_title(escape(&finding.message)).id(finding.code.name());

@@ -241,6 +241,7 @@ fn finding_line<'a>(finding: &'a Finding, allowed: Option<&'a str>) -> FindingLi
         class: match finding.code.class() {
             Class::Defect => "defect",
             Class::Open => "open",
+            Class::Warning => "warning",
         },
         check: finding.check.map(Check::name),
         message: &finding.message,

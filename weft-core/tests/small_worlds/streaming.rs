@@ -174,6 +174,7 @@ impl Run<'_> {
             addresses: &addresses,
             bytes,
             kind,
+            reads: !writes,
             stored: &[],
             maybe: None,
             variable: None,

@@ -63,6 +63,14 @@ fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Linea
         return Some(Linear { term: None });
     }
     let ty = decoded.ty();
+    if ty == Type::Pred {
+        let absorbs = |lane: &Lane| {
+            let neutral = u64::from(decoded.row.opcode == Opcode::And);
+            lane.term.is_none() && lane.bits & 1 != neutral
+        };
+        let is_logic = matches!(decoded.row.opcode, Opcode::And | Opcode::Or);
+        return (is_logic && a.iter().any(absorbs)).then_some(Linear { term: None });
+    }
     let has_carry =
         decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
     if !is_integer(ty) || has_carry {
