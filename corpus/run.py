@@ -131,7 +131,7 @@ def reasons(results, texts, wanted, most):
             examples.setdefault(key, f"{result['file']} {result['kernel']}"[:70])
     table(("kernels", "code", "message", "at", "for example"),
           [(count, f"`{code}`", message, f"`{opcode}`", f"`{examples[code, message, opcode]}`")
-           for (code, message, opcode), count in counts.most_common(most)])
+           for (code, message, opcode), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]])
 
 
 def main():
