@@ -17,11 +17,11 @@ pub(crate) fn name(job: &Job) -> String {
     name.strip_prefix("::").map_or(name.clone(), str::to_owned)
 }
 
-/// Prints every report that is not clean, in `--verbose` the clean ones as well.
+/// Prints every report that has something to say, in `--verbose` the clean ones as well.
 pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     for job in jobs {
         let Some(report) = job.outcome().remaining() else { continue };
-        if report.verdict() != Verdict::Clean || printer.verbosity == Verbosity::Verbose {
+        if !report.findings.is_empty() || printer.verbosity == Verbosity::Verbose {
             printer.line(&format!("\n---- {} ----", name(job)))?;
             full(job, report, printer)?;
         }

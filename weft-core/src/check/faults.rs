@@ -13,8 +13,10 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
         Space::Shared => (Check::Shared, "shared"),
         _ => (Check::Global, "global"),
     };
-    if let FaultKind::Uninitialized(place) = fault.kind {
-        return uninitialized(names, cta, fault, place);
+    match fault.kind {
+        FaultKind::Uninitialized(place) => return uninitialized(names, cta, fault, place),
+        FaultKind::Trapped(place) => return trapped(names, cta, fault, place),
+        FaultKind::OutOfBounds | FaultKind::Misaligned => {}
     }
     let (word, role) = word(fault.access);
     let address = names.address(fault.space, fault.address);
@@ -32,7 +34,7 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
             ),
             "align the array, or access it in narrower parts",
         ),
-        FaultKind::Uninitialized(_) => unreachable!("told above"),
+        FaultKind::Uninitialized(_) | FaultKind::Trapped(_) => unreachable!("told above"),
     };
     let (code, message, help) = if fault.maybe.is_none() {
         (code, message, help.to_owned())
@@ -73,6 +75,22 @@ fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> 
         sites,
         notes: Vec::new(),
         help: Some(STORE_FIRST.to_owned()),
+        pairs: 0,
+    }
+}
+
+/// A thread aborts the launch.
+fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Finding {
+    let thread = names.thread(cta.index, fault.warp, fault.lane);
+    let mut site = names.site_of(Role::Here, place, "aborts the launch".into());
+    site.threads.push(thread);
+    Finding {
+        code: Code::Trap,
+        check: None,
+        message: "a thread executes `trap`, which aborts the launch".to_owned(),
+        sites: vec![site],
+        notes: vec!["what comes after it in other threads was examined as far as they get".into()],
+        help: None,
         pairs: 0,
     }
 }

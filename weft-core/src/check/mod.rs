@@ -140,6 +140,8 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
     let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
     assume(counts && names.program.is_irreducible, Assumption::UncountedLoops);
+    let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;
+    assume(names.program.blocks.iter().any(leaves_out), Assumption::NoTrap);
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
 }
 

@@ -4,7 +4,7 @@ use super::event::{Access, Events, Fault, FaultKind, Kind};
 use super::machine::Machine;
 use super::term::Origin;
 use super::value::{LaneMask, Value, WARP, lanes};
-use crate::flow::PlaceId;
+use crate::flow::{Pc, PlaceId};
 use crate::ptx::Space;
 
 impl<E: Events> Machine<'_, E> {
@@ -31,6 +31,21 @@ impl<E: Events> Machine<'_, E> {
         if let Some(lane) = self.first_outside(access, size) {
             self.events.fault(fault(FaultKind::OutOfBounds, lane));
         }
+    }
+
+    /// Lanes abort the launch.
+    pub(super) fn tell_trap(&mut self, warp: usize, mask: LaneMask, place: PlaceId) {
+        self.events.fault(Fault {
+            kind: FaultKind::Trapped(place),
+            pc: Pc(0),
+            warp,
+            lane: mask.trailing_zeros() as usize % WARP,
+            space: Space::Global,
+            address: 0,
+            bytes: 0,
+            access: Kind::default(),
+            maybe: None,
+        });
     }
 
     /// A branch, an address or a barrier depends on an open value: tells if that is what shared memory held before

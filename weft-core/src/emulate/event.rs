@@ -89,6 +89,8 @@ pub enum FaultKind {
     Misaligned,
     /// It reads what nothing wrote, and a branch, an address or a barrier depends on it here.
     Uninitialized(PlaceId),
+    /// It is none: the thread aborts the launch here.
+    Trapped(PlaceId),
 }
 
 /// An access that is wrong by itself.

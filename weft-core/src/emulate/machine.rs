@@ -54,6 +54,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) atomics: u64,
     /// Loops whose trip counts are open.
     pub(super) rounds: Rounds,
+    /// Some thread has aborted the launch.
+    trapped: bool,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -96,6 +98,7 @@ pub fn run(
         gathered: std::array::from_fn(|_| None),
         front: 0,
         atomics: 0,
+        trapped: false,
         rounds: Rounds::new(),
         maybe: None,
         shared: Memory::default(),
@@ -117,6 +120,9 @@ impl<E: Events> Machine<'_, E> {
                 progress |= self.turn(warp)?;
             }
             if self.warps.iter().all(|warp| warp.live == 0) {
+                return Ok(());
+            }
+            if !progress && self.trapped {
                 return Ok(());
             }
             if !progress {
@@ -165,6 +171,13 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         if lanes == 0 {
+            return Ok(());
+        }
+        let last = &self.program.blocks[from.index()];
+        if last.traps {
+            // Nobody goes on because these lanes ended.
+            self.trapped = true;
+            self.tell_trap(warp, lanes, last.place);
             return Ok(());
         }
         self.warps[warp].live &= !lanes;

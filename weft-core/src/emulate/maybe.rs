@@ -74,7 +74,7 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<()> {
         let program = self.program;
         let block = &program.blocks[branch.index()];
-        let Some(merge) = block.post_dominator else { return Ok(()) };
+        let Some(merge) = block.merge else { return Ok(()) };
         let depth = self.maybe.as_ref().map_or(0, |outer| outer.depth) + 1;
         if depth > MAX_DEPTH {
             return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));

@@ -135,6 +135,10 @@ codes! {
         "shared memory that nothing wrote is read"
         "A thread reads shared memory that no thread has written before. No branch, address or barrier depends on \
          the value as far as it was followed; whether it goes into a result was not examined.";
+    Trap "trap" Warning
+        "a thread aborts the launch"
+        "A thread executes `trap`: a failed assertion, a panic. The launch ends with an error, so that barriers which \
+         wait for the thread are no deadlock.";
     DependsOnInput "depends-on-input" Open
         "the answer depends on a value that the launch leaves open"
         "A branch, an address or a barrier operand depends on an argument or on memory contents that are not given. \

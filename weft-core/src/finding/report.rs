@@ -69,6 +69,8 @@ pub enum Assumption {
     OpenAddresses,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
+    /// Threads do not trap on open values.
+    NoTrap,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
     MaxBlock,
 }
@@ -107,6 +109,7 @@ impl Assumption {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
             }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
+            Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
         }
     }

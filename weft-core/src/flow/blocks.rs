@@ -23,7 +23,8 @@ enum RawEnd {
     Next,
     Jump(Option<Condition>, Label),
     Switch(Operand, Vec<Label>),
-    Exit(Option<Condition>),
+    /// The flag says that the launch is aborted.
+    Exit(Option<Condition>, bool),
 }
 
 /// Builds the program.
@@ -39,8 +40,8 @@ pub(super) fn build(linked: Linked) -> Program {
             RawEnd::Jump(None, target) => vec![label(target)],
             RawEnd::Jump(Some(_), target) => vec![label(target), next],
             RawEnd::Switch(_, targets) => targets.iter().map(label).collect(),
-            RawEnd::Exit(None) => vec![last],
-            RawEnd::Exit(Some(_)) => vec![last, next],
+            RawEnd::Exit(None, _) => vec![last],
+            RawEnd::Exit(Some(_), _) => vec![last, next],
         });
     }
     successors.push(Vec::new());
@@ -55,6 +56,7 @@ pub(super) fn build(linked: Linked) -> Program {
     for (at, &block) in order.iter().enumerate() {
         number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
     }
+    let merges = post_dominators(&without_traps(&raw, &successors), &loops.retreating, last);
     let post_dominators = post_dominators(&successors, &loops.retreating, last);
     let mut program = Program {
         code: Vec::new(),
@@ -74,6 +76,7 @@ pub(super) fn build(linked: Linked) -> Program {
     let mut raw: Vec<Raw> = raw;
     for &block in &order {
         let Raw { instrs, end, place } = raw.get_mut(block).map(std::mem::take).unwrap_or_default();
+        let traps = matches!(end, RawEnd::Exit(_, true));
         let targets: Vec<_> = successors[block].iter().map(|&to| number[to]).collect();
         let first = pc(program.code.len());
         program.code.extend(instrs);
@@ -83,6 +86,8 @@ pub(super) fn build(linked: Linked) -> Program {
             terminator: terminator(end, &targets),
             place: place.unwrap_or(PlaceId(0)),
             post_dominator: post_dominators[block].map(|to| number[to]),
+            merge: merges[block].or(post_dominators[block]).map(|to| number[to]),
+            traps,
             loops: loops.headers(block).into_iter().map(|header| number[header]).collect(),
         });
     }
@@ -95,7 +100,10 @@ fn pc(at: usize) -> Pc {
 
 fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
     match (end, targets) {
-        (RawEnd::Jump(Some(condition), _) | RawEnd::Exit(Some(condition)), &[taken, otherwise]) => {
+        (
+            RawEnd::Jump(Some(condition), _) | RawEnd::Exit(Some(condition), _),
+            &[taken, otherwise],
+        ) => {
             if taken == otherwise {
                 Terminator::Goto(taken)
             } else {
@@ -145,12 +153,24 @@ fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
                 (block.end, block.place, is_open) =
                     (RawEnd::Switch(index, targets), Some(place), false);
             }
-            Line::Exit { condition, place } => {
-                (block.end, block.place, is_open) = (RawEnd::Exit(condition), Some(place), false);
+            Line::Exit { condition, place, traps } => {
+                (block.end, block.place, is_open) =
+                    (RawEnd::Exit(condition, traps), Some(place), false);
             }
         }
     }
     (raw, labels)
+}
+
+/// The edges that threads take which do not abort the launch.
+fn without_traps(raw: &[Raw], successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut successors = successors.to_vec();
+    for (block, own) in raw.iter().zip(&mut successors) {
+        if let RawEnd::Exit(_, true) = block.end {
+            own.remove(0);
+        }
+    }
+    successors
 }
 
 /// The edges that close an endless loop are taken to lead to the end as well.

@@ -51,7 +51,7 @@ impl<'m> Linker<'m> {
                 })
             }
             Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
-                self.push(Line::Exit { condition, place }, instruction.span)
+                self.push(Line::Exit { condition, place, traps: true }, instruction.span)
             }
             function => {
                 let harmless = function.is_some() && matches!(name, "vprintf" | "malloc" | "free");

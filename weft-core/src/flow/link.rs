@@ -25,7 +25,7 @@ pub(super) enum Line {
     Instr(Instr),
     Jump { condition: Option<Condition>, target: Label, place: PlaceId },
     Switch { index: Operand, targets: Vec<Label>, place: PlaceId },
-    Exit { condition: Option<Condition>, place: PlaceId },
+    Exit { condition: Option<Condition>, place: PlaceId, traps: bool },
 }
 
 /// Everything the linker found.
@@ -270,7 +270,7 @@ impl<'m> Linker<'m> {
         let place = self.place_id(&frame, function.name);
         let end = match ret {
             Some(target) => Line::Jump { condition: None, target, place },
-            None => Line::Exit { condition: None, place },
+            None => Line::Exit { condition: None, place, traps: false },
         };
         self.push(end, function.name)
     }
@@ -332,7 +332,8 @@ impl<'m> Linker<'m> {
                 self.push(Line::Jump { condition, target, place }, instruction.span)
             }
             Some(Effect::Return | Effect::Exit) => {
-                self.push(Line::Exit { condition, place }, instruction.span)
+                let traps = decoded.is_some_and(|own| own.row.opcode == isa::Opcode::Trap);
+                self.push(Line::Exit { condition, place, traps }, instruction.span)
             }
             _ => {
                 let mut instr = self.operands(frame, instruction, decoded)?;

@@ -233,6 +233,10 @@ pub struct Block {
     pub place: PlaceId,
     /// The block that every path from here to the end of the thread passes next; `None` for the last block.
     pub post_dominator: Option<BlockId>,
+    /// The same for threads that do not trap.
+    pub merge: Option<BlockId>,
+    /// Whether threads that it leads to the end abort the launch.
+    pub traps: bool,
     /// The headers of the natural loops that hold it, outermost first; its own if it is one.
     pub loops: Box<[BlockId]>,
 }
