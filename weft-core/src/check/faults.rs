@@ -4,7 +4,7 @@ use super::names::Names;
 use super::races::word;
 use crate::emulate::{Cta, Fault, FaultKind};
 use crate::finding::{Check, Code, Finding, Role};
-use crate::flow::{Pc, PlaceId};
+use crate::flow::{Pc, PlaceId, Symbol};
 use crate::ptx::Space;
 use crate::race::Unwritten;
 
@@ -21,6 +21,13 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
     let (word, role) = word(fault.access);
     let address = names.address(fault.space, fault.address);
     let (code, message, help) = match fault.kind {
+        FaultKind::OutOfBounds if is_unstated(names, fault) => (
+            Code::DependsOnInput,
+            format!(
+                "{word} of dynamic shared memory, at {address}, whose size the launch does not state"
+            ),
+            "give the bytes of dynamic shared memory, as in `shared = 4096`",
+        ),
         FaultKind::OutOfBounds => (
             Code::OutOfBounds,
             format!("{word} outside of all {memory} memory of the kernel, at {address}"),
@@ -54,6 +61,15 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
         help: Some(help),
         pairs: 0,
     }
+}
+
+/// Whether an access lies in dynamic shared memory that the kernel declares and the launch does not mention.
+fn is_unstated(names: &Names<'_>, fault: &Fault) -> bool {
+    let is_dynamic = |symbol: &Symbol| symbol.space == Space::Shared && symbol.size == 0;
+    fault.space == Space::Shared
+        && names.dynamic_shared == 0
+        && fault.address >= names.program.static_shared
+        && names.program.symbols.iter().any(is_dynamic)
 }
 
 const STORE_FIRST: &str = "store there first, and put a barrier between";

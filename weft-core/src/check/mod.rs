@@ -45,7 +45,8 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
         stats: Stats::default(),
     };
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
-    let names = Names { module, kernel, program: &program, grid, block, atomics };
+    let (program, dynamic_shared) = (&program, launch.shared);
+    let names = Names { module, kernel, program, grid, block, atomics, dynamic_shared };
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));

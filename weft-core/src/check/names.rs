@@ -16,6 +16,8 @@ pub(super) struct Names<'a> {
     pub(super) grid: Dim3,
     pub(super) block: Dim3,
     pub(super) atomics: Atomics,
+    /// Bytes of dynamic shared memory.
+    pub(super) dynamic_shared: u32,
 }
 
 impl Names<'_> {
