@@ -57,7 +57,7 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
     if is_bound {
         report.assumptions.push(Assumption::MaxBlock);
     }
-    let inputs = Inputs::new(&program, launch, block, grid).map_err(request::input)?;
+    let inputs = Inputs::new(program, launch, block, grid).map_err(request::input)?;
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
     run(&names, &inputs, launch, &mut report);
