@@ -124,7 +124,7 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
             report.assumptions.push(assumption);
         }
     };
-    let pointers = names.program.params.iter().filter(|param| param.is_pointer).count();
+    let pointers = names.program.pointers();
     let is_global = |symbol: &&flow::Symbol| symbol.space == Space::Global;
     let variables = names.program.symbols.iter().filter(is_global).count();
     assume(pointers > 0 && pointers + variables > 1, Assumption::DisjointBuffers);

@@ -79,6 +79,10 @@ impl Names<'_> {
     }
 
     fn param(&self, position: usize) -> String {
+        if let Some(field) = self.program.field(position) {
+            let first = field.offset - self.program.params[field.param].offset;
+            return format!("the pointer at byte {first} of {}", self.param(field.param));
+        }
         let name = self.program.params.get(position).map_or("", |param| param.name.as_str());
         // nvcc and rustc number parameters; only a name that says something is shown.
         if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
@@ -134,6 +138,9 @@ impl Names<'_> {
                 let help =
                     format!("give its value in weft.toml: `args = {{ {position} = {value} }}`");
                 (format!("{}, which is not given", self.param(position)), Some(help))
+            }
+            Some(Origin::Contents(position)) if self.program.field(position).is_some() => {
+                text(format!("the contents of the buffer behind {}", self.param(position)))
             }
             Some(Origin::Contents(position)) => {
                 let help = format!(

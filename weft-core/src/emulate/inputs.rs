@@ -82,15 +82,18 @@ impl Inputs {
             let arg = launch.args.get(&position);
             let contents = bytes(position, param, arg)?;
             let origin = Origin::Argument(position);
-            params.push(Segment {
+            let whole = Segment {
                 start: param.offset,
                 size: param.size,
                 contents,
                 zeros_follow: false,
                 origin,
-            });
+            };
+            params.extend(with_pointers(whole, program, position));
             global.push(pointee(position, arg));
         }
+        let fields = program.params.len()..program.params.len() + program.fields.len();
+        global.extend(fields.map(|at| pointee(at, None)));
         let mut constants = Vec::new();
         for (at, symbol) in program.symbols.iter().enumerate() {
             let contents = symbol.init.clone().unwrap_or_default();
@@ -115,6 +118,34 @@ impl Inputs {
             global: Memory::new(global),
         })
     }
+}
+
+/// A structure that is open, with its pointers to buffers of their own.
+fn with_pointers(whole: Segment, program: &Program, position: usize) -> Vec<Segment> {
+    let mut fields: Vec<_> = (program.params.len()..)
+        .zip(&program.fields)
+        .filter(|(_, field)| field.param == position && field.is_pointer)
+        .collect();
+    if fields.is_empty() || !whole.contents.is_empty() {
+        return vec![whole];
+    }
+    fields.sort_by_key(|(_, field)| field.offset);
+    let end = whole.start.saturating_add(whole.size);
+    let (mut parts, mut here) = (Vec::new(), whole.start);
+    let part = |start: u64, end: u64, contents: Vec<u8>| Segment {
+        start,
+        size: end - start,
+        contents,
+        ..whole.clone()
+    };
+    for (at, field) in fields {
+        parts.push(part(here, field.offset, Vec::new()));
+        here = field.offset + 8;
+        parts.push(part(field.offset, here, buffer(at).to_le_bytes().to_vec()));
+    }
+    parts.push(part(here, end, Vec::new()));
+    parts.retain(|part| part.size > 0);
+    parts
 }
 
 fn pointee(position: usize, arg: Option<&Arg>) -> Segment {

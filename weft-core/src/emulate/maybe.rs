@@ -207,7 +207,7 @@ impl<E: Events> Machine<'_, E> {
     ) -> Value {
         let program = self.program;
         let region = match program.holds[register.index()] {
-            Holds::Param(at) if program.params[at].is_pointer => Region::Buffer(at),
+            Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
             Holds::Mixed => Region::Unclear,
             _ => Region::Number,
         };

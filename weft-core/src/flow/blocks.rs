@@ -64,6 +64,7 @@ pub(super) fn build(linked: Linked) -> Program {
         registers: linked.registers,
         symbols: linked.symbols,
         params: linked.params,
+        fields: Vec::new(),
         places: linked.places,
         static_shared: linked.static_shared,
         entry: number[0],

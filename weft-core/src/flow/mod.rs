@@ -19,7 +19,7 @@ pub use error::{LinkError, LinkErrorKind};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
 pub use program::{
-    Address, Block, BlockId, Condition, Holds, Instr, Operand, Operation, Param, Pc, Place,
+    Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Pc, Place,
     PlaceId, Program, Reg, Special, Symbol, Terminator,
 };
 pub use steps::{Even, Fetches, Step, Steps};

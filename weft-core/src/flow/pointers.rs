@@ -1,6 +1,6 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
-use super::program::{Holds, Instr, Operand, Program};
+use super::program::{Field, Holds, Instr, Operand, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -9,6 +9,7 @@ const LEAST_ADDRESS: u64 = 1 << 40;
 
 /// Marks the parameters that are used as pointers to global memory.
 pub(super) fn mark(program: &mut Program) {
+    program.fields = fields(program);
     let origins = origins(program);
     let mut used = Vec::new();
     for instr in &program.code {
@@ -30,11 +31,49 @@ pub(super) fn mark(program: &mut Program) {
         }
     }
     for origin in used {
-        if let Holds::Param(param) = origin {
-            program.params[param].is_pointer = true;
+        let Holds::Param(at) = origin else { continue };
+        let count = program.params.len();
+        match program.params.get_mut(at) {
+            Some(param) => param.is_pointer = true,
+            None => program.fields[at - count].is_pointer = true,
         }
     }
     program.holds = origins;
+}
+
+/// Eight bytes of structures that are loaded at once.
+fn fields(program: &Program) -> Vec<Field> {
+    let mut fields: Vec<Field> = Vec::new();
+    for instr in &program.code {
+        for offset in loaded(instr) {
+            let holds = |param: &super::Param| {
+                let end = param.offset.saturating_add(param.size);
+                !param.is_scalar && param.offset <= offset && offset + 8 <= end
+            };
+            let overlaps = |field: &Field| field.offset.abs_diff(offset) < 8;
+            if let Some(param) = program.params.iter().position(holds)
+                && !fields.iter().any(overlaps)
+            {
+                fields.push(Field { param, offset, is_pointer: false });
+            }
+        }
+    }
+    fields
+}
+
+/// The offsets in the bank of the 8-byte elements that an instruction loads from it.
+fn loaded(instr: &Instr) -> Vec<u64> {
+    match (instr.decoded(), instr.address) {
+        (Some(decoded), Some(address))
+            if decoded.row.opcode == Opcode::Ld
+                && address.space == Space::Param
+                && address.base.is_none()
+                && decoded.ty().bytes() == 8 =>
+        {
+            (0..instr.dests.len() as u64).map(|at| address.offset.wrapping_add(8 * at)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 impl Holds {
@@ -72,8 +111,9 @@ fn origins(program: &Program) -> Vec<Holds> {
     while changed {
         changed = false;
         for instr in &program.code {
-            let new = origin(program, instr, &origins);
-            for dest in instr.dests.iter().flatten() {
+            for (at, dest) in instr.dests.iter().enumerate() {
+                let Some(dest) = dest else { continue };
+                let new = origin(program, instr, at, &origins);
                 let joined = origins[dest.index()].join(new);
                 if joined != origins[dest.index()] {
                     origins[dest.index()] = joined;
@@ -85,7 +125,7 @@ fn origins(program: &Program) -> Vec<Holds> {
     origins
 }
 
-fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
+fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> Holds {
     let Some(decoded) = instr.decoded() else { return Holds::Mixed };
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
@@ -107,13 +147,9 @@ fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
         })
     };
     match decoded.row.opcode {
-        Opcode::Ld => match instr.address {
-            Some(address) if address.space == Space::Param && address.base.is_none() => {
-                let whole =
-                    |param: &super::Param| param.offset == address.offset && param.size == 8;
-                program.params.iter().position(whole).map_or(Holds::Mixed, Holds::Param)
-            }
-            _ => Holds::Mixed,
+        Opcode::Ld => match loaded(instr).get(dest) {
+            Some(&offset) => parameter(program, offset).map_or(Holds::Mixed, Holds::Param),
+            None => Holds::Mixed,
         },
         Opcode::Mov if instr.sources.len() == 1 => source(0),
         Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared) => source(0),
@@ -135,4 +171,11 @@ fn origin(program: &Program, instr: &Instr, origins: &[Holds]) -> Holds {
         }
         _ => Holds::Mixed,
     }
+}
+
+/// The parameter or field that is these eight bytes of the bank.
+fn parameter(program: &Program, offset: u64) -> Option<usize> {
+    let whole = |param: &super::Param| param.offset == offset && param.size == 8;
+    let field = || program.fields.iter().position(|field| field.offset == offset);
+    program.params.iter().position(whole).or_else(|| Some(program.params.len() + field()?))
 }

@@ -273,12 +273,23 @@ pub struct Param {
     pub is_pointer: bool,
 }
 
+/// Eight bytes of a structure that is passed by value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The parameter.
+    pub param: usize,
+    /// First byte in the bank.
+    pub offset: u64,
+    /// Whether it is used as an address of global memory.
+    pub is_pointer: bool,
+}
+
 /// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Nothing wrote it so far.
     Nothing,
-    /// A parameter's value, plus numbers.
+    /// A parameter's value, plus numbers: by position, those that are structures by field behind the last parameter.
     Param(usize),
     /// The address of a variable in shared memory, by index of the program's symbols, plus numbers. Dynamic shared
     /// memory is one variable, whatever names it has.
@@ -302,6 +313,8 @@ pub struct Program {
     pub symbols: Vec<Symbol>,
     /// Parameters in order.
     pub params: Vec<Param>,
+    /// Fields of parameters that may be pointers, numbered from behind the last parameter on.
+    pub fields: Vec<Field>,
     /// Places of instructions.
     pub places: Vec<Place>,
     /// Bytes of static shared memory; dynamic shared memory starts here, aligned to 16.
@@ -321,6 +334,24 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether a parameter or field holds an address of global memory.
+    pub fn is_pointer(&self, at: usize) -> bool {
+        match self.params.get(at) {
+            Some(param) => param.is_pointer,
+            None => self.field(at).is_some_and(|field| field.is_pointer),
+        }
+    }
+
+    /// The field with this number.
+    pub fn field(&self, at: usize) -> Option<&Field> {
+        self.fields.get(at.checked_sub(self.params.len())?)
+    }
+
+    /// How many pointers the parameters hold.
+    pub fn pointers(&self) -> usize {
+        (0..self.params.len() + self.fields.len()).filter(|at| self.is_pointer(*at)).count()
+    }
+
     /// The instructions of a block.
     pub fn instructions(&self, block: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
         let block = &self.blocks[block.index()];

@@ -95,13 +95,15 @@ impl<'p> Bearings<'p> {
             return spaces(Some(address)).map(|space| self.stored[space]).max().unwrap_or_default();
         }
         let bytes = instr.decoded().map_or(8, |decoded| u64::from(decoded.ty().bytes()));
-        let mut pointers = self.program.params.iter().filter(|param| param.is_pointer);
+        let params = self.program.params.iter().filter(|param| param.is_pointer);
+        let fields = self.program.fields.iter().filter(|field| field.is_pointer);
+        let mut pointers = params.map(|own| own.offset).chain(fields.map(|own| own.offset));
         let is_read = |offset: u64| {
             address.base.is_some() || (address.offset..address.offset + bytes).contains(&offset)
         };
-        match pointers.find(|param| (param.offset..param.offset + param.size).any(is_read)) {
+        match pointers.find(|first| (*first..first + 8).any(is_read)) {
             None => Bearing::Nothing,
-            Some(param) if bytes >= 8 && param.offset == address.offset => Bearing::Address,
+            Some(first) if bytes >= 8 && first == address.offset => Bearing::Address,
             Some(_) => Bearing::Bits,
         }
     }
