@@ -163,8 +163,8 @@ fn exact(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     let is_vacuous = said.verdict == Verdict::Open && said.open == [Why::Vacuous];
     // Another schedule comes further than a broken barrier, and reads before a racing store: to what rests on such memory.
     let races_decide = outcome.decides & SHARED != 0 && !outcome.races.is_empty();
-    let reads_before = races_decide && outcome.reads_unset
-        || outcome.fault.is_some() && (outcome.reads_unset || said.open.contains(&Why::Unset));
+    let reads_before = (races_decide || outcome.fault.is_some())
+        && (outcome.reads_unset || said.open.contains(&Why::Unset));
     if outcome.decides & (UNSET | ORDER) != 0 || reads_before || is_vacuous {
         return Ok(());
     }
