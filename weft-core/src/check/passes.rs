@@ -81,9 +81,12 @@ impl Passes<'_> {
     /// Decides until all is known from the start that is found out about open addresses; `None`: it never is.
     pub(super) fn settle(&mut self) -> Option<Decision> {
         (0..MAX_PASSES).find_map(|_| {
+            let choices = self.terms.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
             decision.open.set_apart(self.terms.apart());
-            self.terms.settle().then_some(decision)
+            // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
+            let is_chosen = self.terms.splits.choices().len() == choices;
+            (self.terms.settle() && is_chosen).then_some(decision)
         })
     }
 

@@ -34,10 +34,14 @@ pub(crate) enum Why {
     Other,
 }
 
+/// What a finding calls it.
+const UNSET: &str = "memory that nothing wrote";
+
 fn why(finding: &Finding) -> Why {
     match finding.code {
         Code::Vacuous => Why::Vacuous,
-        _ if finding.message.contains("memory that nothing wrote") => Why::Unset,
+        _ if finding.message.contains(UNSET) => Why::Unset,
+        _ if finding.help.as_ref().is_some_and(|help| help.contains(UNSET)) => Why::Unset,
         _ => Why::Other,
     }
 }
@@ -62,6 +66,8 @@ pub(crate) struct Said {
     pub(crate) open: Vec<Why>,
     /// Whether it takes for granted that accesses at open addresses hit memory and are aligned.
     pub(crate) assumes_addresses: bool,
+    /// Whether it takes for granted that accesses stay within the buffers that pointer arguments point to.
+    pub(crate) assumes_buffers: bool,
     /// Whether it takes for granted that they stay within the array that they start from.
     pub(crate) assumes_arrays: bool,
     /// Whether it takes for granted that counters and indices do not wrap around.
@@ -129,6 +135,7 @@ impl Checked {
             misaligned: of(Code::Misaligned).map(|finding| place(finding, 0)).collect(),
             outside: of(Code::OutOfBounds).map(|finding| place(finding, 0)).collect(),
             open: open.map(why).collect(),
+            assumes_buffers: report.assumptions.contains(&Assumption::DisjointBuffers),
             assumes_arrays: report.assumptions.contains(&Assumption::WithinVariables),
             assumes_counters: report.assumptions.contains(&Assumption::UniqueCounters),
             assumes_addresses: report.assumptions.contains(&Assumption::OpenAddresses),

@@ -120,6 +120,7 @@ fn rests_on_open(open: Open) -> Rests {
 fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     // Of what is taken for granted something is not so.
     let is_granted = outcome.is_astray() && said.assumes_addresses
+        || !outcome.outside.is_empty() && said.assumes_buffers
         || outcome.strays && said.assumes_arrays
         || outcome.wraps && said.assumes_counters;
     if is_granted {
@@ -163,8 +164,8 @@ fn exact(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     let is_vacuous = said.verdict == Verdict::Open && said.open == [Why::Vacuous];
     // Another schedule comes further than a broken barrier, and reads before a racing store: to what rests on such memory.
     let races_decide = outcome.decides & SHARED != 0 && !outcome.races.is_empty();
-    let reads_before = races_decide && outcome.reads_unset
-        || outcome.fault.is_some() && (outcome.reads_unset || said.open.contains(&Why::Unset));
+    let reads_before = (races_decide || outcome.fault.is_some())
+        && (outcome.reads_unset || said.open.contains(&Why::Unset));
     if outcome.decides & (UNSET | ORDER) != 0 || reads_before || is_vacuous {
         return Ok(());
     }

@@ -13,7 +13,7 @@
 //!
 //! How many kernels are decided at least is part of each test, so that none becomes idle.
 //!
-//! `cargo test --release --test deep_kernels` tries half a million, for an hour.
+//! `cargo test --release --test deep_kernels` tries a quarter of a million, for minutes.
 
 mod barriers;
 mod cases;
@@ -43,21 +43,21 @@ fn assert_decided(tally: &Tally, least: Least) {
 #[test]
 fn open_branches_and_addresses() {
     let tally = suite::run(Theme::Plain, 0..2000, 5);
-    let least = Least { clean: 1218, clean_on_open: 379, defect: 547, given: 8805 };
+    let least = Least { clean: 1216, clean_on_open: 377, defect: 547, given: 8805 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn values_that_something_open_decides() {
     let tally = suite::run(Theme::Flow, 0..4000, 5);
-    let least = Least { clean: 1070, clean_on_open: 777, defect: 1199, given: 17244 };
+    let least = Least { clean: 1150, clean_on_open: 747, defect: 1056, given: 17126 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn several_barriers_and_warps() {
     let tally = suite::run(Theme::Barriers, 0..1000, 4);
-    let least = Least { clean: 491, clean_on_open: 147, defect: 398, given: 3677 };
+    let least = Least { clean: 490, clean_on_open: 146, defect: 398, given: 3677 };
     assert_decided(&tally, least);
 }
 

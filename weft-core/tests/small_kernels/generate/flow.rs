@@ -64,8 +64,8 @@ impl Maker<'_> {
 
     /// The carrier gets a value.
     fn carried(&mut self, carrier: Carrier) -> What {
-        let value = match self.dice.roll(4) {
-            0 => Operand::Reg(THREAD),
+        let value = match self.dice.roll(5) {
+            0 | 1 => Operand::Reg(THREAD),
             _ => Operand::Const(self.dice.roll(3)),
         };
         match carrier {
@@ -109,7 +109,7 @@ impl Maker<'_> {
             let also = self.stmt(3);
             changes.push(also);
         }
-        if self.dice.chance(25) {
+        if self.dice.chance(40) {
             // It matters before it changes: in a loop, what the round before left.
             self.matters(&mut changes, carrier);
         }
@@ -151,7 +151,7 @@ impl Maker<'_> {
 
     fn under_condition(&mut self, changes: Vec<Stmt>) -> Stmt {
         let negated = self.dice.chance(50);
-        match self.dice.roll(10) {
+        match self.dice.roll(13) {
             0..3 => Stmt::If { pred: OPEN, negated, then: changes, otherwise: Vec::new() },
             3 => {
                 let otherwise = self.block(2);
@@ -171,7 +171,7 @@ impl Maker<'_> {
                 body.push(Stmt::Break(Some((OPEN, negated))));
                 Stmt::Loop { count: Operand::Const(2), tests_first: self.dice.chance(50), body }
             }
-            7 | 8 => {
+            7..12 => {
                 let count = Operand::Reg(self.dice.pick(&[1, 6]));
                 Stmt::Loop { count, tests_first: self.dice.chance(70), body: changes }
             }
@@ -221,7 +221,7 @@ impl Maker<'_> {
             }
         }
         // What it may race with.
-        if self.dice.chance(70) {
+        if self.dice.chance(50) {
             let index = self.dice.pick(&[Operand::Reg(THREAD), Operand::Reg(2), Operand::Const(1)]);
             let place = Place { index, offset: 0, ..place };
             let what = if self.dice.chance(60) {
