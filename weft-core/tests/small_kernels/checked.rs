@@ -55,8 +55,11 @@ pub(crate) struct Checked {
 
 /// What the check says, in the words of the reference.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent things to say")]
 pub(crate) struct Said {
+    /// Apart from `uninitialized`, which the reference tells by what decisions rest on.
     pub(crate) verdict: Verdict,
+    pub(crate) uninitialized: bool,
     pub(crate) barriers: Verdict,
     /// Races that are defects, and whether they are benign.
     pub(crate) races: BTreeMap<Race, bool>,
@@ -127,9 +130,19 @@ impl Checked {
                 races.insert(race, code == Code::BenignRace);
             }
         }
+        let has = |class| {
+            let others = report.findings.iter().map(|finding| finding.code);
+            others.filter(|code| *code != Code::Uninitialized).any(|code| code.class() == class)
+        };
+        let verdict = match (has(Class::Defect), has(Class::Open)) {
+            (true, _) => Verdict::Defect,
+            (_, true) => Verdict::Open,
+            _ => Verdict::Clean,
+        };
         let open = report.findings.iter().filter(|finding| finding.code.class() == Class::Open);
         Said {
-            verdict: report.verdict(),
+            verdict,
+            uninitialized: of(Code::Uninitialized).next().is_some(),
             barriers: report.verdict_of(Check::Barriers),
             races,
             misaligned: of(Code::Misaligned).map(|finding| place(finding, 0)).collect(),

@@ -136,6 +136,9 @@ fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     if outcome.decides & SHARED != 0 && !outcome.races.is_empty() || outcome.fault.is_some() {
         return Ok(());
     }
+    if said.uninitialized && outcome.decides & UNSET == 0 {
+        return Err("a decision said to rest on memory that nothing wrote rests on it");
+    }
     if said.barriers == Verdict::Defect {
         return Err("a barrier called broken is broken");
     }
