@@ -37,6 +37,10 @@ pub(super) struct Passes<'a> {
 /// Passes that decide, before the check gives up.
 const MAX_PASSES: u32 = 16;
 
+fn is_out_of_fuel(end: &End) -> bool {
+    matches!(end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel)
+}
+
 impl Passes<'_> {
     /// Runs the ctas, up to one whose barriers are broken.
     fn decide(&mut self, open: OpenAccesses) -> Decision {
@@ -54,10 +58,9 @@ impl Passes<'_> {
             let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
             decision.between = std::mem::take(&mut detector.between);
             decision.open = std::mem::take(&mut detector.open);
-            let is_out_of_fuel =
-                matches!(&run.end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
-            let is_broken =
-                barriers::is_defect(&run.end) || !detector.recycled.is_empty() || is_out_of_fuel;
+            let is_broken = barriers::is_defect(&run.end)
+                || !detector.recycled.is_empty()
+                || is_out_of_fuel(&run.end);
             decision.ctas.push(Decided { cta, run, detector });
             if is_broken {
                 break;

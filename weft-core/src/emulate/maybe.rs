@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
-use super::machine::{Machine, Step, doubt};
+use super::machine::{Machine, OPEN_COST, Step, doubt};
 use super::memory::Memory;
 use super::term::{Lane, Origin, Region, gcd};
 use super::value::{LaneMask, Value, WARP, lanes};
@@ -79,6 +79,7 @@ impl<E: Events> Machine<'_, E> {
         if depth > MAX_DEPTH {
             return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
         }
+        self.spend(OPEN_COST, block.place)?;
         let outer = self.maybe.take();
         let (mut stops, mut widened) = outer
             .as_ref()
