@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::inputs::offset_in_buffer;
 use super::term::{Lane, TermId, Terms, gcd};
 use super::ticket::Queue;
+use super::value::signed;
 
 /// Anchored addresses: this bit, buffer (7 bits, 0 in shared memory), root (15 bits), drift (1 bit), cell (40 bits).
 const ANCHORED: u64 = 1 << 63;
@@ -129,7 +130,9 @@ impl Terms {
         if place == (true, None) {
             return None;
         }
-        let term = self.low(lane.term?, if place.0 { 64 } else { 32 })?;
+        let width = if place.0 { 64 } else { 32 };
+        let whole = self.widened(lane.term?, width, false)?;
+        let term = self.low(whole, width)?;
         let (own, drifts) = (self.modulus(term), !self.is_stable(term));
         if own == 1 {
             return None;
@@ -182,6 +185,7 @@ impl Terms {
 fn offset_at(place: Place, bits: u64) -> i64 {
     match place {
         (true, Some(argument)) => offset_in_buffer(argument, bits),
-        _ => (bits & 0xffff_ffff).cast_signed(),
+        // What is a little below the term's address stays below it.
+        _ => signed(bits, 32),
     }
 }

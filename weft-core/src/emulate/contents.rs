@@ -133,6 +133,7 @@ fn extended(terms: &mut Terms, ty: Type, loaded: Lane) -> Lane {
     if !ty.is_signed() || ty.bits() >= 64 {
         return loaded;
     }
-    let term = loaded.term.and_then(|term| terms.extension(term, ty.bits(), true));
+    let term =
+        loaded.term.and_then(|term| terms.extension(term, ty.bits(), true, loaded.bits == 0));
     Lane { bits: signed(loaded.bits, ty.bits()).cast_unsigned(), term }
 }

@@ -257,7 +257,9 @@ impl<E: Events> Machine<'_, E> {
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let Lane { bits, term } = value.whole(lane);
                 let signed = if *is_less { bits.wrapping_neg() } else { bits };
-                *sum = sum.filter(|_| term.is_none()).map(|sum| sum.wrapping_add(signed));
+                // What leads from one buffer to another is no step.
+                let is_step = term.is_none() && Region::of(bits) == Region::Number;
+                *sum = sum.filter(|_| is_step).map(|sum| sum.wrapping_add(signed));
             }
         }
         sums

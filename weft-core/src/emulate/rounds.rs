@@ -38,6 +38,10 @@ pub(super) struct InLoop {
     /// Whether leaving it was decided on an open condition.
     is_decided: bool,
     is_general: bool,
+    /// The lanes that went on into the general state.
+    general: LaneMask,
+    /// How it had to leave: the branch and the condition there.
+    left: Option<(BlockId, Lane)>,
     /// Lanes came round apart.
     is_torn: bool,
     /// By branch: decisions in the general state.
@@ -66,6 +70,7 @@ impl<E: Events> Machine<'_, E> {
         own.is_torn |= mask != self.warps[warp].live;
         let entry = own.entry;
         if own.is_decided && !std::mem::replace(&mut own.is_general, true) {
+            own.general = mask;
             let origin = own.origin.unwrap_or(Origin::Register);
             self.generalise(warp, header, entry, mask, origin);
         }
@@ -101,6 +106,7 @@ impl<E: Events> Machine<'_, E> {
         condition: Condition,
         taken: BlockId,
         origin: Origin,
+        open: Lane,
     ) -> Step<Option<bool>> {
         let Some(header) = self.left_by(branch) else { return Ok(None) };
         let Some(own) = self.rounds.get(&(warp, header)) else { return Ok(None) };
@@ -108,13 +114,24 @@ impl<E: Events> Machine<'_, E> {
             return Ok(None);
         }
         let round = Round { branch, entry: own.entry, number: GENERAL_ROUNDS };
-        let is_torn = own.is_torn;
+        let is_torn = own.is_torn || !self.is_complete(warp, header, (branch, open));
         let place = self.program.blocks[branch.index()].place;
         if is_torn || !self.is_general(header) || !self.events.is_separated(warp, round) {
             return Err(undecided(place, place, origin));
         }
+        self.rounds.entry((warp, header)).or_default().left = Some((branch, open));
         let stays = self.program.blocks[taken.index()].loops.contains(&header);
         Ok(Some(stays == condition.negated))
+    }
+
+    /// Whether all threads that went on into the general state of a loop are still there, or left it in the same way: a
+    /// thread that ended before is ordered before none of the rounds after its end, of which only a few run.
+    fn is_complete(&self, warp: usize, header: BlockId, way: (BlockId, Lane)) -> bool {
+        let Some(InLoop { entry, .. }) = self.rounds.get(&(warp, header)) else { return true };
+        let in_loop = self.rounds.iter().filter(|((_, at), _)| *at == header);
+        in_loop.filter(|(_, own)| own.is_general && own.entry == *entry).all(|((other, _), own)| {
+            own.left == Some(way) || self.warps[*other].live & own.general == own.general
+        })
     }
 
     /// Whether the general state covers a loop: no values go from round to round through memory.

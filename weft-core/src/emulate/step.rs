@@ -162,7 +162,7 @@ impl<E: Events> Machine<'_, E> {
         }
         let origin = self.origin_of(warp, condition, open);
         let forced = match branch {
-            Some((id, taken)) => self.leaves(warp, id, condition, taken, origin)?,
+            Some((id, taken)) => self.leaves(warp, id, condition, taken, origin, first)?,
             None => None,
         };
         let holds = forced.or_else(|| self.terms.splits.decide(place, first));

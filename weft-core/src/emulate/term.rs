@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::anchor::Anchors;
 use super::inputs::argument_of;
+use super::ops::space_of;
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::truncate;
@@ -344,12 +345,21 @@ impl Terms {
         }
     }
 
-    /// The lower `from` bits of a term, extended to 64.
-    pub(super) fn extension(&mut self, id: TermId, from: u32, is_signed: bool) -> Option<TermId> {
+    /// The lower `from` bits of a term, extended to 64. `is_alone`: no number is added to it.
+    pub(super) fn extension(
+        &mut self,
+        id: TermId,
+        from: u32,
+        is_signed: bool,
+        is_alone: bool,
+    ) -> Option<TermId> {
+        let id = self.widened(id, from, is_alone)?;
         let narrow = self.sum(from, &[(id, 1)], 0)?;
         let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
-        // The numbers that are added wrap at the narrow width.
-        let wrap = if from >= 64 { 0 } else { 1 << from };
+        // The numbers that are added wrap at the narrow width: at less than 32 bits easily, so that the sum of the
+        // extension and the number is then off by a multiple of it.
+        let wrap = if (32..64).contains(&from) { 1 << from } else { 0 };
+        let drift = if from < 32 && !is_alone { gcd(drift, 1 << from) } else { drift };
         let mut parts = Vec::new();
         if !atoms.all().is_empty() {
             let whole = self.sum_of(from, atoms.all().to_vec(), 0, origin, Region::Number)?;
@@ -364,6 +374,12 @@ impl Terms {
         if self.get(id)?.bits > bits { self.sum(bits, &[(id, 1)], 0) } else { Some(id) }
     }
 
+    /// A term of at least `bits` bits. A narrow value in a wide register has zeros above it.
+    pub(super) fn widened(&mut self, id: TermId, bits: u32, is_alone: bool) -> Option<TermId> {
+        let own = self.bits(id);
+        if own < bits { self.extension(id, own, false, is_alone) } else { Some(id) }
+    }
+
     /// The sum of terms times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
     pub(super) fn sum(
         &mut self,
@@ -375,8 +391,7 @@ impl Terms {
         let (mut atoms, mut drift, mut region) = (Vec::new(), drift, Region::Number);
         for &(id, factor) in addends {
             let own = self.get(id).map_or(64, |term| term.bits);
-            // A narrow value in a wide register has zeros above it.
-            let id = if own < bits { self.extension(id, own, false)? } else { id };
+            let id = if own < bits { self.widened(id, bits, false)? } else { id };
             let term = self.get(id)?;
             drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
             atoms.extend(
@@ -433,12 +448,15 @@ impl Terms {
         if a == b {
             return a;
         }
+        let (left, right) = (self.region(a), self.region(b));
+        // Addresses in two buffers, or in two spaces, are not one address plus a number.
+        let is_one_place = left == right && space_of(a.bits).0 == space_of(b.bits).0;
         let (first, second) = (self.parts(a, b), self.parts(b, a));
-        if (first.0, first.1) == (second.0, second.1) && gcd(first.2, second.2) != 1 {
+        let is_one_sum = (first.0, first.1) == (second.0, second.1);
+        if is_one_place && is_one_sum && gcd(first.2, second.2) != 1 {
             let apart = size(a.bits.wrapping_sub(b.bits));
             return self.drifting(a, gcd(first.2, gcd(second.2, apart)), origin);
         }
-        let (left, right) = (self.region(a), self.region(b));
         let region = if left == right { left } else { Region::Unclear };
         Lane::open(self.any(origin, region))
     }

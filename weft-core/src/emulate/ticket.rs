@@ -214,7 +214,8 @@ impl Terms {
     /// The one ticket that a term is a multiple of.
     fn ticket(&self, term: TermId) -> Option<(Count, u64)> {
         let &[(atom, factor)] = self.atoms(term) else { return None };
-        if !self.is_stable(term) {
+        // Cut to fewer bits than the counter has, it comes back.
+        if !self.is_stable(term) || self.bits(term) < self.bits(atom) {
             return None;
         }
         if let Some(&count) = self.tickets.of.get(&atom) {

@@ -23,7 +23,7 @@ pub(super) fn eval(
     let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub)
         && sources.iter().all(|source| source.has_one_term() || source.open_lanes() == 0);
     if is_sum || sources.iter().all(is_one) {
-        let operands: Vec<_> = sources.iter().map(|source| source.whole(lane)).collect();
+        let operands: Vec<_> = sources.iter().map(|source| for_all(source, lane)).collect();
         let term = combination(terms, decoded, &operands)?.term;
         return Some(bits(decoded, sources, mask)?.on_one(term));
     }
@@ -33,6 +33,13 @@ pub(super) fn eval(
         bases[lane] = combination(terms, decoded, &operands)?.term;
     }
     Some(bits(decoded, sources, mask)?.on(bases))
+}
+
+/// A lane that stands for all: nothing is added to its term only if that is so in every lane.
+fn for_all(source: &Value, lane: usize) -> Lane {
+    let own = source.whole(lane);
+    let differs = own.term.is_some() && source.bits_alone().as_uniform().is_none();
+    Lane { bits: own.bits | u64::from(differs), ..own }
 }
 
 /// The operation on the bits alone.
@@ -78,16 +85,22 @@ fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Linea
     }
     let is_wide = decoded.modifiers.has(Modifier::Wide);
     let bits = if is_wide { (ty.bits() * 2).min(64) } else { ty.bits() };
-    let addend = |lane: &Lane, factor: u64| lane.term.map(|term| (term, factor));
+    let mut addend = |lane: &Lane, factor: u64| {
+        let term = lane.term.and_then(|term| terms.widened(term, bits, lane.bits == 0));
+        term.map(|term| (term, factor))
+    };
     let addends: Addends = match (decoded.row.opcode, a) {
-        (Opcode::Add, [x, y]) => addend(x, 1).into_iter().chain(addend(y, 1)).collect(),
-        (Opcode::Sub, [x, y]) => addend(x, 1).into_iter().chain(addend(y, u64::MAX)).collect(),
+        (Opcode::Add, [x, y]) => [addend(x, 1), addend(y, 1)].into_iter().flatten().collect(),
+        (Opcode::Sub, [x, y]) => {
+            [addend(x, 1), addend(y, u64::MAX)].into_iter().flatten().collect()
+        }
         (Opcode::Neg, [x]) => addend(x, u64::MAX).into_iter().collect(),
         (Opcode::Cvta, [x]) => addend(x, 1).into_iter().collect(),
         (Opcode::Mul, [x, y]) => product(terms, ty, is_wide, *x, *y)?,
         (Opcode::Mad, [x, y, z]) => {
+            let last = addend(z, 1);
             let mut addends = product(terms, ty, is_wide, *x, *y)?;
-            addends.extend(addend(z, 1));
+            addends.extend(last);
             addends
         }
         (Opcode::Shl, [x, Lane { bits: amount, term: None }]) => {
@@ -99,22 +112,34 @@ fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Linea
             Opcode::Or | Opcode::And,
             [x, Lane { bits: low, term: None }] | [Lane { bits: low, term: None }, x],
         ) => {
-            let term = terms.sum(bits, &[(x.term?, 1)], 0)?;
+            let (own, _) = addend(x, 1)?;
+            let term = terms.sum(bits, &[(own, 1)], 0)?;
             let is_below = truncate(*low, bits) < 1 << terms.zeros(term).min(63);
             let is_kept = decoded.row.opcode == Opcode::Or;
             is_below.then(|| is_kept.then_some((term, 1)).into_iter().collect())?
         }
         (Opcode::Cvt, [x]) if is_integer(decoded.source_type()) => {
-            let from = decoded.source_type();
-            let term = match x.term? {
-                term if from.bits() < bits => terms.extension(term, from.bits(), from.is_signed()),
-                term => Some(term),
-            };
-            term.map(|term| (term, 1)).into_iter().collect()
+            return Some(Linear { term: converted(terms, ty, decoded.source_type(), *x) });
         }
         _ => return None,
     };
     Some(Linear { term: terms.sum(bits, &addends, 0) })
+}
+
+/// The term of a conversion between integers; signed results fill the register, which may be wider.
+fn converted(terms: &mut Terms, to: Type, from: Type, x: Lane) -> Option<TermId> {
+    let bits = to.bits();
+    let is_alone = |bits: u32| truncate(x.bits, bits) == 0;
+    if from.bits() < bits {
+        let term =
+            terms.extension(x.term?, from.bits(), from.is_signed(), is_alone(from.bits()))?;
+        return terms.sum(bits, &[(term, 1)], 0);
+    }
+    if to.is_signed() && bits < 32 {
+        return terms.extension(x.term?, bits, true, is_alone(bits));
+    }
+    let term = terms.widened(x.term?, bits, x.bits == 0)?;
+    terms.sum(bits, &[(term, 1)], 0)
 }
 
 fn is_integer(ty: Type) -> bool {
@@ -137,12 +162,14 @@ fn product(terms: &mut Terms, ty: Type, is_wide: bool, x: Lane, y: Lane) -> Opti
         } else {
             truncate(factor, bits)
         };
-        let term = terms.extension(term, bits, ty.is_signed());
+        let is_alone = truncate(open.bits, bits) == 0;
+        let term = terms.extension(term, bits, ty.is_signed(), is_alone);
         return Some(term.map(|term| (term, factor)).into_iter().collect());
     }
     // A multiple of an address is none.
     let is_number = bits <= 32 || Region::of(open.bits) == Region::Number || factor == 1;
-    is_number.then(|| vec![(term, truncate(factor, bits))])
+    let term = terms.widened(term, bits, open.bits == 0);
+    is_number.then(|| term.map(|term| (term, truncate(factor, bits))).into_iter().collect())
 }
 
 #[cfg(test)]
@@ -153,7 +180,7 @@ mod tests {
     use crate::flow::Pc;
     use crate::ptx::isa;
 
-    const OPERATIONS: [(&str, [u32; 4]); 19] = [
+    const OPERATIONS: [(&str, [u32; 4]); 25] = [
         ("add.u32", [32, 32, 32, 0]),
         ("sub.u32", [32, 32, 32, 0]),
         ("neg.s32", [32, 32, 0, 0]),
@@ -167,6 +194,12 @@ mod tests {
         ("cvt.s64.s32", [64, 32, 0, 0]),
         ("cvt.u32.u64", [32, 64, 0, 0]),
         ("cvt.s64.s16", [64, 32, 0, 0]),
+        ("cvt.u32.u16", [32, 32, 0, 0]),
+        ("cvt.u64.u8", [64, 32, 0, 0]),
+        ("cvt.u8.u32", [32, 32, 0, 0]),
+        ("cvt.u16.u64", [32, 64, 0, 0]),
+        ("cvt.s8.s32", [32, 32, 0, 0]),
+        ("cvt.s16.u64", [64, 64, 0, 0]),
         ("mul.wide.u32", [64, 32, 32, 0]),
         ("mad.wide.s32", [64, 32, 32, 64]),
         ("add.u64", [64, 64, 64, 0]),
