@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use super::anchor::Anchors;
+use super::contention::Contention;
 use super::inputs::argument_of;
 use super::split::Splits;
 use super::ticket::Tickets;
@@ -31,7 +32,7 @@ pub enum Origin {
     Unsupported(Pc),
     /// A special register that only the hardware knows.
     Hardware(Pc),
-    /// A volatile or relaxed load: what it sees is up to the schedule.
+    /// A volatile or relaxed load of contended memory: what it sees is up to the schedule.
     Strong(Pc),
     /// A register that nothing wrote.
     Register,
@@ -106,6 +107,8 @@ enum Key {
     Initial(Origin, u64, u32),
     /// The result of an atomic.
     Result(Execution),
+    /// What lanes got from an exchange that gives all of them one value: cta, number of the exchange.
+    Exchanged(u32, u64),
     /// How often a cta has gone round a loop that it has come to so many times.
     Rounds(u32, BlockId, u32),
     /// A term of so many bits, extended by its sign or by zeros.
@@ -155,6 +158,7 @@ pub struct Terms {
     known: HashMap<Key, TermId>,
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
+    pub(super) contention: Contention,
     /// Open conditions that are decided.
     pub splits: Splits,
 }
@@ -325,6 +329,11 @@ impl Terms {
     /// What an atomic returned.
     pub(super) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
         self.atom(Key::Result(execution), origin, Region::Number, bits, 0)
+    }
+
+    /// What all participants of an exchange got, by the number of exchanges that the cta has run.
+    pub(super) fn exchanged(&mut self, origin: Origin, cta: u32, number: u64, bits: u32) -> TermId {
+        self.atom(Key::Exchanged(cta, number), origin, Region::Number, bits, 0)
     }
 
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
