@@ -120,3 +120,44 @@ impl Contention {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_that_read_contended_bytes_is_run_again() {
+        let mut contention = Contention::default();
+        contention.begin();
+        assert!(contention.read(0, 0, false, 8, 4));
+        contention.contend(false, 12);
+        assert!(contention.settle());
+        contention.contend(false, 11);
+        assert!(!contention.settle());
+        contention.begin();
+        assert!(!contention.read(0, 0, false, 4, 8));
+        assert!(contention.read(0, 0, false, 4, 4) && contention.read(0, 0, true, 8, 4));
+        assert!(contention.settle());
+    }
+
+    #[test]
+    fn a_write_at_an_open_address_concerns_its_buffer() {
+        let mut contention = Contention::default();
+        contention.begin();
+        contention.write_somewhere(true, Some(0));
+        assert!(contention.read(0, 0, true, 8, 4) && contention.settle());
+        contention.write_somewhere(true, None);
+        assert!(!contention.settle());
+        assert!(!contention.read(0, 0, true, 8, 4) && contention.read(0, 0, false, 8, 4));
+    }
+
+    #[test]
+    fn polling_ends() {
+        let mut contention = Contention::default();
+        contention.begin();
+        let polls = (0..2 * POLLED).take_while(|_| contention.read(0, 0, false, 8, 4)).count();
+        assert_eq!(polls, POLLED as usize);
+        assert!(contention.read(0, 0, false, 16, 4) && !contention.read(0, LONG + 1, false, 16, 4));
+        assert!(!contention.settle());
+    }
+}

@@ -149,6 +149,8 @@ struct Term {
     modulus: u64,
     /// Of an extension: what is extended.
     inner: Option<TermId>,
+    /// Whether it comes from exchanges alone: one term for the lanes of a warp.
+    is_exchanged: bool,
 }
 
 /// All open values of a check.
@@ -163,7 +165,8 @@ pub struct Terms {
     pub splits: Splits,
 }
 
-/// Beyond this many, open values lose their identity and keep their origin.
+/// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
+/// stay together by it.
 const MAX_TERMS: usize = 1 << 21;
 
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
@@ -260,13 +263,22 @@ impl Terms {
         if let Some(&known) = self.known.get(&key) {
             return known;
         }
-        if self.all.len() >= MAX_TERMS && !matches!(key, Key::Any(..)) {
+        let is_exchanged = match &key {
+            Key::Exchanged(..) => true,
+            Key::Operation(_, operands) => {
+                let is_exchanged = |id| self.get(id).is_some_and(|term| term.is_exchanged);
+                operands.iter().filter_map(|lane| lane.term).all(is_exchanged)
+            }
+            _ => false,
+        };
+        let most = if is_exchanged { 2 * MAX_TERMS } else { MAX_TERMS };
+        if self.all.len() >= most && !matches!(key, Key::Any(..)) {
             return self.any(term.origin, term.region);
         }
         let id = TermId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
         let is_atom = term.atoms.all().is_empty() && term.drift == 0;
         let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
-        self.all.push(Term { atoms, ..term });
+        self.all.push(Term { atoms, is_exchanged, ..term });
         self.known.insert(key, id);
         id
     }
@@ -281,14 +293,16 @@ impl Terms {
     ) -> TermId {
         let inner = if let Key::Extension(inner, ..) = key { Some(inner) } else { None };
         let atoms = Atoms::Sum(Box::default());
-        let term = Term { origin, region, bits, atoms, drift: 0, modulus, inner };
+        let (drift, is_exchanged) = (0, false);
+        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
         self.intern(key, term)
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
     pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
-        let (bits, atoms, inner) = (64, Atoms::Sum(Box::default()), None);
-        let term = Term { origin, region, bits, atoms, drift: 1, modulus: 1, inner };
+        let (bits, atoms, inner, is_exchanged) = (64, Atoms::Sum(Box::default()), None, false);
+        let (drift, modulus) = (1, 1);
+        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
         self.intern(Key::Any(origin, region), term)
     }
 
@@ -434,7 +448,9 @@ impl Terms {
         let reach = (drift != 0).then_some((origin, region));
         let key = Key::Sum(Box::new((bits, atoms.clone(), drift, reach)));
         let atoms = Atoms::Sum(atoms.into());
-        Some(self.intern(key, Term { origin, region, bits, atoms, drift, modulus, inner: None }))
+        let (inner, is_exchanged) = (None, false);
+        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
+        Some(self.intern(key, term))
     }
 
     /// One of two lanes, nobody knows which.
