@@ -17,7 +17,7 @@ const OPERATIONS: [Modifier; 6] =
 impl<E: Events> Machine<'_, E> {
     /// The lanes of `here` exchange values.
     pub(super) fn exchange(&mut self, warp: usize, pc: Pc, here: LaneMask) {
-        self.exchanges += 1;
+        self.exchanges[warp] = self.exchanges[warp].saturating_add(1);
         let instr = &self.program.code[pc.index()];
         if self.slice.keep[pc.index()] != Keep::Value {
             return;
@@ -43,7 +43,7 @@ impl<E: Events> Machine<'_, E> {
             let open = self.source(warp, pc, 0).term(here);
             let origin =
                 open.and_then(|term| self.terms.origin(term)).unwrap_or(Origin::Unsupported(pc));
-            let open = Value::open(self.result(decoded, origin));
+            let open = Value::open(self.result(warp, decoded, origin));
             (open.clone(), open)
         });
         for (dest, value) in instr.dests.iter().zip([first, second]) {
@@ -55,11 +55,12 @@ impl<E: Events> Machine<'_, E> {
 
     /// What an exchange gives on open values: votes and reductions give all who take part the same. An exchange that
     /// stands for those of all rounds of a loop gives others in each.
-    fn result(&mut self, decoded: &Decoded, origin: Origin) -> TermId {
+    fn result(&mut self, warp: usize, decoded: &Decoded, origin: Origin) -> TermId {
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
         if is_one && self.maybe.as_ref().is_none_or(|maybe| maybe.is_together) {
             let bits = decoded.ty().bits();
-            return self.terms.exchanged(origin, self.cta.index, self.exchanges, bits);
+            let number = self.exchanges[warp];
+            return self.terms.exchanged(origin, (self.cta.index, warp, number), bits);
         }
         self.terms.fresh(origin)
     }

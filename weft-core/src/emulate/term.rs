@@ -98,6 +98,9 @@ pub(super) struct Execution {
     pub(super) lane: usize,
 }
 
+/// An exchange: the cta, the warp, how many the warp has run.
+pub(super) type Exchange = (u32, usize, u32);
+
 /// What makes two terms the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
@@ -107,8 +110,8 @@ enum Key {
     Initial(Origin, u64, u32),
     /// The result of an atomic.
     Result(Execution),
-    /// What lanes got from an exchange that gives all of them one value: cta, number of the exchange.
-    Exchanged(u32, u64),
+    /// What lanes got from an exchange that gives all of them one value.
+    Exchanged(Exchange),
     /// How often a cta has gone round a loop that it has come to so many times.
     Rounds(u32, BlockId, u32),
     /// A term of so many bits, extended by its sign or by zeros.
@@ -345,9 +348,9 @@ impl Terms {
         self.atom(Key::Result(execution), origin, Region::Number, bits, 0)
     }
 
-    /// What all participants of an exchange got, by the number of exchanges that the cta has run.
-    pub(super) fn exchanged(&mut self, origin: Origin, cta: u32, number: u64, bits: u32) -> TermId {
-        self.atom(Key::Exchanged(cta, number), origin, Region::Number, bits, 0)
+    /// What all participants of an exchange got.
+    pub(super) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> TermId {
+        self.atom(Key::Exchanged(which), origin, Region::Number, bits, 0)
     }
 
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
