@@ -50,7 +50,10 @@ pub(super) fn unexplained(names: &Names<'_>) -> Finding {
 pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.
     if let Some(Origin::Unsupported(pc)) = doubt.origin {
-        let message = "control flow, a barrier or an address depends on this instruction, which is not modelled".to_owned();
+        let why = names.why_open(pc);
+        let message = format!(
+            "control flow, a barrier or an address depends on this instruction, which {why}"
+        );
         let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());
         return open(Code::Unsupported, None, message, site, None);
     }
@@ -88,7 +91,8 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
 pub(super) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
     let check = Some(if access.is_global { Check::Global } else { Check::Shared });
     if let Some(Origin::Unsupported(pc)) = access.origin {
-        let message = "an address depends on this instruction, which is not modelled".to_owned();
+        let message =
+            format!("an address depends on this instruction, which {}", names.why_open(pc));
         let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());
         return open(Code::Unsupported, check, message, site, None);
     }

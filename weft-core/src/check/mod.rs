@@ -57,7 +57,8 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
     if is_bound {
         report.assumptions.push(Assumption::MaxBlock);
     }
-    let inputs = Inputs::new(program, launch, block, grid).map_err(request::input)?;
+    let mut inputs = Inputs::new(program, launch, block, grid).map_err(request::input)?;
+    inputs.runs_all_ctas = launch.grid.is_some() && ctas::select(grid).len() as u64 == grid.count();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
     run(&names, &inputs, launch, &mut report);

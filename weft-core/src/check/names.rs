@@ -5,6 +5,7 @@ use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Pc, Place, PlaceId, Program};
 use crate::launch::{Atomics, Dim3};
+use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
 
 /// The kernel and launch that names refer to.
@@ -127,6 +128,21 @@ impl Names<'_> {
         }
     }
 
+    /// Why the result of an instruction is open: "which ...".
+    pub(super) fn why_open(&self, pc: Pc) -> &'static str {
+        const FUSED: [Opcode; 3] = [Opcode::Add, Opcode::Sub, Opcode::Mul];
+        const EXACT: [Modifier; 4] = [Modifier::Rn, Modifier::Rz, Modifier::Rm, Modifier::Rp];
+        let is_fused = |own: &&Decoded| {
+            FUSED.contains(&own.row.opcode)
+                && own.ty().is_float()
+                && own.modifiers.first_of(&EXACT).is_none()
+        };
+        match self.program.code[pc.index()].decoded().filter(is_fused) {
+            Some(_) => "the assembler may fuse with another, as it has no `.rn`",
+            None => "is not modelled",
+        }
+    }
+
     /// Where an open value comes from, and what would settle it.
     pub(super) fn origin(&self, origin: Option<Origin>) -> (String, Option<String>) {
         let text = |text: String| (text, None);
@@ -171,9 +187,11 @@ impl Names<'_> {
                 "a volatile or relaxed load at line {}, which may see any store",
                 self.line(pc)
             )),
-            Some(Origin::Unsupported(pc)) => {
-                text(format!("the instruction at line {}, which is not modelled", self.line(pc)))
-            }
+            Some(Origin::Unsupported(pc)) => text(format!(
+                "the instruction at line {}, which {}",
+                self.line(pc),
+                self.why_open(pc)
+            )),
             Some(Origin::Hardware(pc)) => {
                 text(format!("a hardware register, read at line {}", self.line(pc)))
             }

@@ -87,10 +87,20 @@ impl Passes<'_> {
             let choices = self.terms.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
             decision.open.set_apart(self.terms.apart());
+            self.contend(&decision);
             // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
             let is_chosen = self.terms.splits.choices().len() == choices;
             (self.terms.settle() && is_chosen).then_some(decision)
         })
+    }
+
+    /// Takes note of what strong loads may see change.
+    fn contend(&mut self, decision: &Decision) {
+        for Decided { detector, .. } in &decision.ctas {
+            self.terms.contend(false, detector.shared.racing().keys().copied());
+            self.terms.contend(true, detector.global.racing().keys().copied());
+        }
+        self.terms.contend(true, decision.between.racing().iter().copied());
     }
 
     /// What there is to say, apart from coverage.

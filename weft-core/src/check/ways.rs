@@ -52,7 +52,14 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
     passes.terms.splits.insert(place);
     let mut ways = Vec::new();
     for _ in 0..MAX_RUNS {
+        let contentions = passes.terms.contentions();
         let decision = passes.settle()?;
+        // Other conditions may have been asked for since memory is contended.
+        if passes.terms.contentions() != contentions {
+            ways.clear();
+            passes.terms.splits.restart();
+            continue;
+        }
         if let Some(place) = split_of(&decision) {
             if passes.terms.splits.insert(place) {
                 continue;

@@ -128,9 +128,10 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Before and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
-    /// may stand on different sides of it.
+    /// may stand on different sides of it, unless it is one for all of them.
     pub(super) fn in_lock_step(&mut self, warp: usize) {
-        if self.inputs.options.warp_synchronous && self.maybe.is_none() {
+        let is_together = self.maybe.as_ref().is_none_or(|maybe| maybe.is_together);
+        if self.inputs.options.warp_synchronous && is_together {
             self.events.converge(warp, self.front);
         }
     }

@@ -173,11 +173,23 @@ impl Terms {
     /// A pass begins.
     pub(crate) fn begin(&mut self) {
         self.tickets.begin();
+        self.contention.begin();
     }
 
-    /// Whether the pass that has ended knew all from the start that it found out about anchors and counters.
+    /// Something in these bytes conflicts with something that nothing orders it with.
+    pub(crate) fn contend(&mut self, is_global: bool, bytes: impl IntoIterator<Item = u64>) {
+        bytes.into_iter().for_each(|byte| self.contention.contend(is_global, byte));
+    }
+
+    /// How often a pass had to be run again since memory was contended that it had read.
+    pub(crate) const fn contentions(&self) -> u32 {
+        self.contention.changes()
+    }
+
+    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters and contended
+    /// memory.
     pub(crate) fn settle(&mut self) -> bool {
-        let is_settled = self.tickets.settle();
+        let is_settled = self.tickets.settle() & self.contention.settle();
         !std::mem::take(&mut self.anchors.changed) && is_settled
     }
 }

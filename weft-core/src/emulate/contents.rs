@@ -11,11 +11,9 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
         let ty = decoded.ty();
-        // What a strong load sees is up to the schedule; values of 16 bytes are not followed.
-        if ty == Type::B128 || kind(decoded).is_strong {
-            let origin =
-                if ty == Type::B128 { Origin::Unsupported(pc) } else { Origin::Strong(pc) };
-            let value = Value::open(self.terms.fresh(origin));
+        // Values of 16 bytes are not followed.
+        if ty == Type::B128 {
+            let value = Value::open(self.terms.fresh(Origin::Unsupported(pc)));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, value.clone(), mask);
             }
@@ -27,10 +25,8 @@ impl<E: Events> Machine<'_, E> {
             let offset = at as u64 * u64::from(ty.bytes());
             let read = |machine: &mut Self, lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                {
-                    let own = machine.read(piece, lane, address, size);
-                    extended(machine.terms, ty, own)
-                }
+                let own = machine.seen(piece, lane, address, size);
+                extended(machine.terms, ty, own)
             };
             let value = if addresses.as_uniform().is_some() && space != Space::Local {
                 let own = read(self, 0);
@@ -43,6 +39,22 @@ impl<E: Events> Machine<'_, E> {
             };
             self.warps[warp].write(*dest, value, mask);
         }
+    }
+
+    /// What a load sees: what memory holds, unless it is strong and that is up to the schedule.
+    fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+        let is_global = piece.space == Space::Global;
+        if !kind(piece.decoded).is_strong || !is_global && piece.space != Space::Shared {
+            return self.read(piece, lane, address, size);
+        }
+        let (cta, ran) = (self.cta.index, self.run.warp_instructions);
+        // Nobody knows what ctas write that are not run.
+        let is_settled = (!is_global || self.inputs.runs_all_ctas)
+            && self.terms.contention.read(cta, ran, is_global, address, size);
+        let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
+        // The host may write to open contents of global memory while the kernel runs.
+        own.filter(|own| !is_global || own.term.is_none())
+            .unwrap_or_else(|| Lane::open(self.terms.fresh(Origin::Strong(piece.pc))))
     }
 
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {

@@ -3,7 +3,7 @@
 
 use super::event::Events;
 use super::machine::Machine;
-use super::term::{Lane, Origin};
+use super::term::{Lane, Origin, TermId};
 use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -17,6 +17,7 @@ const OPERATIONS: [Modifier; 6] =
 impl<E: Events> Machine<'_, E> {
     /// The lanes of `here` exchange values.
     pub(super) fn exchange(&mut self, warp: usize, pc: Pc, here: LaneMask) {
+        self.exchanges[warp] = self.exchanges[warp].saturating_add(1);
         let instr = &self.program.code[pc.index()];
         if self.slice.keep[pc.index()] != Keep::Value {
             return;
@@ -42,7 +43,7 @@ impl<E: Events> Machine<'_, E> {
             let open = self.source(warp, pc, 0).term(here);
             let origin =
                 open.and_then(|term| self.terms.origin(term)).unwrap_or(Origin::Unsupported(pc));
-            let open = Value::open(self.terms.fresh(origin));
+            let open = Value::open(self.result(warp, decoded, origin));
             (open.clone(), open)
         });
         for (dest, value) in instr.dests.iter().zip([first, second]) {
@@ -50,6 +51,18 @@ impl<E: Events> Machine<'_, E> {
                 self.warps[warp].write(*dest, value, here);
             }
         }
+    }
+
+    /// What an exchange gives on open values: votes and reductions give all who take part the same. An exchange that
+    /// stands for those of all rounds of a loop gives others in each.
+    fn result(&mut self, warp: usize, decoded: &Decoded, origin: Origin) -> TermId {
+        let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
+        if is_one && self.maybe.as_ref().is_none_or(|maybe| maybe.is_together) {
+            let bits = decoded.ty().bits();
+            let number = self.exchanges[warp];
+            return self.terms.exchanged(origin, (self.cta.index, warp, number), bits);
+        }
+        self.terms.fresh(origin)
     }
 
     fn shuffle(
@@ -82,10 +95,16 @@ impl<E: Events> Machine<'_, E> {
 
     fn ballot(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
         let predicate = self.source(warp, pc, 0);
-        if predicate.open_lanes() & here != 0 {
-            return None;
-        }
         let trues = predicate.truth() & here;
+        let open = predicate.open_lanes() & here;
+        if open != 0 {
+            // One lane may decide for all.
+            return match decoded.modifiers.first_of(&VOTES)? {
+                Modifier::Any if trues != 0 => Some(Value::uniform(1)),
+                Modifier::All if trues | open != here => Some(Value::uniform(0)),
+                _ => None,
+            };
+        }
         Some(Value::uniform(match decoded.modifiers.first_of(&VOTES)? {
             Modifier::Ballot => u64::from(trues),
             Modifier::All => u64::from(trues == here),

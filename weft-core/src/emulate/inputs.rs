@@ -51,6 +51,8 @@ pub struct Inputs {
     pub dynamic_shared: u32,
     /// Choices of the analysis.
     pub options: Options,
+    /// Whether all ctas of the launch are run: then nothing else writes global memory.
+    pub runs_all_ctas: bool,
     pub(super) params: Memory,
     pub(super) constants: Memory,
     pub(super) global: Memory,
@@ -113,6 +115,7 @@ impl Inputs {
             shared: program.static_shared + u64::from(launch.shared),
             dynamic_shared: launch.shared,
             options: launch.options,
+            runs_all_ctas: false,
             params: Memory::new(params),
             constants: Memory::new(constants),
             global: Memory::new(global),

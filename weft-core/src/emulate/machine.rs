@@ -55,6 +55,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) front: LaneMask,
     /// Atomic instructions that the warps executed.
     pub(super) atomics: u64,
+    /// Exchanges that each warp ran.
+    pub(super) exchanges: Vec<u32>,
     /// Loops whose trip counts are open.
     pub(super) rounds: Rounds,
     /// Some thread has aborted the launch.
@@ -101,6 +103,7 @@ pub fn run(
         gathered: std::array::from_fn(|_| None),
         front: 0,
         atomics: 0,
+        exchanges: vec![0; count],
         trapped: false,
         rounds: Rounds::new(),
         maybe: None,

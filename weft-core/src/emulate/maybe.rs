@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
-use super::machine::{Machine, OPEN_COST, Step, doubt};
+use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::Memory;
 use super::term::{Lane, Origin, Region, gcd};
 use super::value::{LaneMask, Value, WARP, lanes};
@@ -33,6 +33,10 @@ pub(super) struct Maybe {
     pub(super) outermost: PlaceId,
     /// Branches on open conditions around it, itself included.
     depth: u32,
+    /// Whether the lanes that stood together at the branch go the same way, whichever it is.
+    pub(super) is_together: bool,
+    /// Whether these are all lanes of the warp.
+    pub(super) is_whole: bool,
     /// Blocks at which the sides end.
     stops: Vec<BlockId>,
     /// Headers of loops whose every iteration is run at once.
@@ -41,8 +45,22 @@ pub(super) struct Maybe {
 
 impl Maybe {
     /// A single instruction under an open guard.
-    pub(super) const fn guard(origin: Origin, place: PlaceId) -> Self {
-        Self { origin, place, outermost: place, depth: 0, stops: Vec::new(), widened: Vec::new() }
+    pub(super) fn guard(origin: Origin, place: PlaceId) -> Self {
+        Self {
+            origin,
+            place,
+            outermost: place,
+            depth: 0,
+            is_together: false,
+            is_whole: false,
+            stops: Vec::new(),
+            widened: Vec::new(),
+        }
+    }
+
+    /// Something here must be known to happen.
+    pub(super) fn undecided(&self) -> Stop {
+        undecided(self.place, self.outermost, self.origin)
     }
 
     /// Whether only one instruction is concerned.
@@ -63,14 +81,15 @@ struct Outcome {
 }
 
 impl<E: Events> Machine<'_, E> {
-    /// Lanes whose condition is open go to all of `sides`, and meet again at the branch's post-dominator.
+    /// Lanes whose condition is open go to all of `sides`, and meet again at the branch's post-dominator. `is_one`: the
+    /// condition is one for all of them.
     pub(super) fn either(
         &mut self,
         warp: usize,
         branch: BlockId,
         sides: &[BlockId],
         mask: LaneMask,
-        origin: Origin,
+        (origin, is_one): (Origin, bool),
     ) -> Step<()> {
         let program = self.program;
         let block = &program.blocks[branch.index()];
@@ -100,7 +119,15 @@ impl<E: Events> Machine<'_, E> {
             BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
         entries.extend(rounds);
         let outermost = outer.as_ref().map_or(block.place, |outer| outer.outermost);
-        let maybe = Maybe { origin, place: block.place, outermost, depth, stops, widened };
+        // Rounds of a loop that are run at once may be different ones in each lane.
+        let is_together =
+            is_one && rounds.is_none() && outer.as_ref().is_none_or(|outer| outer.is_together);
+        let is_whole = is_together
+            && mask == self.warps[warp].live
+            && outer.as_ref().is_none_or(|outer| outer.is_whole);
+        let place = block.place;
+        let maybe =
+            Maybe { origin, place, outermost, depth, is_together, is_whole, stops, widened };
         let outer_log = self.warps[warp].log.take();
         let before = Rc::clone(&self.warps[warp].local);
         let mut outcomes = Vec::new();

@@ -50,6 +50,19 @@ struct Page {
     terms: BTreeMap<u64, (u32, Lane)>,
 }
 
+impl Page {
+    /// Values that overlap these bytes are no longer whole.
+    fn drop_terms(&mut self, start: u64, end: u64) {
+        let starts = start.saturating_sub(7)..end;
+        let overlaps =
+            |(own, (length, _)): &(&u64, &(u32, Lane))| *own + u64::from(*length) > start;
+        let all = self.terms.range(starts).filter(overlaps).map(|(own, _)| *own);
+        for own in all.collect::<Vec<_>>() {
+            self.terms.remove(&own);
+        }
+    }
+}
+
 /// A state space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
@@ -148,15 +161,13 @@ impl Memory {
 
     /// Writes `size` bytes, at most 8.
     pub(super) fn store(&mut self, address: u64, size: u32, value: Lane) {
+        let end = address.saturating_add(u64::from(size));
+        for within in [address, end.saturating_sub(1)] {
+            self.page(within).drop_terms(address, end);
+        }
         for at in 0..u64::from(size) {
             let here = address.wrapping_add(at);
             let page = self.page(here);
-            if !page.terms.is_empty() {
-                let first = here.saturating_sub(7);
-                page.terms.retain(|start, (length, _)| {
-                    !(first..=here).contains(start) || start + u64::from(*length) <= here
-                });
-            }
             page.bytes[within(here)] = match value {
                 Lane { bits, term: None } => {
                     Byte::Known(u8::try_from(bits >> (8 * (at & 7)) & 0xff).unwrap_or(0))

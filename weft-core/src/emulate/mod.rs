@@ -8,6 +8,7 @@ mod anchor;
 mod atomic;
 mod barrier;
 mod bounds;
+mod contention;
 mod contents;
 mod divergence;
 mod event;

@@ -5,8 +5,8 @@ use super::machine::{Machine, Step, Stop};
 use super::value::{LaneMask, Value};
 use super::warp::{Held, Wait, WaitFor, Warp};
 use super::{Origin, TermId, Use};
-use crate::flow::{Operand, Terminator};
-use crate::ptx::isa::Modifier;
+use crate::flow::{Operand, Pc, Terminator};
+use crate::ptx::isa::{Effect, Modifier};
 
 impl<E: Events> Machine<'_, E> {
     /// Lets go on whoever of a warp has met whom it waits for.
@@ -23,6 +23,27 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         self.arrive(warp)
+    }
+
+    /// Lanes of a side that either all or none of them go meet, if nobody else is to come. That `bar.warp.sync` orders
+    /// memory there is not so on the other sides; in lock step it orders nothing that is not ordered.
+    pub(super) fn meet_at_once(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        effect: Effect,
+        members: LaneMask,
+        group: LaneMask,
+    ) -> Step<()> {
+        let is_whole = members & self.warps[warp].live == group;
+        let is_ordered = effect == Effect::Exchange || self.inputs.options.warp_synchronous;
+        if let Some(maybe) = self.maybe.as_ref().filter(|_| !is_whole || !is_ordered) {
+            return Err(maybe.undecided());
+        }
+        if effect == Effect::Exchange {
+            self.exchange(warp, pc, group);
+        }
+        Ok(())
     }
 
     /// Some lanes that wait for a mask whose lanes have all come, and all who are with them.

@@ -43,6 +43,11 @@ impl Splits {
         self.at.is_empty()
     }
 
+    /// Takes back all ways.
+    pub fn restart(&mut self) {
+        self.choices.clear();
+    }
+
     /// What the run decided.
     pub fn choices(&self) -> &[Choice] {
         &self.choices

@@ -4,7 +4,7 @@ use super::event::{DoubtKind, Events};
 use super::machine::{Machine, Step, doubt, undecided};
 use super::maybe::Maybe;
 use super::ops;
-use super::term::{Origin, Region};
+use super::term::{Lane, Origin, Region};
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Wait, WaitFor};
 use crate::flow::{BlockId, Condition, Instr, Operand, Pc, PlaceId, Special, Terminator};
@@ -140,6 +140,13 @@ impl<E: Events> Machine<'_, E> {
         (truth & lanes & !open, open)
     }
 
+    /// What all of some open lanes hold, if that is provably the same.
+    fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
+        let first = value.whole(open.trailing_zeros() as usize % WARP);
+        let is_stable = first.term.is_some_and(|term| self.terms.is_stable(term));
+        (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
+    }
+
     /// The same, once an open condition on one value is decided.
     fn decided(
         &mut self,
@@ -154,12 +161,7 @@ impl<E: Events> Machine<'_, E> {
             return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register.index()];
-        let first = value.whole(open.trailing_zeros() as usize % WARP);
-        let is_one = self::lanes(open).all(|lane| value.whole(lane) == first);
-        let is_stable = first.term.is_some_and(|term| self.terms.is_stable(term));
-        if !is_one || !is_stable {
-            return Ok((enabled, open));
-        }
+        let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
         let origin = self.origin_of(warp, condition, open);
         let forced = match branch {
             Some((id, taken)) => self.leaves(warp, id, condition, taken, origin, first)?,
@@ -193,7 +195,9 @@ impl<E: Events> Machine<'_, E> {
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     self.check_written(warp, Some(origin), open, block.place);
-                    self.either(warp, id, &[*taken, *otherwise], open, origin)?;
+                    let value = &self.warps[warp].registers[condition.register.index()];
+                    let is_one = self.one(value, open).is_some();
+                    self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
                 }
                 self.go(warp, id, *taken, enabled)?;
                 self.go(warp, id, *otherwise, lanes & !enabled & !open)
@@ -216,7 +220,9 @@ impl<E: Events> Machine<'_, E> {
         let open = value.open_lanes() & mask;
         if open != 0 {
             let origin = value.term(open).and_then(|term| self.terms.origin(term));
-            self.either(warp, id, targets, open, origin.unwrap_or(Origin::Register))?;
+            let is_one = self.one(&value, open).is_some();
+            let origin = origin.unwrap_or(Origin::Register);
+            self.either(warp, id, targets, open, (origin, is_one))?;
         }
         for lane in lanes(mask & !open) {
             let target =
@@ -284,8 +290,11 @@ impl<E: Events> Machine<'_, E> {
         enabled: LaneMask,
     ) -> Step<LaneMask> {
         let Some(decoded) = instr.decoded().copied() else { return Ok(0) };
-        if let Some(maybe) = &self.maybe {
-            return Err(undecided(maybe.place, maybe.outermost, maybe.origin));
+        let effect = decoded.row.effect;
+        if let Some(maybe) = &self.maybe
+            && (!maybe.is_together || effect == Effect::Barrier)
+        {
+            return Err(maybe.undecided());
         }
         self.count_commands(enabled);
         if decoded.row.effect == Effect::Barrier {
@@ -294,6 +303,9 @@ impl<E: Events> Machine<'_, E> {
         let is_sync =
             decoded.modifiers.has(Modifier::Sync) || decoded.row.effect == Effect::WarpBarrier;
         if !is_sync {
+            if let Some(maybe) = self.maybe.as_ref().filter(|maybe| !maybe.is_whole) {
+                return Err(maybe.undecided());
+            }
             // `activemask` and the forms before PTX 6.0 take whoever is here, which only lock step makes sure.
             if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
                 self.exchange(warp, pc, enabled);
@@ -309,6 +321,10 @@ impl<E: Events> Machine<'_, E> {
         let members = self.known(warp, pc, instr, at, enabled)?;
         for (mask, group) in groups(&members, enabled) {
             let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
+            if self.maybe.is_some() {
+                self.meet_at_once(warp, pc, effect, mask, group)?;
+                continue;
+            }
             if group & !mask != 0 {
                 return Err(super::machine::Stop(super::End::Mask {
                     warp,
@@ -323,7 +339,7 @@ impl<E: Events> Machine<'_, E> {
             };
             self.warps[warp].waits.push(Wait { pc, block, lanes: group, what });
         }
-        Ok(enabled)
+        Ok(if self.maybe.is_some() { 0 } else { enabled })
     }
 
     fn wait_for_warp(

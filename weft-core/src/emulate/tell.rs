@@ -119,6 +119,7 @@ impl<E: Events> Machine<'_, E> {
             let regions: BTreeSet<_> = groups.keys().map(|group| group.region).collect();
             for region in regions {
                 self.terms.tickets.write_somewhere((is_global, region), kind.is_atomic);
+                self.terms.contention.write_somewhere(is_global, region);
             }
         }
         for (group, (mask, laid)) in groups {

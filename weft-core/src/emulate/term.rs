@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use super::anchor::Anchors;
+use super::contention::Contention;
 use super::inputs::argument_of;
 use super::ops::space_of;
 use super::split::Splits;
@@ -32,7 +33,7 @@ pub enum Origin {
     Unsupported(Pc),
     /// A special register that only the hardware knows.
     Hardware(Pc),
-    /// A volatile or relaxed load: what it sees is up to the schedule.
+    /// A volatile or relaxed load of contended memory: what it sees is up to the schedule.
     Strong(Pc),
     /// A register that nothing wrote.
     Register,
@@ -98,6 +99,9 @@ pub(super) struct Execution {
     pub(super) lane: usize,
 }
 
+/// An exchange: the cta, the warp, how many the warp has run.
+pub(super) type Exchange = (u32, usize, u32);
+
 /// What makes two terms the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
@@ -107,6 +111,8 @@ enum Key {
     Initial(Origin, u64, u32),
     /// The result of an atomic.
     Result(Execution),
+    /// What lanes got from an exchange that gives all of them one value.
+    Exchanged(Exchange),
     /// How often a cta has gone round a loop that it has come to so many times.
     Rounds(u32, BlockId, u32),
     /// A term of so many bits, extended by its sign or by zeros.
@@ -147,6 +153,8 @@ struct Term {
     modulus: u64,
     /// Of an extension: what is extended.
     inner: Option<TermId>,
+    /// Whether it comes from exchanges alone: one term for the lanes of a warp.
+    is_exchanged: bool,
 }
 
 /// All open values of a check.
@@ -156,11 +164,13 @@ pub struct Terms {
     known: HashMap<Key, TermId>,
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
+    pub(super) contention: Contention,
     /// Open conditions that are decided.
     pub splits: Splits,
 }
 
-/// Beyond this many, open values lose their identity and keep their origin.
+/// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
+/// stay together by it.
 const MAX_TERMS: usize = 1 << 21;
 
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
@@ -257,13 +267,22 @@ impl Terms {
         if let Some(&known) = self.known.get(&key) {
             return known;
         }
-        if self.all.len() >= MAX_TERMS && !matches!(key, Key::Any(..)) {
+        let is_exchanged = match &key {
+            Key::Exchanged(..) => true,
+            Key::Operation(_, operands) => {
+                let is_exchanged = |id| self.get(id).is_some_and(|term| term.is_exchanged);
+                operands.iter().filter_map(|lane| lane.term).all(is_exchanged)
+            }
+            _ => false,
+        };
+        let most = if is_exchanged { 2 * MAX_TERMS } else { MAX_TERMS };
+        if self.all.len() >= most && !matches!(key, Key::Any(..)) {
             return self.any(term.origin, term.region);
         }
         let id = TermId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
         let is_atom = term.atoms.all().is_empty() && term.drift == 0;
         let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
-        self.all.push(Term { atoms, ..term });
+        self.all.push(Term { atoms, is_exchanged, ..term });
         self.known.insert(key, id);
         id
     }
@@ -278,14 +297,16 @@ impl Terms {
     ) -> TermId {
         let inner = if let Key::Extension(inner, ..) = key { Some(inner) } else { None };
         let atoms = Atoms::Sum(Box::default());
-        let term = Term { origin, region, bits, atoms, drift: 0, modulus, inner };
+        let (drift, is_exchanged) = (0, false);
+        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
         self.intern(key, term)
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
     pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
-        let (bits, atoms, inner) = (64, Atoms::Sum(Box::default()), None);
-        let term = Term { origin, region, bits, atoms, drift: 1, modulus: 1, inner };
+        let (bits, atoms, inner, is_exchanged) = (64, Atoms::Sum(Box::default()), None, false);
+        let (drift, modulus) = (1, 1);
+        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
         self.intern(Key::Any(origin, region), term)
     }
 
@@ -326,6 +347,11 @@ impl Terms {
     /// What an atomic returned.
     pub(super) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
         self.atom(Key::Result(execution), origin, Region::Number, bits, 0)
+    }
+
+    /// What all participants of an exchange got.
+    pub(super) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> TermId {
+        self.atom(Key::Exchanged(which), origin, Region::Number, bits, 0)
     }
 
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
@@ -440,7 +466,9 @@ impl Terms {
         let reach = (drift != 0).then_some((origin, region));
         let key = Key::Sum(Box::new((bits, atoms.clone(), drift, reach)));
         let atoms = Atoms::Sum(atoms.into());
-        Some(self.intern(key, Term { origin, region, bits, atoms, drift, modulus, inner: None }))
+        let (inner, is_exchanged) = (None, false);
+        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
+        Some(self.intern(key, term))
     }
 
     /// One of two lanes, nobody knows which.
