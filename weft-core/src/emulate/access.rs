@@ -3,7 +3,7 @@
 use super::event::{DoubtKind, Events, Kind};
 use super::machine::{Machine, OPEN_COST, Step, doubt};
 use super::ops::space_of;
-use super::term::{Origin, Region};
+use super::origin::{Origin, Region};
 use super::value::{LaneMask, Value, lanes, truncate};
 use crate::flow::{Address, Instr, Pc};
 use crate::launch::Atomics;

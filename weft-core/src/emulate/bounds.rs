@@ -2,7 +2,7 @@
 
 use super::event::{Access, Events, Fault, FaultKind, Kind};
 use super::machine::Machine;
-use super::term::Origin;
+use super::origin::Origin;
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::{Pc, PlaceId};
 use crate::ptx::Space;

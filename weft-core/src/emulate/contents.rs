@@ -3,7 +3,8 @@
 use super::access::{Piece, kind};
 use super::event::Events;
 use super::machine::Machine;
-use super::term::{Lane, Origin, TermId, Terms};
+use super::origin::Origin;
+use super::term::{Lane, TermId, Terms};
 use super::value::{Value, lanes, signed, truncate};
 use crate::ptx::{Space, Type};
 

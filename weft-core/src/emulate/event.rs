@@ -2,8 +2,9 @@
 
 use super::anchor::Root;
 use super::barrier::{Misuse, Need};
+use super::origin::Origin;
 use super::rounds::Round;
-use super::term::{Origin, Terms};
+use super::term::Terms;
 use super::ticket::Queue;
 use super::value::{LaneMask, Value};
 use crate::flow::{Pc, PlaceId};

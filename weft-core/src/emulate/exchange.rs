@@ -3,7 +3,8 @@
 
 use super::event::Events;
 use super::machine::Machine;
-use super::term::{Lane, Origin, TermId};
+use super::origin::Origin;
+use super::term::{Lane, TermId};
 use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};

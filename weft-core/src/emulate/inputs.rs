@@ -1,7 +1,7 @@
 //! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
 
 use super::memory::{Memory, Segment};
-use super::term::Origin;
+use super::origin::Origin;
 use crate::flow::{Param, Program};
 use crate::launch::{Arg, Buffer, Dim3, Launch, Options};
 use crate::ptx::Space;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::term::{Lane, Origin, Terms};
+use super::origin::Origin;
+use super::term::{Lane, Terms};
 
 const PAGE: u64 = 256;
 const PAGE_BYTES: usize = 256;

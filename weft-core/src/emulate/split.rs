@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::term::{Lane, Origin, Terms};
+use super::origin::Origin;
+use super::term::{Lane, Terms};
 use crate::flow::PlaceId;
 
 /// Conditions decided in one run.

@@ -7,7 +7,7 @@ use super::anchor::{Laid, Root};
 use super::event::{Access, Events, Kind, OpenAccess};
 use super::inputs::argument_of;
 use super::machine::Machine;
-use super::term::Region;
+use super::origin::Region;
 use super::ticket::Queue;
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Holds;

@@ -9,66 +9,12 @@ use std::collections::HashMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
-use super::inputs::argument_of;
 use super::ops::space_of;
+use super::origin::{Origin, Region};
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::truncate;
-use crate::flow::{BlockId, Pc};
-
-/// Where an open value comes from first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
-    /// The value of a kernel argument, by position.
-    Argument(usize),
-    /// The contents of the buffer behind a pointer argument.
-    Contents(usize),
-    /// The contents of a variable that has no initial value, by index of the program's symbols.
-    Symbol(usize),
-    /// Memory that nothing wrote, read here.
-    Unwritten(Pc),
-    /// The result of an atomic.
-    Atomic(Pc),
-    /// The result of an instruction that is not modelled.
-    Unsupported(Pc),
-    /// A special register that only the hardware knows.
-    Hardware(Pc),
-    /// A volatile or relaxed load of contended memory: what it sees is up to the schedule.
-    Strong(Pc),
-    /// A register that nothing wrote.
-    Register,
-}
-
-/// What a value has to do with addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Region {
-    /// No address is in it: added to a pointer, it leads to somewhere in the pointer's buffer.
-    Number,
-    /// An address in the buffer of this argument.
-    Buffer(usize),
-    /// Addresses are in it in some other way, such as a difference of pointers.
-    Unclear,
-}
-
-impl Region {
-    /// That of known bits.
-    pub(super) fn of(bits: u64) -> Self {
-        const LARGEST_NUMBER: u64 = 1 << 40;
-        match argument_of(bits) {
-            Some(argument) => Self::Buffer(argument),
-            None if bits.cast_signed().unsigned_abs() < LARGEST_NUMBER => Self::Number,
-            None => Self::Unclear,
-        }
-    }
-
-    /// That of a sum: one pointer and numbers stay in the pointer's buffer.
-    pub(super) const fn plus(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Number, region) | (region, Self::Number) => region,
-            _ => Self::Unclear,
-        }
-    }
-}
+use crate::flow::BlockId;
 
 /// A term, by its place in `Terms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

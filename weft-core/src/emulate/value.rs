@@ -308,7 +308,8 @@ impl Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::term::{Origin, Terms};
+    use super::super::origin::Origin;
+    use super::super::term::Terms;
     use super::*;
 
     #[test]

@@ -2,7 +2,8 @@
 //! that are added to a term go through the operation as if they were known.
 
 use super::{affine, eval as eval_lane};
-use crate::emulate::term::{Lane, Region, TermId, Terms};
+use crate::emulate::origin::Region;
+use crate::emulate::term::{Lane, TermId, Terms};
 use crate::emulate::value::{LaneMask, Value, WARP, lanes, signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -176,7 +177,7 @@ fn product(terms: &mut Terms, ty: Type, is_wide: bool, x: Lane, y: Lane) -> Opti
 mod tests {
     use super::super::compute;
     use super::*;
-    use crate::emulate::term::Origin;
+    use crate::emulate::origin::Origin;
     use crate::flow::Pc;
     use crate::ptx::isa;
 

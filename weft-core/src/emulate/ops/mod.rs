@@ -13,7 +13,8 @@ mod moves;
 
 pub(super) use moves::space_of;
 
-use super::term::{Lane, Origin, Region, TermId, Terms};
+use super::origin::{Origin, Region};
+use super::term::{Lane, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};

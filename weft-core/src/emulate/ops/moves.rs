@@ -1,6 +1,7 @@
 //! Moves, packing and unpacking, and addresses between state spaces (PTX ISA §9.7.9.3, §9.7.9.19, §9.7.9.20).
 
-use crate::emulate::term::{Lane, Origin, Region, Terms};
+use crate::emulate::origin::{Origin, Region};
+use crate::emulate::term::{Lane, Terms};
 use crate::emulate::value::{LaneMask, Value, truncate};
 use crate::flow::{Pc, WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
