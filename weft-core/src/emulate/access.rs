@@ -1,7 +1,7 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
 use super::event::{DoubtKind, Events, Kind};
-use super::machine::{Machine, OPEN_COST, Step, doubt};
+use super::machine::{Machine, OPEN_ACCESS_COST, Step, doubt};
 use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, Value, lanes, truncate};
@@ -80,7 +80,7 @@ impl<E: Events> Machine<'_, E> {
         if space == Space::Generic || (writes && !is_observed(space) && space != Space::Local) {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
-        self.spend(OPEN_COST, instr.place)?;
+        self.spend(OPEN_ACCESS_COST, instr.place)?;
         self.check_written(warp, origin, open, instr.place);
         // What was there may be overwritten.
         let from = origin.unwrap_or(Origin::Register);

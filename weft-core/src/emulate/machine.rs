@@ -18,8 +18,10 @@ use crate::slice::Slice;
 /// of its lanes.
 pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 
-/// What a branch on an open condition, or an access at an open address, counts against that limit.
+/// What a branch on an open condition counts against that limit.
 pub(super) const OPEN_COST: u64 = 256;
+/// What an access at an open address counts.
+pub(super) const OPEN_ACCESS_COST: u64 = 32;
 
 /// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
 const TURN: u32 = 4096;
