@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use crate::emulate::{End, Inputs, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
-use crate::flow::{self, Pc, Program, Terminator};
+use crate::flow::{self, BlockId, Pc, Program};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
@@ -147,14 +147,18 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
 }
 
-/// Loops are contiguous in the sort order: one is dropped if none of its branches is decided.
+/// A loop is dropped if none of its branches is decided: nothing from its header to its latch, but for blocks between
+/// them that lead only to the thread's end.
 fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
-    program.blocks.iter().enumerate().any(|(latch, block)| {
-        let is_end = matches!(block.terminator, Terminator::End);
-        let headers = block.terminator.successors().into_iter().map(flow::BlockId::index);
-        !is_end
-            && headers
-                .filter(|header| *header <= latch)
-                .any(|header| !slice.branches[header..=latch].contains(&true))
+    let is_decided = |header: BlockId, latch: BlockId| {
+        let is_loop = program.spans.contains_key(&header);
+        let is_in = |at: &BlockId| program.blocks[at.index()].loops.contains(&header) || !is_loop;
+        let blocks = (header.0..=latch.0).map(BlockId).filter(is_in);
+        blocks.into_iter().any(|at| slice.branches[at.index()])
+    };
+    program.blocks.iter().zip(0..).any(|(block, latch)| {
+        let back = |header: &BlockId| header.0 <= latch;
+        let mut headers = block.terminator.successors().into_iter().filter(back);
+        headers.any(|header| !is_decided(header, BlockId(latch)))
     })
 }

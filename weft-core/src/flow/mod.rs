@@ -5,13 +5,18 @@ mod blocks;
 mod call;
 mod dominators;
 mod error;
+mod indirect;
 mod layout;
 mod link;
 mod loops;
 mod operands;
+mod parameters;
 mod pointers;
 mod program;
+mod routine;
 mod scope;
+mod shared;
+mod sharing;
 mod sort;
 mod steps;
 
@@ -32,7 +37,8 @@ use crate::ptx::{Function, Module};
 /// A name that nothing declares, an operand that does not fit its instruction, or code that grows beyond the limit.
 pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
     let linked = link::link(module, kernel)?;
-    let mut program = blocks::build(linked);
+    let mut program =
+        blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
     pointers::mark(&mut program);
     (program.steps, program.fetches, program.even) = steps::find(&program);
     Ok(program)
