@@ -10,6 +10,8 @@ mod passes;
 mod races;
 mod recorder;
 mod request;
+#[cfg(test)]
+mod shared_functions;
 mod ways;
 
 use std::collections::BTreeSet;
@@ -32,7 +34,16 @@ pub use request::CheckError;
 /// A launch that the kernel cannot have, or PTX that does not link.
 pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
     let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
-    request::arguments(&program, launch)?;
+    check_program(module, kernel, &program, launch)
+}
+
+fn check_program(
+    module: &Module,
+    kernel: &Function,
+    program: &Program,
+    launch: &Launch,
+) -> Result<Report, CheckError> {
+    request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let mut report = Report {
         kernel: module.name(kernel.name).to_owned(),
@@ -41,11 +52,11 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
         grid,
         findings: Vec::new(),
         assumptions: Vec::new(),
-        coverage: Coverage { reached: 0, sites: observable(&program).count() },
+        coverage: Coverage { reached: 0, sites: observable(program).count() },
         stats: Stats::default(),
     };
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
-    let (program, dynamic_shared) = (&program, launch.shared);
+    let dynamic_shared = launch.shared;
     let names = Names { module, kernel, program, grid, block, atomics, dynamic_shared };
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {

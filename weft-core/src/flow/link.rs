@@ -12,7 +12,7 @@ use super::indirect::{Definitions, Names};
 use super::layout::Layout;
 use super::program::{Condition, Instr, Operand, Param, Place, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
-use super::sharing::Sharing;
+use super::sharing::{Growth, Sharing};
 use crate::ptx::isa::{self, Effect};
 use crate::ptx::{
     self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable,
@@ -113,10 +113,14 @@ pub(super) struct Linker<'m> {
 }
 
 /// Links a kernel.
-pub(super) fn link(module: &Module, kernel: &Function) -> Result<Linked, LinkError> {
+pub(super) fn link(
+    module: &Module,
+    kernel: &Function,
+    growth: Growth,
+) -> Result<Linked, LinkError> {
     let mut linker = Linker::new(module);
     linker.place_statics(kernel)?;
-    linker.sharing = Sharing::plan(module, &linker.functions, kernel);
+    linker.sharing = Sharing::plan(module, &linker.functions, kernel, growth);
     let mut bound = HashMap::new();
     for variable in &kernel.params {
         let param = linker.layout.param(module, variable);

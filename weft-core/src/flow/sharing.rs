@@ -16,11 +16,22 @@ use crate::ptx::{self, Function, Instruction, Module, Statement};
 /// Calls within calls that are linked in.
 pub(super) const MAX_CALLS: usize = 64;
 
-/// How many times the code of a kernel and its functions inlining may make it.
-const MAX_GROWTH: u64 = 10;
+/// What inlining may make of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    /// How many times the statements of the kernel and all its functions.
+    times: u64,
+    /// Statements that it may have in any case.
+    free: u64,
+}
 
-/// Statements up to which a kernel may grow in any case.
-const FREE_GROWTH: u64 = 1000;
+impl Growth {
+    /// Up to tenfold, or to a size that costs nothing.
+    pub(crate) const DEFAULT: Self = Self { times: 10, free: 1000 };
+    /// None.
+    #[cfg(test)]
+    pub(crate) const NONE: Self = Self { times: 0, free: 0 };
+}
 
 /// The functions that are linked in once, and the calls that are not linked in.
 #[derive(Debug)]
@@ -36,10 +47,11 @@ impl<'m> Sharing<'m> {
         module: &'m Module,
         functions: &Functions<'m>,
         kernel: &'m Function,
+        growth: Growth,
     ) -> Option<Self> {
         let graph = CallGraph::of(module, functions, kernel);
-        let is_large = graph.inlined > FREE_GROWTH
-            && graph.inlined > graph.statements.saturating_mul(MAX_GROWTH);
+        let is_large = graph.inlined > growth.free
+            && graph.inlined > graph.statements.saturating_mul(growth.times);
         if !is_large || graph.height > MAX_CALLS {
             return None;
         }
