@@ -177,7 +177,13 @@ fn count(
 }
 
 fn diverged(names: &Names<'_>, cta: Cta, divergence: Divergence, sides: &[Side]) -> Finding {
+    let is_one = sides.windows(2).all(|pair| pair[0].pc == pair[1].pc);
+    let is_apart = sides.windows(2).any(|pair| pair[0].block != pair[1].block);
     let message = match divergence {
+        Divergence::Lanes if is_one && is_apart => {
+            "lanes of one warp wait at one barrier that they reached by different calls"
+        }
+        Divergence::Barriers if is_one => "threads of the cta reach one barrier by different calls",
         Divergence::Lanes => "lanes of one warp wait at different barriers",
         Divergence::Barriers => "threads of the cta reach different barriers",
         Divergence::Iterations => "threads reach this barrier in different iterations of a loop",

@@ -10,13 +10,15 @@ mod passes;
 mod races;
 mod recorder;
 mod request;
+#[cfg(test)]
+mod shared_functions;
 mod ways;
 
 use std::collections::BTreeSet;
 
 use crate::emulate::{End, Inputs, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
-use crate::flow::{self, Pc, Program, Terminator};
+use crate::flow::{self, BlockId, Pc, Program};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
@@ -32,7 +34,16 @@ pub use request::CheckError;
 /// A launch that the kernel cannot have, or PTX that does not link.
 pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
     let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
-    request::arguments(&program, launch)?;
+    check_program(module, kernel, &program, launch)
+}
+
+fn check_program(
+    module: &Module,
+    kernel: &Function,
+    program: &Program,
+    launch: &Launch,
+) -> Result<Report, CheckError> {
+    request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let mut report = Report {
         kernel: module.name(kernel.name).to_owned(),
@@ -41,11 +52,11 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
         grid,
         findings: Vec::new(),
         assumptions: Vec::new(),
-        coverage: Coverage { reached: 0, sites: observable(&program).count() },
+        coverage: Coverage { reached: 0, sites: observable(program).count() },
         stats: Stats::default(),
     };
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
-    let (program, dynamic_shared) = (&program, launch.shared);
+    let dynamic_shared = launch.shared;
     let names = Names { module, kernel, program, grid, block, atomics, dynamic_shared };
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
@@ -147,14 +158,18 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
 }
 
-/// Loops are contiguous in the sort order: one is dropped if none of its branches is decided.
+/// A loop is dropped if none of its branches is decided: nothing from its header to its latch, but for blocks between
+/// them that lead only to the thread's end.
 fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
-    program.blocks.iter().enumerate().any(|(latch, block)| {
-        let is_end = matches!(block.terminator, Terminator::End);
-        let headers = block.terminator.successors().into_iter().map(flow::BlockId::index);
-        !is_end
-            && headers
-                .filter(|header| *header <= latch)
-                .any(|header| !slice.branches[header..=latch].contains(&true))
+    let is_decided = |header: BlockId, latch: BlockId| {
+        let is_loop = program.spans.contains_key(&header);
+        let is_in = |at: &BlockId| program.blocks[at.index()].loops.contains(&header) || !is_loop;
+        let blocks = (header.0..=latch.0).map(BlockId).filter(is_in);
+        blocks.into_iter().any(|at| slice.branches[at.index()])
+    };
+    program.blocks.iter().zip(0..).any(|(block, latch)| {
+        let back = |header: &BlockId| header.0 <= latch;
+        let mut headers = block.terminator.successors().into_iter().filter(back);
+        headers.any(|header| !is_decided(header, BlockId(latch)))
     })
 }

@@ -51,7 +51,7 @@ impl<E: Events> Machine<'_, E> {
         };
         let iterations =
             self.program.blocks[wait.block.index()].loops.iter().map(counter).collect();
-        Side { warp, lanes: mask, pc: wait.pc, iterations }
+        Side { warp, lanes: mask, pc: wait.pc, block: wait.block, iterations }
     }
 
     /// All lanes of a warp that have not ended wait at cta barriers: do they reach them together?
@@ -63,7 +63,7 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<()> {
         let Some(first) = sides.first() else { return Ok(()) };
         if let Some(other) =
-            sides.iter().find(|side| side.what != first.what || side.pc != first.pc)
+            sides.iter().find(|side| side.what != first.what || side.block != first.block)
             && self.is_divergent(first, other)
         {
             let sides =
@@ -82,7 +82,7 @@ impl<E: Events> Machine<'_, E> {
                     reached.get_or_insert_with(|| Reached { first: side.clone(), warps: 0 });
                 reached.warps |= 1 << warp;
                 let first = &reached.first;
-                if first.pc != side.pc {
+                if first.block != side.block {
                     return Err(diverged(Divergence::Barriers, vec![first.clone(), side]));
                 }
                 if first.iterations != side.iterations {

@@ -7,7 +7,7 @@ use super::rounds::Round;
 use super::term::Terms;
 use super::ticket::Queue;
 use super::value::{LaneMask, Value};
-use crate::flow::{Pc, PlaceId};
+use crate::flow::{BlockId, Pc, PlaceId};
 use crate::ptx::Space;
 
 /// How an access acts on memory.
@@ -216,6 +216,8 @@ pub struct Side {
     pub lanes: LaneMask,
     /// The barrier instruction.
     pub pc: Pc,
+    /// Its block: another for each call of its function.
+    pub block: BlockId,
     /// The iteration of each loop around it, from 0, outermost first.
     pub iterations: Vec<u32>,
 }

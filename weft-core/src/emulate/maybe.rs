@@ -296,6 +296,6 @@ impl<E: Events> Machine<'_, E> {
 
 /// The instructions of a loop.
 pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = usize> {
-    let blocks = program.blocks.iter().filter(move |block| block.loops.contains(&header));
+    let blocks = program.blocks_in(header).map(|at| &program.blocks[at.index()]);
     blocks.flat_map(|block| block.first.index()..block.end.index())
 }

@@ -190,5 +190,5 @@ impl<E: Events> Machine<'_, E> {
 
 /// Whether two groups of lanes wait for each other: at any `bar.warp.sync` of one mask, or at one exchange of one mask.
 fn is_same_meeting(a: &Wait, b: &Wait) -> bool {
-    a.what == b.what && (matches!(a.what, WaitFor::Members(_)) || a.pc == b.pc)
+    a.what == b.what && (matches!(a.what, WaitFor::Members(_)) || a.block == b.block)
 }

@@ -1,192 +1,214 @@
-//! Linked lines to basic blocks in sort order, with post-dominators.
+//! Linked routines to the blocks of a program: each call of a routine gets blocks of its own, which share the routine's
+//! instructions.
+//!
+//! So a path of calls costs a record a block, and everything that goes by blocks (the sort order and where lanes meet
+//! again, post-dominators, loops, which barrier a lane waits at) is as if the path were inlined. A machine with a stack
+//! of return points would need less memory still, but a return that goes to whoever called makes cycles of calls that
+//! follow each other, and one barrier of two that are reached by different calls.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use super::dominators::{immediate_dominators, post_order, reversed};
-use super::link::{Label, Line, Linked};
-use super::loops;
-use super::program::{Block, BlockId, Condition, Instr, Operand, Pc, PlaceId, Program, Terminator};
-use super::sort;
-
-/// A block in the order of the text; successors are indices of such blocks.
-#[derive(Debug, Default)]
-struct Raw {
-    instrs: Vec<Instr>,
-    end: RawEnd,
-    place: Option<PlaceId>,
-}
-
-#[derive(Debug, Default)]
-enum RawEnd {
-    /// Falls into the next block.
-    #[default]
-    Next,
-    Jump(Option<Condition>, Label),
-    Switch(Operand, Vec<Label>),
-    /// The flag says that the launch is aborted.
-    Exit(Option<Condition>, bool),
-}
+use super::error::{LinkErrorKind, MAX_LINES};
+use super::link::{Linked, RoutineId};
+use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
+use super::routine::{self, Node, Routine};
 
 /// Builds the program.
-pub(super) fn build(linked: Linked) -> Program {
-    let (raw, labels) = split(linked.lines);
-    let last = raw.len();
-    let label = |label: &Label| labels.get(label).copied().unwrap_or(last);
-    let mut successors: Vec<Vec<usize>> = Vec::with_capacity(raw.len() + 1);
-    for (at, block) in raw.iter().enumerate() {
-        let next = at + 1;
-        successors.push(match &block.end {
-            RawEnd::Next => vec![next],
-            RawEnd::Jump(None, target) => vec![label(target)],
-            RawEnd::Jump(Some(_), target) => vec![label(target), next],
-            RawEnd::Switch(_, targets) => targets.iter().map(label).collect(),
-            RawEnd::Exit(None, _) => vec![last],
-            RawEnd::Exit(Some(_), _) => vec![last, next],
-        });
+///
+/// # Errors
+/// Too many blocks.
+pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
+    let mut routines = Vec::with_capacity(linked.functions.len());
+    // Callees come before their callers, the kernel last.
+    for function in linked.functions {
+        let routine = routine::build(function, &routines);
+        routines.push(routine);
     }
-    successors.push(Vec::new());
-    let loops = loops::find(&successors, 0);
-    let mut reachable = post_order(&successors, 0);
-    if !reachable.contains(&last) {
-        reachable.push(last);
+    let kernel = RoutineId(routines.len() - 1);
+    let (code, spans_of_code) = place_code(&mut routines);
+    let expansion = Expansion::of(&routines, spans_of_code);
+    let size = expansion.sizes[kernel.0];
+    if size > MAX_LINES {
+        return Err(LinkErrorKind::Size);
     }
-    reachable.sort_unstable();
-    let order = sort::order(&successors, &reachable, &loops);
-    let mut number = vec![BlockId(0); successors.len()];
-    for (at, &block) in order.iter().enumerate() {
-        number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
-    }
-    let merges = post_dominators(&without_traps(&raw, &successors), &loops.retreating, last);
-    let post_dominators = post_dominators(&successors, &loops.retreating, last);
-    let mut program = Program {
-        code: Vec::new(),
-        blocks: Vec::with_capacity(order.len()),
+    let last = id(size);
+    let mut blocks = Vec::with_capacity(size + 1);
+    let outermost = Path { routine: kernel, first: 0, back: last, last, loops: &[] };
+    expansion.lay_out(outermost, &mut blocks);
+    blocks.push(Block {
+        first: pc(code.len()),
+        end: pc(code.len()),
+        terminator: Terminator::End,
+        place: PlaceId(0),
+        post_dominator: None,
+        merge: None,
+        traps: false,
+        loops: Box::new([]),
+    });
+    Ok(Program {
+        entry: id(expansion.offset(kernel, routines[kernel.0].entry)),
+        spans: spans(&blocks),
+        code,
+        blocks,
         registers: linked.registers,
         symbols: linked.symbols,
         params: linked.params,
         fields: Vec::new(),
         places: linked.places,
         static_shared: linked.static_shared,
-        entry: number[0],
         holds: Vec::new(),
         steps: super::Steps::new(),
         fetches: super::Fetches::new(),
         even: super::Even::new(),
-        is_irreducible: loops.is_irreducible,
-    };
-    let mut raw: Vec<Raw> = raw;
-    for &block in &order {
-        let Raw { instrs, end, place } = raw.get_mut(block).map(std::mem::take).unwrap_or_default();
-        let traps = matches!(end, RawEnd::Exit(_, true));
-        let targets: Vec<_> = successors[block].iter().map(|&to| number[to]).collect();
-        let first = pc(program.code.len());
-        program.code.extend(instrs);
-        program.blocks.push(Block {
-            first,
-            end: pc(program.code.len()),
-            terminator: terminator(end, &targets),
-            place: place.unwrap_or(PlaceId(0)),
-            post_dominator: post_dominators[block].map(|to| number[to]),
-            merge: merges[block].or(post_dominators[block]).map(|to| number[to]),
-            traps,
-            loops: loops.headers(block).into_iter().map(|header| number[header]).collect(),
-        });
+        is_irreducible: routines.iter().any(|routine| routine.is_irreducible),
+    })
+}
+
+/// The code of the routines that the kernel reaches, and by routine and block where it is.
+fn place_code(routines: &mut [Routine]) -> (Vec<Instr>, Vec<Vec<(Pc, Pc)>>) {
+    let mut is_called = vec![false; routines.len()];
+    if let Some(kernel) = is_called.last_mut() {
+        *kernel = true;
     }
-    program
+    for (at, routine) in routines.iter().enumerate().rev() {
+        let callees = routine.nodes.iter().filter_map(|node| node.callee);
+        if is_called[at] {
+            callees.for_each(|callee| is_called[callee.0] = true);
+        }
+    }
+    let mut code = Vec::new();
+    let mut places = vec![Vec::new(); routines.len()];
+    for (at, routine) in routines.iter_mut().enumerate().filter(|(at, _)| is_called[*at]) {
+        for node in &mut routine.nodes {
+            let first = pc(code.len());
+            code.append(&mut node.instrs);
+            places[at].push((first, pc(code.len())));
+        }
+    }
+    (code, places)
+}
+
+fn id(at: usize) -> BlockId {
+    BlockId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 fn pc(at: usize) -> Pc {
     Pc(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
-fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
-    match (end, targets) {
-        (
-            RawEnd::Jump(Some(condition), _) | RawEnd::Exit(Some(condition), _),
-            &[taken, otherwise],
-        ) => {
-            if taken == otherwise {
-                Terminator::Goto(taken)
-            } else {
-                Terminator::Branch { condition, taken, otherwise }
+/// Routines with all that they call in its place.
+struct Expansion<'r> {
+    routines: &'r [Routine],
+    /// By routine and block: the place in the routine's expansion.
+    offsets: Vec<Vec<usize>>,
+    /// By routine: blocks of its expansion.
+    sizes: Vec<usize>,
+    /// By routine and block: its code.
+    code: Vec<Vec<(Pc, Pc)>>,
+}
+
+/// A call of a routine by way of other calls.
+#[derive(Clone, Copy)]
+struct Path<'l> {
+    routine: RoutineId,
+    /// Its first block in the program.
+    first: usize,
+    /// Where it goes back to.
+    back: BlockId,
+    /// The end of the thread.
+    last: BlockId,
+    /// The loops around the call.
+    loops: &'l [BlockId],
+}
+
+impl<'r> Expansion<'r> {
+    fn of(routines: &'r [Routine], code: Vec<Vec<(Pc, Pc)>>) -> Self {
+        let (mut offsets, mut sizes) = (Vec::new(), Vec::<usize>::new());
+        for routine in routines {
+            let mut size = 0_usize;
+            let mut own = Vec::with_capacity(routine.nodes.len());
+            for node in &routine.nodes {
+                own.push(size);
+                let called = node.callee.map_or(0, |callee| sizes[callee.0]);
+                size = size.saturating_add(called).saturating_add(1);
             }
+            offsets.push(own);
+            sizes.push(size);
         }
-        (RawEnd::Switch(index, _), targets) => {
-            Terminator::Switch { index, targets: targets.into() }
+        Self { routines, offsets, sizes, code }
+    }
+
+    fn offset(&self, routine: RoutineId, block: BlockId) -> usize {
+        self.offsets[routine.0].get(block.index()).copied().unwrap_or(self.sizes[routine.0])
+    }
+
+    /// The block of the program that a block of a routine is on a path.
+    fn resolve(&self, path: &Path<'_>, block: BlockId) -> BlockId {
+        let count = self.routines[path.routine.0].nodes.len();
+        match block.index() {
+            at if at < count => id(path.first + self.offset(path.routine, block)),
+            at if at == count => path.back,
+            _ => path.last,
         }
-        (_, &[next, ..]) => Terminator::Goto(next),
-        (_, []) => Terminator::End,
+    }
+
+    fn lay_out(&self, path: Path<'_>, blocks: &mut Vec<Block>) {
+        let Path { routine, .. } = path;
+        for (node, code) in self.routines[routine.0].nodes.iter().zip(&self.code[routine.0]) {
+            let block = self.block(&path, node, *code);
+            let loops = block.loops.clone();
+            let Some(routine) = node.callee else {
+                blocks.push(block);
+                continue;
+            };
+            let first = blocks.len() + 1;
+            let entry = id(first + self.offset(routine, self.routines[routine.0].entry));
+            let back = match block.terminator {
+                Terminator::Goto(back) => back,
+                _ => path.last,
+            };
+            let terminator = Terminator::Goto(entry);
+            let passed = Some(entry);
+            blocks.push(Block { terminator, post_dominator: passed, merge: passed, ..block });
+            self.lay_out(Path { routine, first, back, last: path.last, loops: &loops }, blocks);
+        }
+    }
+
+    fn block(&self, path: &Path<'_>, node: &Node, (first, end): (Pc, Pc)) -> Block {
+        let resolve = |block: &BlockId| self.resolve(path, *block);
+        // What leads only to the end of the thread does not come round again.
+        let outer = if node.comes_back { path.loops } else { &[] };
+        Block {
+            first,
+            end,
+            terminator: match &node.terminator {
+                Terminator::Goto(next) => Terminator::Goto(resolve(next)),
+                Terminator::Branch { condition, taken, otherwise } => {
+                    let (taken, otherwise) = (resolve(taken), resolve(otherwise));
+                    Terminator::Branch { condition: *condition, taken, otherwise }
+                }
+                Terminator::Switch { index, targets } => {
+                    let targets = targets.iter().map(resolve).collect();
+                    Terminator::Switch { index: *index, targets }
+                }
+                Terminator::End => Terminator::End,
+            },
+            place: node.place,
+            post_dominator: node.post_dominator.as_ref().map(resolve),
+            merge: node.merge.as_ref().map(resolve),
+            traps: node.traps,
+            loops: outer.iter().copied().chain(node.loops.iter().map(resolve)).collect(),
+        }
     }
 }
 
-/// Cuts lines into blocks. What waits for other threads stands alone.
-fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
-    let mut raw = vec![Raw::default()];
-    let mut labels = HashMap::new();
-    let mut is_open = true;
-    for line in lines {
-        let starts = match &line {
-            Line::Label(_) => true,
-            Line::Instr(instr) => instr.waits(),
-            _ => false,
-        };
-        let is_fresh = raw.last().is_some_and(|block| block.instrs.is_empty());
-        if !is_open || (starts && !is_fresh) {
-            raw.push(Raw::default());
-            is_open = true;
-        }
-        let at = raw.len() - 1;
-        let block = &mut raw[at];
-        match line {
-            Line::Label(label) => {
-                labels.insert(label, at);
-            }
-            Line::Instr(instr) => {
-                is_open = !instr.waits();
-                block.place = Some(instr.place);
-                block.instrs.push(instr);
-            }
-            Line::Jump { condition, target, place } => {
-                (block.end, block.place, is_open) =
-                    (RawEnd::Jump(condition, target), Some(place), false);
-            }
-            Line::Switch { index, targets, place } => {
-                (block.end, block.place, is_open) =
-                    (RawEnd::Switch(index, targets), Some(place), false);
-            }
-            Line::Exit { condition, place, traps } => {
-                (block.end, block.place, is_open) =
-                    (RawEnd::Exit(condition, traps), Some(place), false);
-            }
+/// The first and the last block of each loop.
+fn spans(blocks: &[Block]) -> BTreeMap<BlockId, (BlockId, BlockId)> {
+    let mut spans: BTreeMap<BlockId, (BlockId, BlockId)> = BTreeMap::new();
+    for (at, block) in blocks.iter().enumerate() {
+        for header in &block.loops {
+            spans.entry(*header).or_insert((id(at), id(at))).1 = id(at);
         }
     }
-    (raw, labels)
-}
-
-/// The edges that threads take which do not abort the launch.
-fn without_traps(raw: &[Raw], successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut successors = successors.to_vec();
-    for (block, own) in raw.iter().zip(&mut successors) {
-        if let RawEnd::Exit(_, true) = block.end {
-            own.remove(0);
-        }
-    }
-    successors
-}
-
-/// The edges that close an endless loop are taken to lead to the end as well.
-fn post_dominators(
-    successors: &[Vec<usize>],
-    retreating: &[(usize, usize)],
-    last: usize,
-) -> Vec<Option<usize>> {
-    let mut successors = successors.to_vec();
-    let mut ends = vec![false; successors.len()];
-    for node in post_order(&reversed(&successors), last) {
-        ends[node] = true;
-    }
-    for &(latch, _) in retreating.iter().filter(|(latch, _)| !ends[*latch]) {
-        successors[latch].push(last);
-    }
-    immediate_dominators(&reversed(&successors), last)
+    spans
 }

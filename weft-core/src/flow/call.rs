@@ -3,36 +3,91 @@
 use std::collections::HashMap;
 
 use super::error::{LinkError, LinkErrorKind};
+use super::indirect::Names;
 use super::link::{Bound, Frame, Line, Linker};
+use super::operands;
 use super::program::{Condition, Instr, Operand, Operation, PlaceId, Reg};
 use super::scope::Declared;
+use super::sharing::{Call, MAX_CALLS};
 use crate::ptx::{self, Function, Instruction, Space, Variable, isa};
-
-/// Calls within calls that are linked in.
-const MAX_CALLS: usize = 64;
 
 impl<'m> Linker<'m> {
     pub(super) fn call(
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
-        operands: &'m [ptx::Operand],
         condition: Option<Condition>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
-        let list = |operand: Option<&ptx::Operand>| match operand {
-            Some(ptx::Operand::List(range)) => Some(range.clone()),
-            _ => None,
-        };
-        let results = list(operands.first());
-        let rest = operands.get(usize::from(results.is_some())..).unwrap_or(&[]);
-        let Some(ptx::Operand::Name(callee)) = rest.first() else {
+        let Some(call) = Call::of(self.module, frame.body, instruction) else {
             return Err(self.bad_operand(instruction, "a function's name"));
         };
-        let arguments = list(rest.get(1)).unwrap_or(0..0);
-        let (results, arguments) =
-            (frame.body.operands(&results.unwrap_or(0..0)), frame.body.operands(&arguments));
+        let ptx::Operand::Name(callee) = call.callee else {
+            return Err(self.bad_operand(instruction, "a function's name"));
+        };
         let name = self.module.name(*callee);
+        if self.functions.contains_key(name) {
+            return self.call_of(frame, instruction, &call, name, condition, place);
+        }
+        let (scopes, functions) = (&frame.scopes, &self.functions);
+        let names = Names { module: self.module, body: frame.body, scopes, functions };
+        match frame.definitions.targets(names, frame.scope, &call) {
+            Some(targets) => self.unless(condition, place, instruction.span, |linker| {
+                linker.dispatch(frame, instruction, &call, &targets, place)
+            }),
+            None => self.unlinked(frame, instruction, &call, condition, place, Operation::Call),
+        }
+    }
+
+    /// A call through a register: a switch over the addresses of its targets.
+    fn dispatch(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        call: &Call<'m>,
+        targets: &[&'m str],
+        place: PlaceId,
+    ) -> Result<(), LinkError> {
+        let span = instruction.span;
+        let address = self.source(frame, instruction, call.callee, ptx::Type::B64)?;
+        let (is_equal, select) = match self.module.address_size {
+            32 => ("setp.eq.u32", "selp.b32"),
+            _ => ("setp.eq.u64", "selp.b32"),
+        };
+        // An address that is none of the list gives an index behind the switch, which is undefined as the call is.
+        let mut index = Operand::Constant(targets.len() as u64);
+        let mut labels = Vec::with_capacity(targets.len());
+        for (at, target) in targets.iter().enumerate().rev() {
+            let own = self.functions.get(target).map_or(0, |own| operands::function_address(own));
+            let (is_it, next) = (self.new_register(), self.new_register());
+            let compared = [address, Operand::Constant(own)];
+            self.push(Line::Instr(computed(is_equal, is_it, &compared, place)), span)?;
+            let choices = [Operand::Constant(at as u64), index, Operand::Register(is_it)];
+            self.push(Line::Instr(computed(select, next, &choices, place)), span)?;
+            index = Operand::Register(next);
+            labels.push(self.new_label());
+        }
+        labels.reverse();
+        self.push(Line::Switch { index, targets: labels.clone(), place }, span)?;
+        let behind = self.new_label();
+        for (target, label) in targets.iter().zip(labels) {
+            self.push(Line::Label(label), span)?;
+            self.call_of(frame, instruction, call, target, None, place)?;
+            self.push(Line::Jump { condition: None, target: behind, place }, span)?;
+        }
+        self.push(Line::Label(behind), span)
+    }
+
+    /// A call of a known function.
+    fn call_of(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        call: &Call<'m>,
+        name: &'m str,
+        condition: Option<Condition>,
+        place: PlaceId,
+    ) -> Result<(), LinkError> {
         // A result that is also an argument would need memory of its own.
         let names = |operands: &[ptx::Operand]| -> Vec<&str> {
             operands
@@ -41,13 +96,18 @@ impl<'m> Linker<'m> {
                 .map(|name| self.module.name(name))
                 .collect()
         };
-        let shares = names(results).iter().any(|result| names(arguments).contains(result));
-        let is_linkable = !shares && !self.stack.contains(&name) && self.stack.len() < MAX_CALLS;
+        let arguments = names(call.arguments);
+        let shares = names(call.results).iter().any(|result| arguments.contains(result));
+        let is_linkable = !shares && !self.is_recursive(name) && self.stack.len() < MAX_CALLS;
         let function = self.functions.get(name).copied().filter(|_| is_linkable);
         match function {
             Some(function) if function.body.is_some() => {
                 self.unless(condition, place, instruction.span, |linker| {
-                    linker.linked_call(frame, instruction, function, results, arguments, place)
+                    if linker.sharing.as_ref().is_some_and(|sharing| sharing.is_shared(name)) {
+                        linker.shared_call(frame, instruction, function, call, place)
+                    } else {
+                        linker.linked_call(frame, instruction, function, call, place)
+                    }
                 })
             }
             Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
@@ -55,25 +115,46 @@ impl<'m> Linker<'m> {
             }
             function => {
                 let harmless = function.is_some() && matches!(name, "vprintf" | "malloc" | "free");
-                let mut dests = Vec::new();
-                for result in results {
-                    if let ptx::Operand::Name(result) = result
-                        && let Ok(Some(register)) = self.maybe_register(frame, *result)
-                    {
-                        dests.push(Some(register));
-                    }
-                }
-                let instr = Instr {
-                    operation: if harmless { Operation::External } else { Operation::Call },
-                    guard: condition,
-                    dests: dests.into(),
-                    sources: Box::new([]),
-                    address: None,
-                    place,
-                };
-                self.push(Line::Instr(instr), instruction.span)
+                let operation = if harmless { Operation::External } else { Operation::Call };
+                self.unlinked(frame, instruction, call, condition, place, operation)
             }
         }
+    }
+
+    fn is_recursive(&self, callee: &'m str) -> bool {
+        match (&self.sharing, self.stack.last()) {
+            (Some(sharing), Some(caller)) => sharing.is_recursive(caller, callee),
+            _ => self.stack.contains(&callee),
+        }
+    }
+
+    /// A call that stays one instruction.
+    fn unlinked(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        call: &Call<'m>,
+        condition: Option<Condition>,
+        place: PlaceId,
+        operation: Operation,
+    ) -> Result<(), LinkError> {
+        let mut dests = Vec::new();
+        for result in call.results {
+            if let ptx::Operand::Name(result) = result
+                && let Ok(Some(register)) = self.maybe_register(frame, *result)
+            {
+                dests.push(Some(register));
+            }
+        }
+        let instr = Instr {
+            operation,
+            guard: condition,
+            dests: dests.into(),
+            sources: Box::new([]),
+            address: None,
+            place,
+        };
+        self.push(Line::Instr(instr), instruction.span)
     }
 
     fn linked_call(
@@ -81,14 +162,14 @@ impl<'m> Linker<'m> {
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
         function: &'m Function,
-        results: &'m [ptx::Operand],
-        arguments: &'m [ptx::Operand],
+        call: &Call<'m>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
         let misfit = || LinkError {
             kind: LinkErrorKind::Call(self.module.name(function.name).into()),
             span: instruction.span,
         };
+        let &Call { results, arguments, .. } = call;
         if results.len() != function.returns.len() || arguments.len() < function.params.len() {
             return Err(misfit());
         }
@@ -145,14 +226,18 @@ impl<'m> Linker<'m> {
     }
 }
 
-fn moved(to: Reg, from: Operand, place: PlaceId) -> Instr {
-    let operation = isa::decode("mov.b64").map_or(Operation::Unknown, Operation::Known);
+/// An instruction that the linker adds.
+fn computed(mnemonic: &str, to: Reg, from: &[Operand], place: PlaceId) -> Instr {
     Instr {
-        operation,
+        operation: isa::decode(mnemonic).map_or(Operation::Unknown, Operation::Known),
         guard: None,
         dests: Box::new([Some(to)]),
-        sources: Box::new([from]),
+        sources: from.into(),
         address: None,
         place,
     }
+}
+
+pub(super) fn moved(to: Reg, from: Operand, place: PlaceId) -> Instr {
+    computed("mov.b64", to, &[from], place)
 }

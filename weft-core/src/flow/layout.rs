@@ -11,6 +11,8 @@ pub(crate) const LOCAL_WINDOW: u64 = 0x7e00_0000_0000_0000;
 pub(crate) const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
 /// The generic window of the constant space.
 pub(crate) const CONST_WINDOW: u64 = 0x7c00_0000_0000_0000;
+/// Where the addresses of functions start.
+pub(super) const FUNCTION_WINDOW: u64 = 0x7b00_0000_0000_0000;
 /// Bytes of each window.
 pub(crate) const WINDOW: u64 = 1 << 40;
 /// The first address of global variables; buffers of arguments lie below.

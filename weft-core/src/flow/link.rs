@@ -1,14 +1,18 @@
-//! One list of lines out of a kernel and the device functions it calls, all names resolved.
+//! Lists of lines out of a kernel and the device functions it calls, all names resolved.
 //!
 //! A function is linked in anew at each call, its parameters bound to the caller's: parameter memory is shared, not
-//! copied. Calls through registers, recursive calls and calls of functions without a body stay, as open operations.
+//! copied. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
+//! whose targets are not known, recursive calls and calls of functions without a body stay, as open operations.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::error::{LinkError, LinkErrorKind, MAX_LINES, undeclared};
+use super::indirect::{Definitions, Names};
 use super::layout::Layout;
 use super::program::{Condition, Instr, Operand, Param, Place, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
+use super::sharing::{Growth, Sharing};
 use crate::ptx::isa::{self, Effect};
 use crate::ptx::{
     self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable,
@@ -26,13 +30,30 @@ pub(super) enum Line {
     Jump { condition: Option<Condition>, target: Label, place: PlaceId },
     Switch { index: Operand, targets: Vec<Label>, place: PlaceId },
     Exit { condition: Option<Condition>, place: PlaceId, traps: bool },
+    Call { routine: RoutineId, place: PlaceId },
 }
+
+/// A function that is linked in once, or the kernel: an index into `Linked::functions`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RoutineId(pub(super) usize);
+
+/// The lines of one of them.
+#[derive(Debug)]
+pub(super) struct LinkedFunction {
+    pub(super) lines: Vec<Line>,
+    /// What its returns jump to.
+    pub(super) ret: Option<Label>,
+}
+
+/// By name; of several declarations the one with a body.
+pub(super) type Functions<'m> = HashMap<&'m str, &'m Function>;
 
 /// Everything the linker found.
 #[derive(Debug)]
 pub(super) struct Linked {
-    pub(super) lines: Vec<Line>,
-    pub(super) labels: u32,
+    /// Each behind those that it calls, the kernel last.
+    pub(super) functions: Vec<LinkedFunction>,
+    labels: u32,
     pub(super) registers: u32,
     pub(super) symbols: Vec<Symbol>,
     pub(super) params: Vec<Param>,
@@ -45,6 +66,13 @@ pub(super) struct Linked {
 pub(super) enum Bound {
     Memory(Space, u64),
     Register(Reg),
+}
+
+/// Where a function that is linked in once has its parameters and results.
+#[derive(Debug)]
+pub(super) struct Formals {
+    pub(super) params: Vec<Bound>,
+    pub(super) returns: Vec<Bound>,
 }
 
 /// One linked instance of a function.
@@ -60,25 +88,39 @@ pub(super) struct Frame<'m> {
     /// The source lines of the call, innermost first.
     pub(super) callers: Vec<(u32, u32, u32)>,
     pub(super) source: Vec<(u32, u32, u32)>,
+    pub(super) definitions: Definitions<'m>,
     ret: Option<Label>,
 }
 
 pub(super) struct Linker<'m> {
     pub(super) module: &'m Module,
-    pub(super) functions: HashMap<&'m str, &'m Function>,
+    pub(super) functions: Functions<'m>,
     pub(super) variables: HashMap<&'m str, &'m Variable>,
-    layout: Layout,
+    pub(super) layout: Layout,
     statics: HashMap<Span, u64>,
     pub(super) linked: Linked,
+    /// The lines of the routine that is being linked.
+    pub(super) lines: Vec<Line>,
+    /// Lines of all routines.
+    count: usize,
+    /// If some functions are linked in once.
+    pub(super) sharing: Option<Sharing<'m>>,
+    pub(super) routines: HashMap<&'m str, RoutineId>,
+    pub(super) formals: HashMap<&'m str, Rc<Formals>>,
     place_ids: HashMap<Place, PlaceId>,
     /// Functions that are being linked, outermost first.
     pub(super) stack: Vec<&'m str>,
 }
 
 /// Links a kernel.
-pub(super) fn link(module: &Module, kernel: &Function) -> Result<Linked, LinkError> {
+pub(super) fn link(
+    module: &Module,
+    kernel: &Function,
+    growth: Growth,
+) -> Result<Linked, LinkError> {
     let mut linker = Linker::new(module);
     linker.place_statics(kernel)?;
+    linker.sharing = Sharing::plan(module, &linker.functions, kernel, growth);
     let mut bound = HashMap::new();
     for variable in &kernel.params {
         let param = linker.layout.param(module, variable);
@@ -87,6 +129,7 @@ pub(super) fn link(module: &Module, kernel: &Function) -> Result<Linked, LinkErr
     }
     linker.function(kernel, bound, Vec::new(), None)?;
     let mut linked = linker.linked;
+    linked.functions.push(LinkedFunction { lines: linker.lines, ret: None });
     linked.static_shared = linker.layout.static_shared();
     linked.symbols = linker.layout.symbols;
     Ok(linked)
@@ -112,7 +155,7 @@ impl<'m> Linker<'m> {
             layout: Layout::new(),
             statics: HashMap::new(),
             linked: Linked {
-                lines: Vec::new(),
+                functions: Vec::new(),
                 labels: 0,
                 registers: 0,
                 symbols: Vec::new(),
@@ -120,6 +163,11 @@ impl<'m> Linker<'m> {
                 places: Vec::new(),
                 static_shared: 0,
             },
+            lines: Vec::new(),
+            count: 0,
+            sharing: None,
+            routines: HashMap::new(),
+            formals: HashMap::new(),
             place_ids: HashMap::new(),
             stack: Vec::new(),
         }
@@ -140,7 +188,12 @@ impl<'m> Linker<'m> {
                     used.push(variable);
                 }
             }
-            for name in body.operands.iter().filter_map(ptx::Operand::name) {
+            let listed = body.statements.iter().flat_map(|statement| match statement {
+                Statement::Targets(_, names) => names.as_slice(),
+                _ => &[],
+            });
+            let named = body.operands.iter().filter_map(ptx::Operand::name);
+            for name in named.chain(listed.copied()) {
                 let name = self.module.name(name);
                 if let Some(variable) = self.variables.get(name) {
                     used.push(variable);
@@ -166,7 +219,7 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    fn too_large(&self, variable: &Variable) -> LinkError {
+    pub(super) fn too_large(&self, variable: &Variable) -> LinkError {
         LinkError {
             kind: LinkErrorKind::Layout(self.module.name(variable.name).into()),
             span: variable.name,
@@ -202,10 +255,11 @@ impl<'m> Linker<'m> {
     }
 
     pub(super) fn push(&mut self, line: Line, span: Span) -> Result<(), LinkError> {
-        if self.linked.lines.len() >= MAX_LINES {
+        if self.count >= MAX_LINES {
             return Err(LinkError { kind: LinkErrorKind::Size, span });
         }
-        self.linked.lines.push(line);
+        self.count += 1;
+        self.lines.push(line);
         Ok(())
     }
 
@@ -231,14 +285,20 @@ impl<'m> Linker<'m> {
     ) -> Result<(), LinkError> {
         let Some(body) = &function.body else { return Ok(()) };
         self.stack.push(self.module.name(function.name));
+        let scopes = Scopes::collect(self.module, &body.statements);
+        let names =
+            Names { module: self.module, body, scopes: &scopes, functions: &self.functions };
+        let definitions = Definitions::of(names);
+        let variables = self.passed(body, &scopes)?;
         let mut frame = Frame {
             body,
-            scopes: Scopes::collect(self.module, &body.statements),
+            scopes,
+            definitions,
             scope: 0,
             bound,
             registers: HashMap::new(),
             labels: HashMap::new(),
-            variables: HashMap::new(),
+            variables,
             inlined: inlined_at(&body.statements),
             callers,
             source: Vec::new(),
@@ -326,7 +386,7 @@ impl<'m> Linker<'m> {
         let operands = frame.body.operands(&instruction.operands);
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
-            Some(Effect::Call) => self.call(frame, instruction, operands, condition, place),
+            Some(Effect::Call) => self.call(frame, instruction, condition, place),
             Some(Effect::Return) if frame.ret.is_some() => {
                 let target = frame.ret.unwrap_or(Label(0));
                 self.push(Line::Jump { condition, target, place }, instruction.span)

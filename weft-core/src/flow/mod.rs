@@ -5,13 +5,18 @@ mod blocks;
 mod call;
 mod dominators;
 mod error;
+mod indirect;
 mod layout;
 mod link;
 mod loops;
 mod operands;
+mod parameters;
 mod pointers;
 mod program;
+mod routine;
 mod scope;
+mod shared;
+mod sharing;
 mod sort;
 mod steps;
 
@@ -22,6 +27,7 @@ pub use program::{
     Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Pc, Place,
     PlaceId, Program, Reg, Special, Symbol, Terminator,
 };
+pub(crate) use sharing::Growth;
 pub use steps::{Even, Fetches, Step, Steps};
 
 use crate::ptx::{Function, Module};
@@ -31,8 +37,18 @@ use crate::ptx::{Function, Module};
 /// # Errors
 /// A name that nothing declares, an operand that does not fit its instruction, or code that grows beyond the limit.
 pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
-    let linked = link::link(module, kernel)?;
-    let mut program = blocks::build(linked);
+    build_within(module, kernel, Growth::DEFAULT)
+}
+
+/// The same, with functions linked in once where inlining would be more than this.
+pub(crate) fn build_within(
+    module: &Module,
+    kernel: &Function,
+    growth: Growth,
+) -> Result<Program, LinkError> {
+    let linked = link::link(module, kernel, growth)?;
+    let mut program =
+        blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
     pointers::mark(&mut program);
     (program.steps, program.fetches, program.even) = steps::find(&program);
     Ok(program)

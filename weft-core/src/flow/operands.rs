@@ -6,7 +6,7 @@ use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::Declared;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
-use crate::ptx::{self, Instruction, Space, Span, Type};
+use crate::ptx::{self, Function, Instruction, Space, Span, Type};
 
 /// What a name stands for as an operand.
 enum Meaning {
@@ -14,6 +14,8 @@ enum Meaning {
     /// The address of a variable in its space.
     Address(Space, u64),
     Special(Special),
+    /// The address of a function.
+    Function(u64),
     Opaque,
 }
 
@@ -198,6 +200,7 @@ impl<'m> Linker<'m> {
             Meaning::Address(Space::Shared, variable) => Operand::Shared { variable, offset },
             Meaning::Address(_, address) => Operand::Constant(address.wrapping_add_signed(offset)),
             Meaning::Special(special) => Operand::Special(special),
+            Meaning::Function(address) => Operand::Constant(address),
             Meaning::Opaque => Operand::Opaque,
         })
     }
@@ -223,7 +226,7 @@ impl<'m> Linker<'m> {
                 let offset = address.wrapping_add(offset);
                 Ok(Address { space: own, base: None, offset })
             }
-            Meaning::Special(_) | Meaning::Opaque => {
+            Meaning::Special(_) | Meaning::Function(_) | Meaning::Opaque => {
                 Err(self.bad_operand(instruction, "a register or a variable"))
             }
         }
@@ -252,7 +255,10 @@ impl<'m> Linker<'m> {
             let (space, address) = self.locate(frame, variable)?;
             return Ok(Meaning::Address(space, address));
         }
-        if self.functions.contains_key(text) || frame.scopes.targets(frame.scope, text).is_some() {
+        if let Some(function) = self.functions.get(text) {
+            return Ok(Meaning::Function(function_address(function)));
+        }
+        if frame.scopes.targets(frame.scope, text).is_some() {
             return Ok(Meaning::Opaque);
         }
         match text {
@@ -280,6 +286,11 @@ impl<'m> Linker<'m> {
     ) -> Result<Reg, LinkError> {
         self.maybe_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
     }
+}
+
+/// Addresses of functions are beyond all memory, and all different.
+pub(super) const fn function_address(function: &Function) -> u64 {
+    layout::FUNCTION_WINDOW + 16 * function.name.start as u64
 }
 
 /// Whether the machine runs an instruction with this effect, and so relies on its operands.

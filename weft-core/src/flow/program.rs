@@ -3,6 +3,12 @@
 //! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and laid out in it, so the least block is the least
 //! number; the last block is the only one that ends the thread, and it is empty; an instruction that waits for other
 //! threads (a barrier or an exchange) is a block of its own; every register index is below `registers`.
+//!
+//! A function that is linked in once for several calls has its instructions once, and blocks of its own for each path of
+//! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions
+//! called in it that lead only to the end of the thread; they are not in the loop.
+
+use std::collections::BTreeMap;
 
 use crate::ptx::isa::{Decoded, Effect};
 use crate::ptx::{Space, Span};
@@ -108,7 +114,7 @@ pub enum Operation {
     Known(Decoded),
     /// One that the table does not know, or whose modifiers it does not know.
     Unknown,
-    /// A call that cannot be linked in: through a register, recursive, or to a function without a body.
+    /// A call that cannot be linked in: of an unknown function, recursive, or of a function without a body.
     Call,
     /// A call of a known external function that touches no memory of the kernel: its results are open.
     External,
@@ -303,7 +309,7 @@ pub enum Holds {
 /// A linked kernel.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Instructions in block order.
+    /// Instructions, function by function, each in block order.
     pub code: Vec<Instr>,
     /// Blocks in sort order.
     pub blocks: Vec<Block>,
@@ -321,6 +327,8 @@ pub struct Program {
     pub static_shared: u64,
     /// Where the first instruction runs.
     pub entry: BlockId,
+    /// By header: the first and the last block of a loop.
+    pub spans: BTreeMap<BlockId, (BlockId, BlockId)>,
     /// What each register holds, by all its definitions.
     pub holds: Vec<Holds>,
     /// What loops add to registers that they only add to.
@@ -356,6 +364,13 @@ impl Program {
     pub fn instructions(&self, block: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
         let block = &self.blocks[block.index()];
         (block.first.0..block.end.0).map(|pc| (Pc(pc), &self.code[pc as usize]))
+    }
+
+    /// The blocks of a loop, ascending.
+    pub fn blocks_in(&self, header: BlockId) -> impl Iterator<Item = BlockId> {
+        let span = self.spans.get(&header).map(|(first, last)| first.0..last.0 + 1);
+        let is_in = move |at: &BlockId| self.blocks[at.index()].loops.contains(&header);
+        span.unwrap_or(0..0).map(BlockId).filter(is_in)
     }
 
     /// The variable in shared memory with this first byte, by index of the symbols.

@@ -30,11 +30,7 @@ const MAX_LINKS: usize = 16;
 pub(super) fn find(program: &Program) -> (Steps, Fetches, Even) {
     let (mut steps, mut fetches, mut even) = (Steps::new(), Fetches::new(), Even::new());
     let graph = Graph::of(program);
-    let headers = program.blocks.iter().flat_map(|block| block.loops.iter().copied());
-    let mut headers: Vec<_> = headers.collect();
-    headers.sort_unstable();
-    headers.dedup();
-    for header in headers {
+    for &header in program.spans.keys() {
         let inside = Inside::of(program, &graph, header);
         for (register, definitions) in &inside.definitions {
             let all: Option<Vec<_>> =
@@ -55,29 +51,30 @@ pub(super) fn find(program: &Program) -> (Steps, Fetches, Even) {
     (steps, fetches, even)
 }
 
-/// Where instructions stand, and which blocks dominate which.
+/// A definition: an instruction in one of the blocks that have it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+struct At {
+    block: usize,
+    pc: Pc,
+}
+
+/// Which blocks dominate which.
 struct Graph {
-    block_of: Vec<usize>,
     dominators: Vec<Option<usize>>,
 }
 
 impl Graph {
     fn of(program: &Program) -> Self {
-        let mut block_of = vec![0; program.code.len()];
-        for (at, block) in program.blocks.iter().enumerate() {
-            block_of[block.first.index()..block.end.index()].fill(at);
-        }
         let successors = |block: &super::Block| {
             block.terminator.successors().into_iter().map(BlockId::index).collect()
         };
         let graph: Vec<_> = program.blocks.iter().map(successors).collect();
-        Self { block_of, dominators: immediate_dominators(&graph, program.entry.index()) }
+        Self { dominators: immediate_dominators(&graph, program.entry.index()) }
     }
 
     /// Whether every path to `b` passes `a` before.
-    fn is_before(&self, a: Pc, b: Pc) -> bool {
-        let (first, second) = (self.block_of[a.index()], self.block_of[b.index()]);
-        if first == second { a < b } else { self.dominates(first, second) }
+    fn is_before(&self, a: At, b: At) -> bool {
+        if a.block == b.block { a.pc < b.pc } else { self.dominates(a.block, b.block) }
     }
 
     /// Whether every path to the second block passes the first before.
@@ -91,16 +88,16 @@ impl Graph {
 struct Inside<'p> {
     program: &'p Program,
     graph: &'p Graph,
-    definitions: BTreeMap<Reg, Vec<Pc>>,
+    definitions: BTreeMap<Reg, Vec<At>>,
 }
 
 impl<'p> Inside<'p> {
     fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
-        let mut definitions: BTreeMap<Reg, Vec<Pc>> = BTreeMap::new();
-        for block in program.blocks.iter().filter(|block| block.loops.contains(&header)) {
-            for at in block.first.0..block.end.0 {
-                for dest in program.code[at as usize].dests.iter().flatten() {
-                    definitions.entry(*dest).or_default().push(Pc(at));
+        let mut definitions: BTreeMap<Reg, Vec<At>> = BTreeMap::new();
+        for id in program.blocks_in(header) {
+            for (pc, instr) in program.instructions(id) {
+                for dest in instr.dests.iter().flatten() {
+                    definitions.entry(*dest).or_default().push(At { block: id.index(), pc });
                 }
             }
         }
@@ -108,16 +105,16 @@ impl<'p> Inside<'p> {
     }
 
     /// What a definition adds to its register, if it leads back to it.
-    fn step(&self, register: Reg, definition: Pc) -> Option<Step> {
+    fn step(&self, register: Reg, definition: At) -> Option<Step> {
         let (mut step, mut at) = (Step::new(), definition);
         for _ in 0..MAX_LINKS {
-            let (source, amount) = self.link(&self.program.code[at.index()])?;
+            let (source, amount) = self.link(&self.program.code[at.pc.index()])?;
             step.extend(amount);
             if source == register {
                 return Some(step);
             }
             let [only] = self.definitions.get(&source)?.as_slice() else { return None };
-            let is_whole = self.program.code[only.index()].guard.is_none();
+            let is_whole = self.program.code[only.pc.index()].guard.is_none();
             if !is_whole || !self.graph.is_before(*only, at) {
                 return None;
             }
@@ -127,27 +124,27 @@ impl<'p> Inside<'p> {
     }
 
     /// Whether definitions are one that every round passes once.
-    fn is_even(&self, header: BlockId, definitions: &[Pc]) -> bool {
+    fn is_even(&self, header: BlockId, definitions: &[At]) -> bool {
         let &[only] = definitions else { return false };
         let blocks = &self.program.blocks;
-        let own = self.graph.block_of[only.index()];
+        let own = only.block;
         let is_latch = |(_, block): &(usize, &super::Block)| {
             block.loops.contains(&header) && block.terminator.successors().contains(&header)
         };
         let passes = |(at, _)| at == own || self.graph.dominates(own, at);
-        self.program.code[only.index()].guard.is_none()
+        self.program.code[only.pc.index()].guard.is_none()
             && blocks[own].loops.last() == Some(&header)
             && blocks.iter().enumerate().filter(is_latch).all(passes)
     }
 
     /// The atomic that returns what a definition defines.
-    fn fetch(&self, definition: Pc) -> Option<Pc> {
-        let instr = &self.program.code[definition.index()];
+    fn fetch(&self, definition: At) -> Option<Pc> {
+        let instr = &self.program.code[definition.pc.index()];
         if let (Some(Opcode::Mov), [Operand::Register(source)]) =
             (instr.decoded().map(|decoded| decoded.row.opcode), &*instr.sources)
         {
             let [only] = self.definitions.get(source)?.as_slice() else { return None };
-            let is_atomic = self.program.code[only.index()].effect() == Effect::Atomic;
+            let is_atomic = self.program.code[only.pc.index()].effect() == Effect::Atomic;
             let is_before = self.graph.is_before(*only, definition);
             return if is_atomic && is_before { self.fetch(*only) } else { None };
         }
@@ -156,7 +153,7 @@ impl<'p> Inside<'p> {
             && instr.guard.is_none()
             && instr.dests.len() == 1
             && instr.address.is_some_and(is_fixed);
-        is_fetch.then_some(definition)
+        is_fetch.then_some(definition.pc)
     }
 
     /// The register that an instruction copies or adds to, and what it adds.

@@ -7,7 +7,7 @@
 mod bearing;
 mod control;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use bearing::reads_pointer_bits;
 
@@ -94,7 +94,10 @@ struct Marker<'p> {
     program: &'p Program,
     slice: Slice,
     dependences: Vec<Vec<BlockId>>,
-    block_of: Vec<BlockId>,
+    /// By instruction: the first one of its blocks.
+    first_of: Vec<Pc>,
+    /// By first instruction: the blocks, one for each path of calls.
+    blocks_at: BTreeMap<Pc, Vec<BlockId>>,
     writers: Vec<Vec<Pc>>,
     needed: Vec<bool>,
     live_blocks: Vec<bool>,
@@ -105,14 +108,17 @@ struct Marker<'p> {
 impl<'p> Marker<'p> {
     fn new(program: &'p Program) -> Self {
         let mut writers = vec![Vec::new(); program.registers as usize];
-        let mut block_of = vec![BlockId(0); program.code.len()];
-        for at in 0..program.blocks.len() {
-            let id = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
-            for (pc, instr) in program.instructions(id) {
-                block_of[pc.index()] = id;
-                for dest in instr.dests.iter().flatten() {
-                    writers[dest.index()].push(pc);
-                }
+        let mut first_of = vec![Pc(0); program.code.len()];
+        let mut blocks_at: BTreeMap<Pc, Vec<BlockId>> = BTreeMap::new();
+        for (block, at) in
+            program.blocks.iter().zip(0..).filter(|(block, _)| block.first < block.end)
+        {
+            first_of[block.first.index()..block.end.index()].fill(block.first);
+            blocks_at.entry(block.first).or_default().push(BlockId(at));
+        }
+        for (instr, at) in program.code.iter().zip(0..) {
+            for dest in instr.dests.iter().flatten() {
+                writers[dest.index()].push(Pc(at));
             }
         }
         Self {
@@ -123,7 +129,8 @@ impl<'p> Marker<'p> {
                 contents: Contents::default(),
             },
             dependences: control::dependences(program),
-            block_of,
+            first_of,
+            blocks_at,
             writers,
             needed: vec![false; program.registers as usize],
             live_blocks: vec![false; program.blocks.len()],
@@ -190,7 +197,11 @@ impl<'p> Marker<'p> {
                 self.contents_changed |= !std::mem::replace(kept, true);
             }
         }
-        self.keep_block(self.block_of[pc.index()]);
+        let first = self.first_of[pc.index()];
+        // Once for all instructions of a block: what is kept of them keeps the same branches.
+        for block in self.blocks_at.remove(&first).unwrap_or_default() {
+            self.keep_block(block);
+        }
     }
 
     fn keep_block(&mut self, block: BlockId) {

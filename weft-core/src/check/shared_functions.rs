@@ -1,0 +1,182 @@
+//! The law of functions that are linked in once: what is found is what is found in the inlined kernel.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::check_program;
+use crate::finding::{Class, Code, Report, Verdict};
+use crate::flow::{self, Growth};
+use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
+use crate::ptx::{self, Function, Module};
+
+/// Functions below the kernel; each calls only later ones.
+const FUNCTIONS: usize = 3;
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// Text of a random kernel and its functions.
+struct Writer {
+    dice: Dice,
+    labels: u32,
+    text: String,
+}
+
+impl Writer {
+    fn line(&mut self, text: &str) {
+        writeln!(self.text, "{text}").expect("a string takes all");
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("L{}", self.labels)
+    }
+
+    fn call(&mut self, callee: usize) {
+        self.line("{ .param .b32 a; .param .b32 b; st.param.b32 [a], %x;");
+        self.line(&format!("call (b), f{callee}, (a); ld.param.b32 %x, [b]; }}"));
+    }
+
+    /// Statements of a function, `own` for the kernel being 0.
+    fn body(&mut self, own: usize, depth: u32) {
+        for _ in 0..=self.dice.roll(3) {
+            match self.dice.roll(10) {
+                0 | 1 if own < FUNCTIONS => {
+                    let callee = own + 1 + usize::try_from(self.dice.roll(2)).unwrap_or(0);
+                    self.call(callee.min(FUNCTIONS));
+                }
+                2 if self.dice.roll(6) == 0 => {
+                    let at = 4 * self.dice.roll(3);
+                    self.line(&format!("st.shared.b32 [words+{at}], %x;"));
+                }
+                3 => self.line("st.shared.b32 [%cell], %x;"),
+                4 if self.dice.roll(2) == 0 => self.line("bar.sync 0;"),
+                5 => self.line("add.u32 %x, %x, 1;"),
+                6 | 7 if depth < 2 => self.branch(own, depth),
+                8 if depth < 2 => self.rounds(own, depth),
+                9 if self.dice.roll(4) == 0 => {
+                    let bit = 1 << self.dice.roll(6);
+                    let end = ["exit", "ret", "trap"][usize::try_from(self.dice.roll(3)).unwrap_or(0)];
+                    self.line(&format!(
+                        "and.b32 %t, %tid.x, {bit}; setp.ne.u32 %p, %t, 0; @%p {end};"
+                    ));
+                }
+                2 if self.dice.roll(6) == 0 => self.line("ld.shared.b32 %t, [words];"),
+                _ => self.line("ld.shared.b32 %t, [%cell];"),
+            }
+        }
+    }
+
+    fn branch(&mut self, own: usize, depth: u32) {
+        let (otherwise, behind) = (self.label(), self.label());
+        // Mostly by warp: lanes that part reach no barrier together.
+        let bit = 1 << if self.dice.roll(4) == 0 { self.dice.roll(5) } else { 5 };
+        match self.dice.roll(8) {
+            0 => self.line("and.b32 %t, %x, 1;"),
+            1 if own == 0 => self.line("ld.param.b32 %t, [n];"),
+            _ => self.line(&format!("and.b32 %t, %tid.x, {bit};")),
+        }
+        self.line(&format!("setp.ne.u32 %p, %t, 0; @%p bra {otherwise};"));
+        self.body(own, depth + 1);
+        self.line(&format!("bra {behind};\n{otherwise}:"));
+        self.body(own, depth + 1);
+        self.line(&format!("{behind}:"));
+    }
+
+    fn rounds(&mut self, own: usize, depth: u32) {
+        let (head, count) = (self.label(), format!("%i{depth}"));
+        self.line(&format!("mov.b32 {count}, 0;\n{head}:"));
+        self.body(own, depth + 1);
+        self.line(&format!(
+            "add.u32 {count}, {count}, 1; setp.lt.u32 %p, {count}, 2; @%p bra {head};"
+        ));
+    }
+
+    fn function(&mut self, own: usize) {
+        let head = if own == 0 {
+            ".entry k(.param .b32 n)".to_owned()
+        } else {
+            format!(".func (.param .b32 out) f{own}(.param .b32 in)")
+        };
+        self.line(&head);
+        self.line("{ .reg .b32 %x, %t, %cell, %i<3>; .reg .pred %p;");
+        self.line(
+            "mov.u32 %cell, words; mad.lo.u32 %cell, %tid.x, 4, %cell; add.u32 %cell, %cell, 16;",
+        );
+        self.line(if own == 0 { "mov.u32 %x, %tid.x;" } else { "ld.param.b32 %x, [in];" });
+        self.body(own, 0);
+        if own == 0 {
+            self.call(1);
+            self.call(2);
+        } else {
+            self.line("st.param.b32 [out], %x;");
+        }
+        self.line("ret; }");
+    }
+}
+
+fn text(seed: u64) -> String {
+    let mut writer = Writer { dice: Dice(seed), labels: 0, text: String::new() };
+    writer.line(".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 words[1024];");
+    for own in (0..=FUNCTIONS).rev() {
+        writer.function(own);
+    }
+    writer.text
+}
+
+fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
+    let program = flow::build_within(module, kernel, growth).expect("the text links");
+    check_program(module, kernel, &program, launch).expect("the launch fits")
+}
+
+/// The defects, without the instructions: of several that end a run the first may be another. What is open between two
+/// inlined instructions is settled where two others of the same lines race for certain.
+fn defects(report: &Report) -> BTreeSet<Code> {
+    let codes = report.findings.iter().map(|finding| finding.code);
+    codes.filter(|code| code.class() == Class::Defect).collect()
+}
+
+#[test]
+fn says_what_is_said_of_the_inlined_kernel() {
+    let (mut same, mut clean, mut refuted, mut coarser) = (0, 0, 0, 0);
+    for seed in 0..600_u64 {
+        let text = text(seed);
+        let module = ptx::parse(&text);
+        assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
+        let kernel = module.kernel("k").expect("the text declares it");
+        let options = Options {
+            warp_synchronous: seed % 3 == 1,
+            barrier_divergence: if seed % 3 == 2 {
+                BarrierDivergence::Cta
+            } else {
+                BarrierDivergence::Warp
+            },
+            ..Options::default()
+        };
+        let launch = Launch { block: Some(Dim3::line(64)), options, ..Launch::default() };
+        let inlined = checked(&module, kernel, Growth::DEFAULT, &launch);
+        let shared = checked(&module, kernel, Growth::NONE, &launch);
+        if inlined.verdict() == shared.verdict() {
+            same += 1;
+            assert_eq!(defects(&inlined), defects(&shared), "{seed}\n{text}");
+        } else {
+            assert_eq!(shared.verdict(), Verdict::Open, "{seed} {:?}\n{text}", inlined.findings);
+            coarser += 1;
+        }
+        clean += u32::from(shared.verdict() == Verdict::Clean);
+        refuted += u32::from(shared.verdict() == Verdict::Defect);
+        if shared.verdict() == Verdict::Clean {
+            let done = |report: &Report| (report.stats.thread_commands, report.stats.generations);
+            assert_eq!(done(&inlined), done(&shared), "{seed}\n{text}");
+        }
+    }
+    assert!(same > 590, "{coarser} are open that inlined are not");
+    assert!(clean > 100 && refuted > 100, "{clean} clean, {refuted} with defects");
+}

@@ -1,0 +1,141 @@
+//! Which functions a call through a register may reach: those of its `.calltargets`, or those whose addresses are all
+//! that is ever moved into the register (PTX ISA §9.7.12.5).
+
+use std::collections::{HashMap, HashSet};
+
+use super::link::Functions;
+use super::scope::{Declared, Scope, Scopes};
+use super::sharing::{Call, instructions};
+use crate::ptx::{Body, Instruction, Module, Operand, Span};
+
+/// What one definition puts into a register.
+#[derive(Clone, Copy, Debug)]
+enum Source<'m> {
+    Function(&'m str),
+    Register(Scope, &'m str),
+    Other,
+}
+
+/// What a body's registers are defined by, if it calls through any.
+#[derive(Debug, Default)]
+pub(super) struct Definitions<'m> {
+    sources: HashMap<(Scope, &'m str), Vec<Source<'m>>>,
+}
+
+/// A body's names.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'t, 'm> {
+    pub(super) module: &'m Module,
+    pub(super) body: &'m Body,
+    pub(super) scopes: &'t Scopes<'m>,
+    pub(super) functions: &'t Functions<'m>,
+}
+
+impl<'m> Definitions<'m> {
+    /// Collects the definitions of a body.
+    pub(super) fn of(names: Names<'_, 'm>) -> Self {
+        let is_indirect = |(_, instruction): &(Scope, &'m Instruction)| {
+            Call::of(names.module, names.body, instruction)
+                .and_then(|call| call.callee.name())
+                .is_some_and(|callee| !names.functions.contains_key(names.module.name(callee)))
+        };
+        let mut own = Self::default();
+        if !instructions(names.body).any(|at| is_indirect(&at)) {
+            return own;
+        }
+        for (scope, instruction) in instructions(names.body) {
+            let operands = names.body.operands(&instruction.operands);
+            let Some((first, read)) = operands.split_first() else { continue };
+            let mnemonic = names.module.name(instruction.mnemonic);
+            let is_callee = mnemonic.starts_with("call") && matches!(first, Operand::Name(_));
+            if is_callee {
+                continue;
+            }
+            let sources: Vec<_> = match (mnemonic, first, read) {
+                ("mov.u64" | "mov.b64" | "mov.u32" | "mov.b32", Operand::Name(_), [one]) => {
+                    vec![names.source(scope, one)]
+                }
+                (
+                    "selp.u64" | "selp.b64" | "selp.u32" | "selp.b32",
+                    Operand::Name(_),
+                    [a, b, _],
+                ) => {
+                    vec![names.source(scope, a), names.source(scope, b)]
+                }
+                _ => vec![Source::Other],
+            };
+            for register in names.written(first) {
+                if let Some(register) = names.register(scope, register) {
+                    own.sources.entry(register).or_default().extend(&sources);
+                }
+            }
+        }
+        own
+    }
+
+    /// The functions that a call may reach, in the order of its list or of the definitions; `None` if they are not known.
+    pub(super) fn targets(
+        &self,
+        names: Names<'_, 'm>,
+        scope: Scope,
+        call: &Call<'m>,
+    ) -> Option<Vec<&'m str>> {
+        if let Some(Operand::Name(list)) = call.list
+            && let Some((_, listed)) = names.scopes.targets(scope, names.module.name(*list))
+        {
+            let is_known = listed.iter().all(|name| names.functions.contains_key(name));
+            return is_known.then(|| listed.to_vec());
+        }
+        let Operand::Name(register) = call.callee else { return None };
+        let mut work = vec![names.register(scope, *register)?];
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        while let Some(register) = work.pop() {
+            if !seen.insert(register) {
+                continue;
+            }
+            for source in self.sources.get(&register)? {
+                match source {
+                    Source::Function(name) if found.contains(name) => {}
+                    Source::Function(name) => found.push(*name),
+                    Source::Register(scope, name) => work.push((*scope, name)),
+                    Source::Other => return None,
+                }
+            }
+        }
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+impl<'m> Names<'_, 'm> {
+    /// The register that a name stands for.
+    fn register(&self, scope: Scope, name: Span) -> Option<(Scope, &'m str)> {
+        let text = self.module.name(name);
+        match self.scopes.find(scope, text)? {
+            (scope, Declared::Register) => Some((scope, text)),
+            _ => None,
+        }
+    }
+
+    fn source(&self, scope: Scope, operand: &Operand) -> Source<'m> {
+        let Operand::Name(name) = operand else { return Source::Other };
+        let text = self.module.name(*name);
+        match (self.register(scope, *name), self.scopes.find(scope, text)) {
+            (Some((scope, name)), _) => Source::Register(scope, name),
+            (None, None) if self.functions.contains_key(text) => Source::Function(text),
+            _ => Source::Other,
+        }
+    }
+
+    /// The names in an operand that an instruction may write.
+    fn written(&self, operand: &Operand) -> Vec<Span> {
+        match operand {
+            Operand::Vector(parts) | Operand::Pair(parts) | Operand::List(parts) => {
+                let parts = self.body.operands(parts);
+                parts.iter().flat_map(|part| self.written(part)).collect()
+            }
+            Operand::Selected(name) => vec![*name],
+            Operand::Address { .. } => Vec::new(),
+            other => other.name().into_iter().collect(),
+        }
+    }
+}

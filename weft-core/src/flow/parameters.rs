@@ -1,0 +1,163 @@
+//! The variables that callers pass parameters in, so that all callers of a function can use one place for them.
+//!
+//! PTX wants the stores of arguments to stand right before the call and the loads of results right behind it (PTX ISA
+//! §5.1.6.2). Where that holds, nothing else needs the variable between them, and a function that is not called while it
+//! runs already can have its parameters and results at one address for all calls.
+
+use std::collections::HashMap;
+
+use super::indirect::Names;
+use super::scope::{Declared, Scope};
+use super::sharing::Call;
+use crate::ptx::isa::{self, Effect};
+use crate::ptx::{Function, Instruction, Operand, Space, Span, Statement, Variable};
+
+/// How a variable is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Stored to or loaded from, in a straight piece of code.
+    Store(u32),
+    Load(u32),
+    /// By a call, which ends a straight piece of code.
+    Argument(u32),
+    Result(u32),
+    Other,
+}
+
+/// By variable.
+pub(super) type Uses = HashMap<Span, Vec<Use>>;
+
+/// The uses of a body's variables for parameters.
+pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
+    let mut uses = Uses::new();
+    let formals: Vec<_> =
+        function.params.iter().chain(&function.returns).map(|own| own.name).collect();
+    let is_formal = |name: &str| formals.iter().any(|own| names.module.name(*own) == name);
+    let (mut piece, mut scopes, mut opened) = (0, vec![0], 0);
+    for statement in &names.body.statements {
+        let instruction = match statement {
+            Statement::Instruction(instruction) => instruction,
+            Statement::Open => {
+                opened += 1;
+                scopes.push(opened);
+                continue;
+            }
+            Statement::Close => {
+                scopes.pop();
+                continue;
+            }
+            Statement::Label(_) => {
+                piece += 1;
+                continue;
+            }
+            _ => continue,
+        };
+        let scope = scopes.last().copied().unwrap_or(0);
+        let mut note = |name: Span, how: Use| {
+            let own = names.module.name(name);
+            let found = names.scopes.find(scope, own).filter(|_| !is_formal(own));
+            if let Some((_, Declared::Variable(variable))) = found {
+                uses.entry(variable.name).or_default().push(how);
+            }
+        };
+        if let Some(call) = Call::of(names.module, names.body, instruction) {
+            call.arguments
+                .iter()
+                .filter_map(Operand::name)
+                .for_each(|own| note(own, Use::Argument(piece)));
+            call.results
+                .iter()
+                .filter_map(Operand::name)
+                .for_each(|own| note(own, Use::Result(piece)));
+        } else {
+            let operands = names.body.operands(&instruction.operands);
+            accesses(names, instruction, operands, piece, &mut note);
+        }
+        let mnemonic = names.module.name(instruction.mnemonic);
+        let effect = isa::decode(mnemonic).map(|decoded| decoded.row.effect);
+        if effect.is_some_and(|effect| {
+            matches!(effect, Effect::Branch | Effect::Call | Effect::Return | Effect::Exit)
+        }) {
+            piece += 1;
+        }
+    }
+    uses
+}
+
+/// Notes the names in the operands of an instruction that is no call.
+fn accesses(
+    names: Names<'_, '_>,
+    instruction: &Instruction,
+    operands: &[Operand],
+    piece: u32,
+    note: &mut impl FnMut(Span, Use),
+) {
+    let mnemonic = names.module.name(instruction.mnemonic);
+    for operand in operands {
+        let how = match operand {
+            Operand::Address { .. } if mnemonic.starts_with("st.param") => Use::Store(piece),
+            Operand::Address { .. } if mnemonic.starts_with("ld.param") => Use::Load(piece),
+            Operand::Vector(parts) | Operand::Pair(parts) | Operand::List(parts) => {
+                accesses(names, instruction, names.body.operands(parts), piece, note);
+                continue;
+            }
+            _ => Use::Other,
+        };
+        if let Some(name) = operand.name() {
+            note(name, how);
+        }
+    }
+}
+
+/// Whether a call passes a function's parameters in variables that can lie where the function has them.
+pub(super) fn fit(
+    names: Names<'_, '_>,
+    scope: Scope,
+    call: &Call<'_>,
+    callee: &str,
+    uses: &Uses,
+) -> bool {
+    let Some(function) = names.functions.get(callee) else { return false };
+    let is_direct = call.callee.name().is_some_and(|own| names.module.name(own) == callee);
+    let passed = |variable: &Variable, operand: &Operand, is_result: bool| {
+        if variable.space == Space::Register {
+            return true;
+        }
+        let Some(own) = variable_of(names, scope, operand) else { return false };
+        is_direct
+            && own.space == Space::Param
+            && own.size() == variable.size()
+            && own.alignment() <= variable.alignment()
+            && uses.get(&own.name).is_some_and(|uses| is_passed(uses, is_result))
+    };
+    call.results.len() == function.returns.len()
+        && call.arguments.len() >= function.params.len()
+        && function.params.iter().zip(call.arguments).all(|(own, given)| passed(own, given, false))
+        && function.returns.iter().zip(call.results).all(|(own, given)| passed(own, given, true))
+}
+
+/// The variable of a body that an operand names.
+pub(super) fn variable_of<'m>(
+    names: Names<'_, 'm>,
+    scope: Scope,
+    operand: &Operand,
+) -> Option<&'m Variable> {
+    let Operand::Name(name) = operand else { return None };
+    match names.scopes.find(scope, names.module.name(*name))? {
+        (_, Declared::Variable(variable)) => Some(variable),
+        _ => None,
+    }
+}
+
+/// Whether one call alone uses a variable, and what stands around it only fills or reads it.
+fn is_passed(uses: &[Use], is_result: bool) -> bool {
+    let call = |own: &Use| match own {
+        Use::Argument(piece) if !is_result => Some(*piece),
+        Use::Result(piece) if is_result => Some(*piece),
+        _ => None,
+    };
+    let Some(piece) = uses.iter().find_map(call) else { return false };
+    let around = if is_result { Use::Load(piece + 1) } else { Use::Store(piece) };
+    let calls = uses.iter().filter(|own| call(own).is_some()).count();
+    calls == 1 && uses.iter().all(|own| *own == around || call(own).is_some())
+}

@@ -1,0 +1,275 @@
+//! One function as blocks in sort order, with post-dominators and natural loops: the kernel with all that is inlined
+//! into it, or a function that is linked in once for all its calls.
+//!
+//! A block that calls is an edge to the block behind the call, and to the end of the thread where the callee may end
+//! there. Sort order, post-dominators and loops of such a graph, put together along the calls, are those of the graph
+//! in which every call is inlined: a callee has one entry, and one way back to each caller. The same holds of the graph
+//! without the edges on which threads trap.
+
+use std::collections::{HashMap, HashSet};
+
+use super::dominators::{immediate_dominators, post_order, reversed};
+use super::link::{Label, Line, LinkedFunction, RoutineId};
+use super::loops::{self, Loops};
+use super::program::{BlockId, Condition, Instr, Operand, PlaceId, Terminator};
+use super::sort;
+
+/// A block of a routine. Ids of blocks count within the routine; behind its blocks come the way back to the caller and
+/// the end of the thread.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) instrs: Vec<Instr>,
+    pub(super) terminator: Terminator,
+    /// Called before the terminator goes on.
+    pub(super) callee: Option<RoutineId>,
+    pub(super) place: PlaceId,
+    pub(super) post_dominator: Option<BlockId>,
+    /// The same for threads that do not trap.
+    pub(super) merge: Option<BlockId>,
+    /// Whether threads that it leads to the end abort the launch.
+    pub(super) traps: bool,
+    pub(super) loops: Box<[BlockId]>,
+    /// Whether it may come back to the caller.
+    pub(super) comes_back: bool,
+}
+
+/// A function's blocks in sort order.
+#[derive(Debug)]
+pub(super) struct Routine {
+    pub(super) nodes: Vec<Node>,
+    pub(super) entry: BlockId,
+    outcome: Outcome,
+    /// Of threads that do not trap in it.
+    untrapped: Outcome,
+    pub(super) is_irreducible: bool,
+}
+
+/// What may become of a thread in a function.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// It comes back to the caller.
+    returns: bool,
+    /// It ends, or runs for ever.
+    ends: bool,
+}
+
+/// A block in the order of the text.
+#[derive(Debug, Default)]
+struct Raw {
+    instrs: Vec<Instr>,
+    end: RawEnd,
+    place: Option<PlaceId>,
+}
+
+#[derive(Debug, Default)]
+enum RawEnd {
+    /// Falls into the next block.
+    #[default]
+    Next,
+    Jump(Option<Condition>, Label),
+    Switch(Operand, Vec<Label>),
+    /// The flag says that the launch is aborted.
+    Exit(Option<Condition>, bool),
+    /// Calls a routine, and goes on behind it.
+    Call(RoutineId),
+}
+
+/// Cuts a function into blocks. The routines it calls are in `routines`.
+pub(super) fn build(function: LinkedFunction, routines: &[Routine]) -> Routine {
+    let (mut raw, labels) = split(function.lines);
+    let (back, last) = (raw.len(), raw.len() + 1);
+    let label = |label: &Label| match labels.get(label) {
+        Some(&at) => at,
+        None if function.ret == Some(*label) => back,
+        None => last,
+    };
+    let mut successors: Vec<Vec<usize>> = Vec::with_capacity(raw.len() + 2);
+    let mut untrapped = Vec::with_capacity(raw.len() + 2);
+    for (at, block) in raw.iter().enumerate() {
+        // Behind the text of a function stands its way back.
+        let next = if at + 1 < back || function.ret.is_some() { at + 1 } else { last };
+        let called = |Outcome { returns, ends }: Outcome| {
+            returns.then_some(next).into_iter().chain(ends.then_some(last)).collect()
+        };
+        let all = match &block.end {
+            RawEnd::Next => vec![next],
+            RawEnd::Jump(None, target) => vec![label(target)],
+            RawEnd::Jump(Some(_), target) => vec![label(target), next],
+            RawEnd::Switch(_, targets) => targets.iter().map(label).collect(),
+            RawEnd::Exit(None, _) => vec![last],
+            RawEnd::Exit(Some(_), _) => vec![last, next],
+            RawEnd::Call(callee) => called(routines[callee.0].outcome),
+        };
+        untrapped.push(match &block.end {
+            RawEnd::Exit(_, true) => all[1..].to_vec(),
+            RawEnd::Call(callee) => called(routines[callee.0].untrapped),
+            _ => all.clone(),
+        });
+        successors.push(all);
+    }
+    for graph in [&mut successors, &mut untrapped] {
+        graph.extend([vec![last], Vec::new()]);
+    }
+    let shape = Shape::of(successors, &untrapped, back);
+    let mut nodes = Vec::with_capacity(shape.order.len());
+    for &at in &shape.order {
+        let Raw { instrs, end, place } = std::mem::take(&mut raw[at]);
+        let traps = matches!(end, RawEnd::Exit(_, true));
+        let targets: Vec<_> = shape.successors[at].iter().map(|&to| shape.number[to]).collect();
+        let callee = if let RawEnd::Call(callee) = end { Some(callee) } else { None };
+        nodes.push(Node {
+            instrs,
+            terminator: terminator(end, &targets),
+            callee,
+            place: place.unwrap_or(PlaceId(0)),
+            post_dominator: shape.ways.post_dominators[at].map(|to| shape.number[to]),
+            merge: shape.merge(at).map(|to| shape.number[to]),
+            traps,
+            loops: shape.loops.headers(at).into_iter().map(|own| shape.number[own]).collect(),
+            comes_back: shape.ways.comes_back[at],
+        });
+    }
+    Routine {
+        nodes,
+        entry: shape.number[0],
+        outcome: shape.ways.outcome,
+        untrapped: shape.untrapped.outcome,
+        is_irreducible: shape.loops.is_irreducible,
+    }
+}
+
+/// What a function's graph says about its blocks.
+struct Shape {
+    successors: Vec<Vec<usize>>,
+    loops: Loops,
+    /// Blocks in sort order, without the way back and the end.
+    order: Vec<usize>,
+    number: Vec<BlockId>,
+    ways: Ways,
+    untrapped: Ways,
+}
+
+impl Shape {
+    /// Of a graph whose last two nodes are the way back and the end, and of the same without traps.
+    fn of(successors: Vec<Vec<usize>>, untrapped: &[Vec<usize>], back: usize) -> Self {
+        let loops = loops::find(&successors, 0);
+        let mut reachable = post_order(&successors, 0);
+        reachable.sort_unstable();
+        let mut order = sort::order(&successors, &reachable, &loops);
+        order.retain(|&at| at < back);
+        let mut number = vec![BlockId(0); successors.len()];
+        for (at, &block) in order.iter().chain(&[back, back + 1]).enumerate() {
+            number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
+        }
+        let ways = Ways::of(&successors, &loops.retreating, back);
+        let untrapped = Ways::of(untrapped, &loops.retreating, back);
+        Self { successors, loops, order, number, ways, untrapped }
+    }
+
+    /// Where threads that do not trap pass next.
+    fn merge(&self, at: usize) -> Option<usize> {
+        self.untrapped.post_dominators[at].or(self.ways.post_dominators[at])
+    }
+}
+
+/// Where a graph leads.
+struct Ways {
+    post_dominators: Vec<Option<usize>>,
+    comes_back: Vec<bool>,
+    outcome: Outcome,
+}
+
+impl Ways {
+    fn of(successors: &[Vec<usize>], retreating: &[(usize, usize)], back: usize) -> Self {
+        let last = back + 1;
+        let ending = ending(successors, retreating, last);
+        let ways = reversed(&ending);
+        let mut comes_back = vec![false; successors.len()];
+        for node in post_order(&ways, back) {
+            comes_back[node] = true;
+        }
+        let reachable: HashSet<_> = post_order(successors, 0).into_iter().collect();
+        let ends = ways[last].iter().any(|from| *from != back && reachable.contains(from));
+        Self {
+            post_dominators: immediate_dominators(&ways, last),
+            comes_back,
+            outcome: Outcome { returns: reachable.contains(&back), ends },
+        }
+    }
+}
+
+/// The graph in which every node leads to the end: the edges that close an endless loop are taken to lead there as well.
+fn ending(
+    successors: &[Vec<usize>],
+    retreating: &[(usize, usize)],
+    last: usize,
+) -> Vec<Vec<usize>> {
+    let mut successors = successors.to_vec();
+    let mut ends = vec![false; successors.len()];
+    for node in post_order(&reversed(&successors), last) {
+        ends[node] = true;
+    }
+    for &(latch, _) in retreating.iter().filter(|(latch, _)| !ends[*latch]) {
+        successors[latch].push(last);
+    }
+    successors
+}
+
+fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
+    match (end, targets) {
+        (
+            RawEnd::Jump(Some(condition), _) | RawEnd::Exit(Some(condition), _),
+            &[taken, otherwise],
+        ) => {
+            if taken == otherwise {
+                Terminator::Goto(taken)
+            } else {
+                Terminator::Branch { condition, taken, otherwise }
+            }
+        }
+        (RawEnd::Switch(index, _), targets) => {
+            Terminator::Switch { index, targets: targets.into() }
+        }
+        (_, &[next, ..]) => Terminator::Goto(next),
+        (_, []) => Terminator::End,
+    }
+}
+
+/// Cuts lines into blocks. What waits for other threads stands alone, and so does a call.
+fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
+    let mut raw = vec![Raw::default()];
+    let mut labels = HashMap::new();
+    let mut is_open = true;
+    for line in lines {
+        let starts = match &line {
+            Line::Label(_) => true,
+            Line::Instr(instr) => instr.waits(),
+            _ => false,
+        };
+        let is_fresh = raw.last().is_some_and(|block| block.instrs.is_empty());
+        if !is_open || (starts && !is_fresh) {
+            raw.push(Raw::default());
+            is_open = true;
+        }
+        let at = raw.len() - 1;
+        let block = &mut raw[at];
+        let end = match line {
+            Line::Label(label) => {
+                labels.insert(label, at);
+                continue;
+            }
+            Line::Instr(instr) => {
+                is_open = !instr.waits();
+                block.place = Some(instr.place);
+                block.instrs.push(instr);
+                continue;
+            }
+            Line::Jump { condition, target, place } => (RawEnd::Jump(condition, target), place),
+            Line::Switch { index, targets, place } => (RawEnd::Switch(index, targets), place),
+            Line::Exit { condition, place, traps } => (RawEnd::Exit(condition, traps), place),
+            Line::Call { routine, place } => (RawEnd::Call(routine), place),
+        };
+        (block.end, block.place, is_open) = (end.0, Some(end.1), false);
+    }
+    (raw, labels)
+}

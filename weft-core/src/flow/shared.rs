@@ -1,0 +1,118 @@
+//! Calls of functions that are linked in once: their parameters and results are in one place for all callers.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::call::moved;
+use super::error::LinkError;
+use super::indirect::Names;
+use super::link::{Bound, Formals, Frame, Line, LinkedFunction, Linker, RoutineId};
+use super::parameters::variable_of;
+use super::program::{Operand, PlaceId};
+use super::scope::Scopes;
+use super::sharing::{Call, instructions};
+use crate::ptx::{self, Body, Function, Instruction, Space, Span, Variable};
+
+impl<'m> Linker<'m> {
+    pub(super) fn shared_call(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        function: &'m Function,
+        call: &Call<'m>,
+        place: PlaceId,
+    ) -> Result<(), LinkError> {
+        let span = instruction.span;
+        let formals = self.formals(function)?;
+        for ((own, given), param) in formals.params.iter().zip(call.arguments).zip(&function.params)
+        {
+            if let Bound::Register(register) = own {
+                let source = self.source(frame, instruction, given, param.ty)?;
+                self.push(Line::Instr(moved(*register, source, place)), span)?;
+            }
+        }
+        let routine = self.routine(function)?;
+        self.push(Line::Call { routine, place }, span)?;
+        for (own, given) in formals.returns.iter().zip(call.results) {
+            if let (Bound::Register(register), ptx::Operand::Name(name)) = (own, given) {
+                let to = self.named_register(frame, *name)?;
+                self.push(Line::Instr(moved(to, Operand::Register(*register), place)), span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Links a function on its own, once.
+    fn routine(&mut self, function: &'m Function) -> Result<RoutineId, LinkError> {
+        let name = self.module.name(function.name);
+        if let Some(known) = self.routines.get(name) {
+            return Ok(*known);
+        }
+        let formals = self.formals(function)?;
+        let params = function.params.iter().zip(&formals.params);
+        let returns = function.returns.iter().zip(&formals.returns);
+        let bound: HashMap<_, _> =
+            params.chain(returns).map(|(own, at)| (self.module.name(own.name), *at)).collect();
+        let callers_lines = std::mem::take(&mut self.lines);
+        let ret = Some(self.new_label());
+        self.function(function, bound, Vec::new(), ret)?;
+        let lines = std::mem::replace(&mut self.lines, callers_lines);
+        self.linked.functions.push(LinkedFunction { lines, ret });
+        let id = RoutineId(self.linked.functions.len() - 1);
+        self.routines.insert(name, id);
+        Ok(id)
+    }
+
+    fn formals(&mut self, function: &'m Function) -> Result<Rc<Formals>, LinkError> {
+        let name = self.module.name(function.name);
+        if let Some(known) = self.formals.get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let mut place = |variable: &Variable| {
+            if variable.space == Space::Register {
+                return Ok(Bound::Register(self.new_register()));
+            }
+            let address = self.layout.place(self.module, variable);
+            let address = address.ok_or_else(|| self.too_large(variable))?;
+            Ok(Bound::Memory(Space::Local, address))
+        };
+        let params = function.params.iter().map(&mut place).collect::<Result<_, _>>()?;
+        let returns = function.returns.iter().map(&mut place).collect::<Result<_, _>>()?;
+        let formals = Rc::new(Formals { params, returns });
+        self.formals.insert(name, Rc::clone(&formals));
+        Ok(formals)
+    }
+
+    /// The variables of a body that lie where functions that are linked in once have their parameters and results.
+    pub(super) fn passed(
+        &mut self,
+        body: &'m Body,
+        scopes: &Scopes<'m>,
+    ) -> Result<HashMap<Span, u64>, LinkError> {
+        let mut passed = HashMap::new();
+        if self.sharing.is_none() {
+            return Ok(passed);
+        }
+        for (scope, instruction) in instructions(body) {
+            let Some(call) = Call::of(self.module, body, instruction) else { continue };
+            let Some(callee) = call.callee.name() else { continue };
+            let name = self.module.name(callee);
+            let is_shared = self.sharing.as_ref().is_some_and(|sharing| sharing.is_shared(name));
+            let Some(function) = self.functions.get(name).copied().filter(|_| is_shared) else {
+                continue;
+            };
+            let formals = self.formals(function)?;
+            let params = formals.params.iter().zip(call.arguments);
+            let returns = formals.returns.iter().zip(call.results);
+            let names = Names { module: self.module, body, scopes, functions: &self.functions };
+            for (own, given) in params.chain(returns) {
+                if let (Bound::Memory(_, at), Some(variable)) =
+                    (own, variable_of(names, scope, given))
+                {
+                    passed.insert(variable.name, *at);
+                }
+            }
+        }
+        Ok(passed)
+    }
+}

@@ -1,0 +1,226 @@
+//! Which functions a kernel calls, how much code they are, and which of them are linked in once for all their calls.
+//!
+//! Inlining is exact and costs code; a function that is linked in once has one set of registers, which what goes by
+//! registers alone (the slice, what a register holds) sees written by all its callers. So functions are inlined as long
+//! as the kernel does not grow too much. Silence: a function that nothing shares is inlined at each call.
+
+use std::collections::{HashMap, HashSet};
+
+use super::indirect::{Definitions, Names};
+use super::link::Functions;
+use super::parameters;
+use super::scope::{Scope, Scopes};
+use crate::ptx::isa::{self, Effect};
+use crate::ptx::{self, Function, Instruction, Module, Statement};
+
+/// Calls within calls that are linked in.
+pub(super) const MAX_CALLS: usize = 64;
+
+/// What inlining may make of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    /// How many times the statements of the kernel and all its functions.
+    times: u64,
+    /// Statements that it may have in any case.
+    free: u64,
+}
+
+impl Growth {
+    /// Up to tenfold, or to a size that costs nothing.
+    pub(crate) const DEFAULT: Self = Self { times: 10, free: 1000 };
+    /// None.
+    #[cfg(test)]
+    pub(crate) const NONE: Self = Self { times: 0, free: 0 };
+}
+
+/// The functions that are linked in once, and the calls that are not linked in.
+#[derive(Debug)]
+pub(super) struct Sharing<'m> {
+    shared: HashSet<&'m str>,
+    /// Caller and callee: calls that lead back to a function that is being called.
+    recursive: HashSet<(&'m str, &'m str)>,
+}
+
+impl<'m> Sharing<'m> {
+    /// Counts what inlining would make of a kernel; `None` if that is not too much.
+    pub(super) fn plan(
+        module: &'m Module,
+        functions: &Functions<'m>,
+        kernel: &'m Function,
+        growth: Growth,
+    ) -> Option<Self> {
+        let graph = CallGraph::of(module, functions, kernel);
+        let is_large = graph.inlined > growth.free
+            && graph.inlined > graph.statements.saturating_mul(growth.times);
+        if !is_large || graph.height > MAX_CALLS {
+            return None;
+        }
+        let is_shared = |(_, (count, fits)): &(&&str, &(u32, bool))| *count > 1 && *fits;
+        let shared = graph.calls.iter().filter(is_shared).map(|(name, _)| *name).collect();
+        Some(Self { shared, recursive: graph.recursive })
+    }
+
+    pub(super) fn is_shared(&self, callee: &str) -> bool {
+        self.shared.contains(callee)
+    }
+
+    pub(super) fn is_recursive(&self, caller: &'m str, callee: &'m str) -> bool {
+        self.recursive.contains(&(caller, callee))
+    }
+}
+
+/// What a kernel calls.
+#[derive(Debug, Default)]
+struct CallGraph<'m> {
+    /// By callee: its calls in the text, and whether all of them can use one copy of its parameters.
+    calls: HashMap<&'m str, (u32, bool)>,
+    recursive: HashSet<(&'m str, &'m str)>,
+    /// In the text of all functions, and once all calls are inlined.
+    statements: u64,
+    inlined: u64,
+    /// Calls within calls, the kernel included.
+    height: usize,
+}
+
+/// A function on the way of the search.
+struct Visit<'m> {
+    name: &'m str,
+    callees: Vec<&'m str>,
+    next: usize,
+    /// Of the calls behind it.
+    inlined: u64,
+    height: usize,
+}
+
+impl<'m> CallGraph<'m> {
+    fn of(module: &'m Module, functions: &Functions<'m>, kernel: &'m Function) -> Self {
+        let mut graph = Self::default();
+        let mut done: HashMap<&str, (u64, usize)> = HashMap::new();
+        let mut stack = vec![graph.visit(module, functions, kernel)];
+        let mut open = HashSet::from([module.name(kernel.name)]);
+        while let Some(visit) = stack.last_mut() {
+            let Some(&callee) = visit.callees.get(visit.next) else {
+                let (name, inlined, height) = (visit.name, visit.inlined, visit.height);
+                (graph.inlined, graph.height) = (inlined, height);
+                done.insert(name, (inlined, height));
+                open.remove(name);
+                stack.pop();
+                continue;
+            };
+            if let Some(&(inlined, height)) = done.get(callee) {
+                visit.inlined = visit.inlined.saturating_add(inlined);
+                visit.height = visit.height.max(height + 1);
+                visit.next += 1;
+            } else if open.contains(callee) {
+                graph.recursive.insert((visit.name, callee));
+                visit.next += 1;
+            } else if let Some(function) = functions.get(callee) {
+                open.insert(callee);
+                let visit = graph.visit(module, functions, function);
+                stack.push(visit);
+            }
+        }
+        graph
+    }
+
+    fn visit(
+        &mut self,
+        module: &'m Module,
+        functions: &Functions<'m>,
+        function: &'m Function,
+    ) -> Visit<'m> {
+        let mut callees = Vec::new();
+        let mut size = 1;
+        if let Some(body) = &function.body {
+            size += body.statements.len() as u64;
+            let scopes = Scopes::collect(module, &body.statements);
+            let names = Names { module, body, scopes: &scopes, functions };
+            let definitions = Definitions::of(names);
+            let uses = parameters::uses(names, function);
+            for (scope, instruction) in instructions(body) {
+                let Some(call) = Call::of(module, body, instruction) else { continue };
+                for callee in call.callees(names, &definitions, scope) {
+                    let calls = self.calls.entry(callee).or_insert((0, true));
+                    calls.0 += 1;
+                    calls.1 &= parameters::fit(names, scope, &call, callee, &uses);
+                    callees.push(callee);
+                }
+            }
+        }
+        self.statements += size;
+        Visit { name: module.name(function.name), callees, next: 0, inlined: size, height: 1 }
+    }
+}
+
+/// `call (results), callee, (arguments), list`.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'m> {
+    pub(super) results: &'m [ptx::Operand],
+    pub(super) callee: &'m ptx::Operand,
+    pub(super) arguments: &'m [ptx::Operand],
+    /// The label of its targets or its prototype.
+    pub(super) list: Option<&'m ptx::Operand>,
+}
+
+impl<'m> Call<'m> {
+    /// The parts of a call; `None` if an instruction is none.
+    pub(super) fn of(
+        module: &Module,
+        body: &'m ptx::Body,
+        instruction: &Instruction,
+    ) -> Option<Self> {
+        if isa::decode(module.name(instruction.mnemonic))?.row.effect != Effect::Call {
+            return None;
+        }
+        let mut rest = body.operands(&instruction.operands);
+        let list = |rest: &mut &'m [ptx::Operand]| match rest {
+            [ptx::Operand::List(range), behind @ ..] => {
+                *rest = behind;
+                body.operands(range)
+            }
+            _ => &[],
+        };
+        let results = list(&mut rest);
+        let (callee, mut rest) = rest.split_first()?;
+        let arguments = list(&mut rest);
+        Some(Self { results, callee, arguments, list: rest.first() })
+    }
+
+    /// The functions with a body that it may call.
+    fn callees(
+        &self,
+        names: Names<'_, 'm>,
+        definitions: &Definitions<'m>,
+        scope: Scope,
+    ) -> Vec<&'m str> {
+        let direct = self.callee.name().map(|callee| names.module.name(callee));
+        let callees = match direct.and_then(|callee| names.functions.get_key_value(callee)) {
+            Some((name, _)) => vec![*name],
+            None => definitions.targets(names, scope, self).unwrap_or_default(),
+        };
+        let has_body =
+            |name: &&str| names.functions.get(name).is_some_and(|own| own.body.is_some());
+        callees.into_iter().filter(has_body).collect()
+    }
+}
+
+/// The instructions of a body with their scopes.
+pub(super) fn instructions(body: &ptx::Body) -> impl Iterator<Item = (Scope, &Instruction)> {
+    let (mut scopes, mut opened) = (vec![0], 0);
+    body.statements.iter().filter_map(move |statement| {
+        match statement {
+            Statement::Open => {
+                opened += 1;
+                scopes.push(opened);
+            }
+            Statement::Close => {
+                scopes.pop();
+            }
+            Statement::Instruction(instruction) => {
+                return Some((scopes.last().copied().unwrap_or(0), instruction));
+            }
+            _ => {}
+        }
+        None
+    })
+}
