@@ -63,7 +63,8 @@ impl Writer {
                 8 if depth < 2 => self.rounds(own, depth),
                 9 if self.dice.roll(4) == 0 => {
                     let bit = 1 << self.dice.roll(6);
-                    let end = ["exit", "ret", "trap"][usize::try_from(self.dice.roll(3)).unwrap_or(0)];
+                    let end =
+                        ["exit", "ret", "trap"][usize::try_from(self.dice.roll(3)).unwrap_or(0)];
                     self.line(&format!(
                         "and.b32 %t, %tid.x, {bit}; setp.ne.u32 %p, %t, 0; @%p {end};"
                     ));
