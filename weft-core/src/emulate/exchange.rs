@@ -41,9 +41,9 @@ impl<E: Events> Machine<'_, E> {
             _ => None,
         };
         let (first, second) = results.unwrap_or_else(|| {
-            let open = self.source(warp, pc, 0).term(here);
-            let origin =
-                open.and_then(|term| self.terms.origin(term)).unwrap_or(Origin::Unsupported(pc));
+            let own = self.source(warp, pc, 0);
+            let open = lanes(here).filter_map(|lane| own.base(lane));
+            let origin = self.terms.origin_among(open).unwrap_or(Origin::Unsupported(pc));
             let open = Value::open(self.result(warp, decoded, origin));
             (open.clone(), open)
         });

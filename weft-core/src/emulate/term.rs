@@ -156,7 +156,7 @@ impl Terms {
     }
 
     /// Where a value comes from that depends on these: memory that nothing wrote only if all do.
-    fn origin_among(&self, ids: impl Iterator<Item = TermId>) -> Option<Origin> {
+    pub(super) fn origin_among(&self, ids: impl Iterator<Item = TermId>) -> Option<Origin> {
         let mut origins = ids.filter_map(|id| self.origin(id));
         let first = origins.next()?;
         let is_written = |origin: &Origin| !matches!(origin, Origin::Unwritten(_));
