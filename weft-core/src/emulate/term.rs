@@ -55,8 +55,8 @@ enum Key {
     Any(Origin, Region),
     /// Initial contents of memory: cta for the memory of one, address and bytes.
     Initial(Origin, u64, u32),
-    /// The result of an atomic.
-    Result(Execution),
+    /// The result of an atomic, of so many bits.
+    Result(Execution, u32),
     /// What lanes got from an exchange that gives all of them one value.
     Exchanged(Exchange),
     /// How often a cta has gone round a loop that it has come to so many times.
@@ -292,7 +292,7 @@ impl Terms {
 
     /// What an atomic returned.
     pub(super) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
-        self.atom(Key::Result(execution), origin, Region::Number, bits, 0)
+        self.atom(Key::Result(execution, bits), origin, Region::Number, bits, 0)
     }
 
     /// What all participants of an exchange got.
