@@ -67,6 +67,8 @@ pub enum Assumption {
     UncountedLoops,
     /// Some accesses have open addresses: nothing is known of their bounds and alignment.
     OpenAddresses,
+    /// Sums in fewer bits than an address has do not wrap around.
+    NarrowIndices,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// Threads do not trap on open values.
@@ -107,6 +109,9 @@ impl Assumption {
             }
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
+            }
+            Self::NarrowIndices => {
+                "indices of 32 bits that depend on open values do not wrap around before they are extended to 64"
             }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::NoTrap => "threads do not abort the launch because of an open value",
