@@ -324,7 +324,7 @@ impl Terms {
     }
 
     /// Whether what this term and a number are may be off by a multiple of its modulus.
-    fn may_wrap(&self, id: TermId) -> bool {
+    pub fn may_wrap(&self, id: TermId) -> bool {
         !self.wrapping.is_empty()
             && self.modulus(id) != 0
             && self.atoms(id).iter().any(|(atom, _)| self.wrapping.contains(atom))
