@@ -41,8 +41,9 @@ pub(super) fn guarded<T>(subject: &str, work: impl FnOnce() -> T) -> Result<T, J
     IS_GUARDED.set(was_guarded);
     result.map_err(|payload| {
         let place = PLACE.take().map(|place| format!(" ({place})")).unwrap_or_default();
-        let message = format!("{}{place}", message(payload.as_ref()));
-        JobError::Panic { subject: subject.to_owned(), message: escape(&message).into_owned() }
+        let lines = message(payload.as_ref()).lines().map(|line| escape(line.trim()));
+        let message = lines.collect::<Vec<_>>().join(", ") + &place;
+        JobError::Panic { subject: subject.to_owned(), message }
     })
 }
 
