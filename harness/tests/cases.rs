@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weft_core::finding::Verdict;
+use weft_core::finding::{Check, Verdict};
 use weft_core::ptx::Module;
-use weft_harness::case::{JobError, Package, hook_panics, plan, plan_with, trials};
+use weft_harness::case::{JobError, Package, failure, hook_panics, plan, plan_with, trials};
 use weft_harness::config::Config;
 use weft_harness::discover::{globs, in_dir};
 use weft_harness::snapshot;
@@ -123,9 +123,9 @@ fn a_panic_fails_its_case_alone() {
         assert!(told.contains(part), "{told}");
     }
     assert!(told.contains("cases.rs:") && told.contains("please report it"), "{told}");
-    let arguments = libtest_mimic::Arguments { test_threads: Some(1), ..Default::default() };
-    let conclusion = libtest_mimic::run(&arguments, trials(jobs));
-    assert_eq!((conclusion.num_failed, conclusion.num_passed), (3, 3));
+    let told_by = |at: usize| Check::ALL.map(|check| failure(&jobs[at], check, false));
+    assert_eq!(told_by(0), [None, None, None]);
+    assert_eq!(told_by(1), [Some(told.clone()), Some(told.clone()), Some(told)]);
 }
 
 #[test]
