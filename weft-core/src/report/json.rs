@@ -313,6 +313,7 @@ mod tests {
             findings: vec![race()],
             assumptions: vec![Assumption::DisjointBuffers],
             coverage: Coverage { reached: 2, sites: 3 },
+            unreached: Vec::new(),
             stats: Stats { ctas: 2, ..Stats::default() },
         }
     }
