@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use weft_core::CheckError;
 use weft_core::finding::{Check, Report};
 use weft_core::launch::Launch;
+use weft_core::mutate::{self, Mutant, Mutants};
 use weft_core::ptx::Module;
 
 use super::Outcome;
@@ -96,6 +97,27 @@ impl Job {
     /// `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`.
     pub fn case(&self, check: Check) -> String {
         format!("{}::{}", self.name(), check.name())
+    }
+
+    /// The mutants of the kernel; none if it could not be checked.
+    pub fn mutants(&self) -> Result<Mutants, JobError> {
+        let Ok(report) = &self.outcome().report else { return Ok(Mutants::default()) };
+        let (name, file) = (&self.kernel.mangled, &self.file.display);
+        let Some(kernel) = self.module.kernel(name) else { return Ok(Mutants::default()) };
+        guarded(name, file, || mutate::mutants(&self.module, kernel, report))
+    }
+
+    /// What remains of a mutant's report after the findings that are accepted.
+    pub fn mutated(&self, mutant: &Mutant) -> Result<Report, JobError> {
+        let (name, file) = (&self.kernel.mangled, &self.file.display);
+        let report = guarded(name, file, || {
+            let module = mutant.apply(&self.module);
+            let kernel = module.kernel(name).expect("a mutant has the kernel it was made of");
+            assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
+            weft_core::check(&module, kernel, &self.launch)
+        })??;
+        let outcome = Outcome::new(Ok(report), self);
+        Ok(outcome.remaining().expect("of a report something remains").clone())
     }
 
     fn check(&self) -> Result<Report, JobError> {

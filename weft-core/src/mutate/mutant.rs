@@ -67,6 +67,8 @@ pub struct Mutant {
     /// What stands in its place; empty where it is gone.
     pub replacement: String,
     kind: Kind,
+    /// Whether the kernel has atomics.
+    is_among_atomics: bool,
 }
 
 /// All mutants of a kernel.
@@ -82,6 +84,7 @@ pub struct Mutants {
 /// calls.
 pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     let program = flow::build(module, kernel).expect("a kernel that has a report links");
+    let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
     let is_plain = report.launch.options.atomics == Atomics::Off;
     let mut places = BTreeMap::new();
     for instr in &program.code {
@@ -110,6 +113,7 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
             site: Site { label: label(change).to_owned(), ..site.clone() },
             replacement,
             kind,
+            is_among_atomics: has_atomics,
         }));
     }
     mutants
@@ -152,6 +156,12 @@ impl Mutant {
     /// What its survival says: `clean` is its report, `kernel` that of the kernel as it stands.
     pub fn advice(&self, clean: &Report, kernel: &Report) -> Advice {
         let mut notes = Vec::new();
+        if self.is_among_atomics && self.kind != Kind::Atomic {
+            notes.push(
+                "atomics may meet in another order then: that is no race, but may change a result"
+                    .to_owned(),
+            );
+        }
         let new = clean.assumptions.iter().filter(|own| !kernel.assumptions.contains(own));
         notes.extend(new.map(|own| format!("assumed then: {}", own.sentence())));
         Advice {
