@@ -10,26 +10,21 @@ pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Change, String)> {
     changes
 }
 
-/// Each half of the mask waits for itself. Of a mask in a register, the halves of the warp are taken.
+/// The lower half of the mask's lanes and the upper one wait each for itself. A mask in a register is halved when the
+/// barrier is reached; if it holds one lane, it stays.
 fn halves(asm: &Asm<'_>) -> Option<String> {
-    let barrier = asm.with(0, "%weft_mask");
-    let Some(mask) = asm.literal(0) else {
-        let mask = asm.operands.first()?;
-        return Some(format!(
-            "{{ .reg .b32 %weft_mask, %weft_half; mov.u32 %weft_half, %laneid; and.b32 %weft_half, %weft_half, 16; \
-             mov.b32 %weft_mask, 65535; shl.b32 %weft_mask, %weft_mask, %weft_half; \
-             and.b32 %weft_mask, %weft_mask, {mask}; {barrier} }}"
-        ));
-    };
-    let lanes: Vec<u32> = (0..32).filter(|lane| mask >> lane & 1 == 1).collect();
-    let (low, high) = lanes.split_at(lanes.len() / 2);
-    let bits = |lanes: &[u32]| lanes.iter().fold(0_u32, |mask, lane| mask | 1 << lane);
-    let (low, high) = (bits(low), bits(high));
-    (low != 0).then(|| {
-        format!(
-            "{{ .reg .b32 %weft_mask; .reg .pred %weft_low; mov.u32 %weft_mask, %lanemask_eq; \
-             and.b32 %weft_mask, %weft_mask, {low}; setp.ne.u32 %weft_low, %weft_mask, 0; \
-             selp.b32 %weft_mask, {low}, {high}, %weft_low; {barrier} }}"
-        )
-    })
+    let mask = asm.operands.first()?;
+    if asm.literal(0).is_some_and(|lanes| (lanes & 0xffff_ffff).count_ones() < 2) {
+        return None;
+    }
+    let barrier = asm.with(0, "%weft_low");
+    Some(format!(
+        "{{ .reg .b32 %weft_at, %weft_low, %weft_high; .reg .pred %weft_is; \
+         popc.b32 %weft_at, {mask}; shr.u32 %weft_at, %weft_at, 1; add.s32 %weft_at, %weft_at, 1; \
+         fns.b32 %weft_at, {mask}, 0, %weft_at; \
+         mov.b32 %weft_low, 1; shl.b32 %weft_low, %weft_low, %weft_at; sub.u32 %weft_low, %weft_low, 1; \
+         and.b32 %weft_low, %weft_low, {mask}; xor.b32 %weft_high, %weft_low, {mask}; \
+         mov.u32 %weft_at, %lanemask_eq; and.b32 %weft_at, %weft_at, %weft_low; setp.ne.u32 %weft_is, %weft_at, 0; \
+         selp.b32 %weft_low, %weft_low, %weft_high, %weft_is; {barrier} }}"
+    ))
 }
