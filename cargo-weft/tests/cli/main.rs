@@ -5,5 +5,6 @@ mod dump;
 mod files;
 mod forms;
 mod json;
+mod mutate;
 mod packages;
 mod support;
