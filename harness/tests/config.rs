@@ -201,7 +201,7 @@ fn an_allow_fits_code_and_line_of_any_site() {
         sites: vec![site],
         notes: Vec::new(),
         help: None,
-        pairs: 0,
+        pairs: None,
     };
     assert!(allow.matches(&finding(Code::BenignRace, site("src/rtm.cu", 120)), "x.ptx"));
     assert!(!allow.matches(&finding(Code::BenignRace, site("src/xrtm.cu", 120)), "x.ptx"));

@@ -8,5 +8,5 @@ mod site;
 
 pub use advice::Advice;
 pub use code::{Check, Class, Code};
-pub use report::{Assumption, Coverage, Finding, Report, Stats, Verdict};
+pub use report::{Assumption, Coverage, Finding, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};
