@@ -60,7 +60,7 @@ fn kernels_that_are_not_clean_are_left_alone() {
     // Nobody states the block.
     folder.weft("mutate last.ptx").exits(102).says("(not mutated)");
     folder.weft("mutate last.ptx race.ptx --kernel opposite --block 64").exits(0);
-    folder.weft("mutate missing.ptx last.ptx --block 64").exits(101).says("1 survive");
+    folder.weft("mutate missing.ptx last.ptx --block 64").exits(101).says("2 survive");
     folder.weft("mutate missing.ptx").exits(101).complains("missing.ptx");
 }
 
