@@ -2,6 +2,7 @@
 
 use super::{Check, Class, Code, Site};
 use crate::launch::{Dim3, Launch};
+use crate::ptx::Span;
 
 /// Something the checker has to say, with the places it points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +171,9 @@ pub struct Report {
     pub assumptions: Vec<Assumption>,
     /// What was reached.
     pub coverage: Coverage,
+    /// The access and barrier instructions that no thread reached, as bytes of the PTX, ascending. One of a function that
+    /// is linked in several times is here if no thread reached it in any of them.
+    pub unreached: Vec<Span>,
     /// What it cost.
     pub stats: Stats,
 }
