@@ -56,6 +56,8 @@ impl Passes<'_> {
             let mut detector =
                 Detector::new(self.inputs.block, cta.index, has_others, between, open);
             let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
+            detector.shared.close();
+            detector.global.close();
             decision.between = std::mem::take(&mut detector.between);
             decision.open = std::mem::take(&mut detector.open);
             let is_broken = barriers::is_defect(&run.end)

@@ -6,7 +6,7 @@ use super::recycling::{Completion, Recycling};
 use crate::emulate::{Arrival, Barriers, LaneMask, Round, WARP, lanes};
 
 /// When lanes of a warp did something: the warp's arrivals and lane synchronizations before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment {
     /// Arrivals of the warp at cta barriers so far.
     pub arrivals: u32,

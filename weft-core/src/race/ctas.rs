@@ -3,23 +3,29 @@
 use std::collections::BTreeSet;
 
 use super::entry::conflict;
-use super::pages::Pages;
-use crate::emulate::{Access, Kind, lanes};
+use super::pages::{Bytes, PAGE, Pages, places};
+use super::rows::rows;
+use crate::emulate::{Access, Kind};
 
-/// The ctas that accessed a cell in one way.
+/// The ctas that accessed a byte in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     One(u32),
     Many,
 }
 
-/// The ways in which a cell was accessed; there are few.
-type Cell = Vec<(Kind, By)>;
+/// Bytes of a page that were accessed in one way by one cta, or by many; there are few.
+#[derive(Clone, Debug)]
+struct Way {
+    kind: Kind,
+    by: By,
+    bytes: Bytes,
+}
 
 /// The shadow of global memory across ctas.
 #[derive(Clone, Debug)]
 pub struct Ctas {
-    cells: Pages<Cell>,
+    pages: Pages<Vec<Way>>,
     racing: BTreeSet<u64>,
 }
 
@@ -34,7 +40,7 @@ impl Default for Ctas {
 impl Ctas {
     /// Nothing was accessed.
     pub fn new() -> Self {
-        Self { cells: Pages::new(), racing: BTreeSet::new() }
+        Self { pages: Pages::new(), racing: BTreeSet::new() }
     }
 
     /// The bytes that race; at most 262144 of them.
@@ -44,35 +50,43 @@ impl Ctas {
 
     /// Whether more memory was accessed, or raced on, than is followed.
     pub fn is_full(&self) -> bool {
-        self.cells.is_full || self.racing.len() >= MAX_RACING
+        self.pages.is_full || self.racing.len() >= MAX_RACING
     }
 
     /// A warp of a cta accesses.
     pub fn access(&mut self, access: &Access<'_>, cta: u32) {
-        let racing = &mut self.racing;
-        let mut touch = |address: u64| {
-            self.cells.for_each(address, access.bytes, |at, size, cell| {
-                if add(cell, access.kind, cta) && racing.len() < MAX_RACING {
-                    racing.extend(at..at + size);
+        let (pages, racing) = (&mut self.pages, &mut self.racing);
+        rows(access, |number, row| {
+            let Some(page) = pages.page(number) else { return };
+            for at in places(add(page, access.kind, cta, row.bytes)) {
+                if racing.len() < MAX_RACING {
+                    racing.insert(number * PAGE + at);
                 }
-            });
-        };
-        match access.addresses.as_uniform() {
-            Some(address) => touch(address),
-            None => lanes(access.lanes).for_each(|lane| touch(access.addresses.lane(lane))),
-        }
+            }
+        });
     }
 }
 
-/// Adds an access; true if it conflicts with one of another cta.
-fn add(cell: &mut Cell, kind: Kind, cta: u32) -> bool {
-    let is_racing = cell
-        .iter()
-        .any(|&(other, by)| by != By::One(cta) && conflict(other, kind, false).is_some());
-    match cell.iter_mut().find(|(own, _)| *own == kind) {
-        Some((_, by)) if *by != By::One(cta) => *by = By::Many,
-        Some(_) => {}
-        None => cell.push((kind, By::One(cta))),
+/// Adds an access; the bytes at which it conflicts with one of another cta.
+fn add(page: &mut Vec<Way>, kind: Kind, cta: u32, bytes: Bytes) -> Bytes {
+    let races = |way: &&Way| way.by != By::One(cta) && conflict(way.kind, kind, false).is_some();
+    let racing = page.iter().filter(races).fold(0, |racing, way| racing | way.bytes & bytes);
+    let mut shared = 0;
+    for way in page.iter_mut().filter(|way| way.kind == kind && way.by != By::One(cta)) {
+        shared |= way.bytes & bytes;
+        if way.by != By::Many {
+            way.bytes &= !bytes;
+        }
     }
-    is_racing
+    note(page, kind, By::Many, shared);
+    note(page, kind, By::One(cta), bytes & !shared);
+    racing
+}
+
+fn note(page: &mut Vec<Way>, kind: Kind, by: By, bytes: Bytes) {
+    match page.iter_mut().find(|way| (way.kind, way.by) == (kind, by)) {
+        Some(way) => way.bytes |= bytes,
+        None if bytes != 0 => page.push(Way { kind, by, bytes }),
+        None => {}
+    }
 }

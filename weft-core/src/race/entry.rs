@@ -38,7 +38,7 @@ pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
 }
 
 /// Whether everything that conflicts with `a` conflicts at least as much with `b`.
-fn covers(b: Kind, a: Kind) -> bool {
+pub(super) fn covers(b: Kind, a: Kind) -> bool {
     let is_as_weak = !b.is_strong || a.is_strong;
     let is_as_plain = !b.is_atomic || a.is_atomic;
     (b.writes || !a.writes)

@@ -14,6 +14,7 @@ mod history;
 mod open;
 mod pages;
 mod pairs;
+mod rows;
 mod shadow;
 
 pub use ctas::Ctas;

@@ -1,25 +1,37 @@
-//! Cells for the bytes of a state space: one for four bytes until a narrower access splits its page.
+//! Pages of a state space, found by their number.
 
 use std::collections::HashMap;
 
 /// Bytes of a page.
-const PAGE: u64 = 128;
+pub(super) const PAGE: u64 = 128;
 /// Pages kept; accesses beyond are not followed.
 const MAX_PAGES: usize = 1 << 18;
-/// Bytes of a cell that is not split.
-const WORD: u64 = 4;
 
-#[derive(Clone, Debug)]
-struct Page<C> {
-    /// Bytes of a cell: 4 or 1.
-    grain: u64,
-    cells: Vec<C>,
+/// Bytes of a page, a bit for each.
+pub(super) type Bytes = u128;
+
+/// The bytes `from..to` of a page; what lies outside is left out.
+pub(super) fn span(from: i64, to: i64) -> Bytes {
+    const LAST: i64 = PAGE.cast_signed();
+    let (from, to) = (from.clamp(0, LAST), to.clamp(0, LAST));
+    let below = |end: i64| if end == LAST { Bytes::MAX } else { (1 << end) - 1 };
+    if from < to { below(to) & !below(from) } else { 0 }
 }
 
-/// Cells by address.
+/// The places of these bytes in their page, ascending.
+pub(super) fn places(bytes: Bytes) -> impl Iterator<Item = u64> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let at = u64::from(rest.trailing_zeros());
+        rest &= rest.wrapping_sub(1);
+        (at < PAGE).then_some(at)
+    })
+}
+
+/// Something by page.
 #[derive(Clone, Debug)]
-pub(super) struct Pages<C> {
-    all: Vec<Page<C>>,
+pub(super) struct Pages<P> {
+    all: Vec<P>,
     /// By page number: the index in `all`.
     index: HashMap<u64, usize>,
     /// The page found last, with its number.
@@ -28,12 +40,18 @@ pub(super) struct Pages<C> {
     pub(super) is_full: bool,
 }
 
-impl<C: Clone + Default> Pages<C> {
+impl<P: Default> Pages<P> {
     pub(super) fn new() -> Self {
         Self { all: Vec::new(), index: HashMap::new(), last: None, is_full: false }
     }
 
-    fn page(&mut self, number: u64) -> Option<&mut Page<C>> {
+    /// Forgets all pages.
+    pub(super) fn clear(&mut self) {
+        (self.all, self.index, self.last) = (Vec::new(), HashMap::new(), None);
+    }
+
+    /// A page by its number; `None`: there are too many.
+    pub(super) fn page(&mut self, number: u64) -> Option<&mut P> {
         let at = match self.last {
             Some((own, at)) if own == number => at,
             _ => {
@@ -44,50 +62,12 @@ impl<C: Clone + Default> Pages<C> {
                 }
                 let at = *self.index.entry(number).or_insert(next);
                 if at == next {
-                    let cells = vec![C::default(); usize::try_from(PAGE / WORD).unwrap_or(0)];
-                    self.all.push(Page { grain: WORD, cells });
+                    self.all.push(P::default());
                 }
                 self.last = Some((number, at));
                 at
             }
         };
         self.all.get_mut(at)
-    }
-
-    /// Every cell that `bytes` bytes from `address` on touch, with its address and its size.
-    pub(super) fn for_each(
-        &mut self,
-        address: u64,
-        bytes: u32,
-        mut visit: impl FnMut(u64, u64, &mut C),
-    ) {
-        let end = address.saturating_add(u64::from(bytes));
-        let mut here = address;
-        while here < end {
-            let number = here / PAGE;
-            let stop = end.min((number + 1).saturating_mul(PAGE));
-            let Some(page) = self.page(number) else {
-                here = stop;
-                continue;
-            };
-            if page.grain == WORD && !(here.is_multiple_of(WORD) && stop.is_multiple_of(WORD)) {
-                page.split();
-            }
-            let grain = page.grain;
-            while here < stop {
-                let at = usize::try_from(here % PAGE / grain).unwrap_or(0);
-                visit(here, grain, &mut page.cells[at]);
-                here += grain;
-            }
-        }
-    }
-}
-
-impl<C: Clone> Page<C> {
-    /// One cell a byte from now on.
-    fn split(&mut self) {
-        let each = |cell: &C| std::iter::repeat_n(cell.clone(), usize::try_from(WORD).unwrap_or(0));
-        self.cells = self.cells.iter().flat_map(each).collect();
-        self.grain = 1;
     }
 }

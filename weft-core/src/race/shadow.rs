@@ -2,23 +2,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Conflict, Entry};
-use super::pages::Pages;
-use crate::emulate::{Access, LaneMask, lanes};
+use super::entry::{Conflict, conflict, covers};
+use super::pages::{Bytes, PAGE, Pages, places};
+use super::rows::{By, Row, rows};
+use crate::emulate::{Access, Kind, LaneMask, lanes};
 use crate::flow::Pc;
-use crate::order::Order;
+use crate::order::{Moment, Order};
+use crate::ptx::Space;
 
-/// The accesses of a cell that later ones may race with. Most cells hold a write and a read.
+/// An access that later ones may race with.
+#[derive(Clone, Debug)]
+struct Past {
+    row: Row,
+    when: Moment,
+    warp: u8,
+    kind: Kind,
+}
+
+/// What was done to a page.
 #[derive(Clone, Debug, Default)]
-struct Cell {
-    entries: [Option<Entry>; 2],
-    more: Vec<Entry>,
+struct Page {
+    past: Vec<Past>,
+    /// Bytes that something wrote.
+    written: Bytes,
+    /// How many the last telling byte by byte left.
+    left: usize,
 }
 
 /// The shadow of one state space.
 #[derive(Clone, Debug)]
 pub struct Shadow {
-    cells: Pages<Cell>,
+    pages: Pages<Page>,
     racing: BTreeMap<u64, Conflict>,
     /// Reads of what nothing wrote, by instruction and first byte.
     unwritten: BTreeMap<(Pc, u64), Unwritten>,
@@ -43,6 +57,9 @@ const MAX_UNWRITTEN: usize = 1 << 16;
 /// Racing bytes kept for the pass that explains.
 const MAX_RACING: usize = 1 << 18;
 
+/// Accesses of a page before those of one warp, time and kind are told byte by byte.
+const MANY: usize = 256;
+
 impl Default for Shadow {
     fn default() -> Self {
         Self::new()
@@ -52,7 +69,12 @@ impl Default for Shadow {
 impl Shadow {
     /// Nothing was accessed.
     pub fn new() -> Self {
-        Self { cells: Pages::new(), racing: BTreeMap::new(), unwritten: BTreeMap::new() }
+        Self { pages: Pages::new(), racing: BTreeMap::new(), unwritten: BTreeMap::new() }
+    }
+
+    /// The run is over: what was accessed is no longer needed, what was found is.
+    pub fn close(&mut self) {
+        self.pages.clear();
     }
 
     /// The bytes that race, and how; at most 262144 of them.
@@ -78,85 +100,148 @@ impl Shadow {
 
     /// Whether more memory was accessed, or raced on, than is followed.
     pub fn is_full(&self) -> bool {
-        self.cells.is_full || self.racing.len() >= MAX_RACING
+        self.pages.is_full || self.racing.len() >= MAX_RACING
     }
 
     /// A warp accesses.
     pub fn access(&mut self, access: &Access<'_>, order: &Order) {
-        match access.addresses.as_uniform() {
-            // One cell for all lanes; lanes that write race with each other there.
-            Some(address) if !access.kind.writes => {
-                self.touch(access, address, access.lanes, order);
-            }
-            _ => {
-                for lane in lanes(access.lanes) {
-                    self.touch(access, access.addresses.lane(lane), 1 << lane, order);
-                }
-            }
-        }
-    }
-
-    fn touch(&mut self, access: &Access<'_>, address: u64, mask: LaneMask, order: &Order) {
-        let entry = Entry::new(access.warp, mask, access.kind, order);
-        let (racing, unwritten) = (&mut self.racing, &mut self.unwritten);
         let is_certain = access.reads && !access.kind.is_maybe && !access.is_anchored;
-        self.cells.for_each(address, access.bytes, |at, size, cell| {
-            if is_certain && unwritten.len() < MAX_UNWRITTEN && !cell.is_written() {
-                let lane = mask.trailing_zeros() as usize;
-                let (warp, bytes) = (access.warp, access.bytes);
-                unwritten.entry((access.pc, address)).or_insert(Unwritten {
-                    warp,
-                    lane,
-                    address,
-                    bytes,
-                });
+        let watches = is_certain && access.space == Space::Shared;
+        let (pages, racing, unwritten) = (&mut self.pages, &mut self.racing, &mut self.unwritten);
+        rows(access, |number, row| {
+            let Some(page) = pages.page(number) else { return };
+            if watches && row.bytes & !page.written != 0 {
+                note_unwritten(access, &row, page.written, unwritten);
             }
-            if let Some(conflict) = cell.add(entry, order)
-                && racing.len() < MAX_RACING
-            {
-                for byte in at..at + size {
-                    let known = racing.entry(byte).or_insert(conflict);
-                    *known = (*known).max(conflict);
+            let (warp, kind) = (u8::try_from(access.warp).unwrap_or(u8::MAX), access.kind);
+            let new = Past { row, when: order.now(access.warp), warp, kind };
+            page.add(new, order, |bytes, conflict| {
+                for at in places(bytes) {
+                    if racing.len() < MAX_RACING {
+                        let known = racing.entry(number * PAGE + at).or_insert(conflict);
+                        *known = (*known).max(conflict);
+                    }
                 }
-            }
+            });
         });
     }
 }
 
-impl Cell {
-    fn is_written(&self) -> bool {
-        self.entries.iter().flatten().chain(&self.more).any(|entry| entry.kind.writes)
+/// A row reads what nothing wrote.
+fn note_unwritten(
+    access: &Access<'_>,
+    row: &Row,
+    written: Bytes,
+    unwritten: &mut BTreeMap<(Pc, u64), Unwritten>,
+) {
+    let Access { warp, pc, bytes, .. } = *access;
+    for lane in lanes(row.lanes_at(row.bytes & !written)) {
+        if unwritten.len() < MAX_UNWRITTEN {
+            let address = access.addresses.lane(lane);
+            let read = Unwritten { warp, lane, address, bytes };
+            unwritten.entry((pc, address)).or_insert(read);
+        }
     }
+}
 
-    /// Adds an access, forgets those that it covers, and tells the worst conflict with those that were there.
-    fn add(&mut self, new: Entry, order: &Order) -> Option<Conflict> {
-        let mut conflict = None;
-        let mut check = |old: &Entry| {
-            conflict = conflict.max(old.conflict(&new, order));
-            !old.is_covered(&new, order)
-        };
-        for slot in &mut self.entries {
-            if slot.as_ref().is_some_and(|old| !check(old)) {
-                *slot = None;
+impl Page {
+    /// Adds an access, forgets what it covers, and tells the bytes that race and how.
+    fn add(&mut self, new: Past, order: &Order, mut tell: impl FnMut(Bytes, Conflict)) {
+        for old in &mut self.past {
+            let both = old.row.bytes & new.row.bytes;
+            if both == 0 {
+                continue;
+            }
+            let (conflict, covers) =
+                (conflict(old.kind, new.kind, true), covers(new.kind, old.kind));
+            if conflict.is_none() && !covers {
+                continue;
+            }
+            let unordered = old.unordered(&new, both, order);
+            if let Some(conflict) = conflict.filter(|_| unordered != 0) {
+                tell(unordered, conflict);
+            }
+            if covers {
+                old.row.bytes &=
+                    !(if old.is_by_lanes_of(&new, both) { both } else { both & !unordered });
             }
         }
-        if !self.more.is_empty() {
-            self.more.retain(check);
+        self.past.retain(|old| old.row.bytes != 0);
+        if new.kind.writes {
+            self.written |= new.row.bytes;
         }
-        self.put(new);
-        conflict
+        if !self.past.iter_mut().any(|old| old.is_alike(&new) && old.row.merge(&new.row)) {
+            self.past.push(new);
+        }
+        if self.past.len() >= MANY.max(2 * self.left) {
+            self.past = settled(&self.past);
+            self.left = self.past.len();
+        }
+    }
+}
+
+/// The same, byte by byte: what one warp did in one way and at one time to a byte becomes one.
+fn settled(past: &[Past]) -> Vec<Past> {
+    let mut all: BTreeMap<_, Past> = BTreeMap::new();
+    for own in past {
+        for at in places(own.row.bytes) {
+            let bytes = 1 << at;
+            let row = Row { bytes, lanes: own.row.lanes_at(bytes), by: By::All };
+            let known = all
+                .entry((at, own.warp, own.when, own.kind))
+                .or_insert_with(|| Past { row: row.clone(), ..own.clone() });
+            known.row.lanes |= row.lanes;
+        }
+    }
+    let mut merged: Vec<Past> = Vec::new();
+    for own in all.into_values() {
+        if !merged.iter_mut().any(|old| old.is_alike(&own) && old.row.merge(&own.row)) {
+            merged.push(own);
+        }
+    }
+    merged
+}
+
+impl Past {
+    /// Whether both are what one warp did in one way and at one time.
+    fn is_alike(&self, other: &Self) -> bool {
+        (self.warp, self.when, self.kind) == (other.warp, other.when, other.kind)
     }
 
-    fn put(&mut self, new: Entry) {
-        let known =
-            self.entries.iter_mut().flatten().chain(&mut self.more).find(|old| old.is_alike(&new));
-        if let Some(known) = known {
-            known.lanes |= new.lanes;
-            return;
+    /// Whether it was done, at these bytes, by lanes that all do the later one too: program order.
+    fn is_by_lanes_of(&self, later: &Self, bytes: Bytes) -> bool {
+        self.warp == later.warp
+            && later.row.by == By::All
+            && self.row.lanes_at(bytes) & !later.row.lanes == 0
+    }
+
+    /// Of bytes that both access, those at which some lane of this one is not ordered before another of the later one.
+    fn unordered(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
+        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        let is_before = |mask: LaneMask| order.is_before(before, self.when, mask, after);
+        if is_before(self.row.lanes) {
+            return 0;
         }
-        match self.entries.iter_mut().find(|slot| slot.is_none()) {
-            Some(slot) => *slot = Some(new),
-            None => self.more.push(new),
+        if before == after {
+            return self.unordered_within(later, both, order);
         }
+        let unordered = lanes(self.row.lanes_at(both)).filter(|lane| !is_before(1 << lane));
+        unordered.fold(0, |all, lane| all | self.row.bytes_of(lane) & both)
+    }
+
+    /// The same within a warp.
+    fn unordered_within(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
+        // Each byte is the same lane's: program order.
+        if self.row.by == later.row.by && self.row.by != By::All {
+            return 0;
+        }
+        let warp = usize::from(self.warp);
+        let mut unordered = 0;
+        for lane in lanes(later.row.lanes_at(both)) {
+            let others = order.unordered_lanes(warp, self.when, self.row.lanes, lane);
+            let bytes = later.row.bytes_of(lane) & both;
+            unordered |= lanes(others).fold(0, |all, other| all | self.row.bytes_of(other) & bytes);
+        }
+        unordered
     }
 }

@@ -1,0 +1,251 @@
+//! An access of a warp, page by page: the lanes, the bytes, and who accesses which.
+//!
+//! Lanes whose addresses grow by a step, each with bytes of its own, are one row: it is compared with others as a whole.
+
+use std::rc::Rc;
+
+use super::pages::{Bytes, PAGE, span};
+use crate::emulate::{Access, LaneMask, WARP, lanes};
+
+/// Which lane accesses which byte of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// Every lane all of them.
+    All,
+    /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
+    Stride { first: i64, stride: i64 },
+    /// Each lane `width` bytes from a place of its own on.
+    Place { first: Rc<[u8; WARP]>, width: u8 },
+}
+
+/// What lanes of a warp access in a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) bytes: Bytes,
+    pub(super) lanes: LaneMask,
+    pub(super) by: By,
+}
+
+impl Row {
+    /// The bytes that a lane of it accesses.
+    pub(super) fn bytes_of(&self, lane: usize) -> Bytes {
+        match &self.by {
+            By::All => self.bytes,
+            By::Stride { first, stride } => {
+                let from = first + i64::try_from(lane).unwrap_or(0) * stride;
+                span(from, from + stride) & self.bytes
+            }
+            By::Place { .. } if self.lanes >> lane & 1 == 0 => 0,
+            By::Place { first, width } => {
+                let from = i64::from(first[lane]);
+                span(from, from + i64::from(*width)) & self.bytes
+            }
+        }
+    }
+
+    /// The lanes that access some of these bytes.
+    pub(super) fn lanes_at(&self, bytes: Bytes) -> LaneMask {
+        match self.by {
+            By::All => self.lanes,
+            _ => lanes(self.lanes)
+                .filter(|lane| self.bytes_of(*lane) & bytes != 0)
+                .fold(0, |mask, lane| mask | 1 << lane),
+        }
+    }
+
+    /// Takes in another row if one row says both.
+    pub(super) fn merge(&mut self, other: &Self) -> bool {
+        let (same_lanes, same_bytes) = (self.lanes == other.lanes, self.bytes == other.bytes);
+        let is_one = self.by == other.by && (self.by != By::All || same_lanes || same_bytes);
+        if is_one {
+            self.lanes |= other.lanes;
+            self.bytes |= other.bytes;
+        }
+        is_one
+    }
+}
+
+/// Hands over what an access does to each page: the page's number and a row. Lanes that write one address are rows of
+/// their own, since they race with each other.
+pub(super) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
+    let bytes = u64::from(access.bytes);
+    match access.addresses.as_affine() {
+        Some((address, 0)) if !access.kind.writes => {
+            one(address, bytes, access.lanes, &mut visit);
+        }
+        Some((base, stride)) if is_row(base, stride, bytes) => {
+            row(base, stride, access, &mut visit);
+        }
+        _ => scattered(access, &mut visit),
+    }
+}
+
+/// Whether lanes at these addresses have bytes of their own, and some share a page.
+fn is_row(base: u64, stride: u64, bytes: u64) -> bool {
+    (bytes..PAGE).contains(&stride) && base < u64::MAX - 64 * PAGE
+}
+
+/// Lanes that access the same bytes.
+fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Row)) {
+    let end = address.saturating_add(bytes);
+    let mut page = address / PAGE;
+    while page * PAGE < end {
+        let place = |at: u64| at.wrapping_sub(page * PAGE).cast_signed();
+        visit(page, Row { bytes: span(place(address), place(end)), lanes, by: By::All });
+        page += 1;
+    }
+}
+
+/// Lanes whose addresses follow no rule, page by page.
+fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
+    let width = access.bytes;
+    let mut rest = access.lanes;
+    while rest != 0 {
+        let page = access.addresses.lane(rest.trailing_zeros() as usize) / PAGE;
+        let (mut row, mut first) = (Row { bytes: 0, lanes: 0, by: By::All }, [0; WARP]);
+        for lane in lanes(rest) {
+            let address = access.addresses.lane(lane);
+            if address / PAGE != page {
+                continue;
+            }
+            rest &= !(1 << lane);
+            let place = (address % PAGE).cast_signed();
+            let bytes = span(place, place + i64::from(width));
+            let is_apart = !access.kind.writes || bytes & row.bytes == 0;
+            if is_apart && bytes.count_ones() == width {
+                row.bytes |= bytes;
+                row.lanes |= 1 << lane;
+                first[lane] = u8::try_from(place).unwrap_or(0);
+            } else {
+                one(address, u64::from(width), 1 << lane, visit);
+            }
+        }
+        if row.lanes.count_ones() > 1 {
+            row.by = By::Place { first: Rc::new(first), width: u8::try_from(width).unwrap_or(0) };
+        }
+        if row.lanes != 0 {
+            visit(page, row);
+        }
+    }
+}
+
+/// Lanes that access `access.bytes` bytes each, `stride` apart.
+fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
+    let (lowest, highest) =
+        (access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0));
+    let width = i64::from(access.bytes);
+    let start = base + u64::from(lowest) * stride;
+    let end = base + u64::from(highest) * stride + u64::from(access.bytes);
+    let is_dense =
+        access.lanes.count_ones() == highest - lowest + 1 && stride == u64::from(access.bytes);
+    let stride = stride.cast_signed();
+    for page in start / PAGE..=(end - 1) / PAGE {
+        let first = base.wrapping_sub(page * PAGE).cast_signed();
+        let from = |lane: u32| first + i64::from(lane) * stride;
+        let own = access.lanes & lanes_on_page(first, stride, width);
+        let bytes = if is_dense {
+            span(from(lowest), from(highest) + width)
+        } else {
+            let of = |lane: usize| {
+                u32::try_from(lane).map_or(0, |lane| span(from(lane), from(lane) + width))
+            };
+            lanes(own).fold(0, |all, lane| all | of(lane))
+        };
+        if own != 0 {
+            visit(page, Row { bytes, lanes: own, by: By::Stride { first, stride } });
+        }
+    }
+}
+
+/// The lanes `l` whose bytes, `width` of them from `first + l * stride` on, lie on the page or reach into it.
+fn lanes_on_page(first: i64, stride: i64, width: i64) -> LaneMask {
+    let lowest = (-first - width).div_euclid(stride) + 1;
+    let end = (PAGE.cast_signed() - 1 - first).div_euclid(stride) + 1;
+    let below = |end: i64| LaneMask::try_from((1_u64 << end.clamp(0, 32)) - 1).unwrap_or(0);
+    below(end) & !below(lowest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::{Kind, Value};
+    use crate::flow::Pc;
+    use crate::ptx::Space;
+
+    /// Where lanes access: in a row, at one place, and in no order.
+    fn addresses() -> Vec<Value> {
+        let strides = [
+            (0, 4),
+            (120, 4),
+            (4, 8),
+            (250, 3),
+            (126, 1),
+            (512, 0),
+            (64, 96),
+            (640, 128),
+            (900, 0_u64.wrapping_sub(4)),
+            (77, 16),
+        ];
+        let affine = strides.into_iter().map(|(base, stride)| Value::affine(base, stride));
+        let scattered = [
+            |lane: u64| 64 + lane % 16 * 8,
+            |lane: u64| lane * lane % 37 * 4,
+            |lane: u64| lane * 0x9e37_79b9 % 1000,
+            |lane: u64| 4096 - lane / 3 * 5,
+        ];
+        let each = scattered
+            .into_iter()
+            .map(|of| Value::each(std::array::from_fn(|lane| of(lane as u64))));
+        affine.chain(each).collect()
+    }
+
+    /// What rows say of every byte and lane is what the access does.
+    #[test]
+    fn rows_say_who_accesses_what() {
+        let mut compared = 0;
+        for addresses in addresses() {
+            for bytes in [1, 2, 4, 8, 16] {
+                for mask in [LaneMask::MAX, 1, 1 << 31, 0x0f0f_00f0, 0x0000_fff0, 0xaaaa_aaaa] {
+                    for writes in [false, true] {
+                        let kind = Kind { writes, ..Kind::default() };
+                        let access = Access {
+                            warp: 0,
+                            lanes: mask,
+                            pc: Pc(0),
+                            space: Space::Shared,
+                            addresses: &addresses,
+                            bytes,
+                            kind,
+                            reads: !writes,
+                            stored: &[],
+                            maybe: None,
+                            variable: None,
+                            is_anchored: false,
+                            root: None,
+                        };
+                        let mut said = Vec::new();
+                        rows(&access, |page, row| {
+                            assert_eq!(row.lanes & !mask, 0);
+                            assert_eq!(row.lanes_at(row.bytes), row.lanes);
+                            for lane in lanes(row.lanes) {
+                                assert_ne!(row.bytes_of(lane), 0, "{addresses:?} {bytes} {lane}");
+                                let all = super::super::pages::places(row.bytes_of(lane));
+                                said.extend(all.map(|at| (lane, page * PAGE + at)));
+                            }
+                        });
+                        let own = |lane: usize| (0..u64::from(bytes)).map(move |at| (lane, at));
+                        let mut expected: Vec<_> = lanes(mask)
+                            .flat_map(own)
+                            .map(|(lane, at)| (lane, addresses.lane(lane) + at))
+                            .collect();
+                        said.sort_unstable();
+                        expected.sort_unstable();
+                        compared += said.len();
+                        assert_eq!(said, expected, "{addresses:?} {bytes} {mask:x}");
+                    }
+                }
+            }
+        }
+        assert!(compared > 40_000, "{compared}");
+    }
+}
