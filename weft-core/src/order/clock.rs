@@ -245,6 +245,11 @@ impl Order {
         })
     }
 
+    /// Whether some lanes of a warp ended before others, so that [`Self::is_before`] depends on the lanes.
+    pub fn tells_lanes(&self, warp: usize) -> bool {
+        !self.warps[warp].slots.is_empty()
+    }
+
     /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.
     pub fn unordered_lanes(
         &self,

@@ -225,6 +225,9 @@ impl Past {
         if before == after {
             return self.unordered_within(later, both, order);
         }
+        if !order.tells_lanes(before) {
+            return both;
+        }
         let unordered = lanes(self.row.lanes_at(both)).filter(|lane| !is_before(1 << lane));
         unordered.fold(0, |all, lane| all | self.row.bytes_of(lane) & both)
     }
