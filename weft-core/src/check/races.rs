@@ -10,7 +10,7 @@ use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
 use crate::flow::{Pc, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
-use crate::race::{Conflict, CtaHistory, Pair, Pairs, Side, Watched};
+use crate::race::{Conflict, CtaHistory, Example, Pair, Pairs, Side, Watched};
 use crate::slice;
 
 /// Names every racing pair of instructions.
@@ -25,13 +25,15 @@ pub(super) fn explain(
     if between.is_empty() && !decided.iter().any(|own| races(&own)) {
         return Vec::new();
     }
-    // First which instructions race; then, with the values of those that store, which races are benign. The values may
-    // take loops that run out of fuel: then no race is benign.
-    let (found, _) = record(passes, decided, between, &BTreeSet::new());
-    let stores = found.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
-    let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
-    let (valued, is_whole) = record(passes, decided, between, &stores);
-    let pairs = if is_whole { valued } else { found };
+    // First which instructions race; then, with the values of stores that race with each other, which races are benign.
+    // The values may take loops that run out of fuel: then no race is benign.
+    let (mut pairs, _) = record(passes, decided, between, &BTreeSet::new());
+    let stores: BTreeSet<Pc> =
+        pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
+    if !stores.is_empty() {
+        let (valued, is_whole) = record(passes, decided, between, &stores);
+        pairs = if is_whole { valued } else { pairs };
+    }
     let names = passes.names;
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
@@ -41,6 +43,13 @@ pub(super) fn explain(
     }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     findings
+}
+
+/// The instructions of a race of two stores.
+fn stores(pair: &Pair) -> Option<[Pc; 2]> {
+    let Example { first, second } = pair.example;
+    let is_race = pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes;
+    is_race.then_some([first.pc, second.pc])
 }
 
 fn record(

@@ -5,7 +5,10 @@
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
 //! Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
@@ -106,8 +109,7 @@ struct Term {
 /// All open values of a check.
 #[derive(Debug, Default)]
 pub struct Terms {
-    all: Vec<Term>,
-    known: HashMap<Key, TermId>,
+    all: IndexMap<Key, Term, RandomState>,
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
@@ -151,7 +153,7 @@ impl Terms {
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {
-        self.all.get(id.0 as usize)
+        self.all.get_index(id.0 as usize).map(|(_, term)| term)
     }
 
     /// Where a value comes from.
@@ -214,8 +216,9 @@ impl Terms {
     }
 
     fn intern(&mut self, key: Key, term: Term) -> TermId {
-        if let Some(&known) = self.known.get(&key) {
-            return known;
+        let id = |index: usize| TermId(u32::try_from(index).unwrap_or(u32::MAX));
+        if let Some(known) = self.all.get_index_of(&key) {
+            return id(known);
         }
         let is_exchanged = match &key {
             Key::Exchanged(..) => true,
@@ -229,11 +232,10 @@ impl Terms {
         if self.all.len() >= most && !matches!(key, Key::Any(..)) {
             return self.any(term.origin, term.region);
         }
-        let id = TermId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        let id = id(self.all.len());
         let is_atom = term.atoms.all().is_empty() && term.drift == 0;
         let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
-        self.all.push(Term { atoms, is_exchanged, ..term });
-        self.known.insert(key, id);
+        self.all.insert(key, Term { atoms, is_exchanged, ..term });
         id
     }
 
