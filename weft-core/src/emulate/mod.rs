@@ -27,6 +27,7 @@ mod support;
 mod tell;
 mod term;
 mod ticket;
+mod turns;
 mod value;
 mod warp;
 
