@@ -196,7 +196,39 @@ fn exit(counts: Counts) -> Exit {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use weft_harness::case::{Package, plan_with};
+    use weft_harness::config::Config;
+    use weft_harness::discover::PtxFile;
+
     use super::*;
+
+    #[test]
+    fn a_panic_counts_as_unchecked_and_the_others_go_on() {
+        let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+                    .entry one() { ret; }\n.entry two() { ret; }\n";
+        let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
+        let files = vec![PtxFile { path, display, text: text.to_owned(), unread: None }];
+        let package =
+            Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
+        let jobs = plan_with(&package, |module, kernel, launch| {
+            assert_eq!(module.name(kernel.name), "two", "an invariant is broken");
+            weft_core::check(module, kernel, launch)
+        });
+        let jobs = jobs.expect("there are kernels");
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        let mut seen = Vec::new();
+        let all = in_order(&jobs, |job| {
+            seen.push((job.kernel.mangled.clone(), job.outcome().report.is_ok()));
+            Ok(())
+        });
+        assert!(all.is_ok());
+        assert_eq!(seen, [("one".to_owned(), false), ("two".to_owned(), true)]);
+        let counts = counts(&jobs, 0);
+        assert_eq!((counts.clean, counts.unchecked), (1, 1));
+        assert_eq!(exit(counts), Exit::Unchecked);
+    }
 
     #[test]
     fn the_worst_outcome_decides() {

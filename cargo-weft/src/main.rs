@@ -27,6 +27,7 @@ use exit::{Exit, Failure};
 use print::Printer;
 
 fn main() -> ExitCode {
+    weft_harness::case::hook_panics();
     let (command, output) = arguments::parse(std::env::args_os());
     let mut printer = Printer::new(&output);
     let exit = run(command, &mut printer).unwrap_or_else(|failure| {

@@ -39,7 +39,7 @@ fn finding(code: Code, message: &str, sites: &[(u32, Role)]) -> Finding {
         sites,
         notes: vec![],
         help: None,
-        pairs: 1,
+        pairs: None,
     }
 }
 

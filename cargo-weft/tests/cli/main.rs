@@ -7,3 +7,4 @@ mod forms;
 mod json;
 mod packages;
 mod support;
+mod surroundings;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 use super::reader::Node;
-use super::{ConfigError, KernelEntry, Problem, Reader, Settings, entry};
+use super::{ConfigError, KernelEntry, Place, Problem, Reader, Settings, entry};
 
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
 const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
@@ -16,8 +16,8 @@ const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
 pub struct Config {
     /// The file it was read from; `None`: there is none.
     pub path: Option<PathBuf>,
-    /// Patterns of PTX files, relative to the package's directory.
-    pub ptx: Vec<String>,
+    /// Patterns of PTX files, relative to the package's directory, and where they stand.
+    pub ptx: Vec<(String, Place)>,
     /// Settings for every kernel.
     pub default: Settings,
     /// The `[[kernel]]` tables in the order of the file.
@@ -67,8 +67,13 @@ impl Config {
 }
 
 fn contents(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
+    let bytes = std::fs::read(path)
+        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes());
+        Reader::new(&text, path).error(valid..valid, Problem::Encoding)
+    })
 }
 
 fn is_absent(error: &ConfigError) -> bool {
@@ -103,13 +108,13 @@ fn config(reader: Reader<'_>, table: &DeTable<'_>) -> Result<Config, ConfigError
     Ok(config)
 }
 
-fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<(String, Place)>, ConfigError> {
     let mut globs = Vec::new();
     for item in reader.array("ptx", GLOBS, node)? {
         let text = reader.string("ptx", GLOBS, item)?;
         glob::Pattern::new(text)
             .map_err(|error| reader.error(item.span(), Problem::Glob(error.msg)))?;
-        globs.push(text.to_owned());
+        globs.push((text.to_owned(), reader.place(&item.span())));
     }
     Ok(globs)
 }

@@ -108,6 +108,9 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report)
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
         report.assumptions.push(Assumption::OpenAddresses);
     }
+    if passes.terms.assumes_indices {
+        report.assumptions.push(Assumption::NarrowIndices);
+    }
     assume(&slice, names, launch, ctas.len(), report);
 }
 

@@ -6,5 +6,5 @@ mod report;
 mod site;
 
 pub use code::{Check, Class, Code};
-pub use report::{Assumption, Coverage, Finding, Report, Stats, Verdict};
+pub use report::{Assumption, Coverage, Finding, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

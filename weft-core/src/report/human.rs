@@ -169,7 +169,7 @@ mod tests {
             sites,
             notes: vec!["a note".into()],
             help: Some("put a barrier between them".into()),
-            pairs: 31,
+            pairs: None,
         }
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::finding::{Check, Class, Finding, Report, Site};
+use crate::finding::{Check, Class, Finding, Report, Site, ThreadPairs};
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
 
 /// Version of the format, stated by the summary.
@@ -153,9 +153,17 @@ struct FindingLine<'a> {
     sites: Vec<SiteLine<'a>>,
     notes: &'a [String],
     help: Option<&'a str>,
-    pairs: u64,
+    /// Null where it is not about pairs of threads.
+    pairs: Option<PairsLine>,
     /// The reason for which it is allowed; null where it is not.
     allowed: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct PairsLine {
+    within_warps: u64,
+    between_warps: u64,
+    between_ctas: u64,
 }
 
 #[derive(Serialize)]
@@ -235,6 +243,11 @@ fn arg_line(arg: &Arg) -> ArgLine {
     }
 }
 
+fn pairs_line(pairs: ThreadPairs) -> PairsLine {
+    let ThreadPairs { within_warps, between_warps, between_ctas } = pairs;
+    PairsLine { within_warps, between_warps, between_ctas }
+}
+
 fn finding_line<'a>(finding: &'a Finding, allowed: Option<&'a str>) -> FindingLine<'a> {
     FindingLine {
         code: finding.code.name(),
@@ -248,7 +261,7 @@ fn finding_line<'a>(finding: &'a Finding, allowed: Option<&'a str>) -> FindingLi
         sites: finding.sites.iter().map(site_line).collect(),
         notes: &finding.notes,
         help: finding.help.as_deref(),
-        pairs: finding.pairs,
+        pairs: finding.pairs.map(pairs_line),
         allowed,
     }
 }
@@ -293,7 +306,7 @@ mod tests {
             ],
             notes: vec!["between warps".into()],
             help: None,
-            pairs: 992,
+            pairs: Some(ThreadPairs { within_warps: 31, between_warps: 992, between_ctas: 0 }),
         }
     }
 
@@ -351,7 +364,8 @@ mod tests {
             (&finding["code"], &finding["class"]),
             (&json!("shared-race"), &json!("defect"))
         );
-        assert_eq!((&finding["pairs"], &finding["allowed"]), (&json!(992), &Value::Null));
+        let pairs = json!({"within_warps": 31, "between_warps": 992, "between_ctas": 0});
+        assert_eq!((&finding["pairs"], &finding["allowed"]), (&pairs, &Value::Null));
         assert_eq!(
             finding["sites"][0],
             json!({
