@@ -85,8 +85,9 @@ pub enum BarrierDivergence {
     Off,
 }
 
-/// Which warp of a cta runs next. No verdict depends on it, nor does what is found, unless a defect is there that lets
-/// the schedule decide what happens next: it is a way to try the checker itself.
+/// Which warp of a cta runs next: a way to try the checker itself. What is clean under one schedule is clean under all.
+/// Other findings are the same too, unless a defective barrier ends the run early, or what is read while it is written,
+/// or may be, decides where threads go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// From the first warp to the last, each as far as it can.
