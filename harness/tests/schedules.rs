@@ -22,7 +22,8 @@ const OTHERS: [Schedule; 5] = [
     Schedule::Random(2),
 ];
 
-type Finding = (Code, BTreeSet<(u32, Role)>, u64);
+/// Code, sites, and pairs of threads within warps, between warps and between ctas.
+type Finding = (Code, BTreeSet<(u32, Role)>, Option<[u64; 3]>);
 
 fn paths() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
@@ -41,7 +42,9 @@ fn reports(module: &Module, fixture: &Fixture, schedule: Schedule) -> Vec<Report
 fn findings(report: &Report) -> BTreeSet<Finding> {
     let told = |finding: &weft_core::finding::Finding| {
         let sites = finding.sites.iter().map(|site| (site.ptx.line, site.role)).collect();
-        (finding.code, sites, finding.pairs)
+        let pairs = finding.pairs;
+        let pairs = pairs.map(|own| [own.within_warps, own.between_warps, own.between_ctas]);
+        (finding.code, sites, pairs)
     };
     report.findings.iter().map(told).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::End;
-use weft_core::finding::{Check, Code, Finding, Report, Role};
+use weft_core::finding::{Check, Code, Finding, Report, Role, ThreadPairs};
 use weft_core::flow::{Pc, Program};
 use weft_core::ptx::Module;
 
@@ -70,33 +70,39 @@ pub(crate) fn races(
     name: &str,
 ) {
     let may_order = may_order(module, program);
-    let mut seen: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    let mut seen: BTreeMap<Key, Vec<ThreadPairs>> = BTreeMap::new();
     let is_recycled = run.records.iter().any(|record| !record.barriers.recycled.is_empty());
     for (pair, worst) in run.races.worst.iter().filter(|_| !is_recycled) {
         let check = if pair.0 { Check::Global } else { Check::Shared };
         let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
         let level = if may_order && *worst == Level::Race { Level::Possible } else { *worst };
-        seen.entry((check, level, lines)).or_default().push(run.races.threads[pair].len());
+        seen.entry((check, level, lines)).or_default().push(run.races.pairs(pair));
     }
-    let mut told: BTreeMap<Key, u64> = BTreeMap::new();
+    let mut told: BTreeMap<Key, ThreadPairs> = BTreeMap::new();
     for finding in &report.findings {
         let level = match finding.code {
             Code::SharedRace | Code::GlobalRace | Code::BenignRace => Level::Race,
             Code::UnorderedStrong => Level::Strong,
             Code::PossibleRace => Level::Possible,
-            Code::Unsupported if finding.pairs > 0 => Level::Possible,
+            Code::Unsupported if finding.pairs.is_some() => Level::Possible,
             _ => continue,
         };
         let sites = finding.sites.iter().filter(|site| site.role != Role::Here);
         let check = finding.check.expect("races are of memory");
-        told.insert((check, level, sites.map(|site| site.ptx.line).collect()), finding.pairs);
+        let pairs = finding.pairs.expect("races are of pairs");
+        told.insert((check, level, sites.map(|site| site.ptx.line).collect()), pairs);
     }
-    let keys = |map: &BTreeMap<Key, u64>| map.keys().cloned().collect::<BTreeSet<_>>();
-    assert_eq!(keys(&told), seen.keys().cloned().collect(), "{name}: told, and seen");
-    // Between ctas pairs are counted up to a bound; instructions of one line count as one finding.
-    for (key, pairs) in told.iter().filter(|_| run.records.len() == 1) {
-        if let [count] = seen[key].as_slice() {
-            assert_eq!(*pairs, *count as u64, "{name}: pairs of threads of {key:?}");
+    let told_keys: BTreeSet<&Key> = told.keys().collect();
+    assert_eq!(told_keys, seen.keys().collect(), "{name}: told, and seen");
+    // Instructions of one line count as one finding.
+    for (key, told) in &told {
+        if let [seen] = seen[key].as_slice() {
+            let within_ctas = |pairs: &ThreadPairs| (pairs.within_warps, pairs.between_warps);
+            assert_eq!(within_ctas(told), within_ctas(seen), "{name}: pairs of threads of {key:?}");
+            // What is told is a lower bound.
+            let are_all = told.between_ctas <= seen.between_ctas;
+            let is_any = (told.between_ctas > 0) == (seen.between_ctas > 0);
+            assert!(are_all && is_any, "{name}: {told:?} of {seen:?} for {key:?}");
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_core::emulate::Kind;
+use weft_core::emulate::{Kind, WARP};
+use weft_core::finding::ThreadPairs;
 use weft_core::flow::Pc;
 
 use crate::record::{Record, Touch};
@@ -29,7 +30,7 @@ type Place = (Pc, (usize, usize));
 pub(crate) struct Races {
     pub(crate) worst: BTreeMap<Pair, Level>,
     /// Pairs of threads, each with what it executes.
-    pub(crate) threads: BTreeMap<Pair, BTreeSet<(Place, Place)>>,
+    threads: BTreeMap<Pair, BTreeSet<(Place, Place)>>,
     /// By cta, the bytes that race within it; those of global memory marked.
     pub(crate) bytes: BTreeSet<(bool, u64)>,
 }
@@ -101,6 +102,20 @@ impl Races {
                 }
             }
         }
+    }
+
+    /// The pairs of threads that race at two instructions.
+    pub(crate) fn pairs(&self, pair: &Pair) -> ThreadPairs {
+        let mut pairs = ThreadPairs { within_warps: 0, between_warps: 0, between_ctas: 0 };
+        for ((_, a), (_, b)) in &self.threads[pair] {
+            let count = match (a.0 == b.0, a.1 / WARP == b.1 / WARP) {
+                (true, true) => &mut pairs.within_warps,
+                (true, false) => &mut pairs.between_warps,
+                (false, _) => &mut pairs.between_ctas,
+            };
+            *count += 1;
+        }
+        pairs
     }
 
     fn insert(&mut self, a: (usize, &Touch), b: (usize, &Touch), level: Level) {

@@ -29,7 +29,9 @@ pub(crate) fn replaced(code: &[Op], by: impl Fn(usize, &Op) -> Vec<(Op, usize)>)
     }
     starts.push(parts.len());
     let (mut code, origin): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    code.iter_mut().for_each(|op| aim(op, |target| starts[target]));
+    for op in &mut code {
+        aim(op, |target| starts[target]);
+    }
     Rewritten { code, origin }
 }
 
@@ -71,31 +73,27 @@ pub(crate) fn loops(code: &[Op]) -> Vec<(usize, usize)> {
 /// With the first round of a loop before the loop.
 pub(crate) fn peeled(code: &[Op], (first, last): (usize, usize)) -> Rewritten {
     let length = last - first + 2;
-    // Places behind the copy; those before the loop stay.
-    let later = |target: usize| if target < first { target } else { target + length };
-    let mut made = Rewritten { code: code[..first].to_vec(), origin: (0..first).collect() };
-    // Who came to the loop from outside comes to its copy.
-    made.code.iter_mut().for_each(|op| {
-        aim(op, |target| if target == first { first } else { later(target) });
-    });
-    for at in first..=last {
-        let mut op = code[at];
-        aim(
-            &mut op,
-            |target| if (first + 1..=last).contains(&target) { target } else { later(target) },
-        );
-        made.code.push(op);
-        made.origin.push(at);
-    }
-    made.code.push(Op::Jump(None, later(last + 1)));
-    made.origin.push(last);
-    for at in first..code.len() {
-        let mut op = code[at];
-        aim(&mut op, |target| {
-            if target == first && !(first..=last).contains(&at) { first } else { later(target) }
-        });
-        made.code.push(op);
-        made.origin.push(at);
-    }
+    let behind = |target: usize| if target < first { target } else { target + length };
+    let mut made = Rewritten { code: Vec::new(), origin: Vec::new() };
+    let mut copy = |places: std::ops::Range<usize>, to: &dyn Fn(usize) -> usize| {
+        for (op, at) in code[places.clone()].iter().zip(places) {
+            let mut op = *op;
+            aim(&mut op, to);
+            made.code.push(op);
+            made.origin.push(at);
+        }
+    };
+    // Who comes to the loop from outside comes to its first round.
+    let from_outside = |target: usize| if target == first { first } else { behind(target) };
+    copy(0..first, &from_outside);
+    let within = |target: usize| {
+        if (first + 1..=last).contains(&target) { target } else { behind(target) }
+    };
+    copy(first..last + 1, &within);
+    copy(last..last + 1, &behind);
+    copy(first..last + 1, &behind);
+    copy(last + 1..code.len(), &from_outside);
+    // Who does not go round goes on behind the loop.
+    made.code[last + 1] = Op::Jump(None, behind(last + 1));
     made
 }

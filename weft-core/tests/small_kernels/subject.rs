@@ -127,7 +127,10 @@ impl Subject {
             // That nothing was reached is told of the kernel.
             let sites = finding.sites.iter().filter(|_| finding.code != Code::Vacuous);
             let sites = sites.map(|site| (origin(self.checked.place(site)), site.role)).collect();
-            *findings.entry((finding.code, finding.check, sites)).or_default() += finding.pairs;
+            let pairs = finding
+                .pairs
+                .map_or(0, |own| own.within_warps + own.between_warps + own.between_ctas);
+            *findings.entry((finding.code, finding.check, sites)).or_default() += pairs;
         }
         Found { verdict: report.verdict(), findings }
     }

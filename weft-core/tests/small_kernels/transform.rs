@@ -18,7 +18,7 @@ pub(crate) fn renamed(mut printed: Printed, dice: &mut Dice) -> Printed {
             let (digits, rest) = part.split_at(end);
             let new = digits.parse().ok().and_then(|old: usize| names.get(old));
             let new = new.map_or_else(|| digits.to_owned(), usize::to_string);
-            renamed.push_str(&format!("{prefix}{new}{rest}"));
+            renamed.extend([prefix, &new, rest]);
         }
         renamed
     };
