@@ -13,8 +13,10 @@ mod dump;
 mod exit;
 mod explain;
 mod list;
+mod mutate;
 mod options;
 mod outside;
+mod parallel;
 mod print;
 mod select;
 mod settings;
@@ -41,6 +43,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
     match command {
         Command::Test(arguments) => test::run(&arguments, printer),
         Command::Check(arguments) => check::run(&arguments, printer),
+        Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
         Command::Dump(what) => dump::run(&what, printer),

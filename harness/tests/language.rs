@@ -64,6 +64,7 @@ fn mismatches(text: &str, findings: Vec<Finding>) -> Vec<String> {
         findings,
         assumptions: Vec::new(),
         coverage: Coverage::default(),
+        unreached: Vec::new(),
         stats: Stats::default(),
     };
     fixture(text).compare(&ptx::parse(text), &[report]).iter().map(ToString::to_string).collect()

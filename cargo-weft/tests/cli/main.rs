@@ -5,6 +5,7 @@ mod dump;
 mod files;
 mod forms;
 mod json;
+mod mutate;
 mod packages;
 mod support;
 mod surroundings;

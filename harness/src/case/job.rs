@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use weft_core::CheckError;
 use weft_core::finding::{Check, Report};
 use weft_core::launch::Launch;
+use weft_core::mutate::{self, Mutant, Mutants};
 use weft_core::ptx::{Function, Module};
 
 use super::Outcome;
@@ -112,6 +113,39 @@ impl Job {
         format!("{grid}, {block}")
     }
 
+    /// The mutants of the kernel; none if it could not be checked.
+    pub fn mutants(&self) -> Result<Mutants, JobError> {
+        let Ok(report) = &self.outcome().report else { return Ok(Mutants::default()) };
+        let Some(kernel) = self.module.kernel(&self.kernel.mangled) else {
+            return Ok(Mutants::default());
+        };
+        guarded(&self.subject(), || mutate::mutants(&self.module, kernel, report))
+    }
+
+    /// What remains of a mutant's report after the findings that are accepted.
+    pub fn mutated(&self, mutant: &Mutant) -> Result<Report, JobError> {
+        let report = guarded(&format!("a mutant of {}", self.subject()), || {
+            let module = mutant.apply(&self.module);
+            let kernel = module
+                .kernel(&self.kernel.mangled)
+                .expect("a mutant has the kernel it was made of");
+            assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
+            (self.checker)(&module, kernel, &self.launch)
+        })??;
+        let outcome = Outcome::new(Ok(report), self);
+        Ok(outcome.remaining().expect("of a report something remains").clone())
+    }
+
+    /// What it is about, where the checker fails.
+    fn subject(&self) -> String {
+        let name = weft_core::report::escape(&self.kernel.mangled);
+        format!(
+            "kernel `{name}` of {}, launched with {}",
+            self.file.display,
+            self.launch_in_words()
+        )
+    }
+
     fn check(&self) -> Result<Report, JobError> {
         if let Some(error) = &self.unread {
             return Err(error.clone());
@@ -120,12 +154,7 @@ impl Job {
         let Some(kernel) = self.module.kernel(name) else {
             return Err(JobError::NoKernel { kernel: name.clone(), file: file.clone() });
         };
-        let subject = format!(
-            "kernel `{}` of {file}, launched with {}",
-            weft_core::report::escape(name),
-            self.launch_in_words()
-        );
-        guarded(&subject, || (self.checker)(&self.module, kernel, &self.launch))?
+        guarded(&self.subject(), || (self.checker)(&self.module, kernel, &self.launch))?
             .map_err(JobError::from)
     }
 }

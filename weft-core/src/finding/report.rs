@@ -2,6 +2,7 @@
 
 use super::{Check, Class, Code, Site};
 use crate::launch::{Dim3, Launch};
+use crate::ptx::Span;
 
 /// Something the checker has to say, with the places it points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct ThreadPairs {
     pub within_warps: u64,
     /// Of different warps of a cta.
     pub between_warps: u64,
-    /// Of different ctas; a lower bound where a location has more than two ctas.
+    /// Of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
     pub between_ctas: u64,
 }
 
@@ -170,6 +171,9 @@ pub struct Report {
     pub assumptions: Vec<Assumption>,
     /// What was reached.
     pub coverage: Coverage,
+    /// The access and barrier instructions that no thread reached, as bytes of the PTX, ascending. One of a function that
+    /// is linked in several times is here if no thread reached it in any of them.
+    pub unreached: Vec<Span>,
     /// What it cost.
     pub stats: Stats,
 }

@@ -1,9 +1,11 @@
 //! JSON: one object a line, the way cargo's own messages come.
 //!
 //! Takes a [`Report`], and what a report does not know: where the PTX lies, what the kernel's name means, which of its
-//! findings the user allows. Gives `weft-kernel` for each kernel and launch and `weft-summary` at the end. The structs
-//! here mirror the findings so that the names on the wire stay when a field is renamed; fields may be added, never
-//! renamed or removed within one [`SCHEMA`].
+//! findings the user allows. Gives `weft-kernel` (or `weft-mutants`) for each kernel and launch and `weft-summary` at the
+//! end. The structs here mirror the findings so that the names on the wire stay when a field is renamed; fields may be
+//! added, never renamed or removed within one [`SCHEMA`].
+
+mod mutants;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +13,8 @@ use serde::Serialize;
 
 use crate::finding::{Check, Class, Finding, Report, Site, ThreadPairs};
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
+
+pub use mutants::{Tally, mutants, mutants_summary};
 
 /// Version of the format, stated by the summary.
 pub const SCHEMA: u32 = 1;
@@ -326,6 +330,7 @@ mod tests {
             findings: vec![race()],
             assumptions: vec![Assumption::DisjointBuffers],
             coverage: Coverage { reached: 2, sites: 3 },
+            unreached: Vec::new(),
             stats: Stats { ctas: 2, ..Stats::default() },
         }
     }

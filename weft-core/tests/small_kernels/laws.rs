@@ -11,7 +11,8 @@
 //! - *A barrier less*: without one of its barriers a kernel has all the races that it had.
 //!
 //! "As before" holds where barriers are sound, and nothing races or nothing that is read decides what happens: what is
-//! read while it is written may be another value in another run. Whatever that is, clean never turns into defect.
+//! read while it is written may be another value in another run. Whatever that is, clean never turns into defect. The laws
+//! of barriers hold where no thread stops at something open, since that cuts its accesses off.
 //!
 //! How many kernels each law decides at least is part of each test, so that none becomes idle.
 //!

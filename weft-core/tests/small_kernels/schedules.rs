@@ -39,11 +39,10 @@ pub(crate) fn hold(theme: Theme, numbers: Range<u64>) -> Tally {
         // What atomics return is open, apart from inputs.
         let has_atomics = matches!(theme, Theme::Atomics(_) | Theme::Tickets(_));
         let is_given = case.open == Open::NOTHING && !has_atomics;
-        let first = subject.found();
         let others =
             [Schedule::Reverse, Schedule::InTurn, Schedule::Latest, Schedule::Random(number)];
         let told = |found: Found| if has_atomics { found.without_first_reads() } else { found };
-        let first = told(first);
+        let first = told(subject.found());
         let others = others.map(|schedule| (schedule, told(subject.found_under(schedule))));
         let is_sound = !first.is_broken() && others.iter().all(|(_, other)| !other.is_broken());
         let reads_decide = subject.reads_decide();

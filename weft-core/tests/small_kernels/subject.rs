@@ -24,7 +24,7 @@ pub(crate) type Races = BTreeSet<(Check, BTreeSet<usize>)>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) verdict: Verdict,
-    /// By finding: how many pairs of threads race.
+    /// By finding: how many pairs of threads of a cta race.
     pub(crate) findings: BTreeMap<Key, u64>,
 }
 
@@ -37,6 +37,16 @@ impl Found {
     /// Whether something is not decided.
     pub(crate) fn is_open(&self) -> bool {
         self.findings.keys().any(|(code, ..)| code.class() == Class::Open)
+    }
+
+    /// Whether some thread stopped where the check could not go on without guessing.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        let is_doubt = |(code, check, _): &Key| check.is_none() && code.class() == Class::Open;
+        self.findings.keys().any(is_doubt)
+    }
+
+    pub(crate) fn is_misaligned(&self) -> bool {
+        self.findings.keys().any(|(code, ..)| *code == Code::Misaligned)
     }
 
     pub(crate) fn races(&self) -> Races {
@@ -127,9 +137,8 @@ impl Subject {
             // That nothing was reached is told of the kernel.
             let sites = finding.sites.iter().filter(|_| finding.code != Code::Vacuous);
             let sites = sites.map(|site| (origin(self.checked.place(site)), site.role)).collect();
-            let pairs = finding
-                .pairs
-                .map_or(0, |own| own.within_warps + own.between_warps + own.between_ctas);
+            // Pairs between ctas are counted up to a bound.
+            let pairs = finding.pairs.map_or(0, |own| own.within_warps + own.between_warps);
             *findings.entry((finding.code, finding.check, sites)).or_default() += pairs;
         }
         Found { verdict: report.verdict(), findings }
