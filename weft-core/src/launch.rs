@@ -85,9 +85,9 @@ pub enum BarrierDivergence {
     Off,
 }
 
-/// Which warp of a cta runs next: a way to try the checker itself. What is clean under one schedule is clean under all.
-/// Other findings are the same too, unless a defective barrier ends the run early, or what is read while it is written,
-/// or may be, decides where threads go.
+/// Which warp of a cta runs next: a way to try the checker itself. What is clean under one schedule is a defect under
+/// none. All that is found is the same, unless a defective barrier ends the run early, or what is read while it is
+/// written, or may be, decides where threads go, or a store at an open address makes what is read later unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// From the first warp to the last, each as far as it can.

@@ -220,9 +220,9 @@ impl<E: Events> Machine<'_, E> {
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
-                    self.check_written(warp, Some(origin), open, block.place);
-                    let value = &self.warps[warp].registers[condition.register.index()];
-                    let is_one = self.one(value, open).is_some();
+                    let value = self.warps[warp].registers[condition.register.index()].clone();
+                    self.check_written(warp, &value, open, block.place);
+                    let is_one = self.one(&value, open).is_some();
                     self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
                 }
                 self.go(warp, id, *taken, enabled)?;
@@ -416,7 +416,7 @@ impl<E: Events> Machine<'_, E> {
             return Ok(value);
         }
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
-        self.check_written(warp, origin, value.open_lanes() & lanes, instr.place);
+        self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);
         Err(doubt(DoubtKind::Barrier, instr.place, origin))
     }
 }

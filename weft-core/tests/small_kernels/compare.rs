@@ -132,8 +132,10 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
         Law::Independent | Law::Roles => {
             // One doubt is told of a cta, that of its first warp.
             let is_settled = is_settled && (is_whole || law != Law::Roles);
-            if is_clean(&before.found) != is_clean(after) {
-                return Err("what is clean stays clean");
+            if is_clean(&before.found) && is_defect(after)
+                || is_defect(&before.found) && is_clean(after)
+            {
+                return Err("clean never turns into defect, nor defect into clean");
             }
             if is_settled && before.found.clone().without_benign() != after.clone().without_benign()
             {
