@@ -3,7 +3,7 @@
 use std::num::ParseIntError;
 
 use clap::{Args, ValueEnum};
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Schedule};
 use weft_harness::config::Element;
 
 /// Threads of a cta that any device takes.
@@ -36,6 +36,10 @@ pub(crate) struct Settings {
     /// Which barrier divergence is a defect
     #[arg(long, value_enum)]
     barrier_divergence: Option<DivergenceWord>,
+    /// Which warp runs next: `in-order` (the default), `reverse`, `in-turn`, `latest`, or `random=SEED`. The verdict does
+    /// not depend on it
+    #[arg(long, value_parser = schedule)]
+    schedule: Option<Schedule>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,6 +70,7 @@ impl Settings {
         launch.shared = self.shared.unwrap_or(launch.shared);
         launch.args.extend(self.args.iter().cloned());
         launch.options.warp_synchronous |= self.warp_synchronous;
+        launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
         if let Some(word) = self.atomics {
             launch.options.atomics = match word {
                 AtomicsWord::Abstract => Atomics::Abstract,
@@ -104,6 +109,8 @@ pub(crate) enum SettingError {
     Element { value: String, ty: &'static str },
     #[error("`{0}` is neither a number nor `buffer` nor contents such as u64:4,4,1")]
     Value(String),
+    #[error("`{0}` is no schedule; they are in-order, reverse, in-turn, latest, and random=SEED")]
+    Schedule(String),
 }
 
 fn block(text: &str) -> Result<Dim3, SettingError> {
@@ -137,6 +144,17 @@ fn extent(text: &str) -> Result<Dim3, SettingError> {
     let product =
         [dim.x, dim.y, dim.z].into_iter().map(u64::from).try_fold(1_u64, u64::checked_mul);
     product.map(|_| dim).ok_or(SettingError::Grid(u64::MAX))
+}
+
+fn schedule(text: &str) -> Result<Schedule, SettingError> {
+    let random = || text.strip_prefix("random=")?.parse().ok().map(Schedule::Random);
+    match text {
+        "in-order" => Ok(Schedule::InOrder),
+        "reverse" => Ok(Schedule::Reverse),
+        "in-turn" => Ok(Schedule::InTurn),
+        "latest" => Ok(Schedule::Latest),
+        _ => random().ok_or_else(|| SettingError::Schedule(text.to_owned())),
+    }
 }
 
 fn argument(text: &str) -> Result<(usize, Arg), SettingError> {
@@ -223,6 +241,15 @@ mod tests {
             Err(SettingError::Element { value: "256".into(), ty: "u8" })
         );
         assert_eq!(argument("3=many"), Err(SettingError::Value("many".into())));
+    }
+
+    #[test]
+    fn schedules_have_names_and_seeds() {
+        assert_eq!(schedule("reverse"), Ok(Schedule::Reverse));
+        assert_eq!(schedule("random=7"), Ok(Schedule::Random(7)));
+        for wrong in ["random", "random=", "random=x", "backwards"] {
+            assert_eq!(schedule(wrong), Err(SettingError::Schedule(wrong.into())));
+        }
     }
 
     #[test]

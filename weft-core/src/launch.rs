@@ -85,7 +85,25 @@ pub enum BarrierDivergence {
     Off,
 }
 
-/// Choices of the analysis that change what is assumed.
+/// Which warp of a cta runs next: a way to try the checker itself. What is clean under one schedule is a defect under
+/// none. All that is found is the same, unless a defective barrier ends the run early, or what is read while it is
+/// written, or may be, decides where threads go, or a store at an open address makes what is read later unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// From the first warp to the last, each as far as it can.
+    #[default]
+    InOrder,
+    /// From the last warp to the first, each as far as it can.
+    Reverse,
+    /// Before each access and barrier, the warp that has come to the fewest: all get ahead together.
+    InTurn,
+    /// As far as it can, the warp that was let go on last: the others stay behind as long as they can.
+    Latest,
+    /// Before accesses and barriers, any warp, by this seed.
+    Random(u64),
+}
+
+/// Choices of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Lanes of a warp run in lock step.
@@ -94,6 +112,8 @@ pub struct Options {
     pub atomics: Atomics,
     /// Which barrier divergence is a defect.
     pub barrier_divergence: BarrierDivergence,
+    /// Which warp runs next.
+    pub schedule: Schedule,
 }
 
 /// One launch configuration of a kernel.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toml::Spanned;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Options};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Options, Schedule};
 
 use super::reader::Node;
 use super::{ConfigError, Reader, value};
@@ -91,6 +91,7 @@ impl Settings {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),
                 atomics: self.atomics.unwrap_or_default(),
                 barrier_divergence: self.barrier_divergence.unwrap_or_default(),
+                schedule: Schedule::default(),
             },
         }
     }

@@ -1,5 +1,7 @@
 //! The passes over a launch: those that decide, until nothing new is found out about open addresses, and what is found.
 
+use std::collections::BTreeSet;
+
 use super::detector::Detector;
 use super::names::Names;
 use super::{barriers, doubts, faults, races};
@@ -119,8 +121,11 @@ impl Passes<'_> {
         }
         // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
         let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
+        let mut racing = BTreeSet::new();
         if is_ordered {
-            findings.extend(races::explain(self, decided, between.racing()));
+            let races;
+            (races, racing) = races::explain(self, decided, between.racing());
+            findings.extend(races);
         }
         let is_full =
             |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
@@ -129,9 +134,11 @@ impl Passes<'_> {
         }
         for own in decided {
             let mut unwritten = own.detector.shared.unwritten();
-            unwritten.retain(|_, read| {
+            // An instruction that races may read before what it races with is written, or after: up to the schedule.
+            unwritten.retain(|pc, read| {
                 let end = read.address.saturating_add(u64::from(read.bytes));
-                !open.may_be_written(names.program.shared_variable(read.address, end))
+                let variable = names.program.shared_variable(read.address, end);
+                !racing.contains(pc) && !open.may_be_written(variable)
             });
             let is_sure = |fault: &&Fault| match fault.kind {
                 FaultKind::Uninitialized(_) => unwritten.contains_key(&fault.pc),

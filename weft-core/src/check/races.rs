@@ -13,17 +13,17 @@ use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
 use crate::race::{Conflict, CtaHistory, Example, Pair, Pairs, Side, Watched};
 use crate::slice;
 
-/// Names every racing pair of instructions.
+/// Names every racing pair of instructions; the findings, and all instructions that race.
 pub(super) fn explain(
     passes: &mut Passes<'_>,
     decided: &[Decided],
     between: &BTreeSet<u64>,
-) -> Vec<Finding> {
+) -> (Vec<Finding>, BTreeSet<Pc>) {
     let races = |own: &&Decided| {
         !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty()
     };
     if between.is_empty() && !decided.iter().any(|own| races(&own)) {
-        return Vec::new();
+        return Default::default();
     }
     // First which instructions race; then, with the values of stores that race with each other, which races are benign.
     // The values may take loops that run out of fuel: then no race is benign.
@@ -42,7 +42,8 @@ pub(super) fn explain(
         findings.push(super::doubts::unexplained(names));
     }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
-    findings
+    let sides = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
+    (findings, sides.map(|side| side.pc).collect())
 }
 
 /// The instructions of a race of two stores.

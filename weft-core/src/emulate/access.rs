@@ -81,7 +81,7 @@ impl<E: Events> Machine<'_, E> {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
         self.spend(OPEN_ACCESS_COST, instr.place)?;
-        self.check_written(warp, origin, open, instr.place);
+        self.check_written(warp, addresses, open, instr.place);
         // What was there may be overwritten.
         let from = origin.unwrap_or(Origin::Register);
         match space {

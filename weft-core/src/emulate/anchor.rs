@@ -171,13 +171,13 @@ impl Terms {
     }
 
     /// A pass begins.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.tickets.begin();
         self.contention.begin();
     }
 
     /// Something in these bytes conflicts with something that nothing orders it with.
-    pub(crate) fn contend(&mut self, is_global: bool, bytes: impl IntoIterator<Item = u64>) {
+    pub fn contend(&mut self, is_global: bool, bytes: impl IntoIterator<Item = u64>) {
         bytes.into_iter().for_each(|byte| self.contention.contend(is_global, byte));
     }
 
@@ -188,7 +188,7 @@ impl Terms {
 
     /// Whether the pass that has ended knew all from the start that it found out about anchors, counters and contended
     /// memory.
-    pub(crate) fn settle(&mut self) -> bool {
+    pub fn settle(&mut self) -> bool {
         let is_settled = self.tickets.settle() & self.contention.settle();
         !std::mem::take(&mut self.anchors.changed) && is_settled
     }

@@ -48,16 +48,23 @@ impl<E: Events> Machine<'_, E> {
         });
     }
 
-    /// A branch, an address or a barrier depends on an open value: tells if that is what shared memory held before
-    /// anything was written there.
+    /// A branch, an address or a barrier depends on a value that is open in some lanes: tells of the first one of them
+    /// for which that is what shared memory held before anything was written there.
     pub(super) fn check_written(
         &mut self,
         warp: usize,
-        origin: Option<Origin>,
+        value: &Value,
         open: LaneMask,
         place: PlaceId,
     ) {
-        let (Some(Origin::Unwritten(pc)), None) = (origin, &self.maybe) else { return };
+        if self.maybe.is_some() {
+            return;
+        }
+        let unwritten = |lane: usize| match self.terms.origin(value.base(lane)?)? {
+            Origin::Unwritten(pc) => Some((pc, lane)),
+            _ => None,
+        };
+        let Some((pc, lane)) = lanes(open).find_map(unwritten) else { return };
         let instr = &self.program.code[pc.index()];
         let (Some(address), Some(decoded)) = (instr.address, instr.decoded()) else { return };
         if address.space == Space::Shared {
@@ -65,7 +72,7 @@ impl<E: Events> Machine<'_, E> {
                 kind: FaultKind::Uninitialized(place),
                 pc,
                 warp,
-                lane: open.trailing_zeros() as usize % WARP,
+                lane,
                 space: Space::Shared,
                 address: 0,
                 bytes: decoded.ty().bytes(),

@@ -9,6 +9,7 @@ use super::memory::Memory;
 use super::origin::Origin;
 use super::rounds::Rounds;
 use super::term::{TermId, Terms};
+use super::turns::Turns;
 use super::value::{LaneMask, Value, lanes};
 use super::warp::{Wait, WaitFor, Warp};
 use crate::flow::{BlockId, PlaceId, Program};
@@ -48,6 +49,7 @@ pub(super) struct Machine<'a, E> {
     pub(super) events: &'a mut E,
     pub(super) terms: &'a mut Terms,
     pub(super) warps: Vec<Warp>,
+    pub(super) turns: Turns,
     pub(super) barriers: Barriers,
     /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
     pub(super) votes: [(u32, u32, Option<TermId>); Barriers::COUNT],
@@ -64,6 +66,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) rounds: Rounds,
     /// Some thread has aborted the launch.
     trapped: bool,
+    /// By warp: what it could not decide.
+    doubts: Vec<Option<Doubt>>,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -100,6 +104,7 @@ pub fn run(
         events,
         terms,
         warps: (0..count).map(warp).collect(),
+        turns: Turns::new(inputs.options.schedule, count, cta.index),
         barriers: Barriers::new(count),
         votes: [(0, 0, None); Barriers::COUNT],
         iterations: vec![Iterations::new(); count],
@@ -108,6 +113,7 @@ pub fn run(
         atomics: 0,
         exchanges: vec![0; count],
         trapped: false,
+        doubts: vec![None; count],
         rounds: Rounds::new(),
         maybe: None,
         shared: Memory::default(),
@@ -115,38 +121,61 @@ pub fn run(
         reached,
         run: Run { end: End::Finished, warp_instructions: 0, thread_commands: 0, generations: 0 },
     };
-    if let Err(Stop(end)) = machine.turns() {
+    if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = end;
     }
     machine.run
 }
 
 impl<E: Events> Machine<'_, E> {
-    fn turns(&mut self) -> Step<()> {
-        loop {
-            let mut progress = false;
-            for warp in 0..self.warps.len() {
-                progress |= self.turn(warp)?;
-            }
-            if self.warps.iter().all(|warp| warp.live == 0) {
-                return Ok(());
-            }
-            if !progress && self.trapped {
-                return Ok(());
-            }
-            if !progress {
-                return Err(Stop(self.deadlock()));
+    fn take_turns(&mut self) -> Step<()> {
+        while let Some(warp) = self.turns.next(self.ready()) {
+            match self.turn(warp) {
+                Err(Stop(End::Undecided(doubt))) if doubt.kind != DoubtKind::Fuel => {
+                    self.leave(warp, doubt);
+                }
+                other => other?,
             }
         }
+        if let Some(doubt) = self.doubts.iter().flatten().next() {
+            return Err(Stop(End::Undecided(*doubt)));
+        }
+        if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
+            return Ok(());
+        }
+        Err(Stop(self.deadlock()))
     }
 
-    /// Runs a warp until its lanes wait, or its turn is over. False if no lane could run.
-    fn turn(&mut self, warp: usize) -> Step<bool> {
-        for turn in 0..TURN {
-            let Some(front) = self.warps[warp].least() else { return Ok(turn > 0) };
-            self.block(warp, front.block, front.lanes)?;
+    /// A warp cannot go on without guessing. The others can, as if it was slow: so it is up to no schedule what is seen of
+    /// them.
+    fn leave(&mut self, warp: usize, doubt: Doubt) {
+        self.doubts[warp] = Some(doubt);
+        self.maybe = None;
+        let own = &mut self.warps[warp];
+        (own.paused, own.log) = (None, None);
+        own.fronts.clear();
+    }
+
+    /// The warps that can run, bit by warp.
+    fn ready(&self) -> u32 {
+        let ready = self.warps.iter().filter(|warp| warp.can_run());
+        ready.fold(0, |ready, warp| ready | 1 << warp.index)
+    }
+
+    /// Runs a warp until its lanes wait, or its turn is over.
+    fn turn(&mut self, warp: usize) -> Step<()> {
+        for _ in 0..TURN {
+            if let Some(paused) = self.warps[warp].paused.take() {
+                self.go_on(warp, paused)?;
+            } else {
+                let Some(front) = self.warps[warp].least() else { return Ok(()) };
+                self.block(warp, front.block, front.lanes)?;
+            }
+            if self.warps[warp].paused.is_some() {
+                return Ok(());
+            }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Counts instructions of a block against the limit.

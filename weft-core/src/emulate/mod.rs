@@ -1,7 +1,7 @@
 //! A program and a launch to events: a machine that runs one cta, a warp at a time, in the sort order of its blocks.
 //!
 //! Only what the slice kept runs. Accesses, arrivals and completions go to an [`Events`] as they happen; nothing is
-//! recorded here. The machine stops early where it cannot go on without guessing, and says why.
+//! recorded here. A warp stops where it cannot go on without guessing; the others go on, and the machine says why.
 
 mod access;
 mod anchor;
@@ -27,6 +27,7 @@ mod support;
 mod tell;
 mod term;
 mod ticket;
+mod turns;
 mod value;
 mod warp;
 

@@ -7,7 +7,7 @@ use super::ops;
 use super::origin::{Origin, Region};
 use super::term::Lane;
 use super::value::{LaneMask, Value, WARP, lanes};
-use super::warp::{Wait, WaitFor};
+use super::warp::{Front, Paused, Wait, WaitFor};
 use crate::flow::{BlockId, Condition, Instr, Operand, Pc, PlaceId, Special, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
@@ -17,15 +17,40 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         let block = &program.blocks[id.index()];
         self.spend(u64::from(block.end.0 - block.first.0) + 1, block.place)?;
+        self.rest(warp, Front { block: id, lanes }, None)
+    }
+
+    /// Runs a block from where the warp's last turn ended.
+    pub(super) fn go_on(&mut self, warp: usize, paused: Paused) -> Step<()> {
+        self.rest(warp, paused.front, Some(paused.pc))
+    }
+
+    /// Runs a block from an instruction on; before a later one the warp's turn may end.
+    fn rest(&mut self, warp: usize, front: Front, from: Option<Pc>) -> Step<()> {
+        let Front { block: id, lanes } = front;
+        let program = self.program;
         self.front = lanes;
         let mut waiting = 0;
         for (pc, instr) in program.instructions(id) {
-            if self.slice.keep[pc.index()] != Keep::Nothing {
-                waiting |= self.instruction(warp, id, pc, instr, lanes)?;
+            if self.slice.keep[pc.index()] == Keep::Nothing || from.is_some_and(|from| pc < from) {
+                continue;
             }
+            if from != Some(pc) && self.gives_way(pc) {
+                self.warps[warp].paused = Some(Paused { front, pc });
+                return Ok(());
+            }
+            waiting |= self.instruction(warp, id, pc, instr, lanes)?;
         }
         self.branch(warp, id, lanes & !waiting)?;
         if waiting != 0 { self.meet(warp) } else { Ok(()) }
+    }
+
+    /// Whether the warp's turn ends before an instruction. What may not happen runs in one turn.
+    fn gives_way(&mut self, pc: Pc) -> bool {
+        self.turns.may_give_way()
+            && self.maybe.is_none()
+            && slice::is_observable(self.program, pc)
+            && self.turns.gives_way()
     }
 
     /// Runs an instruction; the lanes that now wait.
@@ -195,9 +220,9 @@ impl<E: Events> Machine<'_, E> {
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
-                    self.check_written(warp, Some(origin), open, block.place);
-                    let value = &self.warps[warp].registers[condition.register.index()];
-                    let is_one = self.one(value, open).is_some();
+                    let value = self.warps[warp].registers[condition.register.index()].clone();
+                    self.check_written(warp, &value, open, block.place);
+                    let is_one = self.one(&value, open).is_some();
                     self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
                 }
                 self.go(warp, id, *taken, enabled)?;
@@ -391,7 +416,7 @@ impl<E: Events> Machine<'_, E> {
             return Ok(value);
         }
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
-        self.check_written(warp, origin, value.open_lanes() & lanes, instr.place);
+        self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);
         Err(doubt(DoubtKind::Barrier, instr.place, origin))
     }
 }

@@ -14,6 +14,13 @@ pub(super) struct Front {
     pub(super) lanes: LaneMask,
 }
 
+/// Lanes before an instruction of the block that they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Paused {
+    pub(super) front: Front,
+    pub(super) pc: Pc,
+}
+
 /// What lanes wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitFor {
@@ -51,6 +58,8 @@ pub(super) struct Warp {
     /// Lanes that have not ended.
     pub(super) live: LaneMask,
     pub(super) fronts: Vec<Front>,
+    /// Where its turn ended within a block: it goes on there.
+    pub(super) paused: Option<Paused>,
     pub(super) waits: Vec<Wait>,
     pub(super) held: Option<Held>,
     pub(super) registers: Vec<Value>,
@@ -76,6 +85,7 @@ impl Warp {
             all: live,
             live,
             fronts: vec![Front { block: entry, lanes: live }],
+            paused: None,
             waits: Vec::new(),
             held: None,
             registers: vec![unwritten.clone(); registers as usize],
@@ -93,6 +103,11 @@ impl Warp {
             Some(front) => front.lanes |= lanes,
             None => self.fronts.push(Front { block, lanes }),
         }
+    }
+
+    /// Whether some lane does not wait.
+    pub(super) fn can_run(&self) -> bool {
+        self.paused.is_some() || !self.fronts.is_empty()
     }
 
     /// Takes the lanes at the least block, in the sort order (ESOP'13 §4).

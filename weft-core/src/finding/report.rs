@@ -30,7 +30,7 @@ pub struct ThreadPairs {
     pub within_warps: u64,
     /// Of different warps of a cta.
     pub between_warps: u64,
-    /// Of different ctas; a lower bound where a location has more than two ctas.
+    /// Of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
     pub between_ctas: u64,
 }
 

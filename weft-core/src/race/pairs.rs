@@ -50,7 +50,7 @@ pub struct Pair {
     pub within_warps: u64,
     /// Pairs of threads of different warps of a cta.
     pub between_warps: u64,
-    /// Pairs of threads of different ctas; a lower bound where a location has more than two ctas.
+    /// Pairs of threads of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
     pub between_ctas: u64,
     /// By pair of warps of the launch: a bit for each pair of lanes.
     seen: HashMap<(u64, u64), Box<[LaneMask; 32]>>,

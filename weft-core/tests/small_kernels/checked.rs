@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_core::finding::{Assumption, Check, Class, Code, Finding, Report, Verdict};
+use weft_core::finding::{Assumption, Check, Class, Code, Finding, Report, Site, Verdict};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch, Options};
 use weft_core::ptx::{self, Module};
 
@@ -80,7 +80,11 @@ pub(crate) struct Said {
 
 impl Checked {
     pub(crate) fn new(kernel: &Kernel, code: &[Op]) -> Self {
-        let printed = print::print(code);
+        Self::of(kernel, print::print(code))
+    }
+
+    /// A kernel with another text of its code.
+    pub(crate) fn of(kernel: &Kernel, printed: Printed) -> Self {
         let module = ptx::parse(&printed.text);
         assert!(module.errors.is_empty(), "{:?} in\n{}", module.errors, printed.text);
         let dim = |threads| Some(Dim3::line(u32::try_from(threads).expect("few threads")));
@@ -99,7 +103,8 @@ impl Checked {
         &self.printed.text
     }
 
-    pub(crate) fn check(&self, inputs: &Inputs, open: Open) -> Said {
+    /// The launch with these inputs.
+    pub(crate) fn launch(&self, inputs: &Inputs, open: Open) -> Launch {
         let mut launch = self.launch.clone();
         let buffer = |contents| Arg::Buffer(Buffer { contents: Some(contents) });
         let given = [
@@ -109,17 +114,26 @@ impl Checked {
         ];
         let given = given.into_iter().enumerate();
         launch.args.extend(given.filter(|(_, (open, _))| !open).map(|(at, (_, arg))| (at, arg)));
+        launch
+    }
+
+    pub(crate) fn report(&self, launch: &Launch) -> Report {
         let kernel = self.module.kernels().next().expect("there is one");
-        let report = weft_core::check(&self.module, kernel, &launch)
-            .unwrap_or_else(|error| unreachable!("{error} in\n{}", self.printed.text));
-        self.said(&report)
+        weft_core::check(&self.module, kernel, launch)
+            .unwrap_or_else(|error| unreachable!("{error} in\n{}", self.printed.text))
+    }
+
+    pub(crate) fn check(&self, inputs: &Inputs, open: Open) -> Said {
+        self.said(&self.report(&self.launch(inputs, open)))
+    }
+
+    /// The place in the code of a site.
+    pub(crate) fn place(&self, site: &Site) -> usize {
+        self.printed.places[site.ptx.line as usize].expect("sites are instructions")
     }
 
     fn said(&self, report: &Report) -> Said {
-        let place = |finding: &Finding, at: usize| {
-            let line = finding.sites[at].ptx.line as usize;
-            self.printed.places[line].expect("sites are instructions")
-        };
+        let place = |finding: &Finding, at: usize| self.place(&finding.sites[at]);
         let of = |code| report.findings.iter().filter(move |finding| finding.code == code);
         let mut races = BTreeMap::new();
         for code in [Code::SharedRace, Code::GlobalRace, Code::BenignRace] {

@@ -1,0 +1,91 @@
+//! Every fixture under several schedules of its warps: the verdict is the same, and so is all that is found, with as many
+//! pairs of threads, and all that ran.
+//!
+//! Only where a barrier is defective may findings differ, since that ends the run: which of several defects is met first,
+//! and who is first at a barrier that two use in different ways, is up to the schedule. Where it is not known to be safe
+//! to use a barrier again, another schedule has other generations, or deadlocks.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_core::finding::{Check, Class, Code, Report, Role, Verdict};
+use weft_core::launch::Schedule;
+use weft_core::ptx::{self, Module};
+use weft_harness::fixture::Fixture;
+
+const OTHERS: [Schedule; 5] = [
+    Schedule::Reverse,
+    Schedule::InTurn,
+    Schedule::Latest,
+    Schedule::Random(1),
+    Schedule::Random(2),
+];
+
+/// Code, sites, pairs of threads within warps and between warps, and whether there are some between ctas: those are
+/// counted up to a bound.
+type Finding = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64, bool)>);
+
+fn paths() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
+    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")).collect()
+}
+
+fn reports(module: &Module, fixture: &Fixture, schedule: Schedule) -> Vec<Report> {
+    let mut launch = fixture.launch();
+    launch.options.schedule = schedule;
+    let check = |kernel| weft_core::check(module, kernel, &launch).expect("the launch fits");
+    module.kernels().map(check).collect()
+}
+
+fn findings(report: &Report) -> BTreeSet<Finding> {
+    let told = |finding: &weft_core::finding::Finding| {
+        let sites = finding.sites.iter().map(|site| (site.ptx.line, site.role)).collect();
+        let pairs = finding.pairs;
+        let pairs = pairs.map(|own| (own.within_warps, own.between_warps, own.between_ctas > 0));
+        (finding.code, sites, pairs)
+    };
+    report.findings.iter().map(told).collect()
+}
+
+fn is_broken(report: &Report) -> bool {
+    let is_it = |finding: &weft_core::finding::Finding| {
+        finding.check == Some(Check::Barriers) && finding.code.class() == Class::Defect
+    };
+    report.findings.iter().any(is_it)
+}
+
+/// What was reached and done; a doubt ends the run of a warp, wherever it then is.
+fn done(report: &Report) -> Option<[u64; 4]> {
+    let stats = &report.stats;
+    let counts = [stats.ctas, stats.warp_instructions, stats.thread_commands, stats.generations];
+    (report.verdict() != Verdict::Open).then_some(counts)
+}
+
+#[test]
+fn fixtures_do_not_depend_on_the_schedule() {
+    let (mut kernels, mut broken) = (0, 0);
+    for path in paths() {
+        let text = fs::read_to_string(&path).expect("fixtures are text");
+        let fixture = Fixture::parse(&text, &path).expect("the header is right");
+        let module = ptx::parse(&text);
+        let in_order = reports(&module, &fixture, Schedule::InOrder);
+        kernels += in_order.len();
+        broken += in_order.iter().filter(|report| is_broken(report)).count();
+        for schedule in OTHERS {
+            let others = reports(&module, &fixture, schedule);
+            for (report, other) in in_order.iter().zip(&others) {
+                let name = format!("{} in {} under {schedule:?}", report.kernel, path.display());
+                assert_eq!(report.verdict(), other.verdict(), "{name}");
+                assert_eq!(is_broken(report), is_broken(other), "{name}");
+                if !is_broken(report) {
+                    assert_eq!(findings(report), findings(other), "{name}");
+                    assert_eq!(done(report), done(other), "{name}");
+                }
+            }
+        }
+    }
+    assert!(kernels > 200 && broken < kernels / 5, "{broken} of {kernels} have broken barriers");
+}

@@ -1,0 +1,145 @@
+//! The barriers of a cta, replayed: whether generations complete when they have to (PLDI 2015, §3, and PTX ISA
+//! §9.7.13.1), and whether each barrier is safely used again (Fig. 4).
+
+use std::collections::BTreeSet;
+
+use weft_core::emulate::{Arrival, WARP};
+use weft_core::flow::{Operand, Pc, Program};
+
+use crate::relation::{Point, Relation};
+
+/// A warp's command at a barrier.
+#[derive(Clone, Debug)]
+struct Command {
+    warp: usize,
+    pc: Pc,
+    waits: bool,
+    /// By thread of the warp.
+    points: Vec<Point>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Generation {
+    /// The threads that it expects: `None` for all of the cta; unknown where a register says it.
+    count: Option<Count>,
+    commands: Vec<Command>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    All,
+    Given(u64),
+    Unknown,
+}
+
+/// How the generation before was completed.
+#[derive(Clone, Debug, Default)]
+struct Completed {
+    /// By its waits, if somebody waited.
+    point: Option<Point>,
+    commands: Vec<Command>,
+}
+
+/// The barriers of a cta.
+#[derive(Debug)]
+pub(crate) struct Barriers {
+    running: Vec<Generation>,
+    completed: Vec<Completed>,
+    warps: usize,
+    /// The arrivals that are not ordered behind the generation before theirs, each with what may not be complete.
+    pub(crate) recycled: BTreeSet<(Pc, Pc)>,
+}
+
+impl Barriers {
+    pub(crate) fn new(warps: usize) -> Self {
+        Self {
+            running: vec![Generation::default(); 16],
+            completed: vec![Completed::default(); 16],
+            warps,
+            recycled: BTreeSet::new(),
+        }
+    }
+
+    /// Threads of a warp, each at its point, arrive; the points of their commands.
+    pub(crate) fn arrive(
+        &mut self,
+        arrival: Arrival,
+        threads: &[Point],
+        program: &Program,
+        relation: &mut Relation,
+    ) -> Vec<Point> {
+        let slot = usize::from(arrival.barrier);
+        self.check_recycling(arrival, threads, relation);
+        let points: Vec<Point> = threads.iter().map(|own| relation.behind(&[*own])).collect();
+        let count = match program.code[arrival.pc.index()].sources.get(1) {
+            Some(Operand::Constant(count)) => Count::Given(*count),
+            // The predicate of a reduction without a count.
+            None | Some(Operand::Not(_)) => Count::All,
+            Some(_) => Count::Unknown,
+        };
+        let running = &mut self.running[slot];
+        let known = *running.count.get_or_insert(count);
+        let whole = Count::Given((self.warps * WARP) as u64);
+        let is_same = known == count || [known, count].contains(&Count::Unknown);
+        let are_whole =
+            [Count::All, whole].contains(&known) && [Count::All, whole].contains(&count);
+        assert!(is_same || are_whole, "{arrival:?} has another count than {known:?}");
+        if count != Count::All {
+            running.count = Some(count);
+        }
+        let Arrival { warp, pc, waits, .. } = arrival;
+        running.commands.push(Command { warp, pc, waits, points: points.clone() });
+        points
+    }
+
+    fn check_recycling(&mut self, arrival: Arrival, threads: &[Point], relation: &Relation) {
+        let completed = &self.completed[usize::from(arrival.barrier)];
+        let is_known = |point: Point| threads.iter().all(|own| relation.holds(point, *own));
+        let is_done = |command: &Command| {
+            // A warp arrives as one: when one of its threads has, all have.
+            command.warp == arrival.warp || command.points.iter().any(|point| is_known(*point))
+        };
+        match completed.point {
+            Some(point) if is_known(point) => {}
+            Some(_) => {
+                let waits = completed.commands.iter().filter(|command| command.waits);
+                self.recycled.extend(waits.map(|command| (arrival.pc, command.pc)));
+            }
+            None => {
+                let undone = completed.commands.iter().filter(|command| !is_done(command));
+                self.recycled.extend(undone.map(|command| (arrival.pc, command.pc)));
+            }
+        }
+    }
+
+    /// Whether a generation is complete; unknown where its count is. `is_live`: whether a warp has a thread that has not
+    /// ended.
+    pub(crate) fn is_due(&self, barrier: u8, is_live: impl Fn(usize) -> bool) -> Option<bool> {
+        let running = &self.running[usize::from(barrier)];
+        let arrived = running.commands.len();
+        let has_come = |warp| running.commands.iter().any(|command| command.warp == warp);
+        Some(match running.count {
+            None => false,
+            Some(Count::Unknown) => return None,
+            Some(Count::Given(count)) => (arrived * WARP) as u64 >= count,
+            Some(Count::All) => {
+                arrived >= self.warps
+                    || (0..self.warps).all(|warp| !is_live(warp) || has_come(warp))
+            }
+        })
+    }
+
+    /// A generation is complete: its point, and those who wait for it.
+    pub(crate) fn complete(&mut self, barrier: u8, relation: &mut Relation) -> (Point, Vec<usize>) {
+        let slot = usize::from(barrier);
+        let Generation { commands, .. } = std::mem::take(&mut self.running[slot]);
+        let all: Vec<Point> =
+            commands.iter().flat_map(|command| &command.points).copied().collect();
+        let point = relation.behind(&all);
+        let waiting = commands.iter().filter(|command| command.waits).map(|command| command.warp);
+        let waiting: Vec<usize> = waiting.collect();
+        let point_of_waits = (!waiting.is_empty()).then_some(point);
+        self.completed[slot] = Completed { point: point_of_waits, commands };
+        (point, waiting)
+    }
+}

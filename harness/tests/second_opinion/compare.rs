@@ -1,0 +1,123 @@
+//! What the check reports, against what the trace shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_core::emulate::End;
+use weft_core::finding::{Check, Code, Finding, Report, Role, ThreadPairs};
+use weft_core::flow::{Pc, Program};
+use weft_core::ptx::Module;
+
+use crate::Run;
+use crate::races::Level;
+
+fn line(module: &Module, program: &Program, pc: Pc) -> u32 {
+    module.position(program.place(pc).span).line
+}
+
+fn of(report: &Report, code: Code) -> impl Iterator<Item = &Finding> {
+    report.findings.iter().filter(move |finding| finding.code == code)
+}
+
+/// Deadlock and recycling: that they are there, and where barriers are used again too early.
+pub(crate) fn barriers(
+    module: &Module,
+    program: &Program,
+    report: &Report,
+    run: &Run<'_>,
+    name: &str,
+) {
+    let mut is_stuck = false;
+    for (record, end) in run.records.iter().zip(&run.ends) {
+        match end {
+            End::Finished => assert!(record.has_ended() || record.has_trapped, "{name}"),
+            End::Deadlock(_) => {
+                assert!(!record.has_ended(), "{name}");
+                is_stuck = true;
+            }
+            _ => {}
+        }
+    }
+    let is_told = of(report, Code::Deadlock).chain(of(report, Code::WarpMask)).next().is_some();
+    assert!(!is_stuck || is_told, "{name} deadlocks");
+    let is_mask = |end: &End| matches!(end, End::Mask { .. });
+    assert!(is_stuck || !is_told || run.ends.iter().any(is_mask), "{name} does not deadlock");
+    let line = |pc: &Pc| line(module, program, *pc);
+    let recycled = run.records.iter().flat_map(|record| &record.barriers.recycled);
+    let recycled: BTreeSet<(u32, u32)> =
+        recycled.map(|(arrival, previous)| (line(arrival), line(previous))).collect();
+    let site = |finding: &Finding, role: Role| {
+        let site = finding.sites.iter().find(|site| site.role == role);
+        site.expect("recycling has both sites").ptx.line
+    };
+    let told: BTreeSet<(u32, u32)> = of(report, Code::BarrierRecycling)
+        .map(|finding| (site(finding, Role::Arrival), site(finding, Role::Previous)))
+        .collect();
+    let arrivals =
+        |pairs: &BTreeSet<(u32, u32)>| pairs.iter().map(|pair| pair.0).collect::<BTreeSet<_>>();
+    assert_eq!(arrivals(&told), arrivals(&recycled), "{name}: arrivals that come too early");
+    assert!(told.is_subset(&recycled), "{name}: {told:?} of {recycled:?}");
+}
+
+/// A racing pair of lines.
+type Key = (Check, Level, BTreeSet<u32>);
+
+/// The racing pairs of instructions, how bad they are, and how many pairs of threads race.
+pub(crate) fn races(
+    module: &Module,
+    program: &Program,
+    report: &Report,
+    run: &Run<'_>,
+    name: &str,
+) {
+    let may_order = may_order(module, program);
+    let mut seen: BTreeMap<Key, Vec<ThreadPairs>> = BTreeMap::new();
+    let is_recycled = run.records.iter().any(|record| !record.barriers.recycled.is_empty());
+    for (pair, worst) in run.races.worst.iter().filter(|_| !is_recycled) {
+        let check = if pair.0 { Check::Global } else { Check::Shared };
+        let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
+        let level = if may_order && *worst == Level::Race { Level::Possible } else { *worst };
+        seen.entry((check, level, lines)).or_default().push(run.races.pairs(pair));
+    }
+    let mut told: BTreeMap<Key, ThreadPairs> = BTreeMap::new();
+    for finding in &report.findings {
+        let level = match finding.code {
+            Code::SharedRace | Code::GlobalRace | Code::BenignRace => Level::Race,
+            Code::UnorderedStrong => Level::Strong,
+            Code::PossibleRace => Level::Possible,
+            Code::Unsupported if finding.pairs.is_some() => Level::Possible,
+            _ => continue,
+        };
+        let sites = finding.sites.iter().filter(|site| site.role != Role::Here);
+        let check = finding.check.expect("races are of memory");
+        let pairs = finding.pairs.expect("races are of pairs");
+        told.insert((check, level, sites.map(|site| site.ptx.line).collect()), pairs);
+    }
+    let told_keys: BTreeSet<&Key> = told.keys().collect();
+    assert_eq!(told_keys, seen.keys().collect(), "{name}: told, and seen");
+    // Instructions of one line count as one finding.
+    for (key, told) in &told {
+        if let [seen] = seen[key].as_slice() {
+            let within_ctas = |pairs: &ThreadPairs| (pairs.within_warps, pairs.between_warps);
+            assert_eq!(within_ctas(told), within_ctas(seen), "{name}: pairs of threads of {key:?}");
+            // What is told is a lower bound.
+            let are_all = told.between_ctas <= seen.between_ctas;
+            let is_any = (told.between_ctas > 0) == (seen.between_ctas > 0);
+            assert!(are_all && is_any, "{name}: {told:?} of {seen:?} for {key:?}");
+        }
+    }
+}
+
+/// Whether threads may order each other through memory, which makes races possible only: the words for it.
+fn may_order(module: &Module, program: &Program) -> bool {
+    let names = program.code.iter().map(|instr| {
+        let span = program.places[instr.place.0 as usize].span;
+        let instruction = module.name(span).trim_start();
+        let end = instruction.find(|c: char| c.is_whitespace() && !instruction.starts_with('@'));
+        &instruction[..end.unwrap_or(instruction.len())]
+    });
+    let names: BTreeSet<&str> = names.collect();
+    let has =
+        |words: &[&str]| names.iter().any(|name| words.iter().any(|word| name.contains(word)));
+    has(&[".acquire", ".release", ".acq_rel"])
+        || has(&["fence", "membar"]) && has(&["atom.", "red.", ".volatile", ".relaxed"])
+}

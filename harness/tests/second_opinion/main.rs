@@ -1,0 +1,154 @@
+//! A second opinion on every fixture: what the check reports of barriers and races, against the Weft paper's Figure 4
+//! (PLDI 2015) written out on a trace of the same run.
+//!
+//! The trace has every access of every thread. `relation.rs` holds all that happens before each point of each thread,
+//! transitively closed; `barriers.rs` replays the barriers; `races.rs` compares all pairs of accesses of each byte. None
+//! of it forgets or summarizes, so that it is slow. It shares with the check what comes before order: reading, slicing and
+//! the emulator's values.
+//!
+//! Left out, and counted: launches of which not all ctas run; kernels that are checked in several ways of an open
+//! condition, since each way is a run of its own; traces beyond the bounds below; `Terms` that do not settle. Of open
+//! kernels all accesses at known addresses are compared, and those at open addresses where the emulator makes up
+//! addresses for them; accesses at open addresses that are told as such (`depends-on-input`) are not.
+
+mod barriers;
+mod compare;
+mod races;
+mod record;
+mod relation;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_core::emulate::{self, Cta, DoubtKind, End, Inputs, Terms};
+use weft_core::finding::Report;
+use weft_core::flow::{self, Program};
+use weft_core::launch::Launch;
+use weft_core::ptx::{self, Function, Module};
+use weft_core::slice;
+use weft_harness::fixture::Fixture;
+
+use races::Races;
+use record::Record;
+
+/// Points of a cta: their relation has half as many bits as this squared.
+const MOST_POINTS: usize = 1 << 15;
+/// Accesses of threads of a cta.
+const MOST_TOUCHES: usize = 1 << 17;
+/// Ctas that are all run.
+const MOST_CTAS: u64 = 64;
+/// Passes before the check gives up.
+const MOST_PASSES: u32 = 16;
+
+/// What became of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Compared,
+    NoLaunch,
+    SomeCtas,
+    Ways,
+    TooLong,
+}
+
+/// A run of all ctas, as far as barriers allow.
+pub(crate) struct Run<'p> {
+    pub(crate) records: Vec<Record<'p>>,
+    /// How the last one ended, and those before.
+    pub(crate) ends: Vec<End>,
+    pub(crate) races: Races,
+}
+
+fn is_broken(end: &End, record: &Record<'_>) -> bool {
+    let is_defect = !matches!(end, End::Finished | End::Undecided(_));
+    let is_out = matches!(end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
+    is_defect || is_out || !record.barriers.recycled.is_empty()
+}
+
+/// Runs the ctas until nothing more is found out about open values; `None` if a trace is too long.
+fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
+    let slice = slice::mark(program, &BTreeSet::new());
+    let threads = usize::try_from(inputs.block.count()).expect("few threads");
+    let mut terms = Terms::new();
+    for _ in 0..MOST_PASSES {
+        let mut run = Run { records: Vec::new(), ends: Vec::new(), races: Races::default() };
+        terms.begin();
+        for index in 0..u32::try_from(inputs.grid.count()).expect("few ctas") {
+            let cta = Cta { at: inputs.grid.point(index.into()), index };
+            let mut record = Record::new(program, threads);
+            let mut reached = vec![false; program.code.len()];
+            let own =
+                emulate::run(program, &slice, inputs, cta, &mut terms, &mut record, &mut reached);
+            if record.is_full() {
+                return None;
+            }
+            if !matches!(own.end, End::Misuse { .. } | End::Diverged { .. }) {
+                record.assert_settled();
+            }
+            let is_last = is_broken(&own.end, &record);
+            run.records.push(record);
+            run.ends.push(own.end);
+            if is_last {
+                break;
+            }
+        }
+        (0..run.records.len()).for_each(|cta| run.races.add(&run.records, cta));
+        for is_global in [false, true] {
+            let bytes = run.races.bytes.iter().filter(|own| own.0 == is_global);
+            terms.contend(is_global, bytes.map(|own| own.1));
+        }
+        if terms.settle() {
+            return Some(run);
+        }
+    }
+    None
+}
+
+fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Outcome {
+    let report: Report = weft_core::check(module, kernel, launch).expect("the launch fits");
+    let program = flow::build(module, kernel).expect("fixtures link");
+    let Some(block) = report.block else { return Outcome::NoLaunch };
+    if report.grid.count() > MOST_CTAS {
+        return Outcome::SomeCtas;
+    }
+    let mut inputs = Inputs::new(&program, launch, block, report.grid).expect("arguments fit");
+    inputs.runs_all_ctas = launch.grid.is_some();
+    let Some(run) = run(&program, &inputs) else { return Outcome::TooLong };
+    let is_split = |end: &End| matches!(end, End::Undecided(doubt) if doubt.split.is_some());
+    if run.ends.iter().any(is_split) {
+        return Outcome::Ways;
+    }
+    compare::barriers(module, &program, &report, &run, name);
+    compare::races(module, &program, &report, &run, name);
+    Outcome::Compared
+}
+
+fn paths() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
+    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")).collect()
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "what is left out is told")]
+fn fixtures_get_a_second_opinion() {
+    let mut outcomes: BTreeMap<Outcome, Vec<String>> = BTreeMap::new();
+    for path in paths() {
+        let text = fs::read_to_string(&path).expect("fixtures are text");
+        let fixture = Fixture::parse(&text, &path).expect("the header is right");
+        let module = ptx::parse(&text);
+        for kernel in module.kernels() {
+            let name = format!("{} of {}", module.name(kernel.name), path.display());
+            let outcome = judge(&module, kernel, &fixture.launch(), &name);
+            outcomes.entry(outcome).or_default().push(name);
+        }
+    }
+    let compared = outcomes.remove(&Outcome::Compared).unwrap_or_default().len();
+    let left_out: usize = outcomes.values().map(Vec::len).sum();
+    println!("{compared} kernels compared, left out: {outcomes:#?}");
+    assert!(
+        compared >= 225 && left_out * 10 <= compared,
+        "{compared} compared, {left_out} left out"
+    );
+}

@@ -1,0 +1,130 @@
+//! All pairs of accesses of all threads: which of them race (PTX ISA §8.7, and the words of this project for what is
+//! open).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_core::emulate::{Kind, WARP};
+use weft_core::finding::ThreadPairs;
+use weft_core::flow::Pc;
+
+use crate::record::{Record, Touch};
+
+/// How bad a race is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// One of the two may not happen.
+    Possible,
+    /// Nothing orders the two, but both are strong.
+    Strong,
+    Race,
+}
+
+/// Racing instructions: of global memory or not, the lower first.
+pub(crate) type Pair = (bool, Pc, Pc);
+
+/// An instruction and a thread of the launch.
+type Place = (Pc, (usize, usize));
+
+/// All races of a launch.
+#[derive(Debug, Default)]
+pub(crate) struct Races {
+    pub(crate) worst: BTreeMap<Pair, Level>,
+    /// Pairs of threads, each with what it executes.
+    threads: BTreeMap<Pair, BTreeSet<(Place, Place)>>,
+    /// By cta, the bytes that race within it; those of global memory marked.
+    pub(crate) bytes: BTreeSet<(bool, u64)>,
+}
+
+/// How two accesses of different threads conflict that nothing orders. The caller sees to it that they overlap.
+fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
+    let (one, other) = (a.kind, b.kind);
+    if !(one.writes || other.writes) {
+        return None;
+    }
+    // Made-up addresses stand in for known ones: they are compared with accesses that are there themselves.
+    if one.is_mirror && other.is_mirror {
+        return None;
+    }
+    let holds_both = |kind: Kind| is_one_cta || !kind.is_cta_scoped;
+    let is_whole = one.element == other.element;
+    let are_strong =
+        one.is_strong && other.is_strong && is_whole && holds_both(one) && holds_both(other);
+    if are_strong && one.is_atomic && other.is_atomic {
+        return None;
+    }
+    if one.is_maybe || other.is_maybe {
+        return Some(Level::Possible);
+    }
+    Some(if are_strong { Level::Strong } else { Level::Race })
+}
+
+/// The accesses of each byte that can differ in what they race with.
+fn by_byte(touches: &[Touch]) -> BTreeMap<(bool, u64), Vec<Touch>> {
+    let mut bytes: BTreeMap<(bool, u64), BTreeSet<Touch>> = BTreeMap::new();
+    for touch in touches {
+        // What is twice at one point of a thread races once.
+        let same = Touch { address: 0, bytes: 0, ..*touch };
+        for at in touch.address..touch.address + u64::from(touch.bytes) {
+            bytes.entry((touch.is_global, at)).or_default().insert(same);
+        }
+    }
+    bytes.into_iter().map(|(at, own)| (at, own.into_iter().collect())).collect()
+}
+
+impl Races {
+    /// Adds the races within a cta, and those of its global memory with the ctas before.
+    pub(crate) fn add(&mut self, records: &[Record<'_>], cta: usize) {
+        let own = by_byte(&records[cta].touches);
+        let relation = &records[cta].relation;
+        for ((is_global, at), touches) in &own {
+            for (index, b) in touches.iter().enumerate() {
+                for a in &touches[..index] {
+                    let is_ordered = a.thread == b.thread
+                        || relation.holds(a.point, b.point)
+                        || relation.holds(b.point, a.point);
+                    if let Some(level) = level(a, b, true).filter(|_| !is_ordered) {
+                        self.bytes.insert((*is_global, *at));
+                        self.insert((cta, a), (cta, b), level);
+                    }
+                }
+            }
+        }
+        for (before, other) in records[..cta].iter().enumerate() {
+            let other = by_byte(&other.touches);
+            for ((is_global, at), touches) in own.iter().filter(|((is_global, _), _)| *is_global) {
+                for a in other.get(&(*is_global, *at)).into_iter().flatten() {
+                    for b in touches {
+                        if let Some(level) = level(a, b, false) {
+                            self.bytes.insert((true, *at));
+                            self.insert((before, a), (cta, b), level);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pairs of threads that race at two instructions.
+    pub(crate) fn pairs(&self, pair: &Pair) -> ThreadPairs {
+        let mut pairs = ThreadPairs { within_warps: 0, between_warps: 0, between_ctas: 0 };
+        for ((_, a), (_, b)) in &self.threads[pair] {
+            let count = match (a.0 == b.0, a.1 / WARP == b.1 / WARP) {
+                (true, true) => &mut pairs.within_warps,
+                (true, false) => &mut pairs.between_warps,
+                (false, _) => &mut pairs.between_ctas,
+            };
+            *count += 1;
+        }
+        pairs
+    }
+
+    fn insert(&mut self, a: (usize, &Touch), b: (usize, &Touch), level: Level) {
+        let place = |(cta, touch): (usize, &Touch)| (touch.pc, (cta, touch.thread));
+        let (a_place, b_place) = (place(a), place(b));
+        let (low, high) = (a_place.min(b_place), a_place.max(b_place));
+        let pair = (a.1.is_global, low.0, high.0);
+        let worst = self.worst.entry(pair).or_insert(level);
+        *worst = (*worst).max(level);
+        self.threads.entry(pair).or_default().insert((low, high));
+    }
+}

@@ -1,0 +1,182 @@
+//! A trace of one cta: every access of every thread with the point at which it happened.
+
+use std::collections::BTreeMap;
+
+use weft_core::emulate::{
+    Access, Arrival, Events, Fault, FaultKind, Kind, LaneMask, OpenAccess, Round, Terms, WARP,
+    lanes,
+};
+use weft_core::flow::{Pc, Program};
+use weft_core::ptx::Space;
+
+use crate::barriers::Barriers;
+use crate::relation::{Point, Relation};
+use crate::{MOST_POINTS, MOST_TOUCHES};
+
+/// An access of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Touch {
+    pub(crate) pc: Pc,
+    pub(crate) thread: usize,
+    pub(crate) point: Point,
+    pub(crate) kind: Kind,
+    pub(crate) is_global: bool,
+    pub(crate) address: u64,
+    pub(crate) bytes: u32,
+}
+
+/// What happened in a cta.
+pub(crate) struct Record<'p> {
+    program: &'p Program,
+    pub(crate) relation: Relation,
+    pub(crate) barriers: Barriers,
+    /// By thread: where it is; `None` once it has ended, and while it waits at a barrier.
+    here: Vec<Option<Point>>,
+    has_ended: Vec<bool>,
+    pub(crate) touches: Vec<Touch>,
+    /// By round of a loop: where each thread was when it began.
+    rounds: BTreeMap<Round, Vec<Option<Point>>>,
+    /// The barrier whose generation is complete by what happened last.
+    due: Vec<u8>,
+    /// Some thread aborted the launch.
+    pub(crate) has_trapped: bool,
+}
+
+impl<'p> Record<'p> {
+    pub(crate) fn new(program: &'p Program, threads: usize) -> Self {
+        let mut relation = Relation::default();
+        let here = (0..threads).map(|_| Some(relation.behind(&[]))).collect();
+        Self {
+            program,
+            relation,
+            barriers: Barriers::new(threads.div_ceil(WARP)),
+            here,
+            has_ended: vec![false; threads],
+            touches: Vec::new(),
+            rounds: BTreeMap::new(),
+            due: Vec::new(),
+            has_trapped: false,
+        }
+    }
+
+    fn live(&self, warp: usize) -> Vec<usize> {
+        let threads = warp * WARP..((warp + 1) * WARP).min(self.here.len());
+        threads.filter(|thread| !self.has_ended[*thread]).collect()
+    }
+
+    fn is_live(&self, warp: usize) -> bool {
+        !self.live(warp).is_empty()
+    }
+
+    /// Whether there was more than is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.relation.len() >= MOST_POINTS || self.touches.len() >= MOST_TOUCHES
+    }
+
+    /// Whether all threads have ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.iter().all(|ended| *ended)
+    }
+
+    /// Notes what has to complete now.
+    fn settle(&mut self) {
+        let is_due =
+            |barrier: &u8| self.barriers.is_due(*barrier, |warp| self.is_live(warp)) == Some(true);
+        self.due = (0..16).filter(is_due).collect();
+    }
+
+    /// Nothing has to complete before something else happens.
+    pub(crate) fn assert_settled(&self) {
+        assert!(self.due.is_empty(), "barriers {:?} are full and not released", self.due);
+    }
+}
+
+fn threads(warp: usize, mask: LaneMask) -> impl Iterator<Item = usize> {
+    lanes(mask).map(move |lane| warp * WARP + lane)
+}
+
+impl Events for Record<'_> {
+    fn access(&mut self, access: &Access<'_>, _: &Terms) {
+        if self.is_full() {
+            return;
+        }
+        for thread in threads(access.warp, access.lanes) {
+            let point = self.here[thread].expect("a thread that accesses runs");
+            let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
+            let address = access.addresses.lane(thread % WARP);
+            let is_global = access.space == Space::Global;
+            self.touches.push(Touch { pc, thread, point, kind, is_global, address, bytes });
+        }
+    }
+
+    fn open_access(&mut self, _: usize, _: LaneMask, _: OpenAccess) {}
+
+    fn fault(&mut self, fault: Fault) {
+        self.has_trapped |= matches!(fault.kind, FaultKind::Trapped(_));
+    }
+
+    fn converge(&mut self, warp: usize, mask: LaneMask) {
+        if self.is_full() {
+            return;
+        }
+        let met: Vec<usize> = threads(warp, mask).filter(|own| !self.has_ended[*own]).collect();
+        let points: Vec<Point> = met.iter().filter_map(|own| self.here[*own]).collect();
+        let meeting = self.relation.behind(&points);
+        for thread in met {
+            self.here[thread] = Some(self.relation.behind(&[meeting]));
+        }
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        self.assert_settled();
+        let live = self.live(arrival.warp);
+        let here: Vec<Point> =
+            live.iter().map(|thread| self.here[*thread].expect("nobody arrives twice")).collect();
+        let commands = self.barriers.arrive(arrival, &here, self.program, &mut self.relation);
+        for (thread, command) in live.into_iter().zip(commands) {
+            self.here[thread] =
+                if arrival.waits { None } else { Some(self.relation.behind(&[command])) };
+        }
+        self.settle();
+    }
+
+    fn complete(&mut self, barrier: u8) {
+        let is_due = self.barriers.is_due(barrier, |warp| self.is_live(warp));
+        assert_ne!(is_due, Some(false), "barrier {barrier} is released early");
+        let (point, waiting) = self.barriers.complete(barrier, &mut self.relation);
+        for warp in waiting {
+            for thread in self.live(warp) {
+                self.here[thread] = Some(self.relation.behind(&[point]));
+            }
+        }
+        self.settle();
+    }
+
+    fn round(&mut self, warp: usize, round: Round) {
+        let count = self.here.len();
+        let live = self.live(warp);
+        let began = self.rounds.entry(round).or_insert_with(|| vec![None; count]);
+        for thread in live {
+            began[thread] = self.here[thread];
+        }
+    }
+
+    fn is_separated(&self, warp: usize, round: Round) -> bool {
+        let Some(began) = self.rounds.get(&round) else { return false };
+        let own = self.live(warp);
+        let is_before = |point: Point| {
+            own.iter()
+                .all(|own| self.here[*own].is_some_and(|here| self.relation.holds(point, here)))
+        };
+        let mut others = (0..began.len()).filter(|other| !self.has_ended[*other]);
+        others.all(|other| began[other].is_some_and(is_before))
+    }
+
+    fn exit(&mut self, warp: usize, mask: LaneMask) {
+        for thread in threads(warp, mask) {
+            self.has_ended[thread] = true;
+            self.here[thread] = None;
+        }
+        self.settle();
+    }
+}

@@ -1,0 +1,144 @@
+//! Whose turn it is: the warps of a cta take turns, in an order that the launch may choose.
+//!
+//! A turn ends when the warp can go no further, when it has run for long, and, under some schedules, before an access or
+//! a barrier. No warp that can run is kept from running for ever, so that a warp that polls memory gets its answer.
+
+use crate::launch::Schedule;
+
+/// The order in which warps run, as far as they have run.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    schedule: Schedule,
+    /// The warp that ran last.
+    last: usize,
+    /// The warps that could run when it began.
+    ready: u32,
+    /// By warp: when it was last let go on, in turns of the cta; 0 once its turn ran out.
+    since: Vec<u64>,
+    /// By warp: the accesses and barriers that it came to.
+    events: Vec<u64>,
+    count: u64,
+    dice: u64,
+}
+
+impl Turns {
+    /// Nobody has run. `cta`: its linear index; random schedules differ from cta to cta.
+    pub(super) fn new(schedule: Schedule, warps: usize, cta: u32) -> Self {
+        let seed = if let Schedule::Random(seed) = schedule { seed } else { 0 };
+        let last = if schedule == Schedule::Reverse { 0 } else { warps.saturating_sub(1) };
+        Self {
+            schedule,
+            last,
+            ready: 0,
+            since: vec![0; warps],
+            events: vec![0; warps],
+            count: 0,
+            dice: seed ^ u64::from(cta) << 32,
+        }
+    }
+
+    /// The warp that runs next, of those that can (bit by warp); `None`: none can.
+    pub(super) fn next(&mut self, ready: u32) -> Option<usize> {
+        self.count += 1;
+        self.note(ready);
+        let count = self.since.len();
+        let is_ready = |warp: &usize| ready >> warp & 1 == 1;
+        let all = (0..count).filter(is_ready);
+        let next = match self.schedule {
+            Schedule::InOrder => (1..=count).map(|step| (self.last + step) % count).find(is_ready),
+            Schedule::Reverse => {
+                (1..=count).map(|step| (self.last + count - step) % count).find(is_ready)
+            }
+            Schedule::InTurn => all.min_by_key(|warp| self.events[*warp]),
+            Schedule::Latest => all.max_by_key(|warp| self.since[*warp]),
+            Schedule::Random(_) => {
+                let sides = u64::from(ready.count_ones().max(1));
+                let at = usize::try_from(self.roll() % sides).unwrap_or(0);
+                all.clone().nth(at)
+            }
+        }?;
+        self.last = next;
+        Some(next)
+    }
+
+    /// Notes who can run that could not before, and that the turn of the last warp ran out if it still can.
+    fn note(&mut self, ready: u32) {
+        for (warp, since) in self.since.iter_mut().enumerate() {
+            let is_woken = (ready & !self.ready) >> warp & 1 == 1;
+            let is_over = warp == self.last && !is_woken;
+            *since = match (is_woken, is_over) {
+                (true, _) => self.count,
+                (_, true) => 0,
+                _ => *since,
+            };
+        }
+        self.ready = ready;
+    }
+
+    /// Whether turns may end before an access or a barrier.
+    pub(super) const fn may_give_way(&self) -> bool {
+        matches!(self.schedule, Schedule::InTurn | Schedule::Random(_))
+    }
+
+    /// The warp that runs comes to an access or a barrier: whether its turn ends before.
+    pub(super) fn gives_way(&mut self) -> bool {
+        self.events[self.last] += 1;
+        match self.schedule {
+            Schedule::InOrder | Schedule::Reverse | Schedule::Latest => false,
+            Schedule::InTurn => true,
+            Schedule::Random(_) => self.roll().is_multiple_of(2),
+        }
+    }
+
+    /// Random bits: Steele, Lea and Flood's `SplitMix64` (OOPSLA 2014).
+    const fn roll(&mut self) -> u64 {
+        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.dice ^ self.dice >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who runs, if all of four warps always can, but for what each step says: the warps that cannot.
+    fn order(schedule: Schedule, blocked: &[u32]) -> Vec<usize> {
+        let mut turns = Turns::new(schedule, 4, 0);
+        blocked.iter().filter_map(|blocked| turns.next(0b1111 & !blocked)).collect()
+    }
+
+    #[test]
+    fn up_and_down() {
+        assert_eq!(order(Schedule::InOrder, &[0, 0, 0b1100, 0]), [0, 1, 0, 1]);
+        assert_eq!(order(Schedule::Reverse, &[0, 0, 0b0011, 0]), [3, 2, 3, 2]);
+    }
+
+    #[test]
+    fn who_was_let_go_on_last_goes_on() {
+        // The third warp waits and is let go on when the first waits: it goes before the second, which waited longer.
+        let blocked = [0b0100, 0b1100, 0b1001, 0b1011, 0b1101];
+        assert_eq!(order(Schedule::Latest, &blocked), [3, 1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn who_has_done_least_goes_on() {
+        let mut turns = Turns::new(Schedule::InTurn, 2, 0);
+        for warp in [0, 1, 0, 1] {
+            assert_eq!(turns.next(0b11), Some(warp));
+            assert!(turns.gives_way());
+        }
+        assert_eq!(turns.next(0b10), Some(1));
+        assert_eq!(turns.next(0), None);
+    }
+
+    #[test]
+    fn seeds_differ_and_repeat() {
+        let all = [0; 32];
+        let [one, two] = [1, 2].map(|seed| order(Schedule::Random(seed), &all));
+        assert_eq!(one, order(Schedule::Random(1), &all));
+        assert_ne!(one, two);
+        assert!((0..4).all(|warp| one.contains(&warp)), "{one:?}");
+    }
+}

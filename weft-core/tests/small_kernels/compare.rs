@@ -1,0 +1,180 @@
+//! A kernel and one made of it: what is found in the two.
+
+#![allow(clippy::panic, reason = "a disagreement is told in full")]
+
+use std::ops::Range;
+
+use weft_core::finding::Verdict;
+
+use crate::code::Op;
+use crate::dice::Dice;
+use crate::generate::Theme;
+use crate::judge::Case;
+use crate::kernel::{Instr, What};
+use crate::print;
+use crate::rewrite::Rewritten;
+use crate::subject::{Found, Subject, case_of};
+use crate::transform;
+
+/// How a kernel is made of another, and what holds of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Law {
+    Names,
+    Independent,
+    Roles,
+    Vectors,
+    Loops,
+    BarrierMore,
+    BarrierLess,
+}
+
+/// How many kernels could be made, and of how many all findings had to be as before, or all races.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) made: usize,
+    pub(crate) same: usize,
+}
+
+/// What is known of the kernel that another one is made of.
+struct Before {
+    found: Found,
+    /// What threads read from memory that they share decides what happens.
+    reads_decide: bool,
+}
+
+impl Before {
+    /// Whether another run of the same cannot do anything else.
+    fn is_settled(&self) -> bool {
+        !self.found.is_broken() && (!self.reads_decide || !self.found.has_conflicts())
+    }
+}
+
+pub(crate) fn hold(law: Law, theme: Theme, numbers: Range<u64>) -> Tally {
+    let mut tally = Tally::default();
+    for number in numbers {
+        let threads = if law == Law::Roles {
+            64
+        } else {
+            [4, 34, 66][usize::try_from(number / 2 % 3).unwrap_or(0)]
+        };
+        let (case, code) = case_of(theme, number, threads);
+        let mut dice = Dice::new(number);
+        let Some((made, rewritten)) = make(law, &case, &code, &mut dice) else { continue };
+        let subject = Subject::new(&case, &code);
+        // Of several atomics, another one is the first, and reads what nothing wrote.
+        let has_atomics = matches!(theme, Theme::Atomics(_) | Theme::Tickets(_));
+        let is_told = law != Law::Roles || !has_atomics;
+        let told = |found: Found| if is_told { found } else { found.without_first_reads() };
+        let reads_decide = subject.reads_decide();
+        let before = Before { found: told(subject.found()), reads_decide };
+        let after =
+            told(made.found_at(|place| rewritten.as_ref().map_or(place, |made| made.place(place))));
+        match compare(law, &before, &after) {
+            Ok(is_same) => tally.same += usize::from(is_same),
+            Err(claim) => panic!(
+                "case {number} of {theme:?}: not so: {claim}\n{}\nand\n{}\nlaunch {:?}\nbefore {:?}\nafter  {after:?}",
+                subject.text(),
+                made.text(),
+                subject.launch,
+                before.found
+            ),
+        }
+        tally.made += 1;
+    }
+    tally
+}
+
+fn make(
+    law: Law,
+    case: &Case,
+    code: &[Op],
+    dice: &mut Dice,
+) -> Option<(Subject, Option<Rewritten>)> {
+    let rewritten = match law {
+        Law::Names => {
+            let printed = transform::renamed(print::print(code), dice);
+            return Some((Subject::of(case, printed), None));
+        }
+        Law::Roles => {
+            let bits = if names_lanes(code) { 32 } else { 32 + dice.roll(32) };
+            let printed = transform::relabelled(print::print(code), bits);
+            return Some((Subject::of(case, printed), None));
+        }
+        Law::Independent => transform::permuted(code, dice),
+        Law::Vectors => transform::split(code),
+        Law::Loops => transform::unrolled(code, dice),
+        Law::BarrierMore => Some(transform::with_barriers(code)),
+        Law::BarrierLess => transform::without_a_barrier(code, dice),
+    }?;
+    Some((Subject::new(case, &rewritten.code), Some(rewritten)))
+}
+
+/// Whether some instruction says which lanes of a warp it means.
+fn names_lanes(code: &[Op]) -> bool {
+    let names = |op: &Op| match op {
+        Op::Do(Instr { what: What::Shuffle { .. }, .. }) => true,
+        Op::Do(Instr { what: What::Vote { mask, .. } | What::WarpSync { mask }, .. }) => {
+            *mask != u32::MAX
+        }
+        _ => false,
+    };
+    code.iter().any(names)
+}
+
+/// Whether a law had something to say, and holds.
+fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static str> {
+    let is_clean = |found: &Found| found.verdict == Verdict::Clean;
+    let is_defect = |found: &Found| found.verdict == Verdict::Defect;
+    let is_settled = before.is_settled();
+    let is_whole = !before.found.is_cut_short() && !after.is_cut_short();
+    match law {
+        Law::Names => {
+            if before.found != *after {
+                return Err("names do not matter");
+            }
+            Ok(true)
+        }
+        Law::Independent | Law::Roles => {
+            // One doubt is told of a cta, that of its first warp.
+            let is_settled = is_settled && (is_whole || law != Law::Roles);
+            if is_clean(&before.found) && is_defect(after)
+                || is_defect(&before.found) && is_clean(after)
+            {
+                return Err("clean never turns into defect, nor defect into clean");
+            }
+            if is_settled && before.found.clone().without_benign() != after.clone().without_benign()
+            {
+                return Err("everything is found as before");
+            }
+            Ok(is_settled)
+        }
+        // Halves are aligned where the whole is not.
+        Law::Vectors if before.found.is_misaligned() => Ok(false),
+        Law::Vectors | Law::Loops => {
+            if is_clean(&before.found) && is_defect(after)
+                || is_defect(&before.found) && is_clean(after)
+            {
+                return Err("clean never turns into defect, nor defect into clean");
+            }
+            let is_same = is_settled && !before.found.is_open() && !after.is_open();
+            if is_same && before.found.races() != after.races() {
+                return Err("all races are as before");
+            }
+            Ok(is_same)
+        }
+        Law::BarrierMore => {
+            let is_same = is_settled && !after.is_broken() && is_whole;
+            if is_same && !after.races().is_subset(&before.found.races()) {
+                return Err("a barrier more adds no race");
+            }
+            Ok(is_same)
+        }
+        Law::BarrierLess => {
+            let is_same = is_settled && !after.is_broken() && is_whole;
+            if is_same && !before.found.races().is_subset(&after.races()) {
+                return Err("a barrier less removes no race");
+            }
+            Ok(is_same)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Schedules: what is found in a small kernel is found under every one of them.
+//!
+//! - What is clean under one is a defect under none.
+//! - Where barriers are sound, and nothing races or nothing that is read from shared or global memory decides anything,
+//!   everything is found under all of them, with as many pairs of threads.
+//!
+//! The rest is up to the schedule for a reason. A defective barrier ends the run, and which of several is met first, by
+//! whom, and in which way of an open condition, depends on who comes first. What is read while it is written decides
+//! where threads go; so may what a store at an open address leaves, or a loop that goes round an open number of times,
+//! which is unknown to those who read later only. Of
+//! several atomics on memory that nothing wrote, the first is the one that reads such memory.
+
+#![allow(clippy::panic, reason = "a disagreement is told in full")]
+
+use std::ops::Range;
+
+use weft_core::finding::Verdict;
+use weft_core::launch::Schedule;
+
+use crate::generate::Theme;
+use crate::subject::{Found, Subject, case_of};
+
+/// How many kernels there were, and how many had to be found the same in all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) kernels: usize,
+    pub(crate) clean: usize,
+    pub(crate) same: usize,
+}
+
+/// Holds kernels of two and three warps against themselves.
+pub(crate) fn hold(theme: Theme, numbers: Range<u64>) -> Tally {
+    let mut tally = Tally::default();
+    for number in numbers {
+        let threads = [34, 64, 66][usize::try_from(number / 2 % 3).unwrap_or(0)];
+        let (case, code) = case_of(theme, number, threads);
+        let subject = Subject::new(&case, &code);
+        let has_atomics = matches!(theme, Theme::Atomics(_) | Theme::Tickets(_));
+        let others =
+            [Schedule::Reverse, Schedule::InTurn, Schedule::Latest, Schedule::Random(number)];
+        let told = |found: Found| if has_atomics { found.without_first_reads() } else { found };
+        let first = told(subject.found());
+        let others = others.map(|schedule| (schedule, told(subject.found_under(schedule))));
+        let is_sound = !first.is_broken() && others.iter().all(|(_, other)| !other.is_broken());
+        let reads_decide = subject.reads_decide();
+        let is_same = is_sound && (!first.has_conflicts() || !reads_decide);
+        for (schedule, other) in others {
+            if let Err(claim) = compare(&first, other.clone(), is_same) {
+                panic!(
+                    "case {number} of {theme:?} under {schedule:?}: not so: {claim}\n{}\nlaunch {:?}\nin order {first:?}\nelse     {other:?}",
+                    subject.text(),
+                    subject.launch
+                );
+            }
+        }
+        tally.kernels += 1;
+        tally.clean += usize::from(first.verdict == Verdict::Clean);
+        tally.same += usize::from(is_same);
+    }
+    tally
+}
+
+fn compare(first: &Found, other: Found, is_same: bool) -> Result<(), &'static str> {
+    let verdicts = [first.verdict, other.verdict];
+    if verdicts.contains(&Verdict::Clean) && verdicts.contains(&Verdict::Defect) {
+        return Err("what is clean under one schedule is a defect under none");
+    }
+    if is_same && first.clone().without_benign() != other.without_benign() {
+        return Err("where nothing is up to the schedule all findings are the same");
+    }
+    Ok(())
+}

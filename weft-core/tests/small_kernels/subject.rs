@@ -1,0 +1,171 @@
+//! A small kernel as it is checked, to be compared with itself checked in another way, or with a kernel made of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_core::finding::{Check, Class, Code, Report, Role, Verdict};
+use weft_core::launch::{Launch, Schedule};
+use weft_core::slice::Keep;
+use weft_core::{flow, ptx, slice};
+
+use crate::cases::case;
+use crate::checked::{Checked, Open};
+use crate::code::{Op, lower};
+use crate::generate::Theme;
+use crate::judge::Case;
+use crate::print::{self, Printed};
+
+/// What a finding is about: its code, and its sites by place in the code.
+pub(crate) type Key = (Code, Option<Check>, BTreeSet<(usize, Role)>);
+
+/// Races, whatever they are called.
+pub(crate) type Races = BTreeSet<(Check, BTreeSet<usize>)>;
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) verdict: Verdict,
+    /// By finding: how many pairs of threads of a cta race.
+    pub(crate) findings: BTreeMap<Key, u64>,
+}
+
+impl Found {
+    /// Whether barriers may be defective: how far threads come, and who takes part in what, is then up to the schedule.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.findings.keys().any(|(_, check, _)| *check == Some(Check::Barriers))
+    }
+
+    /// Whether something is not decided.
+    pub(crate) fn is_open(&self) -> bool {
+        self.findings.keys().any(|(code, ..)| code.class() == Class::Open)
+    }
+
+    /// Whether some thread stopped where the check could not go on without guessing.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        let is_doubt = |(code, check, _): &Key| check.is_none() && code.class() == Class::Open;
+        self.findings.keys().any(is_doubt)
+    }
+
+    pub(crate) fn is_misaligned(&self) -> bool {
+        self.findings.keys().any(|(code, ..)| *code == Code::Misaligned)
+    }
+
+    pub(crate) fn races(&self) -> Races {
+        let races = self.findings.keys().filter(|(code, ..)| is_race(*code));
+        let places =
+            |sites: &BTreeSet<(usize, Role)>| sites.iter().map(|(place, _)| *place).collect();
+        races.filter_map(|(_, check, sites)| Some(((*check)?, places(sites)))).collect()
+    }
+
+    /// Whether accesses race, or may.
+    pub(crate) fn has_conflicts(&self) -> bool {
+        let is_memory = |check: Option<Check>| check.is_some_and(|check| check != Check::Barriers);
+        let may_race = |(code, check, _): &Key| {
+            is_race(*code) || is_memory(*check) && code.class() == Class::Open
+        };
+        self.findings.keys().any(may_race)
+    }
+
+    /// Without reads of what nothing wrote: of several atomics, the first is such a read.
+    pub(crate) fn without_first_reads(mut self) -> Self {
+        self.findings.retain(|(code, ..), _| *code != Code::UninitializedValue);
+        self
+    }
+
+    /// The same, with benign races called races: whether they are may rest on what is read.
+    pub(crate) fn without_benign(self) -> Self {
+        let name = |(code, check, sites): Key| match (code, check) {
+            (Code::BenignRace, Some(Check::Shared)) => (Code::SharedRace, check, sites),
+            (Code::BenignRace, _) => (Code::GlobalRace, check, sites),
+            _ => (code, check, sites),
+        };
+        let findings = self.findings.into_iter().map(|(key, pairs)| (name(key), pairs)).collect();
+        Self { findings, ..self }
+    }
+}
+
+const fn is_race(code: Code) -> bool {
+    matches!(
+        code,
+        Code::SharedRace
+            | Code::GlobalRace
+            | Code::BenignRace
+            | Code::UnorderedStrong
+            | Code::PossibleRace
+    )
+}
+
+/// A kernel, read, and its launch.
+pub(crate) struct Subject {
+    checked: Checked,
+    pub(crate) launch: Launch,
+}
+
+impl Subject {
+    pub(crate) fn new(case: &Case, code: &[Op]) -> Self {
+        Self::of(case, print::print(code))
+    }
+
+    /// With another text of the code.
+    pub(crate) fn of(case: &Case, printed: Printed) -> Self {
+        let checked = Checked::of(&case.kernel, printed);
+        let launch = checked.launch(&case.inputs[0], case.open);
+        Self { checked, launch }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.checked.text()
+    }
+
+    pub(crate) fn found(&self) -> Found {
+        self.found_at(|place| place)
+    }
+
+    /// `origin`: the place that a place in the code counts for.
+    pub(crate) fn found_at(&self, origin: impl Fn(usize) -> usize) -> Found {
+        self.told(&self.checked.report(&self.launch), origin)
+    }
+
+    pub(crate) fn found_under(&self, schedule: Schedule) -> Found {
+        let mut launch = self.launch.clone();
+        launch.options.schedule = schedule;
+        self.told(&self.checked.report(&launch), |place| place)
+    }
+
+    fn told(&self, report: &Report, origin: impl Fn(usize) -> usize) -> Found {
+        let mut findings = BTreeMap::new();
+        for finding in &report.findings {
+            // That nothing was reached is told of the kernel.
+            let sites = finding.sites.iter().filter(|_| finding.code != Code::Vacuous);
+            let sites = sites.map(|site| (origin(self.checked.place(site)), site.role)).collect();
+            // Pairs between ctas are counted up to a bound.
+            let pairs = finding.pairs.map_or(0, |own| own.within_warps + own.between_warps);
+            *findings.entry((finding.code, finding.check, sites)).or_default() += pairs;
+        }
+        Found { verdict: report.verdict(), findings }
+    }
+
+    /// Whether what threads read from memory that they share decides what happens.
+    pub(crate) fn reads_decide(&self) -> bool {
+        let module = ptx::parse(self.text());
+        let kernel = module.kernels().next().expect("there is one");
+        let program = flow::build(&module, kernel).expect("the text links");
+        let slice = slice::mark(&program, &BTreeSet::new());
+        (0_u32..).zip(&slice.keep).any(|(at, keep)| {
+            *keep == Keep::Value && slice::is_observable(&program, flow::Pc(at)) && {
+                let effect = program.code[at as usize].effect();
+                matches!(effect, ptx::isa::Effect::Load | ptx::isa::Effect::Atomic)
+            }
+        })
+    }
+}
+
+/// The case of this number with so many threads, all inputs given for every other one.
+pub(crate) fn case_of(theme: Theme, number: u64, threads: usize) -> (Case, Vec<Op>) {
+    let mut case = case(theme, number, 1);
+    case.kernel.block = threads;
+    if number % 2 == 1 {
+        case.open = Open::NOTHING;
+    }
+    let code = lower(&case.kernel);
+    (case, code)
+}
