@@ -121,8 +121,8 @@ pub(super) fn guarded<T>(
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let message = text
             .or_else(|| payload.downcast_ref::<&str>().copied())
-            .unwrap_or("no message")
-            .to_owned();
+            .unwrap_or("no message");
+        let message = weft_core::report::escape(message).into_owned();
         JobError::Panic { kernel: kernel.to_owned(), file: file.to_owned(), message }
     })
 }

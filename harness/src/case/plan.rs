@@ -87,9 +87,9 @@ fn distinct(files: &[PtxFile]) -> Vec<PtxFile> {
 
 fn read(file: &PtxFile) -> Result<Module, JobError> {
     if file.text.is_empty()
-        && let Err(error) = std::fs::read(&file.path)
+        && let Err(DiscoverError::Read { source, .. }) = PtxFile::read(&file.path, &file.display)
     {
-        return Err(JobError::Read(vec![format!("{}: cannot be read: {error}", file.display)]));
+        return Err(JobError::Read(vec![format!("{}: cannot be read: {source}", file.display)]));
     }
     if let Some((before, _)) = file.text.split_once('\u{fffd}') {
         let line = before.matches('\n').count() + 1;
@@ -133,8 +133,10 @@ fn of_file(
     let kernels: Vec<KernelName> =
         module.kernels().map(|kernel| KernelName::new(module.name(kernel.name))).collect();
     let shorts: Vec<String> = kernels.iter().map(KernelName::short).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    shorts.iter().for_each(|short| *counts.entry(short).or_default() += 1);
     for (kernel, short) in kernels.iter().zip(&shorts) {
-        let is_alone = shorts.iter().filter(|other| *other == short).count() == 1;
+        let is_alone = counts.get(short.as_str()) == Some(&1);
         let title = if is_alone { short } else { &kernel.mangled };
         for NamedLaunch { label, launch, allow } in package.config.launches(kernel) {
             jobs.push(Job {
@@ -144,7 +146,7 @@ fn of_file(
                 module: Arc::clone(&module),
                 kernel: kernel.clone(),
                 title: weft_core::report::escape(title).into_owned(),
-                label,
+                label: label.map(|label| weft_core::report::escape(&label).into_owned()),
                 launch,
                 allow,
                 unread: None,

@@ -1,11 +1,13 @@
 //! Where a package's configuration lies: `weft.toml`, or `[package.metadata.weft]` of its `Cargo.toml`.
 
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
 use super::reader::Node;
+use crate::bounded;
+
 use super::{ConfigError, KernelEntry, Problem, Reader, Settings, entry};
 
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
@@ -67,8 +69,12 @@ impl Config {
 }
 
 fn contents(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
+    /// Bytes of a configuration, contents of buffers included.
+    const MAX_CONFIG: u64 = 64 * 1024 * 1024;
+    let text = bounded::read(path, MAX_CONFIG).and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|error| Error::new(ErrorKind::InvalidData, error))
+    });
+    text.map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
 }
 
 fn is_absent(error: &ConfigError) -> bool {

@@ -1,5 +1,7 @@
 //! The passes over a launch: those that decide, until nothing new is found out about open addresses, and what is found.
 
+use std::collections::BTreeSet;
+
 use super::detector::Detector;
 use super::names::Names;
 use super::{barriers, doubts, faults, races};
@@ -56,6 +58,8 @@ impl Passes<'_> {
             let mut detector =
                 Detector::new(self.inputs.block, cta.index, has_others, between, open);
             let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
+            detector.shared.close();
+            detector.global.close();
             decision.between = std::mem::take(&mut detector.between);
             decision.open = std::mem::take(&mut detector.open);
             let is_broken = barriers::is_defect(&run.end)
@@ -137,18 +141,22 @@ impl Passes<'_> {
             };
             let faults: Vec<_> = own.detector.faults.iter().filter(is_sure).collect();
             findings.extend(faults.iter().map(|fault| faults::explain(names, own.cta, fault)));
-            let is_told = |pc: &Pc| {
-                let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
-                faults.iter().filter(is_it).any(|fault| fault.pc == *pc)
-            };
-            let reads = unwritten.iter().filter(|(pc, _)| !is_told(pc));
+            let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
+            let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
+            let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
             findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
         }
         let mut doubtful = open.doubtful(self.ctas.len());
         if !doubtful.is_empty() && is_ordered {
             let apart = self.terms.apart();
             let again = self.decide(OpenAccesses::ordered(apart));
-            doubtful = again.open.doubtful(self.ctas.len());
+            // What does not run to the same end has not seen all: the first look stands.
+            let ends = |decided: &[Decided]| -> Vec<_> {
+                decided.iter().map(|own| own.run.end.clone()).collect()
+            };
+            if ends(&again.ctas) == ends(decided) {
+                doubtful = again.open.doubtful(self.ctas.len());
+            }
         }
         findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
         findings

@@ -31,13 +31,15 @@ pub(super) fn explain(
     let stores = found.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     let stores: BTreeSet<Pc> = stores.filter(|side| side.kind.writes).map(|side| side.pc).collect();
     let (valued, is_whole) = record(passes, decided, between, &stores);
-    let pairs = if is_whole { valued } else { found };
+    let pairs = if is_whole && !valued.is_cut() { valued } else { found };
     let names = passes.names;
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
         pairs.iter().map(|(space, pair)| finding(names, space, pair, may_order)).collect();
     if findings.is_empty() {
         findings.push(super::doubts::unexplained(names));
+    } else if pairs.is_cut() {
+        findings.push(super::doubts::unlisted(names));
     }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     findings

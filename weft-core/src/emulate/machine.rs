@@ -18,6 +18,12 @@ use crate::slice::Slice;
 /// of its lanes.
 pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 
+/// Instructions of all ctas, passes and ways of a check together, counted likewise.
+pub const MAX_INSTRUCTIONS: u64 = 1 << 30;
+
+/// Registers of all warps of a cta.
+pub const MAX_REGISTERS: u64 = 1 << 22;
+
 /// What a branch on an open condition counts against that limit.
 pub(super) const OPEN_COST: u64 = 256;
 /// What an access at an open address counts.
@@ -68,6 +74,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
     pub(super) global: Memory,
+    /// Instructions that this run may execute.
+    limit: u64,
     /// By instruction: whether some lane reached it.
     pub(super) reached: &'a mut [bool],
     pub(super) run: Run,
@@ -90,9 +98,16 @@ pub fn run(
 ) -> Run {
     let threads = inputs.block.count();
     let count = usize::try_from(threads.div_ceil(super::WARP as u64)).unwrap_or(usize::MAX);
+    if u64::from(program.registers).saturating_mul(count as u64) > MAX_REGISTERS {
+        let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
+        let Stop(end) = doubt(DoubtKind::Registers, place, None);
+        return Run { end, warp_instructions: 0, thread_commands: 0, generations: 0 };
+    }
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, program.registers, &unwritten);
+    let limit = MAX_WARP_INSTRUCTIONS.min(MAX_INSTRUCTIONS - terms.spent);
     let mut machine = Machine {
+        limit,
         program,
         slice,
         inputs,
@@ -118,7 +133,9 @@ pub fn run(
     if let Err(Stop(end)) = machine.turns() {
         machine.run.end = end;
     }
-    machine.run
+    let Machine { run, terms, .. } = machine;
+    terms.spent = (terms.spent + run.warp_instructions).min(MAX_INSTRUCTIONS);
+    run
 }
 
 impl<E: Events> Machine<'_, E> {
@@ -152,7 +169,7 @@ impl<E: Events> Machine<'_, E> {
     /// Counts instructions of a block against the limit.
     pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> Step<()> {
         self.run.warp_instructions += instructions;
-        if self.run.warp_instructions > MAX_WARP_INSTRUCTIONS {
+        if self.run.warp_instructions > self.limit {
             return Err(doubt(DoubtKind::Fuel, place, None));
         }
         Ok(())

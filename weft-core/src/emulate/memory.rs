@@ -8,6 +8,11 @@ use super::term::{Lane, Terms};
 const PAGE: u64 = 256;
 const PAGE_BYTES: usize = 256;
 
+/// Pages of global memory whose contents are kept: 64 MiB.
+const MAX_GLOBAL: usize = 1 << 18;
+/// Pages of shared memory or of a thread's local memory: as much as hardware has, 512 KiB.
+const MAX_OWN: usize = 1 << 11;
+
 /// The place of an address in its page.
 fn within(address: u64) -> usize {
     usize::try_from(address % PAGE).unwrap_or(0)
@@ -65,19 +70,33 @@ impl Page {
 }
 
 /// A state space.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pages: HashMap<u64, Page>,
     segments: Vec<Segment>,
     /// Nothing is known but what was written since: where the write came from that may have gone anywhere.
     forgotten: Option<Origin>,
+    /// Pages that are kept.
+    limit: usize,
+}
+
+impl Default for Memory {
+    /// Shared memory, or the local memory of a thread.
+    fn default() -> Self {
+        Self { pages: HashMap::new(), segments: Vec::new(), forgotten: None, limit: MAX_OWN }
+    }
 }
 
 impl Memory {
-    /// A space with these contents; segments do not overlap.
+    /// Global memory with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        Self { pages: HashMap::new(), segments, forgotten: None }
+        Self { pages: HashMap::new(), segments, forgotten: None, limit: MAX_GLOBAL }
+    }
+
+    /// Pages that something was written to.
+    pub(super) fn pages(&self) -> usize {
+        self.pages.len()
     }
 
     /// The segment that holds an address.
@@ -163,6 +182,10 @@ impl Memory {
     /// Writes `size` bytes, at most 8.
     pub(super) fn store(&mut self, address: u64, size: u32, value: Lane) {
         let end = address.saturating_add(u64::from(size));
+        // A store touches two pages at most.
+        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&(address / PAGE)) {
+            self.forget(Origin::Unkept);
+        }
         for within in [address, end.saturating_sub(1)] {
             self.page(within).drop_terms(address, end);
         }

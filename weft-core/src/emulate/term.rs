@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
+use super::machine::MAX_INSTRUCTIONS;
 use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::split::Splits;
@@ -113,11 +114,16 @@ pub struct Terms {
     pub(super) contention: Contention,
     /// Open conditions that are decided.
     pub splits: Splits,
+    /// Instructions of the runs so far.
+    pub(super) spent: u64,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
 /// stay together by it.
 const MAX_TERMS: usize = 1 << 21;
+
+/// Unknowns in one sum; of more nothing is known.
+const MAX_ATOMS: usize = 32;
 
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -144,6 +150,11 @@ impl Terms {
     /// None yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// None yet, for runs of so many instructions together, at most 2^30.
+    pub fn within(instructions: u64) -> Self {
+        Self { spent: MAX_INSTRUCTIONS.saturating_sub(instructions), ..Self::default() }
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {
@@ -403,6 +414,7 @@ impl Terms {
         match (atoms.as_slice(), drift) {
             ([], 0) => return None,
             (_, 1) => return Some(self.any(origin, region)),
+            (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
             (&[(atom, 1)], 0) if self.get(atom)?.bits == bits => return Some(atom),
             _ => {}
         }

@@ -78,9 +78,12 @@ impl<'m> Scopes<'m> {
     }
 
     fn in_range(&self, scope: Scope, name: &str) -> Option<Declared<'m>> {
+        /// Digits of the largest number of a range.
+        const DIGITS: usize = 10;
         let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let first = prefix.len().max(name.len().saturating_sub(DIGITS));
         // `%r1<4>` declares `%r10` to `%r13`: every split of the digits may be meant.
-        (prefix.len()..name.len()).find_map(|at| {
+        (first..name.len()).find_map(|at| {
             let count = *self.ranges.get(&(scope, name.get(..at)?))?;
             let digits = name.get(at..)?;
             let is_plain = digits == "0" || !digits.starts_with('0');

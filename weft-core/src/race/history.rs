@@ -156,6 +156,9 @@ impl History {
         let when = order.now(access.warp);
         for (byte, new) in records_of(access, cta, when, self.watched.of(space)) {
             let records = self.records.entry((space == Space::Global, byte)).or_default();
+            if !pairs.compare(records.len() + 1) {
+                return;
+            }
             let known = records.iter().position(|old| old.is_alike(&new));
             // The same access again, with nothing in between that the warp could have learnt from: nothing new.
             let is_repeated = |old: &Record| {
@@ -225,6 +228,9 @@ impl CtaHistory {
             records_of(access, cta, crate::order::Moment::default(), &self.watched)
         {
             let records = self.records.entry(byte).or_default();
+            if !pairs.compare(records.len() + 1) {
+                return;
+            }
             if records.len() >= MAX_VALUES {
                 new.stored = Stored::Unknown;
             }

@@ -111,7 +111,11 @@ impl OpenAccesses {
     fn note(&mut self, place: Place, new: Noted, order: &Order) {
         let Some(cells) = &self.cells else { return };
         let mut doubtful = Vec::new();
-        for (_, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
+        let met: Vec<_> = match place {
+            (is_global, Some(_)) => [place, (is_global, None)].iter().filter_map(|at| cells.get(at)).collect(),
+            (is_global, None) => cells.range((is_global, None)..).take_while(|((own, _), _)| *own == is_global).map(|(_, own)| own).collect(),
+        };
+        for noted in met {
             let is_doubtful = |old: &&Noted| {
                 (old.open.is_some() || new.open.is_some())
                     && !self.is_compared(old.compared, new.compared)

@@ -33,6 +33,11 @@ impl<C: Clone + Default> Pages<C> {
         Self { all: Vec::new(), index: HashMap::new(), last: None, is_full: false }
     }
 
+    /// Forgets all cells.
+    pub(super) fn clear(&mut self) {
+        (self.all, self.index, self.last) = (Vec::new(), HashMap::new(), None);
+    }
+
     fn page(&mut self, number: u64) -> Option<&mut Page<C>> {
         let at = match self.last {
             Some((own, at)) if own == number => at,

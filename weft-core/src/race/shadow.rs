@@ -55,6 +55,11 @@ impl Shadow {
         Self { cells: Pages::new(), racing: BTreeMap::new(), unwritten: BTreeMap::new() }
     }
 
+    /// The run is over: what was accessed is no longer needed, what was found is.
+    pub fn close(&mut self) {
+        self.cells.clear();
+    }
+
     /// The bytes that race, and how; at most 262144 of them.
     pub fn racing(&self) -> &BTreeMap<u64, Conflict> {
         &self.racing
