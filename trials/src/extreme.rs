@@ -186,23 +186,21 @@ fn open_branches(n: usize) -> String {
 
 fn open_branches_over_stores(n: usize) -> String {
     let each = |at| {
-        format!(
-            "setp.eq.s32 %p2, %r4, {at};\n@%p2 bra L{at};\nst.global.u32 [%rd4], %r1;\nL{at}:"
-        )
+        format!("setp.eq.s32 %p2, %r4, {at};\n@%p2 bra L{at};\nst.global.u32 [%rd4], %r1;\nL{at}:")
     };
     kernel(&rows(n, each))
 }
 
 fn nested_open_branches(n: usize) -> String {
-    let opens =
-        rows(n, |at| format!("setp.eq.s32 %p2, %r4, {at};\n@%p2 bra L{at};\nst.global.u32 [%rd4], %r1;"));
+    let opens = rows(n, |at| {
+        format!("setp.eq.s32 %p2, %r4, {at};\n@%p2 bra L{at};\nst.global.u32 [%rd4], %r1;")
+    });
     let ends = rows(n, |at| format!("L{}:\nadd.s64 %rd4, %rd4, 0;", n - 1 - at));
     kernel(&(opens + &ends))
 }
 
 fn open_branches_over_barriers(n: usize) -> String {
-    let each =
-        |at| format!("setp.eq.s32 %p2, %r4, {at};\n@%p2 bra L{at};\nbar.sync 0;\nL{at}:");
+    let each = |at| format!("setp.eq.s32 %p2, %r4, {at};\n@%p2 bra L{at};\nbar.sync 0;\nL{at}:");
     kernel(&rows(n, each))
 }
 
@@ -290,8 +288,13 @@ fn inlined_sources(n: usize) -> String {
         })
     };
     let each = |at: usize| {
-        format!(".func f{at}()\n{{\n{}.loc 1 {} 1, function_name f, inlined_at 1 {} 1\ncall f{};\nret;\n}}",
-            chain(at + 1), (at + 1) * 100, (at + 1) * 100 + 1, at + 1)
+        format!(
+            ".func f{at}()\n{{\n{}.loc 1 {} 1, function_name f, inlined_at 1 {} 1\ncall f{};\nret;\n}}",
+            chain(at + 1),
+            (at + 1) * 100,
+            (at + 1) * 100 + 1,
+            at + 1
+        )
     };
     let leaf = format!(
         ".func f{DEPTH}()\n{{\n.reg .b32 %r<2>;\n{}{}ret;\n}}\n",
@@ -333,7 +336,9 @@ fn endless_loop(_: usize) -> String {
 }
 
 fn endless_store(_: usize) -> String {
-    kernel("L:\nst.shared.u32 [%r3], %r5;\nst.global.u32 [%rd4], %r5;\nadd.s64 %rd4, %rd4, 256;\nbra L;\n")
+    kernel(
+        "L:\nst.shared.u32 [%r3], %r5;\nst.global.u32 [%rd4], %r5;\nadd.s64 %rd4, %rd4, 256;\nbra L;\n",
+    )
 }
 
 fn endless_barrier(_: usize) -> String {
@@ -459,8 +464,7 @@ fn locations(n: usize) -> String {
 }
 
 fn files(n: usize) -> String {
-    let body =
-        kernel(&rows(n, |at| format!(".loc {at} 1 1\nst.shared.u32 [%r3], %r1;")));
+    let body = kernel(&rows(n, |at| format!(".loc {at} 1 1\nst.shared.u32 [%r3], %r1;")));
     body + &rows(n, |at| format!(".file {at} \"dir/{at}.cu\", 1, 2"))
 }
 
@@ -469,7 +473,9 @@ fn barriers(n: usize) -> String {
 }
 
 fn barrier_numbers(_: usize) -> String {
-    kernel("bar.sync 4294967295, 4294967295;\nbar.sync 99999999999999, 18446744073709551615;\nbarrier.sync 15, 4294967264;\n")
+    kernel(
+        "bar.sync 4294967295, 4294967295;\nbar.sync 99999999999999, 18446744073709551615;\nbarrier.sync 15, 4294967264;\n",
+    )
 }
 
 fn stores(n: usize) -> String {
@@ -491,7 +497,10 @@ fn reads(n: usize) -> String {
 
 fn local_stores(n: usize) -> String {
     let stores = rows(n, |at| format!("st.local.u32 [stack+{}], %r1;", at * 4));
-    kernel(&format!(".local .align 4 .b8 stack[{}];\n{stores}ld.local.u32 %r5, [stack];\nshl.b32 %r5, %r5, 2;\nst.shared.u32 [%r5], %r1;\n", n * 4))
+    kernel(&format!(
+        ".local .align 4 .b8 stack[{}];\n{stores}ld.local.u32 %r5, [stack];\nshl.b32 %r5, %r5, 2;\nst.shared.u32 [%r5], %r1;\n",
+        n * 4
+    ))
 }
 
 /// An address that is a sum of as many unknowns.
@@ -508,7 +517,10 @@ fn open_operations(n: usize) -> String {
 
 fn open_stores(n: usize) -> String {
     let each = |at| {
-        format!("ld.global.u32 %r5, [%rd2+{}];\nmul.wide.u32 %rd6, %r5, 4;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u32 [%rd6], %r1;", at * 4)
+        format!(
+            "ld.global.u32 %r5, [%rd2+{}];\nmul.wide.u32 %rd6, %r5, 4;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u32 [%rd6], %r1;",
+            at * 4
+        )
     };
     kernel(&rows(n, each))
 }
@@ -522,7 +534,9 @@ fn atomics(n: usize) -> String {
 
 /// Statements that cannot be read beside addresses that can.
 fn errors(n: usize) -> String {
-    kernel(&rows(n, |_| "mov.u32 %r1, ?;\nst.shared.u32 [%r3], %r1;\nld.global.nc.u32 %r1, [%rd1, %rd2];".into()))
+    kernel(&rows(n, |_| {
+        "mov.u32 %r1, ?;\nst.shared.u32 [%r3], %r1;\nld.global.nc.u32 %r1, [%rd1, %rd2];".into()
+    }))
 }
 
 /// Openings of everything that is never closed.

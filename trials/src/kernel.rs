@@ -13,13 +13,89 @@ static MNEMONICS: LazyLock<Vec<String>> =
     LazyLock::new(|| FORMS.iter().flat_map(weft_core::ptx::isa::Form::mnemonics).collect());
 
 const SUFFIXES: &[&str] = &[
-    ".u8", ".b8", ".s8", ".u16", ".b16", ".s16", ".u32", ".b32", ".s32", ".u64", ".b64", ".s64", ".b128",
-    ".f16", ".f16x2", ".bf16", ".f32", ".f64", ".pred", ".shared", ".global", ".local", ".param", ".const",
-    ".v2", ".v4", ".v8", ".sync", ".aligned", ".arrive", ".red", ".popc", ".and", ".or", ".add", ".inc",
-    ".dec", ".min", ".max", ".cas", ".exch", ".lo", ".hi", ".wide", ".sat", ".cc", ".rn", ".rz", ".ftz",
-    ".lt", ".eq", ".ne", ".ge", ".ltu", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".cta",
-    ".gpu", ".sys", ".cluster", ".up", ".down", ".bfly", ".idx", ".ballot", ".all", ".any", ".uni", ".to",
-    ".l", ".r", ".clamp", ".wrap", ".warp", ".nc", ".ca", ".shared::cta", ".shared::cluster", ".mmio", ".x",
+    ".u8",
+    ".b8",
+    ".s8",
+    ".u16",
+    ".b16",
+    ".s16",
+    ".u32",
+    ".b32",
+    ".s32",
+    ".u64",
+    ".b64",
+    ".s64",
+    ".b128",
+    ".f16",
+    ".f16x2",
+    ".bf16",
+    ".f32",
+    ".f64",
+    ".pred",
+    ".shared",
+    ".global",
+    ".local",
+    ".param",
+    ".const",
+    ".v2",
+    ".v4",
+    ".v8",
+    ".sync",
+    ".aligned",
+    ".arrive",
+    ".red",
+    ".popc",
+    ".and",
+    ".or",
+    ".add",
+    ".inc",
+    ".dec",
+    ".min",
+    ".max",
+    ".cas",
+    ".exch",
+    ".lo",
+    ".hi",
+    ".wide",
+    ".sat",
+    ".cc",
+    ".rn",
+    ".rz",
+    ".ftz",
+    ".lt",
+    ".eq",
+    ".ne",
+    ".ge",
+    ".ltu",
+    ".volatile",
+    ".relaxed",
+    ".acquire",
+    ".release",
+    ".acq_rel",
+    ".cta",
+    ".gpu",
+    ".sys",
+    ".cluster",
+    ".up",
+    ".down",
+    ".bfly",
+    ".idx",
+    ".ballot",
+    ".all",
+    ".any",
+    ".uni",
+    ".to",
+    ".l",
+    ".r",
+    ".clamp",
+    ".wrap",
+    ".warp",
+    ".nc",
+    ".ca",
+    ".shared::cta",
+    ".shared::cluster",
+    ".mmio",
+    ".x",
 ];
 
 /// Forms that get far: memory, barriers, exchanges, branches and what feeds them.
@@ -107,15 +183,87 @@ const LIKELY: &[&str] = &[
 ];
 
 const OPERANDS: &[&str] = &[
-    "%r1", "%r2", "%r3", "%r5", "%r99", "%rd1", "%rd2", "%rd3", "%h1", "%p1", "%p2", "!%p1", "%q1", "_",
-    "own", "stack", "table", "global", "dynamic", "slot", "f0", "f1", "L0", "L1", "targets", "funcs", "proto",
-    "%tid", "%tid.x", "%ctaid.y", "%laneid", "%clock", "%warpid", "WARP_SZ", "kernel_param_0", "nothing",
-    "%r1.x", "%r1.b0", "-%r1", "own+4", "own-4", "0", "1", "-1", "31", "255", "4294967295", "1.5", "0f7FC00000",
-    "0d7FF8000000000000", "18446744073709551615", "-9223372036854775808", "{%r1, %r2}", "{%rd1, %rd2}",
-    "{%r1, %r2, %r3, %r4}", "{_, %r1}", "{}", "(%r1)", "()", "%r1|%p1", "[%r2]", "[%rd1]", "[%rd1+8]",
-    "[%r2-1]", "[own]", "[own+4095]", "[own+4294967295]", "[stack]", "[table+2]", "[0]", "[-1]", "[4294967292]",
-    "[%rd3]", "[%rd3+9223372036854775807]", "[global]", "[dynamic]", "[kernel_param_0]", "[kernel_param_2+8]",
-    "[%rd1, {%r1, %r2}]", "[slot]", "[f0]",
+    "%r1",
+    "%r2",
+    "%r3",
+    "%r5",
+    "%r99",
+    "%rd1",
+    "%rd2",
+    "%rd3",
+    "%h1",
+    "%p1",
+    "%p2",
+    "!%p1",
+    "%q1",
+    "_",
+    "own",
+    "stack",
+    "table",
+    "global",
+    "dynamic",
+    "slot",
+    "f0",
+    "f1",
+    "L0",
+    "L1",
+    "targets",
+    "funcs",
+    "proto",
+    "%tid",
+    "%tid.x",
+    "%ctaid.y",
+    "%laneid",
+    "%clock",
+    "%warpid",
+    "WARP_SZ",
+    "kernel_param_0",
+    "nothing",
+    "%r1.x",
+    "%r1.b0",
+    "-%r1",
+    "own+4",
+    "own-4",
+    "0",
+    "1",
+    "-1",
+    "31",
+    "255",
+    "4294967295",
+    "1.5",
+    "0f7FC00000",
+    "0d7FF8000000000000",
+    "18446744073709551615",
+    "-9223372036854775808",
+    "{%r1, %r2}",
+    "{%rd1, %rd2}",
+    "{%r1, %r2, %r3, %r4}",
+    "{_, %r1}",
+    "{}",
+    "(%r1)",
+    "()",
+    "%r1|%p1",
+    "[%r2]",
+    "[%rd1]",
+    "[%rd1+8]",
+    "[%r2-1]",
+    "[own]",
+    "[own+4095]",
+    "[own+4294967295]",
+    "[stack]",
+    "[table+2]",
+    "[0]",
+    "[-1]",
+    "[4294967292]",
+    "[%rd3]",
+    "[%rd3+9223372036854775807]",
+    "[global]",
+    "[dynamic]",
+    "[kernel_param_0]",
+    "[kernel_param_2+8]",
+    "[%rd1, {%r1, %r2}]",
+    "[slot]",
+    "[f0]",
 ];
 
 const NUMBERS: &[u32] = &[0, 1, 2, 3, 4, 16, 31, 32, 33, 64, 96, 128, 1023, 1024, 1025, u32::MAX];
@@ -134,8 +282,18 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
         let y = if u.ratio(1, 4)? { *u.choose(NUMBERS)? } else { 1 };
         Ok(Dim3 { x: *u.choose(NUMBERS)?, y, z })
     };
-    let block = if u.ratio(7, 8)? { Some(Dim3::line(*u.choose(&[64, 1, 33, 32, 96])?)) } else { Some(extent(u)?) };
-    let grid = if u.ratio(1, 2)? { None } else if u.ratio(7, 8)? { Some(Dim3::line(2)) } else { Some(extent(u)?) };
+    let block = if u.ratio(7, 8)? {
+        Some(Dim3::line(*u.choose(&[64, 1, 33, 32, 96])?))
+    } else {
+        Some(extent(u)?)
+    };
+    let grid = if u.ratio(1, 2)? {
+        None
+    } else if u.ratio(7, 8)? {
+        Some(Dim3::line(2))
+    } else {
+        Some(extent(u)?)
+    };
     let mut args = BTreeMap::new();
     for _ in 0..u.int_in_range(0..=3)? {
         let position = u.int_in_range(0..=3_usize)?;
@@ -143,7 +301,9 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
             0 => Arg::Integer(i128::from(*u.choose(NUMBERS)?)),
             1 => Arg::Float(u.arbitrary()?),
             2 => Arg::Buffer(Buffer { contents: None }),
-            _ => Arg::Buffer(Buffer { contents: Some(vec![u.arbitrary()?; u.int_in_range(0..=64)?]) }),
+            _ => Arg::Buffer(Buffer {
+                contents: Some(vec![u.arbitrary()?; u.int_in_range(0..=64)?]),
+            }),
         };
         args.insert(position, arg);
     }
@@ -161,7 +321,9 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
 }
 
 fn text(u: &mut Unstructured<'_>) -> Result<String> {
-    let mut text = String::from(".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n.file 2 \"../b.cu\"\n");
+    let mut text = String::from(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n.file 2 \"../b.cu\"\n",
+    );
     text.push_str(".const .b32 table[4] = {1, 2, 3, 4};\n.global .b32 global[64];\n.extern .shared .b8 dynamic[];\n");
     text.push_str(".extern .func outside (.param .b32 x);\n");
     for function in 0..3 {
@@ -186,11 +348,8 @@ fn body(u: &mut Unstructured<'_>, text: &mut String, most: usize) -> Result<()> 
          proto: .callprototype (.reg .b32 _) _ (.reg .b32 _);\n",
     );
     let count = u.int_in_range(0..=most)?;
-    let labels: [usize; 3] = [
-        u.int_in_range(0..=count)?,
-        u.int_in_range(0..=count)?,
-        u.int_in_range(0..=count)?,
-    ];
+    let labels: [usize; 3] =
+        [u.int_in_range(0..=count)?, u.int_in_range(0..=count)?, u.int_in_range(0..=count)?];
     let mut depth = 0;
     for at in 0..=count {
         for (label, place) in labels.iter().enumerate() {

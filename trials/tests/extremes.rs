@@ -24,7 +24,8 @@ fn check(extreme: &Extreme) {
     // The first kernels stand for all, but finding each must not take longer for there being many.
     for kernel in module.kernels().take(50) {
         let report = check_within(&module, kernel, &Launch::default(), MOST);
-        let text = report.map_or_else(|error| error.to_string(), |report| format!("{:?}", report.verdict()));
+        let text = report
+            .map_or_else(|error| error.to_string(), |report| format!("{:?}", report.verdict()));
         assert!(!text.is_empty());
     }
 }

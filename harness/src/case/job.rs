@@ -119,9 +119,8 @@ pub(super) fn guarded<T>(
 ) -> Result<T, JobError> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
-        let message = text
-            .or_else(|| payload.downcast_ref::<&str>().copied())
-            .unwrap_or("no message");
+        let message =
+            text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
         let message = weft_core::report::escape(message).into_owned();
         JobError::Panic { kernel: kernel.to_owned(), file: file.to_owned(), message }
     })

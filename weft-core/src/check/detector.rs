@@ -11,6 +11,9 @@ use crate::order::{Order, Recycling};
 use crate::ptx::Space;
 use crate::race::{Ctas, OpenAccesses, Shadow};
 
+/// Accesses of a cta that are wrong by themselves and told.
+pub(super) const MAX_FAULTS: usize = 1024;
+
 /// What one cta does, judged as it happens.
 pub(super) struct Detector {
     order: Order,
@@ -84,7 +87,8 @@ impl Events for Detector {
     }
 
     fn fault(&mut self, fault: Fault) {
-        if self.known_faults.insert((fault.pc, fault.kind, fault.maybe.is_some())) {
+        let key = (fault.pc, fault.kind, fault.maybe.is_some());
+        if self.faults.len() < MAX_FAULTS && self.known_faults.insert(key) {
             self.faults.push(fault);
         }
     }

@@ -37,7 +37,7 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
 }
 
 /// The same, given up after `most` instructions, of all ctas and passes together: for those who check many kernels that
-/// need not end. At most 2^30.
+/// need not end. At most 2^29.
 ///
 /// # Errors
 /// Likewise.
@@ -96,13 +96,7 @@ fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
 }
 
-fn run(
-    names: &Names<'_>,
-    inputs: &Inputs,
-    launch: &Launch,
-    terms: Terms,
-    report: &mut Report,
-) {
+fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report: &mut Report) {
     let slice = slice::mark(names.program, &BTreeSet::new());
     let ctas = ctas::select(report.grid);
     let mut passes = Passes { names, inputs, slice: &slice, ctas: &ctas, terms };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::detector::Detector;
+use super::detector::{Detector, MAX_FAULTS};
 use super::names::Names;
 use super::{barriers, doubts, faults, races};
 use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
@@ -128,6 +128,9 @@ impl Passes<'_> {
             |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
         if between.is_full() || decided.iter().any(is_full) {
             findings.push(doubts::too_much_memory(names));
+        }
+        if decided.iter().any(|own| own.detector.faults.len() >= MAX_FAULTS) {
+            findings.push(doubts::too_many_faults(names));
         }
         for own in decided {
             let mut unwritten = own.detector.shared.unwritten();

@@ -41,7 +41,11 @@ impl<E: Events> Machine<'_, E> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
-        self.atomics += u64::from(decoded.row.effect == Effect::Atomic);
+        if decoded.row.effect == Effect::Atomic {
+            self.atomics += 1;
+            // Each lane's result is a value of its own.
+            self.spend(u64::from(enabled.count_ones()), instr.place)?;
+        }
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
         for (space, lanes, addresses) in self.split_open(address.space, &addresses, open) {

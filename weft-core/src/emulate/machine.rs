@@ -19,7 +19,7 @@ use crate::slice::Slice;
 pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 
 /// Instructions of all ctas, passes and ways of a check together, counted likewise.
-pub const MAX_INSTRUCTIONS: u64 = 1 << 30;
+pub const MAX_INSTRUCTIONS: u64 = 1 << 29;
 
 /// Registers of all warps of a cta.
 pub const MAX_REGISTERS: u64 = 1 << 22;

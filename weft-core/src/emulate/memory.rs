@@ -60,8 +60,9 @@ impl Page {
     /// Values that overlap these bytes are no longer whole.
     fn drop_terms(&mut self, start: u64, end: u64) {
         let starts = start.saturating_sub(7)..end;
-        let overlaps =
-            |(own, (length, _)): &(&u64, &(u32, Lane))| *own + u64::from(*length) > start;
+        let overlaps = |(own, (length, _)): &(&u64, &(u32, Lane))| {
+            start.saturating_sub(**own) < u64::from(*length)
+        };
         let all = self.terms.range(starts).filter(overlaps).map(|(own, _)| *own);
         for own in all.collect::<Vec<_>>() {
             self.terms.remove(&own);
@@ -235,6 +236,30 @@ mod tests {
         memory.store(18, 1, Lane::known(0));
         let mixed = memory.load(16, 4, NOWHERE, &mut terms).term.unwrap();
         assert!(!terms.is_stable(mixed));
+    }
+
+    #[test]
+    fn the_address_space_has_an_end() {
+        let mut terms = Terms::new();
+        let open = Lane { bits: 0, term: Some(terms.initial(Origin::Argument(2), 0, 8)) };
+        let mut memory = Memory::default();
+        memory.store(u64::MAX - 7, 8, open);
+        memory.store(u64::MAX - 3, 4, Lane::known(9));
+        assert_eq!(memory.load(u64::MAX - 3, 4, NOWHERE, &mut terms), Lane::known(9));
+        assert_ne!(memory.load(u64::MAX - 7, 8, NOWHERE, &mut terms), open);
+    }
+
+    #[test]
+    fn what_is_not_kept_is_open() {
+        let mut terms = Terms::new();
+        let mut memory = Memory::default();
+        for page in 0..2 * MAX_OWN as u64 {
+            memory.store(page * PAGE, 4, Lane::known(page));
+        }
+        assert!(memory.pages() <= MAX_OWN);
+        assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut terms).term, None);
+        let lost = memory.load(0, 4, NOWHERE, &mut terms).term.unwrap();
+        assert_eq!(terms.origin(lost), Some(Origin::Unkept));
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl Terms {
         Self::default()
     }
 
-    /// None yet, for runs of so many instructions together, at most 2^30.
+    /// None yet, for runs of so many instructions together, at most 2^29.
     pub fn within(instructions: u64) -> Self {
         Self { spent: MAX_INSTRUCTIONS.saturating_sub(instructions), ..Self::default() }
     }

@@ -292,8 +292,7 @@ impl<'m> Linker<'m> {
         let Some(body) = &function.body else { return Ok(()) };
         self.stack.push(self.module.name(function.name));
         let scopes = Scopes::collect(self.module, &body.statements);
-        let names =
-            Names { module: self.module, body, scopes: &scopes, functions: self.functions };
+        let names = Names { module: self.module, body, scopes: &scopes, functions: self.functions };
         let definitions = Definitions::of(names);
         let variables = self.passed(body, &scopes)?;
         let mut frame = Frame {

@@ -127,8 +127,7 @@ impl<'p> Inside<'p> {
         let &[only] = definitions else { return false };
         let blocks = &self.program.blocks;
         let own = only.block;
-        let is_latch =
-            |at: &BlockId| blocks[at.index()].terminator.successors().contains(&header);
+        let is_latch = |at: &BlockId| blocks[at.index()].terminator.successors().contains(&header);
         let passes = |at: BlockId| at.index() == own || self.graph.dominates(own, at.index());
         self.program.code[only.pc.index()].guard.is_none()
             && blocks[own].loops.last() == Some(&header)

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::lexer::{Kind, Lexer, Token, line_starts};
 use super::index::Index;
+use super::lexer::{Kind, Lexer, Token, line_starts};
 use super::literal::{self, Literal};
 use super::{Module, ReadError, ReadErrorKind, Span};
 

@@ -49,7 +49,10 @@ mod tests {
         assert_eq!(escape("a\u{1b}[31mb\u{202e}c\u{9b}"), "a\\u{1b}[31mb\\u{202e}c\\u{9b}");
         assert_eq!(escape("st.shared\t[x]"), "st.shared [x]");
         assert_eq!(escape("naïve"), "naïve");
-        assert_eq!(escape("a\0\u{7}\r\n\u{7f}\u{2066}b"), "a\\u{0}\\u{7}\\u{d}\\u{a}\\u{7f}\\u{2066}b");
+        assert_eq!(
+            escape("a\0\u{7}\r\n\u{7f}\u{2066}b"),
+            "a\\u{0}\\u{7}\\u{d}\\u{a}\\u{7f}\\u{2066}b"
+        );
     }
 
     #[test]

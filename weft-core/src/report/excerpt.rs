@@ -174,11 +174,7 @@ fn cut<'t>(
     out.extend(clusters.iter().map(|cluster| excerpt(path, line, cluster)));
 }
 
-fn excerpt<'t>(
-    path: &str,
-    line: &dyn Fn(u32) -> Option<&'t str>,
-    cluster: &[Place],
-) -> Excerpt {
+fn excerpt<'t>(path: &str, line: &dyn Fn(u32) -> Option<&'t str>, cluster: &[Place]) -> Excerpt {
     let first = cluster.first().map_or(1, |place| place.line);
     let last = cluster.last().map_or(first, |place| place.line);
     let mut lines = String::new();

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::finding::{Check, Class, Finding, Report, Site};
 use super::escape::escape_json;
+use crate::finding::{Check, Class, Finding, Report, Site};
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
 
 /// Version of the format, stated by the summary.

@@ -102,7 +102,8 @@ impl<'p> Bearings<'p> {
         let fields = self.program.fields.iter().filter(|field| field.is_pointer);
         let mut pointers = params.map(|own| own.offset).chain(fields.map(|own| own.offset));
         let is_read = |offset: u64| {
-            address.base.is_some() || (address.offset..address.offset.saturating_add(bytes)).contains(&offset)
+            address.base.is_some()
+                || (address.offset..address.offset.saturating_add(bytes)).contains(&offset)
         };
         match pointers.find(|first| (*first..first + 8).any(is_read)) {
             None => Bearing::Nothing,
