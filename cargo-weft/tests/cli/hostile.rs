@@ -12,7 +12,8 @@ fn coming_from(path: &str) -> String {
 }
 
 fn check(folder: &Folder, path: &str) -> Run {
-    fs::write(folder.path().join("kernel.ptx"), coming_from(path)).expect("the file can be written");
+    fs::write(folder.path().join("kernel.ptx"), coming_from(path))
+        .expect("the file can be written");
     folder.weft("check kernel.ptx --block 64").exits(100)
 }
 
@@ -76,7 +77,10 @@ fn links_devices_and_pipes_are_not_followed() {
 #[test]
 fn a_device_is_no_ptx() {
     let folder = Folder::new("device");
-    folder.weft("check /dev/zero").exits(101).complains("/dev/zero: cannot be read: it has more than");
+    folder
+        .weft("check /dev/zero")
+        .exits(101)
+        .complains("/dev/zero: cannot be read: it has more than");
 }
 
 #[test]
@@ -88,7 +92,8 @@ fn what_is_printed_stays_text() {
     for path in [path, "plain.cu"] {
         let run = check(&folder, path);
         for format in ["human", "short", "json"] {
-            let run = folder.weft(&format!("check kernel.ptx --block 64 --message-format {format}"));
+            let run =
+                folder.weft(&format!("check kernel.ptx --block 64 --message-format {format}"));
             assert_text(&run.out);
             assert_text(&run.err);
         }
@@ -120,7 +125,8 @@ fn file_names_stay_text() {
 #[track_caller]
 fn assert_text(printed: &str) {
     let is_bad = |c: &char| {
-        c.is_control() && *c != '\n' || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        c.is_control() && *c != '\n'
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     assert_eq!(printed.chars().find(is_bad), None, "{printed:?}");
 }

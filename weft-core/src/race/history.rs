@@ -152,6 +152,9 @@ impl History {
         terms: &Terms,
         pairs: &mut Pairs,
     ) {
+        if !pairs.compare(0) {
+            return;
+        }
         let space = access.space;
         let when = order.now(access.warp);
         for (byte, new) in records_of(access, cta, when, self.watched.of(space)) {
@@ -224,6 +227,9 @@ impl CtaHistory {
 
     /// A warp of a cta accesses: adds each pair that this access races with.
     pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
+        if !pairs.compare(0) {
+            return;
+        }
         for (byte, mut new) in
             records_of(access, cta, crate::order::Moment::default(), &self.watched)
         {
