@@ -2,6 +2,7 @@
 //! not assemble, and none of it means anything.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
@@ -328,7 +329,7 @@ fn text(u: &mut Unstructured<'_>) -> Result<String> {
     text.push_str(".extern .func outside (.param .b32 x);\n");
     for function in 0..3 {
         let head = ["f0 ()", "(.reg .b32 out) f1 (.reg .b32 in)", "f2 (.param .b32 in)"][function];
-        text.push_str(&format!(".func {head}\n"));
+        add(&mut text, format_args!(".func {head}\n"));
         body(u, &mut text, 12)?;
     }
     text.push_str(
@@ -355,7 +356,7 @@ fn body(u: &mut Unstructured<'_>, text: &mut String, most: usize) -> Result<()> 
         for (label, place) in labels.iter().enumerate() {
             // A label within braces is not seen outside of them: that is tried too.
             if *place == at {
-                text.push_str(&format!("L{label}:\n"));
+                add(text, format_args!("L{label}:\n"));
             }
         }
         if u.is_empty() {
@@ -365,7 +366,7 @@ fn body(u: &mut Unstructured<'_>, text: &mut String, most: usize) -> Result<()> 
             0..=8 => text.push_str(u.choose(LIKELY)?),
             9..=10 => {
                 let guard = *u.choose(&["@%p1 ", "@!%p2 ", "", "@%p3 "])?;
-                text.push_str(&format!("{guard}bra L{};", u.int_in_range(0..=2)?));
+                add(text, format_args!("{guard}bra L{};", u.int_in_range(0..=2)?));
             }
             11..=13 => instruction(u, text)?,
             14 if depth < 8 => {
@@ -383,11 +384,16 @@ fn body(u: &mut Unstructured<'_>, text: &mut String, most: usize) -> Result<()> 
     text.push_str(&"}".repeat(depth));
     for (label, place) in labels.iter().enumerate() {
         if *place > count {
-            text.push_str(&format!("L{label}:\n"));
+            add(text, format_args!("L{label}:\n"));
         }
     }
     text.push_str("ret;\n}\n");
     Ok(())
+}
+
+fn add(text: &mut String, what: fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = text.write_fmt(what);
 }
 
 /// Any instruction with any operands.
@@ -419,6 +425,6 @@ fn instruction(u: &mut Unstructured<'_>, text: &mut String) -> Result<()> {
     if u.ratio(1, 12)? {
         operands.pop();
     }
-    text.push_str(&format!("{guard}{mnemonic} {};", operands.join(", ")));
+    add(text, format_args!("{guard}{mnemonic} {};", operands.join(", ")));
     Ok(())
 }

@@ -12,7 +12,7 @@ use weft_trials::extreme::{ALL, Extreme};
 /// What quadratic work exceeds by far at these sizes, and a busy machine does not.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Instructions that are run; endless loops run for as many.
-const MOST: u64 = 1 << 19;
+const MOST: u64 = 1 << 17;
 
 fn check(extreme: &Extreme) {
     let text = (extreme.text)(extreme.small);

@@ -134,7 +134,9 @@ fn of_file(
         module.kernels().map(|kernel| KernelName::new(module.name(kernel.name))).collect();
     let shorts: Vec<String> = kernels.iter().map(KernelName::short).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    shorts.iter().for_each(|short| *counts.entry(short).or_default() += 1);
+    for short in &shorts {
+        *counts.entry(short).or_default() += 1;
+    }
     for (kernel, short) in kernels.iter().zip(&shorts) {
         let is_alone = counts.get(short.as_str()) == Some(&1);
         let title = if is_alone { short } else { &kernel.mangled };

@@ -9,7 +9,9 @@ use weft_trials::extreme::ALL;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(name) = arguments.next() else {
-        ALL.iter().for_each(|own| println!("{} {}", own.name, own.large));
+        for own in ALL {
+            println!("{} {}", own.name, own.large);
+        }
         return ExitCode::SUCCESS;
     };
     let Some(own) = ALL.iter().find(|own| own.name == name) else {

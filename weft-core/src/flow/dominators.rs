@@ -65,7 +65,9 @@ impl Dominance {
     pub(super) fn of(successors: &[Vec<usize>], entry: usize) -> Self {
         let mut below = vec![Vec::new(); successors.len()];
         for (node, above) in immediate_dominators(successors, entry).into_iter().enumerate() {
-            above.into_iter().for_each(|above| below[above].push(node));
+            if let Some(above) = above {
+                below[above].push(node);
+            }
         }
         let mut visits = vec![None; successors.len()];
         let mut clock = 0;

@@ -59,7 +59,7 @@ pub struct Pair {
 /// Racing pairs of instructions by space.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    pairs: BTreeMap<(bool, Pc, Pc), Pair>,
+    all: BTreeMap<(bool, Pc, Pc), Pair>,
     /// Accesses compared.
     compared: u64,
     is_cut: bool,
@@ -86,7 +86,7 @@ impl Pairs {
 
     /// All pairs: whether of global memory, and what is known, by instruction.
     pub fn iter(&self) -> impl Iterator<Item = (Space, &Pair)> {
-        self.pairs.iter().map(|((is_global, ..), pair)| {
+        self.all.iter().map(|((is_global, ..), pair)| {
             (if *is_global { Space::Global } else { Space::Shared }, pair)
         })
     }
@@ -104,11 +104,11 @@ impl Pairs {
         let lane = |lane: usize| Side { lane: u8::try_from(lane).unwrap_or(0), ..*first };
         let example = || Example { first: lane(before.trailing_zeros() as usize), second: *second };
         let key = (space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
-        if self.pairs.len() >= MAX_PAIRS && !self.pairs.contains_key(&key) {
+        if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
             self.is_cut = true;
             return;
         }
-        let pair = self.pairs.entry(key).or_insert_with(|| Pair {
+        let pair = self.all.entry(key).or_insert_with(|| Pair {
             conflict,
             is_benign: true,
             example: example(),
