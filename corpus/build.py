@@ -22,7 +22,7 @@ import cuda  # noqa: E402
 
 CUDA_PACKAGES = [f"nvidia-{name}==13.0.*" for name in
                  ("cuda-nvcc", "nvvm", "cuda-crt", "cuda-runtime", "cuda-cccl")]
-DEBIAN_PACKAGES = ["rustc-web", "libstd-rust-web-1.85", "libstd-rust-web-dev", "rust-web-src"]
+DEBIAN_PACKAGES = ["rustc-web", "libstd-rust-web-1.85", "libstd-rust-web-dev", "rust-web-src", "libllvm19"]
 BUILTINS = """#![no_std]
 #![feature(compiler_builtins)]
 #![compiler_builtins]

@@ -3,12 +3,8 @@
 //! First a line for each kernel and launch, as soon as it and all before it are done; then what is not clean, in full;
 //! then what the clean verdicts take for granted; then the counts. JSON and the short form leave the prose out.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::sync::mpsc;
-use std::thread;
 
-use rayon::prelude::*;
 use weft_core::finding::{Report, Verdict};
 use weft_core::report::json::{self, Counts, Subject};
 use weft_core::report::short;
@@ -18,6 +14,7 @@ use weft_harness::config::Allow;
 use crate::detail;
 use crate::exit::Exit;
 use crate::options::{Format, Verbosity};
+use crate::parallel::in_order;
 use crate::print::{self, Printer};
 
 /// How to give account.
@@ -43,7 +40,7 @@ pub(crate) fn of(
     printer: &mut Printer,
 ) -> io::Result<Exit> {
     let jobs: Vec<&Job> = packages.iter().flatten().collect();
-    in_order(&jobs, |job| line(job, request.format, printer))?;
+    in_order(&jobs, Job::outcome, |job, _| line(job, request.format, printer))?;
     let dead =
         if request.whole { packages.iter().flat_map(dead_allows).collect() } else { Vec::new() };
     let counts = counts(&jobs, request.failed + dead.len());
@@ -64,29 +61,6 @@ pub(crate) fn of(
     Ok(exit(counts))
 }
 
-/// Runs all jobs on all processors and hands over each when it and all before it are done.
-fn in_order(jobs: &[&Job], mut take: impl FnMut(&Job) -> io::Result<()>) -> io::Result<()> {
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            jobs.par_iter().enumerate().for_each_with(sender, |sender, (index, job)| {
-                job.outcome();
-                // The receiver is gone only where printing failed; then nobody waits for the rest.
-                let _ = sender.send(index);
-            });
-        });
-        let mut done = BTreeSet::new();
-        let mut waiting = jobs.iter().enumerate().peekable();
-        for index in receiver {
-            done.insert(index);
-            while let Some((_, job)) = waiting.next_if(|(index, _)| done.remove(index)) {
-                take(job)?;
-            }
-        }
-        Ok(())
-    })
-}
-
 /// What is printed for a kernel as soon as it is checked.
 fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
     let outcome = job.outcome();
@@ -99,13 +73,8 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
         Format::Json => {
             let reasons: Vec<_> =
                 outcome.allowed.iter().map(|allow| Some(allow.as_ref()?.reason.as_str())).collect();
-            let subject = Subject {
-                package: (!job.package.is_empty()).then_some(job.package.as_str()),
-                file: &job.file.path.to_string_lossy(),
-                demangled: &job.kernel.demangled,
-                label: job.label.as_deref(),
-            };
-            printer.line(&json::kernel(report, subject, &reasons))
+            let path = job.file.path.to_string_lossy();
+            printer.line(&json::kernel(report, subject(job, &path), &reasons))
         }
         Format::Short => printer.text(&short::report(&job.file.display, remaining)),
         Format::Human
@@ -120,8 +89,23 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
     }
 }
 
-/// A kernel without a report: an error, whatever the form.
-fn unchecked(job: &Job, error: &JobError, format: Format, printer: &mut Printer) -> io::Result<()> {
+/// What stands beside a report in JSON; `path` is that of the job's PTX.
+pub(crate) fn subject<'a>(job: &'a Job, path: &'a str) -> Subject<'a> {
+    Subject {
+        package: (!job.package.is_empty()).then_some(job.package.as_str()),
+        file: path,
+        demangled: &job.kernel.demangled,
+        label: job.label.as_deref(),
+    }
+}
+
+/// Tells of a kernel without a report: an error, whatever the form.
+pub(crate) fn unchecked(
+    job: &Job,
+    error: &JobError,
+    format: Format,
+    printer: &mut Printer,
+) -> io::Result<()> {
     let name = detail::name(job);
     match error {
         // The others name the file themselves.
@@ -150,7 +134,8 @@ fn scope(report: &Report) -> String {
     )
 }
 
-fn counts(jobs: &[&Job], failed: usize) -> Counts {
+/// The verdicts of all jobs, and what could not be checked: `failed` and some jobs.
+pub(crate) fn counts(jobs: &[&Job], failed: usize) -> Counts {
     let mut counts = Counts { unchecked: failed, ..Counts::default() };
     for outcome in jobs.iter().map(|job| job.outcome()) {
         *match outcome.remaining().map(Report::verdict) {
@@ -180,7 +165,8 @@ fn sentence(jobs: &[&Job], counts: Counts) -> String {
     )
 }
 
-fn exit(counts: Counts) -> Exit {
+/// The worst that is among them.
+pub(crate) fn exit(counts: Counts) -> Exit {
     let found = [
         (Exit::Open, counts.open),
         (Exit::Defect, counts.defect),
@@ -196,7 +182,39 @@ fn exit(counts: Counts) -> Exit {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use weft_harness::case::{Package, plan_with};
+    use weft_harness::config::Config;
+    use weft_harness::discover::PtxFile;
+
     use super::*;
+
+    #[test]
+    fn a_panic_counts_as_unchecked_and_the_others_go_on() {
+        let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+                    .entry one() { ret; }\n.entry two() { ret; }\n";
+        let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
+        let files = vec![PtxFile { path, display, text: text.to_owned(), unread: None }];
+        let package =
+            Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
+        let jobs = plan_with(&package, |module, kernel, launch| {
+            assert_eq!(module.name(kernel.name), "two", "an invariant is broken");
+            weft_core::check(module, kernel, launch)
+        });
+        let jobs = jobs.expect("there are kernels");
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        let mut seen = Vec::new();
+        let all = in_order(&jobs, Job::outcome, |job, _| {
+            seen.push((job.kernel.mangled.clone(), job.outcome().report.is_ok()));
+            Ok(())
+        });
+        assert!(all.is_ok());
+        assert_eq!(seen, [("one".to_owned(), false), ("two".to_owned(), true)]);
+        let counts = counts(&jobs, 0);
+        assert_eq!((counts.clean, counts.unchecked), (1, 1));
+        assert_eq!(exit(counts), Exit::Unchecked);
+    }
 
     #[test]
     fn the_worst_outcome_decides() {

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Test(Test),
     /// Check PTX files, without cargo
     Check(Check),
+    /// Weaken the synchronization of clean kernels in one place at a time, and say what they do not need
+    Mutate(Mutate),
     /// List the kernels and launches that `test` would check
     List(Selection),
     /// Say what a code means and what to do about it
@@ -110,6 +112,48 @@ pub(crate) struct Check {
     pub(crate) message_format: Format,
 }
 
+/// `cargo weft mutate`: the kernels of `test`, or those of `check` if files are named.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Deletes each barrier, warp barrier and arrival of a clean kernel, weakens it, makes each atomic a load \
+                  and a store, and checks again. What is clean even so is advice: the kernel does not need it for this \
+                  launch.\n\nExit codes: those of `test` for the kernels as they stand; advice changes none. 101 also if \
+                  a mutant could not be checked."
+)]
+pub(crate) struct Mutate {
+    /// PTX files, in place of packages
+    #[arg(value_name = "FILE.ptx")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only kernels whose mangled or demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) kernel: Option<Regex>,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// Launches and settings of files; what the command line says goes first
+    #[arg(long, value_name = "weft.toml", requires = "files")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How to print what survives
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) message_format: Format,
+}
+
+impl Mutate {
+    /// Why the words do not go together, if they do not.
+    fn conflict(&self) -> Option<&'static str> {
+        if self.files.is_empty() && self.settings != Settings::default() {
+            Some(
+                "launches of packages are stated in weft.toml; flags that state one go with files: `cargo weft mutate FILE.ptx --block 64`",
+            )
+        } else if !self.files.is_empty() && self.selection != Selection::default() {
+            Some("name packages or PTX files, not both")
+        } else {
+            None
+        }
+    }
+}
+
 /// `cargo weft explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Explain {
@@ -153,6 +197,11 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, Output) 
     if command.is_some() && test != Test::default() {
         let message =
             "the options of `test` stand behind the subcommand: `cargo weft test -p NAME`";
+        Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
+    if let Some(Command::Mutate(own)) = &command
+        && let Some(message) = own.conflict()
+    {
         Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
     (command.unwrap_or(Command::Test(test)), output)

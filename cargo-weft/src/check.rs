@@ -1,7 +1,7 @@
 //! `cargo weft check FILE.ptx...`: PTX files without cargo.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use weft_harness::case::{self, Job, Package, PlanError};
@@ -29,25 +29,48 @@ pub(crate) enum RequestError {
     NoMatch { pattern: Regex, kernels: Vec<String> },
 }
 
+/// Which kernels of which files, and how they are launched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Files<'a> {
+    pub(crate) paths: &'a [PathBuf],
+    pub(crate) kernel: Option<&'a Regex>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) config: Option<&'a Path>,
+}
+
 /// Checks all kernels of the files, or those that `--kernel` names. What is wrong with one file does not keep the
 /// others from being checked.
 pub(crate) fn run(arguments: &Check, printer: &mut Printer) -> Result<Exit, Failure> {
-    let config =
-        arguments.config.as_deref().map(Config::read).transpose().map_err(RequestError::from)?;
-    let (files, failures) = read(&arguments.files);
+    let files = Files {
+        paths: &arguments.files,
+        kernel: arguments.kernel.as_ref(),
+        settings: &arguments.settings,
+        config: arguments.config.as_deref(),
+    };
+    let (jobs, failures) = jobs(files)?;
     for failure in &failures {
         printer.failure(failure);
     }
-    if files.is_empty() {
+    if failures.len() == arguments.files.len() {
         return Ok(Exit::Unchecked);
-    }
-    let mut jobs = matching(plan(files, config)?, arguments.kernel.as_ref())?;
-    for job in &mut jobs {
-        arguments.settings.apply(&mut job.launch);
     }
     let whole = arguments.kernel.is_none() && arguments.settings == Settings::default();
     let request = Request { format: arguments.message_format, failed: failures.len(), whole };
     Ok(account::of(&[jobs], request, printer)?)
+}
+
+/// The kernels and launches that are meant, and the files that cannot be had; no kernels if there is no file at all.
+pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), RequestError> {
+    let config = files.config.map(Config::read).transpose()?;
+    let (found, failures) = read(files.paths);
+    if found.is_empty() {
+        return Ok((Vec::new(), failures));
+    }
+    let mut jobs = matching(plan(found, config)?, files.kernel)?;
+    for job in &mut jobs {
+        files.settings.apply(&mut job.launch);
+    }
+    Ok((jobs, failures))
 }
 
 fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
@@ -72,7 +95,7 @@ fn plan(files: Vec<PtxFile>, config: Option<Config>) -> Result<Vec<Job>, Request
 }
 
 /// The jobs whose kernel matches, and the files that cannot be read: who knows what is in them.
-fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Job>, RequestError> {
+pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Job>, RequestError> {
     let Some(pattern) = pattern else { return Ok(jobs) };
     let fits = |name: &str| pattern.is_match(name);
     let (kept, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 
 use cargo_metadata::{Message, Package};
 
@@ -30,7 +30,7 @@ pub(crate) struct Manners {
 /// Why there are no build outputs.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompileError {
-    #[error("cannot start {cargo}")]
+    #[error("cannot start `{}`: {source}; install cargo, or name it in the variable CARGO", .cargo.display())]
     Start { cargo: PathBuf, source: io::Error },
     #[error("cannot read what cargo says")]
     Read(#[source] io::Error),
@@ -63,20 +63,11 @@ fn run(
     let mut command = command(group, packages, targets, manners);
     let cargo = PathBuf::from(command.get_program());
     let mut child = command.spawn().map_err(|source| CompileError::Start { cargo, source })?;
-    if let Some(stdout) = child.stdout.take() {
-        for message in Message::parse_stream(BufReader::new(stdout)) {
-            let Message::BuildScriptExecuted(script) = message.map_err(CompileError::Read)? else {
-                continue;
-            };
-            // Dependencies report theirs as well.
-            if packages.iter().any(|package| package.id == script.package_id) {
-                let known = out_dirs.entry(script.package_id.repr).or_default();
-                let out_dir = script.out_dir.into_std_path_buf();
-                if !known.contains(&out_dir) {
-                    known.push(out_dir);
-                }
-            }
-        }
+    if let Some(stdout) = child.stdout.take()
+        && let Err(error) = listen(stdout, packages, out_dirs)
+    {
+        let _ = child.kill().and_then(|()| child.wait());
+        return Err(CompileError::Read(error));
     }
     let status = child.wait().map_err(CompileError::Read)?;
     if status.success() {
@@ -87,9 +78,24 @@ fn run(
     })
 }
 
+/// Takes note of where the packages' build scripts put their files.
+fn listen(stdout: ChildStdout, packages: &[&Package], out_dirs: &mut OutDirs) -> io::Result<()> {
+    for message in Message::parse_stream(BufReader::new(stdout)) {
+        let Message::BuildScriptExecuted(script) = message? else { continue };
+        // Dependencies report theirs as well.
+        if packages.iter().any(|package| package.id == script.package_id) {
+            let known = out_dirs.entry(script.package_id.repr).or_default();
+            let out_dir = script.out_dir.into_std_path_buf();
+            if !known.contains(&out_dir) {
+                known.push(out_dir);
+            }
+        }
+    }
+    Ok(())
+}
+
 fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners) -> Command {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = Command::new(cargo());
     command.args([
         "check",
         targets,
@@ -107,6 +113,11 @@ fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command
+}
+
+/// The cargo that started this, or else the one of the path.
+pub(crate) fn cargo() -> PathBuf {
+    env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
 }
 
 fn has_script(package: &Package) -> bool {

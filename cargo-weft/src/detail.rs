@@ -49,7 +49,7 @@ fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {
 }
 
 /// Where a report's excerpts are read: in the package, or around a file that was named on the command line.
-fn sources(job: &Job) -> Sources {
+pub(crate) fn sources(job: &Job) -> Sources {
     if job.package.is_empty() {
         // The compiler may have run in any folder between here and the file.
         let outwards = job.file.path.ancestors().skip(1);

@@ -14,7 +14,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
         packages.iter().flatten().partition(|job| job.is_unread());
     for job in kernels {
-        printer.line(&format!("{}  ({})", detail::name(job), launch(job)))?;
+        printer.line(&format!("{}  ({})", detail::name(job), job.launch_in_words()))?;
     }
     for failure in &failures {
         printer.failure(failure);
@@ -23,14 +23,4 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         printer.failure(error);
     }
     Ok(if failures.is_empty() && unread.is_empty() { Exit::Clean } else { Exit::Unchecked })
-}
-
-/// The launch as configured, in a few words.
-fn launch(job: &Job) -> String {
-    let grid = job.launch.grid.map_or_else(|| "one cta".to_owned(), |grid| format!("grid {grid}"));
-    let block = job
-        .launch
-        .block
-        .map_or_else(|| "the kernel's own block".to_owned(), |block| format!("block {block}"));
-    format!("{grid}, {block}")
 }

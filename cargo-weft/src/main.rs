@@ -13,8 +13,10 @@ mod dump;
 mod exit;
 mod explain;
 mod list;
+mod mutate;
 mod options;
 mod outside;
+mod parallel;
 mod print;
 mod select;
 mod settings;
@@ -27,6 +29,7 @@ use exit::{Exit, Failure};
 use print::Printer;
 
 fn main() -> ExitCode {
+    weft_harness::case::hook_panics();
     let (command, output) = arguments::parse(std::env::args_os());
     let mut printer = Printer::new(&output);
     let exit = run(command, &mut printer).unwrap_or_else(|failure| {
@@ -40,6 +43,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
     match command {
         Command::Test(arguments) => test::run(&arguments, printer),
         Command::Check(arguments) => check::run(&arguments, printer),
+        Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
         Command::Dump(what) => dump::run(&what, printer),

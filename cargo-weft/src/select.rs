@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::arguments::{Resolution, Selection};
+use crate::compile;
 use crate::outside;
 
 /// Packages that are built together.
@@ -24,12 +25,43 @@ pub(crate) struct Group {
 /// Why the packages cannot be told.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SelectError {
-    #[error("cannot read the workspace")]
-    Metadata(#[from] cargo_metadata::Error),
+    #[error("cargo cannot read the workspace: {said}{}", remedy(.said))]
+    Workspace { said: String },
+    #[error("cannot understand what `cargo metadata` says")]
+    Metadata(#[source] cargo_metadata::Error),
+    #[error(transparent)]
+    Start(compile::CompileError),
     #[error("no package `{name}` in this workspace; there are {}", .known.join(", "))]
     NoPackage { name: String, known: Vec<String> },
     #[error(transparent)]
     Outside(#[from] outside::OutsideError),
+}
+
+impl From<cargo_metadata::Error> for SelectError {
+    fn from(error: cargo_metadata::Error) -> Self {
+        match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => {
+                let said = stderr.trim();
+                let said = said.strip_prefix("error: ").unwrap_or(said);
+                Self::Workspace { said: said.to_owned() }
+            }
+            cargo_metadata::Error::Io(source) => {
+                Self::Start(compile::CompileError::Start { cargo: compile::cargo(), source })
+            }
+            other => Self::Metadata(other),
+        }
+    }
+}
+
+/// What to do about an error of cargo's, where it does not say so itself.
+fn remedy(said: &str) -> &'static str {
+    if said.contains("could not find `Cargo.toml`") {
+        "\nrun it in the folder of a package, or name one by --manifest-path; `cargo weft check FILE.ptx` needs none"
+    } else if said.contains("invalid UTF-8") {
+        "\ncargo describes no package whose path is not UTF-8: rename the folder; `cargo weft check FILE.ptx` takes any"
+    } else {
+        ""
+    }
 }
 
 /// The groups that a selection means, the own workspace first.

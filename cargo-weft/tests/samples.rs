@@ -110,6 +110,14 @@ fn the_clean_samples_by_themselves() {
 }
 
 #[test]
+fn no_mutant_of_the_clean_samples_survives() {
+    let (code, out, err) = weft(&["mutate", "-p", "saxpy-pipeline", "-p", "rust-reduce"]);
+    assert_eq!(code, Some(0), "{out}\n{err}");
+    assert!(out.contains("saxpy_pipeline  (10 mutants: 10 defect, 0 open, 0 survive)"), "{out}");
+    assert!(out.contains("block_sum  (1 mutant: 1 defect, 0 open, 0 survive)"), "{out}");
+}
+
+#[test]
 fn cargo_test_of_the_sample_that_races() {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let (code, out, err) =

@@ -4,8 +4,9 @@
 //! it is called; one called `.ptx` always counts. What cannot be read is taken along with the text that is there, so
 //! that reading it fails as a case of its own instead of passing unseen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use weft_core::report::escape;
@@ -28,24 +29,36 @@ pub struct PtxFile {
     pub display: String,
     /// Its text; empty if it cannot be read, with U+FFFD where it is not UTF-8.
     pub text: String,
+    /// Why it cannot be read.
+    pub unread: Option<String>,
 }
 
 impl PtxFile {
     /// Reads the file at `path`, shown as `display`.
     pub fn read(path: &Path, display: &str) -> Result<Self, DiscoverError> {
-        let bytes = bounded::read(path, MAX_PTX)
-            .map_err(|source| DiscoverError::Read { path: path.to_path_buf(), source })?;
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Ok(Self { path: path.to_path_buf(), display: escape(display).into_owned(), text })
+        match Self::of(path, display, contents(path)) {
+            Self { unread: Some(reason), .. } => {
+                Err(DiscoverError::Read { path: path.to_path_buf(), reason })
+            }
+            file => Ok(file),
+        }
     }
 
-    fn lenient(path: &Path, display: &str) -> Self {
-        Self::read(path, display).unwrap_or_else(|_| Self {
-            path: path.to_path_buf(),
-            display: escape(display).into_owned(),
-            text: String::new(),
-        })
+    /// A file that was searched for: a pipe may never begin.
+    fn found(path: &Path, display: &str) -> Self {
+        let contents = match fs::metadata(path) {
+            Ok(meta) if !meta.is_file() => Err(io::Error::other("it is not a regular file")),
+            _ => contents(path),
+        };
+        Self::of(path, display, contents)
+    }
+
+    fn of(path: &Path, display: &str, contents: io::Result<String>) -> Self {
+        let (text, unread) = match contents {
+            Ok(text) => (text, None),
+            Err(error) => (String::new(), Some(error.to_string())),
+        };
+        Self { path: path.to_path_buf(), display: escape(display).into_owned(), text, unread }
     }
 }
 
@@ -53,7 +66,7 @@ impl PtxFile {
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoverError {
     /// A pattern without files.
-    #[error("`{pattern}` matches no file under {}; correct `ptx` in weft.toml", dir.display())]
+    #[error("`{pattern}` matches no file under {}; correct or remove it", dir.display())]
     NoMatch {
         /// The pattern.
         pattern: String,
@@ -69,21 +82,36 @@ pub enum DiscoverError {
         reason: &'static str,
     },
     /// A file that cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {reason}", escape(&path.display().to_string()))]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system says.
-        source: std::io::Error,
+        reason: String,
     },
+}
+
+/// The text of a file or of a pipe, which may be a compiler's output. A device may never end.
+fn contents(path: &Path) -> io::Result<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = fs::metadata(path)?.file_type();
+        if kind.is_char_device() || kind.is_block_device() {
+            return Err(io::Error::other("it is a device, not a file"));
+        }
+    }
+    let bytes = bounded::read(path, MAX_PTX)?;
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// The PTX under `dir`, in the order of the paths, each content once. Links to folders are not followed.
 pub fn in_dir(dir: &Path) -> Vec<PtxFile> {
     let mut found = Vec::new();
-    walk(dir, DEPTH, &mut found);
+    walk(dir, DEPTH, &is_ptx, &mut found);
     found.sort();
-    unique(found.iter().map(|path| PtxFile::lenient(path, &relative(path, dir))).collect())
+    unique(found.iter().map(|path| PtxFile::found(path, &relative(path, dir))).collect())
 }
 
 /// The files that `patterns` name relative to `package_dir`, in the order of the paths, each content once.
@@ -95,9 +123,7 @@ pub fn globs(package_dir: &Path, patterns: &[String]) -> Result<Vec<PtxFile>, Di
             pattern: pattern.clone(),
             reason: error.msg,
         };
-        let paths = glob::glob(&format!("{base}/{pattern}")).map_err(reason)?;
-        let files: Vec<PathBuf> =
-            paths.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+        let files = matching(&base, pattern).map_err(reason)?;
         if files.is_empty() {
             return Err(DiscoverError::NoMatch {
                 pattern: pattern.clone(),
@@ -107,38 +133,59 @@ pub fn globs(package_dir: &Path, patterns: &[String]) -> Result<Vec<PtxFile>, Di
         found.extend(files);
     }
     Ok(unique(
-        found.iter().map(|path| PtxFile::lenient(path, &relative(path, package_dir))).collect(),
+        found.iter().map(|path| PtxFile::found(path, &relative(path, package_dir))).collect(),
     ))
 }
 
 /// The files without those whose content an earlier one has.
 #[must_use]
 pub fn unique(files: Vec<PtxFile>) -> Vec<PtxFile> {
-    let mut kept: Vec<PtxFile> = Vec::with_capacity(files.len());
-    for file in files {
-        let is_known = kept.iter().any(|other| {
-            other.text == file.text && (!file.text.is_empty() || other.path == file.path)
-        });
-        if !is_known {
-            kept.push(file);
-        }
-    }
-    kept
+    // Empty files and those that cannot be read are told apart by their paths.
+    let key = |file: &PtxFile| file.text.is_empty().then(|| file.path.clone());
+    let mut known: HashSet<(&str, Option<PathBuf>)> = HashSet::with_capacity(files.len());
+    let is_new: Vec<bool> =
+        files.iter().map(|file| known.insert((&file.text, key(file)))).collect();
+    files.into_iter().zip(is_new).filter_map(|(file, is_new)| is_new.then_some(file)).collect()
 }
 
-fn walk(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+/// The paths that a pattern names. Behind `**`, links to folders are not followed: they may lead in circles.
+fn matching(base: &str, pattern: &str) -> Result<Vec<PathBuf>, glob::PatternError> {
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let deep = parts.iter().position(|part| *part == "**").unwrap_or(parts.len());
+    let front = [&[base], &parts[..deep]].concat().join("/");
+    let front = glob::glob(&front)?.filter_map(Result::ok);
+    if deep == parts.len() {
+        return Ok(front.filter(|path| !path.is_dir()).collect());
+    }
+    let rest = glob::Pattern::new(&parts[deep..].join("/"))?;
+    let options =
+        glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
+    let mut found = Vec::new();
+    for dir in front {
+        let fits = |path: &Path| rest.matches_with(&relative(path, &dir), options);
+        walk(&dir, DEPTH, &fits, &mut found);
+    }
+    Ok(found)
+}
+
+/// The files under a folder that are accepted, and what else is there but folders.
+fn walk(dir: &Path, depth: usize, accepts: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.filter_map(Result::ok) {
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         if kind.is_dir() {
             if depth > 0 {
-                walk(&path, depth - 1, found);
+                walk(&path, depth - 1, accepts, found);
             }
-        } else if path.is_file() && (is_named_ptx(&path) || starts_as_ptx(&path)) {
+        } else if !path.is_dir() && accepts(&path) {
             found.push(path);
         }
     }
+}
+
+fn is_ptx(path: &Path) -> bool {
+    is_named_ptx(path) || (path.is_file() && starts_as_ptx(path))
 }
 
 fn is_named_ptx(path: &Path) -> bool {

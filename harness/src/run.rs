@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, ColorSetting, Failed, Trial};
 
-use crate::case::{Package, PlanError, plan, trials_with};
+use crate::case::{Package, PlanError, hook_panics, plan, trials_with};
 
 /// Checks the PTX of the package in `manifest_dir` as a libtest-compatible test binary, by the process's arguments.
 /// `out_dir` is where its build script wrote. What keeps the cases from being listed is a failing case `PACKAGE::plan`.
 pub fn main(manifest_dir: &str, package: &str, out_dir: Option<&str>) -> ExitCode {
     let arguments = Arguments::from_args();
+    hook_panics();
     let trials = cases(manifest_dir, package, out_dir, is_coloured(&arguments))
         .unwrap_or_else(|error| vec![broken(package, &error)]);
     libtest_mimic::run(&arguments, trials).exit_code()

@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weft_harness::case::{Package, plan, trials};
+use weft_core::finding::{Check, Verdict};
+use weft_core::ptx::Module;
+use weft_harness::case::{JobError, Package, failure, hook_panics, plan, plan_with, trials};
 use weft_harness::config::Config;
 use weft_harness::discover::{globs, in_dir};
 use weft_harness::snapshot;
@@ -98,6 +100,45 @@ fn nothing_passes_unseen() {
     assert!(plan(&dead).is_ok(), "the kernels of an unread file are unknown");
     let dead = Package { files: dead.files[1..].to_vec(), ..dead };
     assert!(plan(&dead).unwrap_err().to_string().starts_with("weft.toml:2:1: no kernel"));
+}
+
+/// A bug in one case is that case's failure, with what a report of it needs; the others go on.
+#[test]
+fn a_panic_fails_its_case_alone() {
+    let dir = fresh("weft-panic", &[("k.ptx", KERNELS.as_bytes())]);
+    let package = package(&dir, "[[kernel]]\nname = \"plain\"\nblock = [16, 2]\n");
+    let jobs = plan_with(&package, |module: &Module, kernel, launch| {
+        assert_ne!(module.name(kernel.name), "plain", "an invariant is broken");
+        weft_core::check(module, kernel, launch)
+    });
+    hook_panics();
+    let jobs = jobs.unwrap();
+    assert_eq!(jobs[0].run().report.unwrap().verdict(), Verdict::Clean);
+    let error = jobs[1].run().report.unwrap_err();
+    assert!(matches!(error, JobError::Panic { .. }));
+    let told = error.to_string();
+    for part in
+        ["kernel `plain` of k.ptx, launched with one cta, block 16x2: ", "an invariant is broken"]
+    {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(told.contains("cases.rs:") && told.contains("please report it"), "{told}");
+    let told_by = |at: usize| Check::ALL.map(|check| failure(&jobs[at], check, false));
+    assert_eq!(told_by(0), [None, None, None]);
+    assert_eq!(told_by(1), [Some(told.clone()), Some(told.clone()), Some(told)]);
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_matter_outside_of_comments_only() {
+    let latin = [KERNELS.as_bytes(), b"// caf\xe9\n.file 1 \"caf\xe9.cu\"\n"].concat();
+    let marked = ["\u{feff}".as_bytes(), KERNELS.as_bytes()].concat();
+    let dir = fresh("weft-bytes", &[("a.ptx", &latin), ("b.ptx", &marked)]);
+    let jobs = plan(&package(&dir, "")).unwrap();
+    assert_eq!(jobs.len(), 3);
+    assert_eq!(
+        jobs[2].run().report.unwrap_err().to_string(),
+        "b.ptx:1:1: it starts with a byte order mark; save it as UTF-8 without one"
+    );
 }
 
 #[test]

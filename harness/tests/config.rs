@@ -102,6 +102,12 @@ fn errors_name_the_place_and_what_to_write() {
             "[default]\nblock = []",
             "weft.toml:2:9: `block` takes a positive number or an array of one to three",
         ),
+        (
+            "[default]\ngrid = [65536, 65536]",
+            "weft.toml:2:8: a grid of 4294967296 ctas: `grid` takes 1 to 2147483647",
+        ),
+        ("[default]\nblock = 64\0", "weft.toml:2:11: a control character, U+0000; remove it"),
+        ("\"\\u001b\" = 1", "weft.toml:1:1: unknown key `\\u{1b}`"),
         ("[default]\ngrid = \"4\"", "weft.toml:2:8: `grid` takes a positive number"),
         ("[default]\nargs = { 1 = 2 }", "weft.toml:2:1: `args` belongs to a `[[kernel]]`"),
         ("[default]\natomics = true", "weft.toml:2:11: `atomics` takes `\"abstract\"`"),
@@ -112,7 +118,18 @@ fn errors_name_the_place_and_what_to_write() {
             "weft.toml:1:1: `kernel` takes tables: write `[[kernel]]`, not a table",
         ),
         ("[[kernel]]\nblock = 1", "weft.toml:1:1: `name` is missing"),
-        ("[[kernel]]\nname = \"a(\"", "weft.toml:2:8: `name` is not a regular expression"),
+        (
+            "[[kernel]]\nname = \"a(\"",
+            "weft.toml:2:8: `name` is not a regular expression: unclosed group",
+        ),
+        (
+            "[[kernel]]\nname = \"(a{1000}){1000}\"",
+            "weft.toml:2:8: `name` is not a regular expression: Compiled regex exceeds size limit",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 01 = 1 }",
+            "weft.toml:3:10: `args` takes a table from positions",
+        ),
         (
             "[[kernel]]\nname = \"a\"\nargs = { x = 1 }",
             "weft.toml:3:10: `args` takes a table from positions",
@@ -155,6 +172,14 @@ fn errors_name_the_place_and_what_to_write() {
         let found = error(text);
         assert!(found.starts_with(expected), "{text:?} gives {found:?} instead of {expected:?}");
     }
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_named_with_the_place() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("latin.toml");
+    std::fs::write(&path, b"[default]\nblock = 64 # caf\xe9\n").unwrap();
+    let error = Config::read(&path).unwrap_err().to_string();
+    assert!(error.ends_with("latin.toml:2:17: the file is not UTF-8; save it as such"), "{error}");
 }
 
 #[test]
@@ -201,7 +226,7 @@ fn an_allow_fits_code_and_line_of_any_site() {
         sites: vec![site],
         notes: Vec::new(),
         help: None,
-        pairs: 0,
+        pairs: None,
     };
     assert!(allow.matches(&finding(Code::BenignRace, site("src/rtm.cu", 120)), "x.ptx"));
     assert!(!allow.matches(&finding(Code::BenignRace, site("src/xrtm.cu", 120)), "x.ptx"));

@@ -39,7 +39,7 @@ fn finding(code: Code, message: &str, sites: &[(u32, Role)]) -> Finding {
         sites,
         notes: vec![],
         help: None,
-        pairs: 1,
+        pairs: None,
     }
 }
 
@@ -64,6 +64,7 @@ fn mismatches(text: &str, findings: Vec<Finding>) -> Vec<String> {
         findings,
         assumptions: Vec::new(),
         coverage: Coverage::default(),
+        unreached: Vec::new(),
         stats: Stats::default(),
     };
     fixture(text).compare(&ptx::parse(text), &[report]).iter().map(ToString::to_string).collect()

@@ -8,7 +8,9 @@ fn mutated(name: &str, count: usize) {
     let target = target::ALL.iter().find(|own| own.name == name).expect("it is a target");
     let corpus = corpus::of(name);
     assert!(!corpus.is_empty(), "the saved inputs were not found");
-    corpus.iter().for_each(|input| (target.run)(input));
+    for input in &corpus {
+        (target.run)(input);
+    }
     let mut dice = Dice::new(1);
     for _ in 0..count {
         (target.run)(&mutation::mutate(&corpus, &mut dice));

@@ -4,13 +4,15 @@
 //! order, and each imports only earlier ones:
 //!
 //! `ptx` text to tree; `flow` tree to program; `slice` what has to run; `emulate` program and launch to events;
-//! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `check` wires them.
+//! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `check` wires them;
+//! `mutate` weakens a clean kernel's synchronization, so that what is left over can be told.
 
 mod check;
 pub mod emulate;
 pub mod finding;
 pub mod flow;
 pub mod launch;
+pub mod mutate;
 pub mod order;
 pub mod ptx;
 pub mod race;

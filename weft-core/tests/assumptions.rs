@@ -50,3 +50,33 @@ fn what_holds_for_every_pointer_needs_no_assumption() {
         assert!(!assumed(body).contains(&Assumption::PointerValues), "{body}");
     }
 }
+
+/// Reads a number that nobody knows into `%r2`, the same for all threads.
+const NUMBER: &str = "ld.global.u32 %r2, [%rd2+4096];\n";
+
+#[test]
+fn a_test_of_an_extended_sum_takes_it_not_to_wrap() {
+    let tested = [
+        "add.s32 %r3, %r2, 1;\ncvt.s64.s32 %rd6, %r3;\nsetp.lt.s64 %p1, %rd6, 64;\n@%p1 bra END;",
+        "add.s32 %r3, %r2, %r1;\nmul.wide.u32 %rd6, %r3, 8;\nadd.s64 %rd6, %rd6, -8;\nmin.u64 %rd6, %rd6, 256;\n\
+         add.s64 %rd4, %rd4, %rd6;",
+    ];
+    for body in tested {
+        assert!(assumed(&format!("{NUMBER}{body}")).contains(&Assumption::NarrowIndices), "{body}");
+    }
+    let untested = [
+        "",
+        // Nothing is added before the extension.
+        "cvt.s64.s32 %rd6, %r2;\nadd.s64 %rd6, %rd6, 1;\nsetp.lt.s64 %p1, %rd6, 64;\n@%p1 bra END;",
+        // The test is of the narrow sum.
+        "add.s32 %r3, %r2, 1;\nsetp.lt.s32 %p1, %r3, 64;\n@%p1 bra END;",
+        // Addresses: what wraps is far away.
+        "add.s32 %r3, %r2, %r1;\nmad.wide.s32 %rd4, %r3, 4, %rd1;",
+    ];
+    for body in untested {
+        assert!(
+            !assumed(&format!("{NUMBER}{body}")).contains(&Assumption::NarrowIndices),
+            "{body}"
+        );
+    }
+}

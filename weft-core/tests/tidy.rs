@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages in pipeline order. `launch` is data that all but `ptx` may use.
-const STAGES: [&str; 9] =
-    ["ptx", "launch", "flow", "slice", "emulate", "order", "race", "finding", "check"];
+const STAGES: [&str; 10] =
+    ["ptx", "launch", "flow", "slice", "emulate", "order", "race", "finding", "check", "mutate"];
 /// Not a stage of the pipeline: rendering, which looks at findings only.
 const REPORT: [&str; 4] = ["report", "ptx", "launch", "finding"];
 /// Lines that a file may have; tables may have more.

@@ -77,10 +77,7 @@ fn links_devices_and_pipes_are_not_followed() {
 #[test]
 fn a_device_is_no_ptx() {
     let folder = Folder::new("device");
-    folder
-        .weft("check /dev/zero")
-        .exits(101)
-        .complains("/dev/zero: cannot be read: it has more than");
+    folder.weft("check /dev/zero").exits(101).complains("/dev/zero: cannot be read");
 }
 
 #[test]

@@ -37,7 +37,10 @@ fn a_line_for_each_kernel_and_a_summary() {
     assert_eq!((&race["verdict"], &race["checks"]["shared"]), (&json!("defect"), &json!("defect")));
     let finding = &race["findings"][0];
     assert_eq!((&finding["code"], &finding["class"]), (&json!("shared-race"), &json!("defect")));
-    assert!(finding["message"].is_string() && finding["pairs"].as_u64() > Some(0), "{finding:#}");
+    assert!(
+        finding["message"].is_string() && finding["pairs"]["between_warps"].as_u64() > Some(0),
+        "{finding:#}"
+    );
     let sites = finding["sites"].as_array().unwrap();
     let mut places: Vec<_> = sites.iter().map(|site| site["ptx_line"].as_u64().unwrap()).collect();
     places.sort_unstable();

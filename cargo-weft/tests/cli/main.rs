@@ -6,5 +6,7 @@ mod files;
 mod forms;
 mod hostile;
 mod json;
+mod mutate;
 mod packages;
 mod support;
+mod surroundings;

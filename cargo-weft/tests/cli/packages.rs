@@ -15,7 +15,7 @@ fn manifest(name: &str) -> String {
 }
 
 /// A package by itself whose build script leaves `ptx`.
-fn package(name: &str, ptx: &str) -> Folder {
+pub(crate) fn package(name: &str, ptx: &str) -> Folder {
     Folder::new(name)
         .with("Cargo.toml", manifest(name) + "[workspace]\n")
         .with("src/lib.rs", "")

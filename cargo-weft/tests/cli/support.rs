@@ -61,6 +61,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// What a finished process left.
+    pub(crate) fn of(Output { status, stdout, stderr }: Output) -> Self {
+        Self { code: status.code(), out: text(stdout), err: text(stderr) }
+    }
+
     /// Asserts the exit code, and that nothing panicked.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
@@ -120,9 +125,7 @@ impl Folder {
 
     /// Runs `cargo-weft` here with these arguments, which may hold spaces.
     pub(crate) fn weft_with(&self, arguments: &[&str]) -> Run {
-        let Output { status, stdout, stderr } =
-            self.command(arguments).output().expect("the binary starts");
-        Run { code: status.code(), out: text(stdout), err: text(stderr) }
+        Run::of(self.command(arguments).output().expect("the binary starts"))
     }
 
     /// The command that `weft` runs.

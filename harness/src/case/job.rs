@@ -1,18 +1,22 @@
 //! One kernel under one launch, checked when its result is first asked for.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use weft_core::CheckError;
 use weft_core::finding::{Check, Report};
 use weft_core::launch::Launch;
-use weft_core::ptx::Module;
+use weft_core::mutate::{self, Mutant, Mutants};
+use weft_core::ptx::{Function, Module};
 
 use super::Outcome;
+use super::guard::guarded;
 use crate::config::Allow;
 use crate::discover::PtxFile;
 use crate::name::KernelName;
+
+/// What decides about a kernel under a launch: `weft_core::check`.
+pub type Checker = fn(&Module, &Function, &Launch) -> Result<Report, CheckError>;
 
 /// One kernel under one launch, or a file that cannot be read.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ pub struct Job {
     pub launch: Launch,
     /// Findings that are accepted.
     pub allow: Vec<Allow>,
+    pub(super) checker: Checker,
     pub(super) unread: Option<JobError>,
     pub(super) outcome: OnceLock<Outcome>,
 }
@@ -58,14 +63,13 @@ pub enum JobError {
     },
     /// A bug of the checker.
     #[error(
-        "the checker itself failed on kernel `{kernel}` of {file}: {message}\n\
-         this is a bug of weft, not of the kernel; please report it together with this PTX file"
+        "the checker itself failed on {subject}: {message}\n\
+         this is a bug of cargo-weft, not of the kernel; please report it on the issue page of its repository, with \
+         this message and the PTX file"
     )]
     Panic {
-        /// The kernel's name in the PTX; `-` while the file was read.
-        kernel: String,
-        /// The file.
-        file: String,
+        /// The kernel with its file and launch, or the file.
+        subject: String,
         /// What the panic says.
         message: String,
     },
@@ -98,6 +102,50 @@ impl Job {
         format!("{}::{}", self.name(), check.name())
     }
 
+    /// The launch as configured, in a few words: `grid 2, block 64`, without the arguments.
+    pub fn launch_in_words(&self) -> String {
+        let grid =
+            self.launch.grid.map_or_else(|| "one cta".to_owned(), |grid| format!("grid {grid}"));
+        let block = self
+            .launch
+            .block
+            .map_or_else(|| "the kernel's own block".to_owned(), |block| format!("block {block}"));
+        format!("{grid}, {block}")
+    }
+
+    /// The mutants of the kernel; none if it could not be checked.
+    pub fn mutants(&self) -> Result<Mutants, JobError> {
+        let Ok(report) = &self.outcome().report else { return Ok(Mutants::default()) };
+        let Some(kernel) = self.module.kernel(&self.kernel.mangled) else {
+            return Ok(Mutants::default());
+        };
+        guarded(&self.subject(), || mutate::mutants(&self.module, kernel, report))
+    }
+
+    /// What remains of a mutant's report after the findings that are accepted.
+    pub fn mutated(&self, mutant: &Mutant) -> Result<Report, JobError> {
+        let report = guarded(&format!("a mutant of {}", self.subject()), || {
+            let module = mutant.apply(&self.module);
+            let kernel = module
+                .kernel(&self.kernel.mangled)
+                .expect("a mutant has the kernel it was made of");
+            assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
+            (self.checker)(&module, kernel, &self.launch)
+        })??;
+        let outcome = Outcome::new(Ok(report), self);
+        Ok(outcome.remaining().expect("of a report something remains").clone())
+    }
+
+    /// What it is about, where the checker fails.
+    fn subject(&self) -> String {
+        let name = weft_core::report::escape(&self.kernel.mangled);
+        format!(
+            "kernel `{name}` of {}, launched with {}",
+            self.file.display,
+            self.launch_in_words()
+        )
+    }
+
     fn check(&self) -> Result<Report, JobError> {
         if let Some(error) = &self.unread {
             return Err(error.clone());
@@ -106,22 +154,7 @@ impl Job {
         let Some(kernel) = self.module.kernel(name) else {
             return Err(JobError::NoKernel { kernel: name.clone(), file: file.clone() });
         };
-        guarded(name, file, || weft_core::check(&self.module, kernel, &self.launch))?
+        guarded(&self.subject(), || (self.checker)(&self.module, kernel, &self.launch))?
             .map_err(JobError::from)
     }
-}
-
-/// Runs `work`; a panic in it becomes an error that names the kernel and the file.
-pub(super) fn guarded<T>(
-    kernel: &str,
-    file: &str,
-    work: impl FnOnce() -> T,
-) -> Result<T, JobError> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let message =
-            text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        let message = weft_core::report::escape(message).into_owned();
-        JobError::Panic { kernel: kernel.to_owned(), file: file.to_owned(), message }
-    })
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::PlanError;
-use crate::config::Config;
-use crate::discover::{self, PtxFile};
+use crate::config::{Config, ConfigError, Problem};
+use crate::discover::{self, DiscoverError, PtxFile};
 
 /// What is to be checked together: names, patterns and `[[kernel]]` tables refer to one package.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Package {
         out_dirs: impl IntoIterator<Item = &'d Path>,
     ) -> Result<Self, PlanError> {
         let config = Config::find(dir)?;
-        let mut files = discover::globs(dir, &config.ptx)?;
+        let mut files = named(dir, &config)?;
         files.extend(out_dirs.into_iter().flat_map(discover::in_dir));
         Ok(Self {
             name: name.to_owned(),
@@ -36,4 +36,21 @@ impl Package {
             files: discover::unique(files),
         })
     }
+}
+
+/// The files that the configuration names.
+fn named(dir: &Path, config: &Config) -> Result<Vec<PtxFile>, PlanError> {
+    let patterns: Vec<String> = config.ptx.iter().map(|(pattern, _)| pattern.clone()).collect();
+    discover::globs(dir, &patterns).map_err(|error| match error {
+        DiscoverError::NoMatch { pattern, dir } => {
+            let place = config.ptx.iter().find(|(own, _)| *own == pattern).map(|own| &own.1);
+            match place.cloned() {
+                Some(place) => {
+                    ConfigError::At { place, problem: Problem::NoFile { pattern, dir } }.into()
+                }
+                None => DiscoverError::NoMatch { pattern, dir }.into(),
+            }
+        }
+        other => other.into(),
+    })
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use weft_core::launch::Launch;
-use weft_core::ptx::{self, Module};
+use weft_core::ptx::{self, Function, Module, Position, ReadError};
 
-use super::job::guarded;
-use super::{Job, JobError, Package};
+use super::guard::guarded;
+use super::{Checker, Job, JobError, Package};
 use crate::config::{ConfigError, DeadEntry, NamedLaunch};
 use crate::discover::{DiscoverError, PtxFile};
 use crate::name::KernelName;
@@ -49,13 +49,21 @@ pub enum PlanError {
 /// The jobs of a package, at least one, in the order of files, kernels and launches. A file that cannot be read is a
 /// job too, one that fails.
 pub fn plan(package: &Package) -> Result<Vec<Job>, PlanError> {
+    plan_with(package, weft_core::check)
+}
+
+/// The same, with another checker.
+pub fn plan_with(package: &Package, checker: Checker) -> Result<Vec<Job>, PlanError> {
     if package.files.is_empty() {
         return Err(PlanError::NoPtx { package: package.name.clone() });
     }
     let (mut jobs, mut names) = (Vec::new(), Vec::new());
     for file in distinct(&package.files) {
         match read(&file) {
-            Ok(module) => of_file(package, &Arc::new(file), module, &mut jobs, &mut names),
+            Ok((module, kernels)) => {
+                jobs.extend(of_file(package, &Arc::new(file), module, &kernels, checker));
+                names.extend(kernels);
+            }
             Err(error) => jobs.push(unread(package, file, error)),
         }
     }
@@ -85,53 +93,60 @@ fn distinct(files: &[PtxFile]) -> Vec<PtxFile> {
     named.collect()
 }
 
-fn read(file: &PtxFile) -> Result<Module, JobError> {
-    if file.text.is_empty()
-        && let Err(DiscoverError::Read { source, .. }) = PtxFile::read(&file.path, &file.display)
-    {
-        return Err(JobError::Read(vec![format!("{}: cannot be read: {source}", file.display)]));
+/// The module and the names of its kernels.
+fn read(file: &PtxFile) -> Result<(Module, Vec<KernelName>), JobError> {
+    if let Some(reason) = &file.unread {
+        return Err(JobError::Read(vec![format!("{}: cannot be read: {reason}", file.display)]));
     }
-    if let Some((before, _)) = file.text.split_once('\u{fffd}') {
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").len() + 1;
-        return Err(JobError::Read(vec![format!(
-            "{}:{line}:{column}: the file is not UTF-8",
-            file.display
-        )]));
-    }
-    let module = guarded("-", &file.display, || ptx::parse(&file.text))?;
+    let (module, kernels) = guarded(&file.display, || {
+        let module = ptx::parse(&file.text);
+        let name = |kernel: &Function| KernelName::new(module.name(kernel.name));
+        let kernels = module.kernels().map(name).collect();
+        (module, kernels)
+    })?;
     if module.errors.is_empty() {
-        return Ok(module);
+        return Ok((module, kernels));
     }
-    let mut lines: Vec<String> = module
-        .errors
-        .iter()
-        .take(ERRORS)
-        .map(|error| {
-            format!(
-                "{}:{}: {}",
-                file.display,
-                module.position(error.span),
-                weft_core::report::escape(&error.to_string())
-            )
-        })
-        .collect();
-    if module.errors.len() > ERRORS {
-        lines.push(format!("{}: {} more errors", file.display, module.errors.len() - ERRORS));
+    Err(JobError::Read(encoding(file).map_or_else(|| errors(file, &module), |error| vec![error])))
+}
+
+/// What is wrong with the encoding of a file that is no PTX. Comments and names of source files may hold any bytes.
+fn encoding(file: &PtxFile) -> Option<String> {
+    if file.text.starts_with('\u{feff}') {
+        let remedy = "it starts with a byte order mark; save it as UTF-8 without one";
+        return Some(format!("{}:1:1: {remedy}", file.display));
     }
-    Err(JobError::Read(lines))
+    let (before, _) = file.text.split_once('\u{fffd}')?;
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").len() + 1;
+    Some(format!("{}:{line}:{column}: the file is not UTF-8; save it as such", file.display))
+}
+
+/// The errors of a file, the first at each place.
+fn errors(file: &PtxFile, module: &Module) -> Vec<String> {
+    let mut errors: Vec<_> =
+        module.errors.iter().map(|error| (module.position(error.span), error)).collect();
+    errors.dedup_by_key(|(position, _)| *position);
+    let line = |(position, error): &(Position, &ReadError)| {
+        let text = error.to_string();
+        format!("{}:{position}: {}", file.display, weft_core::report::escape(&text))
+    };
+    let mut lines: Vec<String> = errors.iter().take(ERRORS).map(line).collect();
+    if errors.len() > ERRORS {
+        lines.push(format!("{}: {} more errors", file.display, errors.len() - ERRORS));
+    }
+    lines
 }
 
 fn of_file(
     package: &Package,
     file: &Arc<PtxFile>,
     module: Module,
-    jobs: &mut Vec<Job>,
-    names: &mut Vec<KernelName>,
-) {
+    kernels: &[KernelName],
+    checker: Checker,
+) -> Vec<Job> {
     let module = Arc::new(module);
-    let kernels: Vec<KernelName> =
-        module.kernels().map(|kernel| KernelName::new(module.name(kernel.name))).collect();
+    let mut jobs = Vec::new();
     let shorts: Vec<String> = kernels.iter().map(KernelName::short).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for short in &shorts {
@@ -151,12 +166,13 @@ fn of_file(
                 label: label.map(|label| weft_core::report::escape(&label).into_owned()),
                 launch,
                 allow,
+                checker,
                 unread: None,
                 outcome: OnceLock::new(),
             });
         }
     }
-    names.extend(kernels);
+    jobs
 }
 
 fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {
@@ -170,6 +186,7 @@ fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {
         label: None,
         launch: Launch::default(),
         allow: Vec::new(),
+        checker: weft_core::check,
         unread: Some(error),
         outcome: OnceLock::new(),
     }

@@ -2,6 +2,7 @@
 
 use toml::de::DeTable;
 use weft_core::finding::{Code, Finding};
+use weft_core::report::escape;
 
 use super::reader::Node;
 use super::{ConfigError, Place, Problem, Reader};
@@ -108,6 +109,6 @@ fn known_code(reader: Reader<'_>, node: &Node<'_>) -> Result<Code, ConfigError> 
     let name = reader.string("code", "the name of a code", node)?;
     Code::from_name(name).ok_or_else(|| {
         let known = Code::ALL.iter().map(|code| code.name()).collect::<Vec<_>>().join(", ");
-        reader.error(node.span(), Problem::Code { code: name.to_owned(), known })
+        reader.error(node.span(), Problem::Code { code: escape(name).into_owned(), known })
     })
 }

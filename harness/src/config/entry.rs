@@ -55,8 +55,9 @@ fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigErro
             "name" => {
                 let pattern = reader.string("name", "a regular expression", value)?;
                 let regex = Regex::new(pattern).map_err(|error| {
-                    let reason =
-                        error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+                    let text = error.to_string();
+                    let reason = text.lines().last().unwrap_or_default().trim();
+                    let reason = reason.strip_prefix("error: ").unwrap_or(reason).to_owned();
                     reader.error(value.span(), Problem::Regex(reason))
                 })?;
                 name = Some((regex, reader.place(&key.span())));

@@ -56,6 +56,12 @@ pub enum Problem {
     /// Not TOML; the text is the TOML reader's own.
     #[error("{0}")]
     Syntax(String),
+    /// Not text in UTF-8.
+    #[error("the file is not UTF-8; save it as such")]
+    Encoding,
+    /// A character that TOML has no place for.
+    #[error("a control character, U+{:04X}; remove it", u32::from(*.0))]
+    Control(char),
     /// A key that does not exist here.
     #[error("unknown key `{key}`; the keys here are {known}")]
     UnknownKey {
@@ -85,6 +91,9 @@ pub enum Problem {
     /// A block size that no device takes.
     #[error("a block of {0} threads: `block` takes 1 to 1024 threads, such as `256` or `[16, 16]`")]
     Block(u64),
+    /// A grid that no device takes.
+    #[error("a grid of {0} ctas: `grid` takes 1 to 2147483647 ctas, such as `4` or `[2, 2]`")]
+    Grid(u64),
     /// A number that does not fit its buffer element.
     #[error("{value} does not fit {element}")]
     Element {
@@ -96,6 +105,14 @@ pub enum Problem {
     /// A regular expression that is none; the text is the regex reader's own.
     #[error("`name` is not a regular expression: {0}")]
     Regex(String),
+    /// A file pattern without files.
+    #[error("`{pattern}` matches no file under {}; correct or remove it", dir.display())]
+    NoFile {
+        /// The pattern.
+        pattern: String,
+        /// The package's directory.
+        dir: PathBuf,
+    },
     /// A file pattern that is none.
     #[error("not a file pattern: {0}")]
     Glob(&'static str),

@@ -1,6 +1,6 @@
 //! Where a package's configuration lies: `weft.toml`, or `[package.metadata.weft]` of its `Cargo.toml`.
 
-use std::io::{Error, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
@@ -8,7 +8,7 @@ use toml::de::DeTable;
 use super::reader::Node;
 use crate::bounded;
 
-use super::{ConfigError, KernelEntry, Problem, Reader, Settings, entry};
+use super::{ConfigError, KernelEntry, Place, Problem, Reader, Settings, entry};
 
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
 const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
@@ -18,8 +18,8 @@ const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
 pub struct Config {
     /// The file it was read from; `None`: there is none.
     pub path: Option<PathBuf>,
-    /// Patterns of PTX files, relative to the package's directory.
-    pub ptx: Vec<String>,
+    /// Patterns of PTX files, relative to the package's directory, and where they stand.
+    pub ptx: Vec<(String, Place)>,
     /// Settings for every kernel.
     pub default: Settings,
     /// The `[[kernel]]` tables in the order of the file.
@@ -69,12 +69,15 @@ impl Config {
 }
 
 fn contents(path: &Path) -> Result<String, ConfigError> {
-    /// Bytes of a configuration, contents of buffers included.
-    const MAX_CONFIG: u64 = 64 * 1024 * 1024;
-    let text = bounded::read(path, MAX_CONFIG).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|error| Error::new(ErrorKind::InvalidData, error))
-    });
-    text.map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })
+    /// Bytes of a configuration, contents of buffers included: each takes up to 75 in memory.
+    const MAX_CONFIG: u64 = 32 * 1024 * 1024;
+    let bytes = bounded::read(path, MAX_CONFIG)
+        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes());
+        Reader::new(&text, path).error(valid..valid, Problem::Encoding)
+    })
 }
 
 fn is_absent(error: &ConfigError) -> bool {
@@ -109,13 +112,13 @@ fn config(reader: Reader<'_>, table: &DeTable<'_>) -> Result<Config, ConfigError
     Ok(config)
 }
 
-fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<(String, Place)>, ConfigError> {
     let mut globs = Vec::new();
     for item in reader.array("ptx", GLOBS, node)? {
         let text = reader.string("ptx", GLOBS, item)?;
         glob::Pattern::new(text)
             .map_err(|error| reader.error(item.span(), Problem::Glob(error.msg)))?;
-        globs.push(text.to_owned());
+        globs.push((text.to_owned(), reader.place(&item.span())));
     }
     Ok(globs)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
+use weft_core::report::escape;
 
 use super::{ConfigError, Place, Problem};
 
@@ -27,6 +28,10 @@ impl<'t> Reader<'t> {
     /// The whole text as a table.
     pub(crate) fn root(self) -> Result<DeTable<'t>, ConfigError> {
         let table = DeTable::parse(self.text).map_err(|error| {
+            // The parser says what it would have liked instead.
+            if let Some((at, c)) = self.text.char_indices().find(|(_, c)| is_forbidden(*c)) {
+                return self.error(at..at, Problem::Control(c));
+            }
             let span = error.span().unwrap_or(0..0);
             self.error(span, Problem::Syntax(error.message().trim().replace('\n', ", ")))
         })?;
@@ -71,7 +76,8 @@ impl<'t> Reader<'t> {
         known: &[&str],
     ) -> ConfigError {
         let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-        self.error(key.span(), Problem::UnknownKey { key: key.get_ref().to_string(), known })
+        let key_text = escape(key.get_ref()).into_owned();
+        self.error(key.span(), Problem::UnknownKey { key: key_text, known })
     }
 
     /// A table.
@@ -114,6 +120,11 @@ impl<'t> Reader<'t> {
         let number = integer(node).and_then(|value| u32::try_from(value).ok());
         number.ok_or_else(|| self.wrong(key, expected, node))
     }
+}
+
+/// TOML has no control characters but these.
+fn is_forbidden(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r')
 }
 
 /// A node's whole number.

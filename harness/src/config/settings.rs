@@ -42,7 +42,7 @@ impl Settings {
     ) -> Result<bool, ConfigError> {
         match key.get_ref().as_ref() {
             "block" => self.block = Some(value::block(reader, node)?),
-            "grid" => self.grid = Some(value::extent(reader, "grid", node)?),
+            "grid" => self.grid = Some(value::grid(reader, node)?),
             "shared" => {
                 self.shared =
                     Some(reader.number("shared", "a number of bytes, such as `4096`", node)?);

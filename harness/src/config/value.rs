@@ -8,13 +8,15 @@ use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3};
 use super::reader::{Node, float, integer};
 use super::{ConfigError, Problem, Reader};
 
+/// Ctas of a grid that any device takes.
+const MOST_CTAS: u64 = 2_147_483_647;
 const EXTENT: &str = "a positive number or an array of one to three, such as `256` or `[16, 16]`";
 const ARGS: &str =
     "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
 const ARG: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
 
 /// Threads or ctas in x, y and z.
-pub(super) fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, ConfigError> {
     let one = |node: &Node<'_>| match reader.number(key, EXTENT, node)? {
         0 => Err(reader.wrong(key, EXTENT, node)),
         number => Ok(number),
@@ -43,6 +45,16 @@ pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigE
         return Err(reader.error(node.span(), Problem::Block(threads)));
     }
     Ok(block)
+}
+
+/// A grid of at most 2147483647 ctas.
+pub(super) fn grid(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+    let grid = extent(reader, "grid", node)?;
+    let ctas = [grid.x, grid.y, grid.z].map(u64::from).into_iter().fold(1, u64::saturating_mul);
+    if ctas > MOST_CTAS {
+        return Err(reader.error(node.span(), Problem::Grid(ctas)));
+    }
+    Ok(grid)
 }
 
 /// `atomics`.
@@ -76,8 +88,10 @@ pub(super) fn args(
     let mut args = BTreeMap::new();
     for (key, item) in reader.table("args", ARGS, node)? {
         let name = key.get_ref();
-        let position = name.parse::<usize>().map_err(|_| {
-            let found = format!("the key `{name}`");
+        // Not `+1` or `01`, which would be the same position twice.
+        let position = name.parse::<usize>().ok().filter(|position| position.to_string() == *name);
+        let position = position.ok_or_else(|| {
+            let found = format!("the key {name:?}");
             reader
                 .error(key.span(), Problem::Value { key: "args".to_owned(), expected: ARGS, found })
         })?;

@@ -20,7 +20,7 @@ fn defect(
     help: &str,
 ) -> Finding {
     let help = Some(help.to_owned());
-    Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: 0 }
+    Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: None }
 }
 
 /// What a run found about barriers.

@@ -15,7 +15,7 @@ fn open(
     site: Site,
     help: Option<String>,
 ) -> Finding {
-    Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: 0 }
+    Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: None }
 }
 
 pub(super) fn no_launch(names: &Names<'_>) -> Finding {

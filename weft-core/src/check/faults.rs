@@ -59,7 +59,7 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
         sites: vec![names.site(role, fault.pc, vec![thread], label)],
         notes: Vec::new(),
         help: Some(help),
-        pairs: 0,
+        pairs: None,
     }
 }
 
@@ -91,7 +91,7 @@ fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> 
         sites,
         notes: Vec::new(),
         help: Some(STORE_FIRST.to_owned()),
-        pairs: 0,
+        pairs: None,
     }
 }
 
@@ -107,7 +107,7 @@ fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Findin
         sites: vec![site],
         notes: vec!["what comes after it in other threads was examined as far as they get".into()],
         help: None,
-        pairs: 0,
+        pairs: None,
     }
 }
 
@@ -123,6 +123,6 @@ pub(super) fn unwritten(names: &Names<'_>, cta: Cta, pc: Pc, read: &Unwritten) -
         sites: vec![names.site(Role::Read, pc, vec![thread], label)],
         notes: Vec::new(),
         help: Some(STORE_FIRST.to_owned()),
-        pairs: 0,
+        pairs: None,
     }
 }

@@ -25,6 +25,7 @@ use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, Slice};
 
 use names::Names;
+pub(crate) use names::site_at;
 use passes::{Decided, Decision, Passes};
 pub use request::CheckError;
 
@@ -68,6 +69,7 @@ fn check_program(
         findings: Vec::new(),
         assumptions: Vec::new(),
         coverage: Coverage { reached: 0, sites: observable(program).count() },
+        unreached: spans(program, |_| false),
         stats: Stats::default(),
     };
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
@@ -96,6 +98,15 @@ fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
 }
 
+/// Where the access and barrier instructions stand that are reached in none of their copies.
+fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
+    let of = |pc: Pc| program.place(pc).span;
+    let reached: BTreeSet<Span> =
+        observable(program).filter(|pc| is_reached(*pc)).map(of).collect();
+    let all: BTreeSet<Span> = observable(program).map(of).collect();
+    all.difference(&reached).copied().collect()
+}
+
 fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report: &mut Report) {
     let slice = slice::mark(names.program, &BTreeSet::new());
     let ctas = ctas::select(report.grid);
@@ -111,6 +122,7 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report
     let is_reached =
         |pc: &Pc| outcome.decisions.iter().any(|decision| decision.reached[pc.index()]);
     report.coverage.reached = observable(names.program).filter(is_reached).count();
+    report.unreached = spans(names.program, |pc| is_reached(&pc));
     let mut findings = outcome.findings;
     if is_vacuous(&outcome.decisions, report.coverage) {
         findings.push(doubts::vacuous(names));
@@ -121,6 +133,9 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report
     }
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
         report.assumptions.push(Assumption::OpenAddresses);
+    }
+    if passes.terms.assumes_indices {
+        report.assumptions.push(Assumption::NarrowIndices);
     }
     assume(&slice, names, launch, ctas.len(), report);
 }

@@ -21,6 +21,18 @@ pub(super) struct Names<'a> {
     pub(super) dynamic_shared: u32,
 }
 
+/// The site of a place, without threads.
+pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String) -> Site {
+    let source = place.source.iter().map(|&(file, line, column)| SourceLine {
+        file: module.file(file).unwrap_or("?").to_owned(),
+        line,
+        column,
+    });
+    let span = place.span;
+    let ptx = module.position(span);
+    Site { role, ptx, span, source: source.collect(), threads: Vec::new(), label }
+}
+
 impl Names<'_> {
     /// The site of an instruction.
     pub(super) fn site(&self, role: Role, pc: Pc, threads: Vec<Thread>, label: String) -> Site {
@@ -34,20 +46,7 @@ impl Names<'_> {
     }
 
     fn site_at(&self, role: Role, place: &Place, threads: Vec<Thread>, label: String) -> Site {
-        let source = place.source.iter().map(|&(file, line, column)| SourceLine {
-            file: self.module.file(file).unwrap_or("?").to_owned(),
-            line,
-            column,
-        });
-        let span = place.span;
-        Site {
-            role,
-            ptx: self.module.position(span),
-            span,
-            source: source.collect(),
-            threads,
-            label,
-        }
+        Site { threads, ..site_at(self.module, role, place, label) }
     }
 
     /// The site of the kernel's head.

@@ -6,7 +6,7 @@ use super::names::Names;
 use super::passes::{Decided, Passes};
 use super::recorder::Recorder;
 use crate::emulate::{Kind, Origin};
-use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
 use crate::flow::{Pc, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
@@ -129,7 +129,7 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Fin
     if let Some(pc) = unmodelled.filter(|_| code == Code::Unsupported) {
         sites.insert(0, names.site(Role::Here, pc, Vec::new(), "its result is needed".into()));
     }
-    let pairs = pair.within_warps + pair.between_warps + pair.between_ctas;
+    let &Pair { within_warps, between_warps, between_ctas, .. } = pair;
     Finding {
         code,
         check: Some(check),
@@ -137,7 +137,7 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Fin
         sites,
         notes: vec![counts(pair)],
         help: Some(help(names, code, &first, &second)),
-        pairs,
+        pairs: Some(ThreadPairs { within_warps, between_warps, between_ctas }),
     }
 }
 

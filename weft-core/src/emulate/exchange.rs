@@ -25,6 +25,10 @@ impl<E: Events> Machine<'_, E> {
         }
         let Some(decoded) = instr.decoded() else { return };
         let results = match decoded.row.opcode {
+            Opcode::Activemask if self.inputs.options.warp_synchronous => {
+                let active = Value::uniform(u64::from(here));
+                Some((active.clone(), active))
+            }
             Opcode::Activemask | Opcode::Elect => {
                 let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
                 Some((open.clone(), open))

@@ -5,7 +5,7 @@
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
 //! Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::anchor::Anchors;
 use super::contention::Contention;
@@ -56,8 +56,8 @@ enum Key {
     Any(Origin, Region),
     /// Initial contents of memory: cta for the memory of one, address and bytes.
     Initial(Origin, u64, u32),
-    /// The result of an atomic.
-    Result(Execution),
+    /// The result of an atomic, of so many bits.
+    Result(Execution, u32),
     /// What lanes got from an exchange that gives all of them one value.
     Exchanged(Exchange),
     /// How often a cta has gone round a loop that it has come to so many times.
@@ -116,6 +116,10 @@ pub struct Terms {
     pub splits: Splits,
     /// Instructions of the runs so far.
     pub(super) spent: u64,
+    /// Extensions to which a number was added before they were extended, as if sums did not wrap.
+    wrapping: HashSet<TermId>,
+    /// Whether an operation took such an extension for one whose number was added behind it.
+    pub assumes_indices: bool,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
@@ -303,7 +307,7 @@ impl Terms {
 
     /// What an atomic returned.
     pub(super) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
-        self.atom(Key::Result(execution), origin, Region::Number, bits, 0)
+        self.atom(Key::Result(execution, bits), origin, Region::Number, bits, 0)
     }
 
     /// What all participants of an exchange got.
@@ -321,11 +325,20 @@ impl Terms {
     ) -> TermId {
         let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
         let origin = origin.unwrap_or(Origin::Register);
-        if operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id)) {
+        let mut terms = operands.iter().filter_map(|lane| lane.term);
+        if terms.clone().all(|id| self.is_stable(id)) {
+            self.assumes_indices |= terms.any(|id| self.may_wrap(id));
             self.atom(Key::Operation(opcode, operands.into()), origin, region, bits, 0)
         } else {
             self.any(origin, region)
         }
+    }
+
+    /// Whether what this term and a number are may be off by a multiple of its modulus.
+    pub fn may_wrap(&self, id: TermId) -> bool {
+        !self.wrapping.is_empty()
+            && self.modulus(id) != 0
+            && self.atoms(id).iter().any(|(atom, _)| self.wrapping.contains(atom))
     }
 
     /// The lower `from` bits of a term, extended to 64. `is_alone`: no number is added to it.
@@ -347,7 +360,11 @@ impl Terms {
         if !atoms.all().is_empty() {
             let whole = self.sum_of(from, atoms.all().to_vec(), 0, origin, Region::Number)?;
             let key = Key::Extension(whole, from, is_signed);
-            parts.push((self.atom(key, origin, Region::Number, 64, wrap), 1));
+            let atom = self.atom(key, origin, Region::Number, 64, wrap);
+            if wrap != 0 && !is_alone {
+                self.wrapping.insert(atom);
+            }
+            parts.push((atom, 1));
         }
         self.sum_of(64, parts, drift, origin, Region::Number)
     }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::anchor::Place;
 use super::term::{Lane, TermId, Terms};
+use super::value::{signed, truncate};
 
 /// Where a counter lies: global or not, the cta whose shared memory holds it, first byte.
 pub(super) type At = (bool, u32, u64);
@@ -42,24 +43,52 @@ pub(super) type Count = (At, u32);
 #[derive(Clone, Debug)]
 struct Indexed {
     count: Count,
-    factor: u64,
+    multiple: Multiple,
     /// First and last byte, from the ticket's multiple on.
     bytes: (i64, i64),
+}
+
+/// A ticket times a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Multiple {
+    factor: i64,
+    /// It does not wrap around while tickets differ by no more than this.
+    most: u64,
+}
+
+impl Multiple {
+    /// Of a ticket, in so many bits.
+    fn new(factor: u64, bits: u32) -> Self {
+        let factor = signed(factor, bits);
+        Self { factor, most: truncate(u64::MAX, bits) / factor.unsigned_abs().max(1) }
+    }
+
+    /// Extended by its sign or by zeros, and multiplied again, in so many bits.
+    fn times(self, factor: u64, bits: u32) -> Option<Self> {
+        let factor = self.factor.checked_mul(signed(factor, bits))?;
+        Some(Self { factor, most: self.most.min(Self::new(factor.cast_unsigned(), bits).most) })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    least: u64,
+    all: u64,
 }
 
 /// All counters of a check.
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
     counters: BTreeMap<At, Counter>,
-    /// The least step of a count.
-    steps: HashMap<Count, u64>,
+    /// The least step of a count, and all of a pass together.
+    steps: HashMap<Count, Steps>,
     spoiled: BTreeSet<At>,
     spoiled_places: BTreeSet<Place>,
     of: HashMap<TermId, Count>,
     /// Whether a ticket was stored or given to another lane: then nobody may stand in for the next ones of a loop.
     is_passed_on: bool,
     stands_in: bool,
-    queues: HashMap<(Place, Count, u64), Queue>,
+    queues: HashMap<(Place, Count, Multiple), Queue>,
     indexed: Vec<Indexed>,
     changed: bool,
 }
@@ -72,6 +101,7 @@ impl Tickets {
     pub(super) fn begin(&mut self) {
         self.counters.clear();
         self.of.clear();
+        self.steps.values_mut().for_each(|steps| steps.all = 0);
     }
 
     /// Whether the pass that has ended spoiled a counter.
@@ -123,8 +153,9 @@ impl Tickets {
             return None;
         }
         let count = (at, counter.count);
-        let step = self.steps.entry(count).or_insert(u64::MAX);
-        *step = (*step).min(amount.unsigned_abs());
+        let steps = self.steps.entry(count).or_insert(Steps { least: u64::MAX, all: 0 });
+        let amount = amount.unsigned_abs();
+        *steps = Steps { least: steps.least.min(amount), all: steps.all.saturating_add(amount) };
         Some(count)
     }
 
@@ -191,13 +222,13 @@ impl Terms {
         offset: i64,
         bytes: u32,
     ) -> Option<Queue> {
-        let (count, factor) = self.ticket(term)?;
+        let (count, multiple) = self.ticket(term)?;
         let next = Queue(u32::try_from(self.tickets.indexed.len()).ok()?);
-        let key = (place, count, factor);
+        let key = (place, count, multiple);
         let queue = *self.tickets.queues.entry(key).or_insert(next);
         if queue == next {
             let bytes = (i64::MAX, i64::MIN);
-            self.tickets.indexed.push(Indexed { count, factor, bytes });
+            self.tickets.indexed.push(Indexed { count, multiple, bytes });
         }
         let own = &mut self.tickets.indexed[queue.0 as usize].bytes;
         *own = (own.0.min(offset), own.1.max(offset.checked_add(i64::from(bytes))?));
@@ -214,27 +245,28 @@ impl Terms {
     }
 
     /// The one ticket that a term is a multiple of.
-    fn ticket(&self, term: TermId) -> Option<(Count, u64)> {
+    fn ticket(&self, term: TermId) -> Option<(Count, Multiple)> {
         let &[(atom, factor)] = self.atoms(term) else { return None };
+        let bits = self.bits(term);
         // Cut to fewer bits than the counter has, it comes back.
-        if !self.is_stable(term) || self.bits(term) < self.bits(atom) {
+        if !self.is_stable(term) || bits < self.bits(atom) {
             return None;
         }
         if let Some(&count) = self.tickets.of.get(&atom) {
-            return Some((count, factor));
+            return Some((count, Multiple::new(factor, bits)));
         }
-        // Counters do not wrap around, nor do the indices made of them.
         let (count, inner) = self.ticket(self.extended(atom)?)?;
-        Some((count, inner.wrapping_mul(factor)))
+        Some((count, inner.times(factor, bits)?))
     }
 
     /// The queues in which all that is indexed with one ticket fits the stride between two.
     pub(crate) fn apart(&self) -> BTreeSet<Queue> {
         let is_apart = |own: &Indexed| {
-            let step = self.tickets.steps.get(&own.count).copied().unwrap_or(0);
-            let stride = u128::from(own.factor.cast_signed().unsigned_abs()) * u128::from(step);
+            let Some(steps) = self.tickets.steps.get(&own.count) else { return false };
+            let stride = u128::from(own.multiple.factor.unsigned_abs()) * u128::from(steps.least);
             let extent = i128::from(own.bytes.1) - i128::from(own.bytes.0);
-            u128::try_from(extent).is_ok_and(|extent| extent <= stride)
+            let fits = u128::try_from(extent).is_ok_and(|extent| extent <= stride);
+            fits && steps.all.saturating_sub(steps.least) <= own.multiple.most
         };
         let numbered = self.tickets.indexed.iter().zip(0..);
         numbered.filter(|(own, _)| is_apart(own)).map(|(_, at)| Queue(at)).collect()

@@ -2,6 +2,7 @@
 
 use super::{Check, Class, Code, Site};
 use crate::launch::{Dim3, Launch};
+use crate::ptx::Span;
 
 /// Something the checker has to say, with the places it points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +19,19 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to do about it, such as the line of weft.toml that would settle it.
     pub help: Option<String>,
-    /// How many pairs of threads it stands for; 0 where it is not about pairs.
-    pub pairs: u64,
+    /// The pairs of threads that it stands for; `None` where it is not about pairs.
+    pub pairs: Option<ThreadPairs>,
+}
+
+/// Numbers of pairs of threads, by what the two have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadPairs {
+    /// Of one warp.
+    pub within_warps: u64,
+    /// Of different warps of a cta.
+    pub between_warps: u64,
+    /// Of different ctas; a lower bound where a location has more than two ctas.
+    pub between_ctas: u64,
 }
 
 /// The answer for a kernel or for one of its checks. Ordered by severity.
@@ -67,6 +79,8 @@ pub enum Assumption {
     UncountedLoops,
     /// Some accesses have open addresses: nothing is known of their bounds and alignment.
     OpenAddresses,
+    /// Sums in fewer bits than an address has do not wrap around.
+    NarrowIndices,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// Threads do not trap on open values.
@@ -107,6 +121,9 @@ impl Assumption {
             }
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
+            }
+            Self::NarrowIndices => {
+                "indices of 32 bits that depend on open values do not wrap around before they are extended to 64"
             }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::NoTrap => "threads do not abort the launch because of an open value",
@@ -154,6 +171,9 @@ pub struct Report {
     pub assumptions: Vec<Assumption>,
     /// What was reached.
     pub coverage: Coverage,
+    /// The access and barrier instructions that no thread reached, as bytes of the PTX, ascending. One of a function that
+    /// is linked in several times is here if no thread reached it in any of them.
+    pub unreached: Vec<Span>,
     /// What it cost.
     pub stats: Stats,
 }

@@ -67,7 +67,7 @@ impl Record {
         match (self.stored, other.stored) {
             (Stored::Known(a), Stored::Known(b)) => a == b,
             (Stored::Term(a, ..), Stored::Term(..)) => {
-                self.stored == other.stored && terms.is_stable(a)
+                self.stored == other.stored && terms.is_stable(a) && !terms.may_wrap(a)
             }
             _ => false,
         }

@@ -1,4 +1,4 @@
-//! The sites of a finding to excerpts: consecutive lines of one file with the marks that go under them.
+//! The sites of a finding or an advice to excerpts: consecutive lines of one file with the marks that go under them.
 //!
 //! A site is shown in the source line it came from, where that file can be had, and always in the PTX. A source that
 //! cannot be had becomes a note. Marks that fall on the same characters are joined.
@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::escape;
-use crate::finding::{Finding, Site, SourceLine, Thread};
+use crate::finding::{Site, SourceLine, Thread};
 use crate::ptx::Module;
 
 /// Marks farther apart than this many lines go into excerpts of their own.
@@ -38,7 +38,7 @@ pub(super) struct Mark {
     pub(super) primary: bool,
 }
 
-/// The excerpts of a finding, and the notes that stand for what could not be shown.
+/// The excerpts of some sites, and the notes that stand for what could not be shown.
 pub(super) struct Excerpts {
     /// Sources first, then the PTX.
     pub(super) shown: Vec<Excerpt>,
@@ -55,11 +55,11 @@ struct Place {
     primary: bool,
 }
 
-/// Looks up every site of `finding`; `source` gives the text of a file as the compiler named it.
+/// Looks up every site; `source` gives the text of a file as the compiler named it.
 pub(super) fn excerpts(
     module: &Module,
     ptx: &str,
-    finding: &Finding,
+    sites: &[Site],
     source: &dyn Fn(&str) -> Option<String>,
 ) -> Excerpts {
     let mut texts: BTreeMap<&str, Option<String>> = BTreeMap::new();
@@ -67,7 +67,7 @@ pub(super) fn excerpts(
     let mut places: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
     let mut in_ptx: Vec<Place> = Vec::new();
     let mut notes = Vec::new();
-    for (index, site) in finding.sites.iter().enumerate() {
+    for (index, site) in sites.iter().enumerate() {
         let primary = index == 0;
         let label = label(site);
         let mut shown = None;

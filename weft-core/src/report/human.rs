@@ -6,7 +6,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::escape;
 use super::excerpt::{Excerpt, excerpts};
-use crate::finding::{Class, Finding, Report, Verdict};
+use crate::finding::{Advice, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
 
@@ -41,7 +41,7 @@ pub fn finding(
         Class::Open => Level::WARNING.with_name("open"),
         Class::Warning => Level::WARNING,
     };
-    let excerpts = excerpts(module, ptx, finding, source);
+    let excerpts = excerpts(module, ptx, &finding.sites, source);
     let title = level.primary_title(escape(&finding.message)).id(finding.code.name());
     let mut group = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
     for note in &excerpts.notes {
@@ -52,6 +52,28 @@ pub fn finding(
     }
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(escape(help)));
+    }
+    render(&group, color)
+}
+
+/// Renders what a kernel's author may do; ends with a line break. The summary of the kernel's report says what it holds
+/// for.
+pub fn advice(
+    module: &Module,
+    ptx: &str,
+    advice: &Advice,
+    source: &dyn Fn(&str) -> Option<String>,
+    color: bool,
+) -> String {
+    let excerpts = excerpts(module, ptx, std::slice::from_ref(&advice.site), source);
+    let level = Level::HELP.with_name("advice");
+    let title = level.primary_title(escape(&advice.message)).id(advice.change);
+    let mut group = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
+    for note in &excerpts.notes {
+        group = group.element(Level::NOTE.message(note));
+    }
+    for note in &advice.notes {
+        group = group.element(Level::NOTE.message(escape(note)));
     }
     render(&group, color)
 }
@@ -169,7 +191,7 @@ mod tests {
             sites,
             notes: vec!["a note".into()],
             help: Some("put a barrier between them".into()),
-            pairs: 31,
+            pairs: None,
         }
     }
 

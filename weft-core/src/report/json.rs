@@ -1,17 +1,21 @@
 //! JSON: one object a line, the way cargo's own messages come.
 //!
 //! Takes a [`Report`], and what a report does not know: where the PTX lies, what the kernel's name means, which of its
-//! findings the user allows. Gives `weft-kernel` for each kernel and launch and `weft-summary` at the end. The structs
-//! here mirror the findings so that the names on the wire stay when a field is renamed; fields may be added, never
-//! renamed or removed within one [`SCHEMA`].
+//! findings the user allows. Gives `weft-kernel` (or `weft-mutants`) for each kernel and launch and `weft-summary` at the
+//! end. The structs here mirror the findings so that the names on the wire stay when a field is renamed; fields may be
+//! added, never renamed or removed within one [`SCHEMA`].
+
+mod mutants;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::escape::escape_json;
-use crate::finding::{Check, Class, Finding, Report, Site};
+use crate::finding::{Check, Class, Finding, Report, Site, ThreadPairs};
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
+
+pub use mutants::{Tally, mutants, mutants_summary};
 
 /// Version of the format, stated by the summary.
 pub const SCHEMA: u32 = 1;
@@ -154,9 +158,17 @@ struct FindingLine<'a> {
     sites: Vec<SiteLine<'a>>,
     notes: &'a [String],
     help: Option<&'a str>,
-    pairs: u64,
+    /// Null where it is not about pairs of threads.
+    pairs: Option<PairsLine>,
     /// The reason for which it is allowed; null where it is not.
     allowed: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct PairsLine {
+    within_warps: u64,
+    between_warps: u64,
+    between_ctas: u64,
 }
 
 #[derive(Serialize)]
@@ -237,6 +249,11 @@ fn arg_line(arg: &Arg) -> ArgLine {
     }
 }
 
+fn pairs_line(pairs: ThreadPairs) -> PairsLine {
+    let ThreadPairs { within_warps, between_warps, between_ctas } = pairs;
+    PairsLine { within_warps, between_warps, between_ctas }
+}
+
 fn finding_line<'a>(finding: &'a Finding, allowed: Option<&'a str>) -> FindingLine<'a> {
     FindingLine {
         code: finding.code.name(),
@@ -250,7 +267,7 @@ fn finding_line<'a>(finding: &'a Finding, allowed: Option<&'a str>) -> FindingLi
         sites: finding.sites.iter().map(site_line).collect(),
         notes: &finding.notes,
         help: finding.help.as_deref(),
-        pairs: finding.pairs,
+        pairs: finding.pairs.map(pairs_line),
         allowed,
     }
 }
@@ -295,7 +312,7 @@ mod tests {
             ],
             notes: vec!["between warps".into()],
             help: None,
-            pairs: 992,
+            pairs: Some(ThreadPairs { within_warps: 31, between_warps: 992, between_ctas: 0 }),
         }
     }
 
@@ -315,6 +332,7 @@ mod tests {
             findings: vec![race()],
             assumptions: vec![Assumption::DisjointBuffers],
             coverage: Coverage { reached: 2, sites: 3 },
+            unreached: Vec::new(),
             stats: Stats { ctas: 2, ..Stats::default() },
         }
     }
@@ -353,7 +371,8 @@ mod tests {
             (&finding["code"], &finding["class"]),
             (&json!("shared-race"), &json!("defect"))
         );
-        assert_eq!((&finding["pairs"], &finding["allowed"]), (&json!(992), &Value::Null));
+        let pairs = json!({"within_warps": 31, "between_warps": 992, "between_ctas": 0});
+        assert_eq!((&finding["pairs"], &finding["allowed"]), (&pairs, &Value::Null));
         assert_eq!(
             finding["sites"][0],
             json!({

@@ -212,25 +212,52 @@ impl<'p> Marker<'p> {
         }
     }
 
+    /// Keeps the branches that decide whether a block runs, and those that decide whether they do. Branches may stand
+    /// behind each other by the thousand, as asserts do, too many for a recursion.
     fn keep_block(&mut self, block: BlockId) {
-        if std::mem::replace(&mut self.live_blocks[block.index()], true) {
-            return;
-        }
-        let Some(dependences) = &mut self.dependences else { return };
-        for branch in std::mem::take(&mut dependences[block.index()]) {
-            self.keep_branch(branch);
+        let mut work = vec![block];
+        while let Some(block) = work.pop() {
+            if std::mem::replace(&mut self.live_blocks[block.index()], true) {
+                continue;
+            }
+            let Some(dependences) = &mut self.dependences else { continue };
+            for branch in std::mem::take(&mut dependences[block.index()]) {
+                self.keep_branch(branch);
+                work.push(branch);
+            }
         }
     }
 
     fn keep_branch(&mut self, branch: BlockId) {
-        if std::mem::replace(&mut self.slice.branches[branch.index()], true) {
-            return;
-        }
+        self.slice.branches[branch.index()] = true;
         match &self.program.blocks[branch.index()].terminator {
             Terminator::Branch { condition, .. } => self.need(condition.register),
             Terminator::Switch { index: Operand::Register(register), .. } => self.need(*register),
             _ => {}
         }
-        self.keep_block(branch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow;
+    use crate::ptx;
+
+    /// More than the stack of a test's thread would hold.
+    const BRANCHES: usize = 30_000;
+
+    #[test]
+    fn a_barrier_may_stand_behind_any_number_of_branches() {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{{\n.reg .pred %p<2>;\n\
+             {}bar.sync 0;\nEND: ret;\n}}\n",
+            "@%p1 bra END;\n".repeat(BRANCHES)
+        );
+        let module = ptx::parse(&text);
+        let kernel = module.kernel("k").expect("the text declares it");
+        let program = flow::build(&module, kernel).expect("it links");
+        let slice = mark(&program, &BTreeSet::new());
+        assert_eq!(slice.branches.iter().filter(|kept| **kept).count(), BRANCHES);
     }
 }

@@ -1,0 +1,246 @@
+//! `cargo weft mutate`: weakens the synchronization of clean kernels in one place at a time, checks again, and says which
+//! of it they do not need.
+//!
+//! A kernel that is not clean is named and left alone: what is found in its mutants says nothing.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use rayon::prelude::*;
+use weft_core::finding::{Advice, Report, Verdict};
+use weft_core::mutate::{Change, Mutant};
+use weft_core::report::json::{self, Tally};
+use weft_core::report::{human, short};
+use weft_harness::case::{Job, JobError};
+
+use crate::account;
+use crate::arguments::Mutate;
+use crate::check::{self, Files};
+use crate::collect::{self, Plan};
+use crate::detail;
+use crate::exit::{Exit, Failure};
+use crate::options::{Format, Verbosity};
+use crate::parallel::in_order;
+use crate::print::{self, Printer};
+
+/// What became of the mutants of a kernel.
+#[derive(Debug, Default)]
+struct Mutation {
+    tally: Tally,
+    /// One of each instruction that may go, else one of each change.
+    advice: Vec<Advice>,
+    /// Of mutants on which the checker failed.
+    errors: Vec<JobError>,
+}
+
+/// Mutates all kernels that are meant.
+pub(crate) fn run(arguments: &Mutate, printer: &mut Printer) -> Result<Exit, Failure> {
+    let (jobs, failed) = if arguments.files.is_empty() {
+        of_packages(arguments, printer)?
+    } else {
+        of_files(arguments, printer)?
+    };
+    let jobs: Vec<&Job> = jobs.iter().collect();
+    Ok(account_of(&jobs, failed, arguments.message_format, printer)?)
+}
+
+/// The kernels of the selected packages, and how much could not even be planned.
+fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
+    let Plan { packages, failures } = collect::plan(&arguments.selection, printer)?;
+    for failure in &failures {
+        printer.failure(failure);
+    }
+    let jobs = packages.into_iter().flatten().collect();
+    Ok((check::matching(jobs, arguments.kernel.as_ref())?, failures.len()))
+}
+
+/// The kernels of the files, and how many files cannot be had.
+fn of_files(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
+    let (jobs, failures) = check::jobs(Files {
+        paths: &arguments.files,
+        kernel: arguments.kernel.as_ref(),
+        settings: &arguments.settings,
+        config: arguments.config.as_deref(),
+    })?;
+    for failure in &failures {
+        printer.failure(failure);
+    }
+    Ok((jobs, failures.len()))
+}
+
+/// Mutates all jobs and prints what came of it.
+fn account_of(
+    jobs: &[&Job],
+    failed: usize,
+    format: Format,
+    printer: &mut Printer,
+) -> io::Result<Exit> {
+    let mut all = Vec::with_capacity(jobs.len());
+    in_order(jobs, mutation, |job, mutation| {
+        line(job, &mutation, format, printer)?;
+        all.push(mutation);
+        Ok(())
+    })?;
+    let tally = all.iter().map(|mutation| mutation.tally).fold(Tally::default(), sum);
+    let counts = account::counts(jobs, failed);
+    match format {
+        Format::Json => printer.line(&json::mutants_summary(counts, tally))?,
+        Format::Short => printer.line(&sentence(counts.clean, tally))?,
+        Format::Human => {
+            for (job, mutation) in jobs.iter().zip(&all) {
+                survivors(job, mutation, printer)?;
+            }
+            printer.line(&format!("\n{}", sentence(counts.clean, tally)))?;
+        }
+    }
+    let exit = account::exit(counts);
+    Ok(if tally.unchecked > 0 { exit.max(Exit::Unchecked) } else { exit })
+}
+
+/// Checks a kernel and, if it is clean, its mutants.
+fn mutation(job: &Job) -> Mutation {
+    let Some(report) = clean(job) else { return Mutation::default() };
+    let mutants = match job.mutants() {
+        Ok(mutants) => mutants,
+        Err(error) => {
+            let tally = Tally { mutants: 1, unchecked: 1, ..Tally::default() };
+            return Mutation { tally, errors: vec![error], ..Mutation::default() };
+        }
+    };
+    let results: Vec<_> =
+        mutants.list.par_iter().map(|mutant| (mutant, job.mutated(mutant))).collect();
+    let mut mutation = Mutation::default();
+    mutation.tally.unreached = mutants.unreached;
+    let mut gone = BTreeSet::new();
+    for (mutant, result) in results {
+        mutation.add(mutant, result, report, &mut gone);
+    }
+    mutation
+}
+
+/// The report of a job that is clean, once its author's `allow`s are taken off.
+fn clean(job: &Job) -> Option<&Report> {
+    let outcome = job.outcome();
+    outcome.remaining().filter(|_| outcome.verdict == Verdict::Clean)
+}
+
+impl Mutation {
+    /// Counts a mutant. Of an instruction that may go (its place is in `gone` then) nothing weaker is advised.
+    fn add(
+        &mut self,
+        mutant: &Mutant,
+        result: Result<Report, JobError>,
+        kernel: &Report,
+        gone: &mut BTreeSet<weft_core::ptx::Span>,
+    ) {
+        self.tally.mutants += 1;
+        let count = match result {
+            Err(error) => {
+                self.errors.push(error);
+                &mut self.tally.unchecked
+            }
+            Ok(report) => match report.verdict() {
+                Verdict::Defect => &mut self.tally.defect,
+                Verdict::Open => &mut self.tally.open,
+                Verdict::Clean => {
+                    if mutant.change == Change::Delete {
+                        gone.insert(mutant.site.span);
+                    }
+                    if mutant.change == Change::Delete || !gone.contains(&mutant.site.span) {
+                        self.advice.push(mutant.advice(&report, kernel));
+                    }
+                    &mut self.tally.survived
+                }
+            },
+        };
+        *count += 1;
+    }
+}
+
+fn sum(one: Tally, other: Tally) -> Tally {
+    Tally {
+        mutants: one.mutants + other.mutants,
+        defect: one.defect + other.defect,
+        open: one.open + other.open,
+        survived: one.survived + other.survived,
+        unchecked: one.unchecked + other.unchecked,
+        unreached: one.unreached + other.unreached,
+    }
+}
+
+/// What is printed for a kernel as soon as its mutants are checked.
+fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -> io::Result<()> {
+    for error in &mutation.errors {
+        printer.error(&detail::name(job), error);
+    }
+    let outcome = job.outcome();
+    let report = match &outcome.report {
+        Ok(report) => outcome.remaining().unwrap_or(report),
+        Err(error) => return account::unchecked(job, error, format, printer),
+    };
+    let Mutation { tally, advice, .. } = mutation;
+    match format {
+        Format::Json => {
+            let path = job.file.path.to_string_lossy();
+            let subject = account::subject(job, &path);
+            printer.line(&json::mutants(report, subject, outcome.verdict, *tally, advice))
+        }
+        Format::Short => {
+            advice.iter().try_for_each(|own| printer.line(&short::advice(&job.file.display, own)))
+        }
+        Format::Human if printer.verbosity == Verbosity::Quiet && advice.is_empty() => Ok(()),
+        Format::Human => {
+            let verdict = print::verdict(outcome.verdict);
+            let name = detail::name(job);
+            match outcome.verdict {
+                Verdict::Clean => printer.line(&format!("{verdict} {name}  ({})", told(*tally))),
+                _ => printer.line(&format!("{verdict} {name}  (not mutated)")),
+            }
+        }
+    }
+}
+
+/// The advice on a kernel in full, and what it holds for.
+fn survivors(job: &Job, mutation: &Mutation, printer: &mut Printer) -> io::Result<()> {
+    let Some(report) = clean(job).filter(|_| !mutation.advice.is_empty()) else { return Ok(()) };
+    printer.line(&format!("\n---- {} ----", detail::name(job)))?;
+    let sources = detail::sources(job);
+    let source = |name: &str| sources.text(name);
+    for own in &mutation.advice {
+        let text = human::advice(&job.module, &job.file.display, own, &source, printer.styled);
+        printer.line(&text)?;
+    }
+    printer.text(&human::summary(report, printer.styled))
+}
+
+/// `14 mutants: 12 defect, 1 open, 1 survives`.
+fn told(tally: Tally) -> String {
+    let Tally { mutants, defect, open, survived, unchecked, unreached } = tally;
+    let of = |number: usize, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {many}"),
+    };
+    let found = match mutants {
+        0 => "no mutants".to_owned(),
+        _ => format!(
+            "{}: {defect} defect, {open} open, {}",
+            of(mutants, "mutant", "mutants"),
+            of(survived, "survives", "survive")
+        ),
+    };
+    let unchecked = match unchecked {
+        0 => String::new(),
+        number => format!(", {number} could not be checked"),
+    };
+    let unreached = match unreached {
+        0 => String::new(),
+        number => format!("; {} not reached", of(number, "instruction", "instructions")),
+    };
+    format!("{found}{unchecked}{unreached}")
+}
+
+/// The last line.
+fn sentence(clean: usize, tally: Tally) -> String {
+    let kernels = if clean == 1 { "kernel" } else { "kernels" };
+    format!("weft: {clean} clean {kernels}, {}", told(tally))
+}

@@ -1,0 +1,90 @@
+//! An instruction taken apart into text, to write others in its place.
+
+use crate::ptx::isa::{Decoded, decode};
+use crate::ptx::{Body, Float, Instruction, Module, Operand, Span, Type};
+
+/// An instruction as text.
+pub(super) struct Asm<'m> {
+    /// `@%p1 ` or `@!%p1 `; empty without a guard.
+    pub(super) guard: String,
+    /// As written, with all modifiers.
+    pub(super) mnemonic: &'m str,
+    /// What the table knows of it.
+    pub(super) decoded: Decoded,
+    /// As written; literals in one form.
+    pub(super) operands: Vec<String>,
+}
+
+impl<'m> Asm<'m> {
+    /// Takes `instruction` apart; `None` if the table does not know it, or it has an operand of another form than a
+    /// barrier or an atomic takes.
+    pub(super) fn of(module: &'m Module, body: &Body, instruction: &Instruction) -> Option<Self> {
+        let mnemonic = module.name(instruction.mnemonic);
+        let operands = body.operands(&instruction.operands);
+        let guard = instruction.guard.map_or_else(String::new, |guard| {
+            let not = if guard.negated { "!" } else { "" };
+            format!("@{not}{} ", module.name(guard.register))
+        });
+        Some(Self {
+            guard,
+            mnemonic,
+            decoded: decode(mnemonic).filter(|decoded| !decoded.is_strange)?,
+            operands: operands.iter().map(|own| operand(module, own)).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The same instruction with another operand at `at`.
+    pub(super) fn with(&self, at: usize, operand: &str) -> String {
+        let mut operands = self.operands.clone();
+        if let Some(own) = operands.get_mut(at) {
+            operand.clone_into(own);
+        }
+        self.line(self.mnemonic, &operands)
+    }
+
+    /// The same instruction without the operand at `at`.
+    pub(super) fn without(&self, at: usize) -> String {
+        let mut operands = self.operands.clone();
+        operands.remove(at);
+        self.line(self.mnemonic, &operands)
+    }
+
+    /// Another instruction with the same guard.
+    pub(super) fn line(&self, mnemonic: &str, operands: &[String]) -> String {
+        format!("{}{mnemonic} {};", self.guard, operands.join(", "))
+    }
+
+    /// The type as written, without its dot: the first of the result.
+    pub(super) fn type_word(&self) -> Option<&'m str> {
+        self.mnemonic.split('.').find(|word| Type::from_suffix(word).is_some())
+    }
+
+    /// The operand at `at` as a literal.
+    pub(super) fn literal(&self, at: usize) -> Option<i64> {
+        self.operands.get(at)?.parse().ok()
+    }
+}
+
+fn operand(module: &Module, operand: &Operand) -> Option<String> {
+    let name = |span: Span| module.name(span);
+    Some(match operand {
+        Operand::Name(span) => name(*span).to_owned(),
+        Operand::Not(span) => format!("!{}", name(*span)),
+        Operand::Integer(value) => value.cast_signed().to_string(),
+        Operand::Float(Float::Single(bits)) => format!("0f{bits:08X}"),
+        Operand::Float(Float::Double(value)) => format!("0d{:016X}", value.to_bits()),
+        Operand::Address { base: Some(base), offset: 0 } => format!("[{}]", name(*base)),
+        Operand::Address { base: Some(base), offset } => format!("[{}+{offset}]", name(*base)),
+        Operand::Address { base: None, offset } => format!("[{offset}]"),
+        Operand::Offset(base, offset) => format!("{}+{offset}", name(*base)),
+        Operand::Part(base, part) => {
+            format!("{}.{}", name(*base), ["x", "y", "z", "w"].get(usize::from(*part))?)
+        }
+        Operand::Sink => "_".to_owned(),
+        Operand::Selected(_)
+        | Operand::Vector(_)
+        | Operand::List(_)
+        | Operand::Pair(_)
+        | Operand::Opaque(_) => return None,
+    })
+}

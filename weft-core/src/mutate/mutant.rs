@@ -1,0 +1,200 @@
+//! The mutants of a kernel, what each changes, and what can be said of one that survives.
+
+use std::collections::BTreeMap;
+
+use super::asm::Asm;
+use super::{atomic, barrier, warp};
+use crate::check::site_at;
+use crate::finding::{Advice, Report, Role, Site};
+use crate::flow;
+use crate::launch::{Atomics, Dim3};
+use crate::ptx::isa::Effect;
+use crate::ptx::{self, Body, Function, Instruction, Module, Span, Statement};
+
+/// What synchronizes at the place of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A cta barrier that waits.
+    Barrier,
+    /// A cta barrier that waits and reduces.
+    Reduction,
+    /// An arrival at a cta barrier.
+    Arrival,
+    /// `bar.warp.sync`.
+    WarpBarrier,
+    /// `atom` or `red`.
+    Atomic,
+}
+
+/// How a mutant is weaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// The instruction is gone; the result of a reduction is open.
+    Delete,
+    /// It arrives and does not wait.
+    Arrive,
+    /// A warp less in its count.
+    Fewer,
+    /// No count: all warps take part.
+    NoCount,
+    /// Each half of its lanes waits for itself.
+    Halves,
+    /// A load and a store in place of an atomic.
+    Plain,
+}
+
+impl Change {
+    /// The word used in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Arrive => "arrive",
+            Self::Fewer => "fewer",
+            Self::NoCount => "no-count",
+            Self::Halves => "halves",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+/// A kernel with one instruction changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// How it is weaker.
+    pub change: Change,
+    /// The instruction that is changed.
+    pub site: Site,
+    /// What stands in its place; empty where it is gone.
+    pub replacement: String,
+    kind: Kind,
+    /// Whether the kernel has atomics.
+    is_among_atomics: bool,
+}
+
+/// All mutants of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mutants {
+    /// In the order of the text, then of the changes.
+    pub list: Vec<Mutant>,
+    /// Instructions that were left out since no thread reached them.
+    pub unreached: usize,
+}
+
+/// The mutants of `kernel`, of which `report` is the report. A device function is changed where it stands, for all its
+/// calls.
+pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
+    let program = flow::build(module, kernel).expect("a kernel that has a report links");
+    let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
+    let is_plain = report.launch.options.atomics == Atomics::Off;
+    let mut places = BTreeMap::new();
+    for instr in &program.code {
+        let effect = instr.effect();
+        let synchronizes = matches!(effect, Effect::Barrier | Effect::WarpBarrier);
+        if synchronizes || effect == Effect::Atomic && !is_plain {
+            let place = &program.places[instr.place.0 as usize];
+            places.entry(place.span).or_insert((effect, place));
+        }
+    }
+    let texts = instructions(module);
+    let threads = report.block.map_or(0, Dim3::count).next_multiple_of(32).cast_signed();
+    let mut mutants = Mutants::default();
+    for (span, (effect, place)) in places {
+        if report.unreached.binary_search(&span).is_ok() {
+            mutants.unreached += 1;
+            continue;
+        }
+        let Some(asm) = texts.get(&span).and_then(|(body, own)| Asm::of(module, body, own)) else {
+            continue;
+        };
+        let site = site_at(module, Role::Here, place, String::new());
+        let (kind, changes) = changes(&asm, effect, threads);
+        mutants.list.extend(changes.into_iter().map(|(change, replacement)| Mutant {
+            change,
+            site: Site { label: label(change).to_owned(), ..site.clone() },
+            replacement,
+            kind,
+            is_among_atomics: has_atomics,
+        }));
+    }
+    mutants
+}
+
+fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (Kind, Vec<(Change, String)>) {
+    match effect {
+        Effect::Barrier => (barrier::kind(asm), barrier::changes(asm, threads)),
+        Effect::WarpBarrier => (Kind::WarpBarrier, warp::changes(asm)),
+        _ => {
+            let plain = atomic::plain(asm).map(|text| (Change::Plain, text));
+            (Kind::Atomic, plain.into_iter().collect())
+        }
+    }
+}
+
+/// All instructions with the bodies that hold their operands.
+fn instructions(module: &Module) -> BTreeMap<Span, (&Body, &Instruction)> {
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    bodies.flat_map(of_body).collect()
+}
+
+fn of_body(body: &Body) -> impl Iterator<Item = (Span, (&Body, &Instruction))> {
+    body.statements.iter().filter_map(move |statement| match statement {
+        Statement::Instruction(own) => Some((own.span, (body, own))),
+        _ => None,
+    })
+}
+
+impl Mutant {
+    /// The module with the change made. All other instructions keep their lines.
+    pub fn apply(&self, module: &Module) -> Module {
+        let (text, range) = (module.text(), self.site.span.range());
+        let own = text.get(range.clone()).unwrap_or("");
+        let lines = "\n".repeat(own.matches('\n').count());
+        let (before, after) = (text.get(..range.start), text.get(range.end..));
+        ptx::parse(&[before.unwrap_or(""), &self.replacement, &lines, after.unwrap_or("")].concat())
+    }
+
+    /// What its survival says: `clean` is its report, `kernel` that of the kernel as it stands.
+    pub fn advice(&self, clean: &Report, kernel: &Report) -> Advice {
+        let mut notes = Vec::new();
+        if self.is_among_atomics && self.kind != Kind::Atomic {
+            notes.push(
+                "atomics may meet in another order then: that is no race, but may change a result"
+                    .to_owned(),
+            );
+        }
+        let new = clean.assumptions.iter().filter(|own| !kernel.assumptions.contains(own));
+        notes.extend(new.map(|own| format!("assumed then: {}", own.sentence())));
+        Advice {
+            change: self.change.name(),
+            message: format!("{}: the kernel is still clean for this launch", self.claim()),
+            site: self.site.clone(),
+            notes,
+            replacement: self.replacement.clone(),
+        }
+    }
+
+    const fn claim(&self) -> &'static str {
+        match (self.change, self.kind) {
+            (Change::Delete, Kind::Arrival) => "this arrival can go",
+            (Change::Delete, Kind::WarpBarrier) => "this warp barrier can go",
+            (Change::Delete, Kind::Reduction) => "this barrier can go, whatever its result",
+            (Change::Delete, Kind::Barrier | Kind::Atomic) => "this barrier can go",
+            (Change::Arrive, _) => "this barrier need not wait, `.arrive` will do",
+            (Change::Fewer, _) => "this barrier can count 32 threads less",
+            (Change::NoCount, _) => "this barrier needs no count",
+            (Change::Halves, _) => "the lanes of this warp barrier can wait in two halves",
+            (Change::Plain, _) => "this atomic can be a plain load and store",
+        }
+    }
+}
+
+const fn label(change: Change) -> &'static str {
+    match change {
+        Change::Delete => "can go",
+        Change::Arrive => "can be an arrival",
+        Change::Fewer => "can count 32 threads less",
+        Change::NoCount => "needs no count",
+        Change::Halves => "can wait in two halves",
+        Change::Plain => "can be plain",
+    }
+}

@@ -1,0 +1,30 @@
+//! Weaker forms of `bar.warp.sync` (PTX ISA §9.7.13.2).
+
+use super::asm::Asm;
+use super::mutant::Change;
+
+/// The changes, each with the text that stands for the barrier then.
+pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Change, String)> {
+    let mut changes = vec![(Change::Delete, String::new())];
+    changes.extend(halves(asm).map(|text| (Change::Halves, text)));
+    changes
+}
+
+/// The lower half of the mask's lanes and the upper one wait each for itself. A mask in a register is halved when the
+/// barrier is reached; if it holds one lane, it stays.
+fn halves(asm: &Asm<'_>) -> Option<String> {
+    let mask = asm.operands.first()?;
+    if asm.literal(0).is_some_and(|lanes| (lanes & 0xffff_ffff).count_ones() < 2) {
+        return None;
+    }
+    let barrier = asm.with(0, "%weft_low");
+    Some(format!(
+        "{{ .reg .b32 %weft_at, %weft_low, %weft_high; .reg .pred %weft_is; \
+         popc.b32 %weft_at, {mask}; shr.u32 %weft_at, %weft_at, 1; add.s32 %weft_at, %weft_at, 1; \
+         fns.b32 %weft_at, {mask}, 0, %weft_at; \
+         mov.b32 %weft_low, 1; shl.b32 %weft_low, %weft_low, %weft_at; sub.u32 %weft_low, %weft_low, 1; \
+         and.b32 %weft_low, %weft_low, {mask}; xor.b32 %weft_high, %weft_low, {mask}; \
+         mov.u32 %weft_at, %lanemask_eq; and.b32 %weft_at, %weft_at, %weft_low; setp.ne.u32 %weft_is, %weft_at, 0; \
+         selp.b32 %weft_low, %weft_low, %weft_high, %weft_is; {barrier} }}"
+    ))
+}

@@ -1,0 +1,93 @@
+//! The lines of `cargo weft mutate`: `weft-mutants` for each kernel and launch, and the summary.
+
+use serde::Serialize;
+
+use super::{Counts, LaunchLine, SCHEMA, SiteLine, Subject, launch_line, line, site_line};
+use crate::finding::{Advice, Report, Verdict};
+
+/// What became of the mutants of one kernel, or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// All of them: the sum of the next four.
+    pub mutants: usize,
+    /// Refuted.
+    pub defect: usize,
+    /// Undecided.
+    pub open: usize,
+    /// As clean as the kernel.
+    pub survived: usize,
+    /// What the checker itself failed on.
+    pub unchecked: usize,
+    /// Instructions that were not changed, since no thread reaches them.
+    pub unreached: usize,
+}
+
+/// The `weft-mutants` line, without the line break. `verdict` is that of the kernel as it stands; one that is not clean
+/// is not mutated. `advice` tells of survivors, one of each instruction that may go.
+pub fn mutants(
+    report: &Report,
+    subject: Subject<'_>,
+    verdict: Verdict,
+    tally: Tally,
+    advice: &[Advice],
+) -> String {
+    line(&MutantsLine {
+        reason: "weft-mutants",
+        package: subject.package,
+        kernel: &report.kernel,
+        demangled: subject.demangled,
+        file: subject.file,
+        launch: launch_line(report, subject.label),
+        verdict: verdict.name(),
+        mutants: tally,
+        advice: advice.iter().map(advice_line).collect(),
+        assumptions: report.assumptions.iter().map(|assumption| assumption.sentence()).collect(),
+    })
+}
+
+/// The `weft-summary` line of mutants, without the line break: that of the kernels, and `mutants` for all of them.
+pub fn mutants_summary(counts: Counts, tally: Tally) -> String {
+    line(&SummaryLine { reason: "weft-summary", schema: SCHEMA, counts, mutants: tally })
+}
+
+#[derive(Serialize)]
+struct MutantsLine<'a> {
+    reason: &'static str,
+    package: Option<&'a str>,
+    kernel: &'a str,
+    demangled: &'a str,
+    file: &'a str,
+    launch: LaunchLine<'a>,
+    verdict: &'static str,
+    mutants: Tally,
+    advice: Vec<AdviceLine<'a>>,
+    assumptions: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct SummaryLine {
+    reason: &'static str,
+    schema: u32,
+    #[serde(flatten)]
+    counts: Counts,
+    mutants: Tally,
+}
+
+#[derive(Serialize)]
+struct AdviceLine<'a> {
+    change: &'static str,
+    message: &'a str,
+    site: SiteLine<'a>,
+    replacement: &'a str,
+    notes: &'a [String],
+}
+
+fn advice_line(advice: &Advice) -> AdviceLine<'_> {
+    AdviceLine {
+        change: advice.change,
+        message: &advice.message,
+        site: site_line(&advice.site),
+        replacement: &advice.replacement,
+        notes: &advice.notes,
+    }
+}
