@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use clap_cargo::style;
 use weft_core::finding::Verdict;
+use weft_core::report::escape;
 
 use crate::arguments::Output;
 use crate::options::{Color, Verbosity};
@@ -70,9 +71,10 @@ impl Printer {
     /// Where even this fails, the exit code has to do.
     #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
     fn complain(&mut self, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
+        let message = safe(message);
         let mut lines = vec![format!("{}: {message}", painted("error", style::ERROR))];
         while let Some(error) = cause {
-            let text = error.to_string();
+            let text = safe(&error.to_string());
             // Some errors tell their cause themselves.
             if lines.iter().all(|line| !line.contains(&text)) {
                 lines.push(format!("  because {text}"));
@@ -82,6 +84,11 @@ impl Printer {
         let text = lines.join("\n") + "\n";
         let _ = anstream::stderr().lock().write_all(text.as_bytes());
     }
+}
+
+/// A message line by line without control characters: it may repeat what a file says.
+fn safe(message: &str) -> String {
+    message.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
 /// The word for a verdict as it stands in front of a kernel, six columns wide.

@@ -5,14 +5,18 @@
 //! that reading it fails as a case of its own instead of passing unseen.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use weft_core::report::escape;
 
+use crate::bounded;
+
 /// Folders nested deeper than this are not searched.
 const DEPTH: usize = 32;
+/// Bytes of a PTX file: reading one takes some 30 times as much memory.
+const MAX_PTX: u64 = 128 * 1024 * 1024;
 /// How much of a file is read to see whether it is PTX.
 const HEAD: u64 = 64 * 1024;
 
@@ -97,7 +101,7 @@ fn contents(path: &Path) -> io::Result<String> {
             return Err(io::Error::other("it is a device, not a file"));
         }
     }
-    let bytes = fs::read(path)?;
+    let bytes = bounded::read(path, MAX_PTX)?;
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
@@ -194,9 +198,7 @@ fn starts_as_ptx(path: &Path) -> bool {
 }
 
 fn head(path: &Path, limit: u64) -> Option<Vec<u8>> {
-    let mut head = Vec::new();
-    File::open(path).ok()?.take(limit).read_to_end(&mut head).ok()?;
-    Some(head)
+    bounded::head(path, limit).ok()
 }
 
 /// Whether a text that begins like this is PTX; `None`: all of it is comments and white space.

@@ -17,6 +17,7 @@
 //! `config` reads weft.toml, `name` demangles, `discover` finds PTX, `case` makes kernels and launches test cases,
 //! `render` shows reports, `fixture` and `snapshot` test the checker itself.
 
+mod bounded;
 pub mod case;
 pub mod config;
 pub mod discover;

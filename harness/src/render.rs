@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::bounded;
+
 pub use weft_core::report::human::{finding, report, summary};
 pub use weft_core::report::{escape, short};
 
 /// Source files larger than this are not quoted.
-const SIZE: u64 = 16 * 1024 * 1024;
+const SIZE: u64 = 4 * 1024 * 1024;
 
 /// Reads the source files that PTX names, once each. The names come from whoever wrote the PTX, so only regular files
-/// inside the package or its workspace are ever opened, after all links are resolved.
+/// inside the package or its workspace are ever opened, after all links are resolved, and none in hidden folders or with
+/// hidden names: secrets lie in such files (`.env`, `.git`), sources do not.
 #[derive(Debug)]
 pub struct Sources {
     roots: Vec<PathBuf>,
@@ -46,13 +49,17 @@ impl Sources {
 
     fn read(&self, path: &Path) -> Option<String> {
         let path = fs::canonicalize(path).ok()?;
-        let is_inside = self.roots.iter().any(|root| path.starts_with(root));
-        let meta = fs::metadata(&path).ok()?;
-        if !is_inside || !meta.is_file() || meta.len() > SIZE {
+        let is_source = self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(is_plain));
+        if !is_source || !fs::metadata(&path).ok()?.is_file() {
             return None;
         }
-        Some(String::from_utf8_lossy(&fs::read(&path).ok()?).into_owned())
+        Some(String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned())
     }
+}
+
+/// Whether nothing on the way to a file is hidden.
+fn is_plain(path: &Path) -> bool {
+    path.components().all(|part| !part.as_os_str().to_string_lossy().starts_with('.'))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod bad_input;
 mod dump;
 mod files;
 mod forms;
+mod hostile;
 mod json;
 mod mutate;
 mod packages;

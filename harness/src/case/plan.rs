@@ -148,8 +148,12 @@ fn of_file(
     let module = Arc::new(module);
     let mut jobs = Vec::new();
     let shorts: Vec<String> = kernels.iter().map(KernelName::short).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for short in &shorts {
+        *counts.entry(short).or_default() += 1;
+    }
     for (kernel, short) in kernels.iter().zip(&shorts) {
-        let is_alone = shorts.iter().filter(|other| *other == short).count() == 1;
+        let is_alone = counts.get(short.as_str()) == Some(&1);
         let title = if is_alone { short } else { &kernel.mangled };
         for NamedLaunch { label, launch, allow } in package.config.launches(kernel) {
             jobs.push(Job {
@@ -159,7 +163,7 @@ fn of_file(
                 module: Arc::clone(&module),
                 kernel: kernel.clone(),
                 title: weft_core::report::escape(title).into_owned(),
-                label,
+                label: label.map(|label| weft_core::report::escape(&label).into_owned()),
                 launch,
                 allow,
                 checker,

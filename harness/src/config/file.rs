@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 use super::reader::Node;
+use crate::bounded;
+
 use super::{ConfigError, KernelEntry, Place, Problem, Reader, Settings, entry};
 
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
@@ -67,7 +69,9 @@ impl Config {
 }
 
 fn contents(path: &Path) -> Result<String, ConfigError> {
-    let bytes = std::fs::read(path)
+    /// Bytes of a configuration, contents of buffers included: each takes up to 75 in memory.
+    const MAX_CONFIG: u64 = 32 * 1024 * 1024;
+    let bytes = bounded::read(path, MAX_CONFIG)
         .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();

@@ -1,10 +1,18 @@
 //! The pass that decides: order and shadows, fed by the machine.
 
-use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Round, Terms, WARP};
+use std::collections::BTreeSet;
+
+use crate::emulate::{
+    Access, Arrival, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Terms, WARP,
+};
+use crate::flow::Pc;
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
 use crate::race::{Ctas, OpenAccesses, Shadow};
+
+/// Accesses of a cta that are wrong by themselves and told.
+pub(super) const MAX_FAULTS: usize = 1024;
 
 /// What one cta does, judged as it happens.
 pub(super) struct Detector {
@@ -15,8 +23,11 @@ pub(super) struct Detector {
     pub(super) open: OpenAccesses,
     /// One for each pair of instructions.
     pub(super) recycled: Vec<Recycling>,
+    known_recycled: BTreeSet<(Pc, Pc)>,
     /// One for each instruction and kind.
     pub(super) faults: Vec<Fault>,
+    /// By instruction and kind, and whether it may not happen: the first of each is told.
+    known_faults: BTreeSet<(Pc, FaultKind, bool)>,
     cta: u32,
     /// Whether there are other ctas.
     has_others: bool,
@@ -47,7 +58,9 @@ impl Detector {
             between,
             open,
             recycled: Vec::new(),
+            known_recycled: BTreeSet::new(),
             faults: Vec::new(),
+            known_faults: BTreeSet::new(),
             cta,
             has_others,
         }
@@ -74,9 +87,8 @@ impl Events for Detector {
     }
 
     fn fault(&mut self, fault: Fault) {
-        if !self.faults.iter().any(|own| {
-            (own.pc, own.kind, own.maybe.is_some()) == (fault.pc, fault.kind, fault.maybe.is_some())
-        }) {
+        let key = (fault.pc, fault.kind, fault.maybe.is_some());
+        if self.faults.len() < MAX_FAULTS && self.known_faults.insert(key) {
             self.faults.push(fault);
         }
     }
@@ -87,11 +99,7 @@ impl Events for Detector {
 
     fn arrive(&mut self, arrival: Arrival) {
         let Some(found) = self.order.arrive(arrival) else { return };
-        if !self
-            .recycled
-            .iter()
-            .any(|own| (own.previous, own.arrival) == (found.previous, found.arrival))
-        {
+        if self.known_recycled.insert((found.previous, found.arrival)) {
             self.recycled.push(found);
         }
     }

@@ -1,8 +1,12 @@
 //! Open findings: what could not be decided, where it comes from, and what would settle it.
 
+use super::detector::MAX_FAULTS;
 use super::names::Names;
-use crate::emulate::{Doubt, DoubtKind, MAX_WARP_INSTRUCTIONS, OpenAccess, Origin};
+use crate::emulate::{
+    Doubt, DoubtKind, MAX_INSTRUCTIONS, MAX_REGISTERS, MAX_WARP_INSTRUCTIONS, OpenAccess, Origin,
+};
 use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::race::MAX_PAIRS;
 
 fn open(
     code: Code,
@@ -41,9 +45,28 @@ pub(super) fn unsettled(names: &Names<'_>) -> Finding {
 
 /// A race that the explaining pass did not meet again.
 pub(super) fn unexplained(names: &Names<'_>) -> Finding {
-    let message = "accesses race, but too many open values were told apart to name them".to_owned();
+    let message =
+        "accesses race, but there are too many open values, or too much to run again, to name them"
+            .to_owned();
     let help = "give the arguments that addresses depend on".to_owned();
     open(Code::Limit, None, message, names.kernel_site("races somewhere"), Some(help))
+}
+
+/// Too many accesses are wrong by themselves.
+pub(super) fn too_many_faults(names: &Names<'_>) -> Finding {
+    let message = format!("{MAX_FAULTS} or more accesses of a cta are out of bounds or misaligned");
+    let help = "those that are told are no complete list: correct them first".to_owned();
+    open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
+}
+
+/// More races than the explaining pass names.
+pub(super) fn unlisted(names: &Names<'_>) -> Finding {
+    let message = format!(
+        "more accesses race than are compared, or more than {MAX_PAIRS} pairs of instructions"
+    );
+    let help =
+        "the races that are named are no complete list: correct them, or choose a smaller launch";
+    open(Code::Limit, None, message, names.kernel_site("races elsewhere too"), Some(help.into()))
 }
 
 /// The machine stopped because something was open.
@@ -76,9 +99,15 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
             let message = "this instruction is not modelled".to_owned();
             open(Code::Unsupported, None, message, site("some thread reaches it"), None)
         }
+        DoubtKind::Registers => {
+            let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
+            let help = "choose a smaller block".to_owned();
+            open(Code::Limit, None, message, site("the kernel starts here"), Some(help))
+        }
         DoubtKind::Fuel => {
             let message = format!(
-                "more than {MAX_WARP_INSTRUCTIONS} instructions of one cta, counted once a warp"
+                "more than {MAX_WARP_INSTRUCTIONS} instructions of one cta, or {MAX_INSTRUCTIONS} in all ctas and \
+                 passes, counted once a warp"
             );
             let help = "choose a smaller launch or smaller trip counts; a loop that waits for another thread through \
                         memory may never end here";

@@ -16,7 +16,7 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{End, Inputs, Terms};
+use crate::emulate::{End, Inputs, MAX_INSTRUCTIONS, Terms};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, BlockId, Pc, Program};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
@@ -34,8 +34,22 @@ pub use request::CheckError;
 /// # Errors
 /// A launch that the kernel cannot have, or PTX that does not link.
 pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
+    check_within(module, kernel, launch, MAX_INSTRUCTIONS)
+}
+
+/// The same, given up after `most` instructions, of all ctas and passes together: for those who check many kernels that
+/// need not end. At most 2^29.
+///
+/// # Errors
+/// Likewise.
+pub fn check_within(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+    most: u64,
+) -> Result<Report, CheckError> {
     let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
-    check_program(module, kernel, &program, launch)
+    check_program(module, kernel, &program, launch, Terms::within(most))
 }
 
 fn check_program(
@@ -43,6 +57,7 @@ fn check_program(
     kernel: &Function,
     program: &Program,
     launch: &Launch,
+    terms: Terms,
 ) -> Result<Report, CheckError> {
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
@@ -74,7 +89,7 @@ fn check_program(
     inputs.runs_all_ctas = launch.grid.is_some() && ctas::select(grid).len() as u64 == grid.count();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    run(&names, &inputs, launch, &mut report);
+    run(&names, &inputs, launch, terms, &mut report);
     Ok(report)
 }
 
@@ -92,10 +107,9 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     all.difference(&reached).copied().collect()
 }
 
-fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, report: &mut Report) {
+fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report: &mut Report) {
     let slice = slice::mark(names.program, &BTreeSet::new());
     let ctas = ctas::select(report.grid);
-    let terms = Terms::new();
     let mut passes = Passes { names, inputs, slice: &slice, ctas: &ctas, terms };
     let outcome = ways::check(&mut passes);
     for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {

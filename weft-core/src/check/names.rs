@@ -194,6 +194,7 @@ impl Names<'_> {
             Some(Origin::Hardware(pc)) => {
                 text(format!("a hardware register, read at line {}", self.line(pc)))
             }
+            Some(Origin::Unkept) => text("memory of which more was written than is kept".into()),
             Some(Origin::Register) => text("a register that nothing wrote".into()),
             None => text("a value that is undefined".into()),
         }

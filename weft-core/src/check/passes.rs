@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::detector::Detector;
+use super::detector::{Detector, MAX_FAULTS};
 use super::names::Names;
 use super::{barriers, doubts, faults, races};
 use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
@@ -132,6 +132,9 @@ impl Passes<'_> {
         if between.is_full() || decided.iter().any(is_full) {
             findings.push(doubts::too_much_memory(names));
         }
+        if decided.iter().any(|own| own.detector.faults.len() >= MAX_FAULTS) {
+            findings.push(doubts::too_many_faults(names));
+        }
         for own in decided {
             let mut unwritten = own.detector.shared.unwritten();
             // An instruction that races may read before what it races with is written, or after: up to the schedule.
@@ -146,18 +149,22 @@ impl Passes<'_> {
             };
             let faults: Vec<_> = own.detector.faults.iter().filter(is_sure).collect();
             findings.extend(faults.iter().map(|fault| faults::explain(names, own.cta, fault)));
-            let is_told = |pc: &Pc| {
-                let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
-                faults.iter().filter(is_it).any(|fault| fault.pc == *pc)
-            };
-            let reads = unwritten.iter().filter(|(pc, _)| !is_told(pc));
+            let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
+            let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
+            let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
             findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
         }
         let mut doubtful = open.doubtful(self.ctas.len());
         if !doubtful.is_empty() && is_ordered {
             let apart = self.terms.apart();
             let again = self.decide(OpenAccesses::ordered(apart));
-            doubtful = again.open.doubtful(self.ctas.len());
+            // What does not run to the same end has not seen all: the first look stands.
+            let ends = |decided: &[Decided]| -> Vec<_> {
+                decided.iter().map(|own| own.run.end.clone()).collect()
+            };
+            if ends(&again.ctas) == ends(decided) {
+                doubtful = again.open.doubtful(self.ctas.len());
+            }
         }
         findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
         findings

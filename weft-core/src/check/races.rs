@@ -32,7 +32,7 @@ pub(super) fn explain(
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
     if !stores.is_empty() {
         let (valued, is_whole) = record(passes, decided, between, &stores);
-        pairs = if is_whole { valued } else { pairs };
+        pairs = if is_whole && !valued.is_cut() { valued } else { pairs };
     }
     let names = passes.names;
     let may_order = hands_over(names.program);
@@ -40,6 +40,8 @@ pub(super) fn explain(
         pairs.iter().map(|(space, pair)| finding(names, space, pair, may_order)).collect();
     if findings.is_empty() {
         findings.push(super::doubts::unexplained(names));
+    } else if pairs.is_cut() {
+        findings.push(super::doubts::unlisted(names));
     }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     let sides = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);

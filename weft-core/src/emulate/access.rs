@@ -1,7 +1,8 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
 use super::event::{DoubtKind, Events, Kind};
-use super::machine::{Machine, OPEN_ACCESS_COST, Step, doubt};
+use super::machine::{Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
+use super::memory::Memory;
 use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, Value, lanes, truncate};
@@ -41,7 +42,11 @@ impl<E: Events> Machine<'_, E> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
-        self.atomics += u64::from(decoded.row.effect == Effect::Atomic);
+        if decoded.row.effect == Effect::Atomic {
+            self.atomics += 1;
+            // Each lane's result is a value of its own.
+            self.spend(u64::from(enabled.count_ones()), instr.place)?;
+        }
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
         for (space, lanes, addresses) in self.split_open(address.space, &addresses, open) {
@@ -119,12 +124,22 @@ impl<E: Events> Machine<'_, E> {
         if keep != Keep::Value {
             return Ok(());
         }
+        let pages = self.pages(piece);
         match decoded.row.effect {
             Effect::Load => self.load(piece),
             Effect::Store => self.store(piece, &stored),
             _ => self.atomic(piece, &stored),
         }
-        Ok(())
+        let made = self.pages(piece).saturating_sub(pages);
+        self.spend(PAGE_COST * made as u64, instr.place)
+    }
+
+    /// Pages of the memory that an access may write to.
+    fn pages(&self, piece: &Piece<'_>) -> usize {
+        match piece.space {
+            Space::Local => self.warps[piece.warp].local.iter().map(Memory::pages).sum(),
+            _ => self.global.pages(),
+        }
     }
 
     /// Before and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition

@@ -48,7 +48,7 @@ impl<E: Events> Machine<'_, E> {
         if !kind(piece.decoded).is_strong || !is_global && piece.space != Space::Shared {
             return self.read(piece, lane, address, size);
         }
-        let (cta, ran) = (self.cta.index, self.run.warp_instructions);
+        let (cta, ran) = (self.cta.index, self.spent);
         // Nobody knows what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
             && self.terms.contention.read(cta, ran, is_global, address, size);

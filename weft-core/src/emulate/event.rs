@@ -165,6 +165,8 @@ pub enum DoubtKind {
     Unsupported,
     /// More instructions than the limit.
     Fuel,
+    /// More registers than the limit.
+    Registers,
 }
 
 /// Why the machine could not go on.

@@ -112,7 +112,7 @@ impl Inputs {
         Ok(Self {
             block,
             grid,
-            shared: program.static_shared + u64::from(launch.shared),
+            shared: program.static_shared.saturating_add(u64::from(launch.shared)),
             dynamic_shared: launch.shared,
             options: launch.options,
             runs_all_ctas: false,

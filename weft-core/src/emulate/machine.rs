@@ -19,8 +19,16 @@ use crate::slice::Slice;
 /// of its lanes.
 pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 
+/// Instructions of all ctas, passes and ways of a check together, counted likewise.
+pub const MAX_INSTRUCTIONS: u64 = 1 << 29;
+
+/// Registers of all warps of a cta.
+pub const MAX_REGISTERS: u64 = 1 << 22;
+
 /// What a branch on an open condition counts against that limit.
 pub(super) const OPEN_COST: u64 = 256;
+/// What a page of memory counts that is written for the first time.
+pub(super) const PAGE_COST: u64 = 16;
 /// What an access at an open address counts.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
 
@@ -72,6 +80,10 @@ pub(super) struct Machine<'a, E> {
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
     pub(super) global: Memory,
+    /// Instructions that this run may execute.
+    limit: u64,
+    /// Those that it has, and what took as long as some.
+    pub(super) spent: u64,
     /// By instruction: whether some lane reached it.
     pub(super) reached: &'a mut [bool],
     pub(super) run: Run,
@@ -94,9 +106,17 @@ pub fn run(
 ) -> Run {
     let threads = inputs.block.count();
     let count = usize::try_from(threads.div_ceil(super::WARP as u64)).unwrap_or(usize::MAX);
+    if u64::from(program.registers).saturating_mul(count as u64) > MAX_REGISTERS {
+        let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
+        let Stop(end) = doubt(DoubtKind::Registers, place, None);
+        return Run { end, warp_instructions: 0, thread_commands: 0, generations: 0 };
+    }
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, program.registers, &unwritten);
+    let limit = MAX_WARP_INSTRUCTIONS.min(MAX_INSTRUCTIONS - terms.spent);
     let mut machine = Machine {
+        limit,
+        spent: 0,
         program,
         slice,
         inputs,
@@ -124,7 +144,9 @@ pub fn run(
     if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = end;
     }
-    machine.run
+    let Machine { run, terms, spent, .. } = machine;
+    terms.spent = (terms.spent + spent).min(MAX_INSTRUCTIONS);
+    run
 }
 
 impl<E: Events> Machine<'_, E> {
@@ -178,10 +200,10 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    /// Counts instructions of a block against the limit.
+    /// Counts instructions, or what takes as long, against the limit.
     pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> Step<()> {
-        self.run.warp_instructions += instructions;
-        if self.run.warp_instructions > MAX_WARP_INSTRUCTIONS {
+        self.spent += instructions;
+        if self.spent > self.limit {
             return Err(doubt(DoubtKind::Fuel, place, None));
         }
         Ok(())

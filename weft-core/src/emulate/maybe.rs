@@ -100,6 +100,9 @@ impl<E: Events> Machine<'_, E> {
             return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
         }
         self.spend(OPEN_COST, block.place)?;
+        // Sides that write local memory copy it.
+        let pages: usize = self.warps[warp].local.iter().map(Memory::pages).sum();
+        self.spend(pages as u64, block.place)?;
         let outer = self.maybe.take();
         let (mut stops, mut widened) = outer
             .as_ref()
@@ -110,6 +113,7 @@ impl<E: Events> Machine<'_, E> {
             !program.blocks[merge.index()].loops.contains(header) && !widened.contains(header)
         };
         if let Some(&header) = block.loops.iter().find(goes_round) {
+            self.spend(inside(program, header).count() as u64, block.place)?;
             self.forget_loop(warp, header, mask, origin);
             stops.push(header);
             widened.push(header);

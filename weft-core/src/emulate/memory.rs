@@ -8,6 +8,11 @@ use super::term::{Lane, Terms};
 const PAGE: u64 = 256;
 const PAGE_BYTES: usize = 256;
 
+/// Pages of global memory whose contents are kept: 64 MiB.
+const MAX_GLOBAL: usize = 1 << 18;
+/// Pages of shared memory or of a thread's local memory: as much as hardware has, 512 KiB.
+const MAX_OWN: usize = 1 << 11;
+
 /// The place of an address in its page.
 fn within(address: u64) -> usize {
     usize::try_from(address % PAGE).unwrap_or(0)
@@ -55,8 +60,9 @@ impl Page {
     /// Values that overlap these bytes are no longer whole.
     fn drop_terms(&mut self, start: u64, end: u64) {
         let starts = start.saturating_sub(7)..end;
-        let overlaps =
-            |(own, (length, _)): &(&u64, &(u32, Lane))| *own + u64::from(*length) > start;
+        let overlaps = |(own, (length, _)): &(&u64, &(u32, Lane))| {
+            start.saturating_sub(**own) < u64::from(*length)
+        };
         let all = self.terms.range(starts).filter(overlaps).map(|(own, _)| *own);
         for own in all.collect::<Vec<_>>() {
             self.terms.remove(&own);
@@ -65,19 +71,33 @@ impl Page {
 }
 
 /// A state space.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pages: HashMap<u64, Page>,
     segments: Vec<Segment>,
     /// Nothing is known but what was written since: where the write came from that may have gone anywhere.
     forgotten: Option<Origin>,
+    /// Pages that are kept.
+    limit: usize,
+}
+
+impl Default for Memory {
+    /// Shared memory, or the local memory of a thread.
+    fn default() -> Self {
+        Self { pages: HashMap::new(), segments: Vec::new(), forgotten: None, limit: MAX_OWN }
+    }
 }
 
 impl Memory {
-    /// A space with these contents; segments do not overlap.
+    /// Global memory with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        Self { pages: HashMap::new(), segments, forgotten: None }
+        Self { pages: HashMap::new(), segments, forgotten: None, limit: MAX_GLOBAL }
+    }
+
+    /// Pages that something was written to.
+    pub(super) fn pages(&self) -> usize {
+        self.pages.len()
     }
 
     /// The segment that holds an address.
@@ -163,6 +183,10 @@ impl Memory {
     /// Writes `size` bytes, at most 8.
     pub(super) fn store(&mut self, address: u64, size: u32, value: Lane) {
         let end = address.saturating_add(u64::from(size));
+        // A store touches two pages at most.
+        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&(address / PAGE)) {
+            self.forget(Origin::Unkept);
+        }
         for within in [address, end.saturating_sub(1)] {
             self.page(within).drop_terms(address, end);
         }
@@ -212,6 +236,30 @@ mod tests {
         memory.store(18, 1, Lane::known(0));
         let mixed = memory.load(16, 4, NOWHERE, &mut terms).term.unwrap();
         assert!(!terms.is_stable(mixed));
+    }
+
+    #[test]
+    fn the_address_space_has_an_end() {
+        let mut terms = Terms::new();
+        let open = Lane { bits: 0, term: Some(terms.initial(Origin::Argument(2), 0, 8)) };
+        let mut memory = Memory::default();
+        memory.store(u64::MAX - 7, 8, open);
+        memory.store(u64::MAX - 3, 4, Lane::known(9));
+        assert_eq!(memory.load(u64::MAX - 3, 4, NOWHERE, &mut terms), Lane::known(9));
+        assert_ne!(memory.load(u64::MAX - 7, 8, NOWHERE, &mut terms), open);
+    }
+
+    #[test]
+    fn what_is_not_kept_is_open() {
+        let mut terms = Terms::new();
+        let mut memory = Memory::default();
+        for page in 0..2 * MAX_OWN as u64 {
+            memory.store(page * PAGE, 4, Lane::known(page));
+        }
+        assert!(memory.pages() <= MAX_OWN);
+        assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut terms).term, None);
+        let lost = memory.load(0, 4, NOWHERE, &mut terms).term.unwrap();
+        assert_eq!(terms.origin(lost), Some(Origin::Unkept));
     }
 
     #[test]

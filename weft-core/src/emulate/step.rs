@@ -16,7 +16,9 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
-        self.spend(u64::from(block.end.0 - block.first.0) + 1, block.place)?;
+        let instructions = u64::from(block.end.0 - block.first.0) + 1;
+        self.run.warp_instructions += instructions;
+        self.spend(instructions, block.place)?;
         self.rest(warp, Front { block: id, lanes }, None)
     }
 

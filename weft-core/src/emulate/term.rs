@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
+use super::machine::MAX_INSTRUCTIONS;
 use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::split::Splits;
@@ -115,6 +116,8 @@ pub struct Terms {
     pub(super) contention: Contention,
     /// Open conditions that are decided.
     pub splits: Splits,
+    /// Instructions of the runs so far.
+    pub(super) spent: u64,
     /// Extensions to which a number was added before they were extended, as if sums did not wrap.
     wrapping: HashSet<TermId>,
     /// Whether an operation took such an extension for one whose number was added behind it.
@@ -124,6 +127,9 @@ pub struct Terms {
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
 /// stay together by it.
 const MAX_TERMS: usize = 1 << 21;
+
+/// Unknowns in one sum; of more nothing is known.
+const MAX_ATOMS: usize = 32;
 
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -150,6 +156,11 @@ impl Terms {
     /// None yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// None yet, for runs of so many instructions together, at most 2^29.
+    pub fn within(instructions: u64) -> Self {
+        Self { spent: MAX_INSTRUCTIONS.saturating_sub(instructions), ..Self::default() }
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {
@@ -422,6 +433,7 @@ impl Terms {
         match (atoms.as_slice(), drift) {
             ([], 0) => return None,
             (_, 1) => return Some(self.any(origin, region)),
+            (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
             (&[(atom, 1)], 0) if self.get(atom)?.bits == bits => return Some(atom),
             _ => {}
         }

@@ -118,7 +118,9 @@ impl Tickets {
         let (is_global, cta, first) = at;
         let from = (is_global, cta, first.saturating_sub(WIDEST));
         let to = (is_global, cta, first.saturating_add(u64::from(bytes)));
-        let overlaps = |(own, counter): &(&At, &Counter)| own.2 + u64::from(counter.bytes) > first;
+        let overlaps = |(own, counter): &(&At, &Counter)| {
+            own.2.saturating_add(u64::from(counter.bytes)) > first
+        };
         self.counters.range(from..to).filter(overlaps).map(|(own, _)| *own).collect()
     }
 

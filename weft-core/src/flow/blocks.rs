@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{LinkErrorKind, MAX_LINES};
+use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
 use super::link::{Linked, RoutineId};
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
 use super::routine::{self, Node, Routine};
@@ -16,12 +16,12 @@ use super::routine::{self, Node, Routine};
 /// Builds the program.
 ///
 /// # Errors
-/// Too many blocks.
+/// Too many blocks, or loops within loops.
 pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
     let mut routines = Vec::with_capacity(linked.functions.len());
     // Callees come before their callers, the kernel last.
     for function in linked.functions {
-        let routine = routine::build(function, &routines);
+        let routine = routine::build(function, &routines)?;
         routines.push(routine);
     }
     let kernel = RoutineId(routines.len() - 1);
@@ -34,7 +34,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
     let last = id(size);
     let mut blocks = Vec::with_capacity(size + 1);
     let outermost = Path { routine: kernel, first: 0, back: last, last, loops: &[] };
-    expansion.lay_out(outermost, &mut blocks);
+    expansion.lay_out(outermost, &mut blocks)?;
     blocks.push(Block {
         first: pc(code.len()),
         end: pc(code.len()),
@@ -152,11 +152,14 @@ impl<'r> Expansion<'r> {
         }
     }
 
-    fn lay_out(&self, path: Path<'_>, blocks: &mut Vec<Block>) {
+    fn lay_out(&self, path: Path<'_>, blocks: &mut Vec<Block>) -> Result<(), LinkErrorKind> {
         let Path { routine, .. } = path;
         for (node, code) in self.routines[routine.0].nodes.iter().zip(&self.code[routine.0]) {
             let block = self.block(&path, node, *code);
             let loops = block.loops.clone();
+            if loops.len() > MAX_NESTING {
+                return Err(LinkErrorKind::Nesting);
+            }
             let Some(routine) = node.callee else {
                 blocks.push(block);
                 continue;
@@ -170,8 +173,9 @@ impl<'r> Expansion<'r> {
             let terminator = Terminator::Goto(entry);
             let passed = Some(entry);
             blocks.push(Block { terminator, post_dominator: passed, merge: passed, ..block });
-            self.lay_out(Path { routine, first, back, last: path.last, loops: &loops }, blocks);
+            self.lay_out(Path { routine, first, back, last: path.last, loops: &loops }, blocks)?;
         }
+        Ok(())
     }
 
     fn block(&self, path: &Path<'_>, node: &Node, (first, end): (Pc, Pc)) -> Block {

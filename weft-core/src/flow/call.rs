@@ -26,10 +26,10 @@ impl<'m> Linker<'m> {
             return Err(self.bad_operand(instruction, "a function's name"));
         };
         let name = self.module.name(*callee);
-        if self.functions.contains_key(name) {
+        if self.functions.get(name).is_some() {
             return self.call_of(frame, instruction, &call, name, condition, place);
         }
-        let (scopes, functions) = (&frame.scopes, &self.functions);
+        let (scopes, functions) = (&frame.scopes, self.functions);
         let names = Names { module: self.module, body: frame.body, scopes, functions };
         match frame.definitions.targets(names, frame.scope, &call) {
             Some(targets) => self.unless(condition, place, instruction.span, |linker| {
@@ -58,7 +58,7 @@ impl<'m> Linker<'m> {
         let mut index = Operand::Constant(targets.len() as u64);
         let mut labels = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter().enumerate().rev() {
-            let own = self.functions.get(target).map_or(0, |own| operands::function_address(own));
+            let own = self.functions.get(target).map_or(0, operands::function_address);
             let (is_it, next) = (self.new_register(), self.new_register());
             let compared = [address, Operand::Constant(own)];
             self.push(Line::Instr(computed(is_equal, is_it, &compared, place)), span)?;
@@ -99,7 +99,7 @@ impl<'m> Linker<'m> {
         let arguments = names(call.arguments);
         let shares = names(call.results).iter().any(|result| arguments.contains(result));
         let is_linkable = !shares && !self.is_recursive(name) && self.stack.len() < MAX_CALLS;
-        let function = self.functions.get(name).copied().filter(|_| is_linkable);
+        let function = self.functions.get(name).filter(|_| is_linkable);
         match function {
             Some(function) if function.body.is_some() => {
                 self.unless(condition, place, instruction.span, |linker| {

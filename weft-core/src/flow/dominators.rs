@@ -53,6 +53,48 @@ pub(super) fn immediate_dominators(successors: &[Vec<usize>], entry: usize) -> V
     dominators
 }
 
+/// Which nodes dominate which, told at once.
+#[derive(Clone, Debug)]
+pub(super) struct Dominance {
+    /// By node: when a walk over the tree of dominators comes to it and when it leaves it; `None`: it is not reached.
+    visits: Vec<Option<(usize, usize)>>,
+}
+
+impl Dominance {
+    /// Of the nodes reachable from `entry`.
+    pub(super) fn of(successors: &[Vec<usize>], entry: usize) -> Self {
+        let mut below = vec![Vec::new(); successors.len()];
+        for (node, above) in immediate_dominators(successors, entry).into_iter().enumerate() {
+            if let Some(above) = above {
+                below[above].push(node);
+            }
+        }
+        let mut visits = vec![None; successors.len()];
+        let mut clock = 0;
+        let mut stack = vec![(entry, 0)];
+        while let Some((node, next)) = stack.last_mut() {
+            let (came, _) = *visits[*node].get_or_insert((clock, clock));
+            clock += 1;
+            if let Some(&under) = below[*node].get(*next) {
+                *next += 1;
+                stack.push((under, 0));
+            } else {
+                visits[*node] = Some((came, clock));
+                stack.pop();
+            }
+        }
+        Self { visits }
+    }
+
+    /// Whether every path to `b` passes `a`; a node dominates itself. False for what is not reached.
+    pub(super) fn dominates(&self, a: usize, b: usize) -> bool {
+        match (self.visits[a], self.visits[b]) {
+            (Some((came, left)), Some((inner, _))) => came <= inner && inner < left,
+            _ => false,
+        }
+    }
+}
+
 /// A depth-first search, its nodes numbered as it comes to them.
 struct Tree {
     /// By number.

@@ -5,6 +5,12 @@ use crate::ptx::Span;
 /// Lines of linked code, so that calls of calls of calls end.
 pub(super) const MAX_LINES: usize = 1_000_000;
 
+/// Loops within loops, each with its callers' loops around it: a block keeps a record for each.
+pub(super) const MAX_NESTING: usize = 128;
+
+/// Bytes of a kernel's parameters (PTX ISA §5.1.6.1).
+pub(super) const MAX_PARAMETERS: u64 = 32764;
+
 /// Why a kernel cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkErrorKind {
@@ -25,8 +31,14 @@ pub enum LinkErrorKind {
     /// A variable beyond its state space.
     #[error("`{0}` does not fit into its state space")]
     Layout(String),
+    /// Too many loops within loops.
+    #[error("more than {MAX_NESTING} loops within each other")]
+    Nesting,
+    /// Too many or too large parameters.
+    #[error("the parameters take more than {MAX_PARAMETERS} bytes")]
+    Parameters,
     /// Too much code.
-    #[error("more than {MAX_LINES} instructions once device functions are linked in")]
+    #[error("more than {MAX_LINES} instructions and labels once device functions are linked in")]
     Size,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Names<'t, 'm> {
     pub(super) module: &'m Module,
     pub(super) body: &'m Body,
     pub(super) scopes: &'t Scopes<'m>,
-    pub(super) functions: &'t Functions<'m>,
+    pub(super) functions: Functions<'m>,
 }
 
 impl<'m> Definitions<'m> {
@@ -37,7 +37,7 @@ impl<'m> Definitions<'m> {
         let is_indirect = |(_, instruction): &(Scope, &'m Instruction)| {
             Call::of(names.module, names.body, instruction)
                 .and_then(|call| call.callee.name())
-                .is_some_and(|callee| !names.functions.contains_key(names.module.name(callee)))
+                .is_some_and(|callee| names.functions.get(names.module.name(callee)).is_none())
         };
         let mut own = Self::default();
         if !instructions(names.body).any(|at| is_indirect(&at)) {
@@ -83,19 +83,19 @@ impl<'m> Definitions<'m> {
         if let Some(Operand::Name(list)) = call.list
             && let Some((_, listed)) = names.scopes.targets(scope, names.module.name(*list))
         {
-            let is_known = listed.iter().all(|name| names.functions.contains_key(name));
+            let is_known = listed.iter().all(|name| names.functions.get(name).is_some());
             return is_known.then(|| listed.to_vec());
         }
         let Operand::Name(register) = call.callee else { return None };
         let mut work = vec![names.register(scope, *register)?];
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        let (mut seen, mut known, mut found) = (HashSet::new(), HashSet::new(), Vec::new());
         while let Some(register) = work.pop() {
             if !seen.insert(register) {
                 continue;
             }
             for source in self.sources.get(&register)? {
                 match source {
-                    Source::Function(name) if found.contains(name) => {}
+                    Source::Function(name) if !known.insert(*name) => {}
                     Source::Function(name) => found.push(*name),
                     Source::Register(scope, name) => work.push((*scope, name)),
                     Source::Other => return None,
@@ -121,7 +121,7 @@ impl<'m> Names<'_, 'm> {
         let text = self.module.name(*name);
         match (self.register(scope, *name), self.scopes.find(scope, text)) {
             (Some((scope, name)), _) => Source::Register(scope, name),
-            (None, None) if self.functions.contains_key(text) => Source::Function(text),
+            (None, None) if self.functions.get(text).is_some() => Source::Function(text),
             _ => Source::Other,
         }
     }

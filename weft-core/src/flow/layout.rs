@@ -82,6 +82,11 @@ impl Layout {
         address
     }
 
+    /// Bytes of the kernel's parameters so far.
+    pub(super) const fn parameters(&self) -> u64 {
+        self.param
+    }
+
     /// The next parameter of the kernel.
     pub(super) fn param(&mut self, module: &Module, variable: &Variable) -> Param {
         let offset = align(self.param, u64::from(variable.alignment().max(1)));

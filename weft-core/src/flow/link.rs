@@ -4,10 +4,10 @@
 //! copied. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
 //! whose targets are not known, recursive calls and calls of functions without a body stay, as open operations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::error::{LinkError, LinkErrorKind, MAX_LINES, undeclared};
+use super::error::{LinkError, LinkErrorKind, MAX_LINES, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
 use super::layout::Layout;
 use super::program::{Condition, Instr, Operand, Param, Place, PlaceId, Reg, Symbol};
@@ -45,8 +45,20 @@ pub(super) struct LinkedFunction {
     pub(super) ret: Option<Label>,
 }
 
-/// By name; of several declarations the one with a body.
-pub(super) type Functions<'m> = HashMap<&'m str, &'m Function>;
+/// The functions of a module by name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Functions<'m>(&'m Module);
+
+impl<'m> Functions<'m> {
+    pub(super) fn get(self, name: &str) -> Option<&'m Function> {
+        self.0.function(name)
+    }
+
+    /// Whether there is one of this name, and the name as the module has it.
+    pub(super) fn name(self, name: &str) -> Option<&'m str> {
+        self.get(name).map(|own| self.0.name(own.name))
+    }
+}
 
 /// Everything the linker found.
 #[derive(Debug)]
@@ -95,7 +107,6 @@ pub(super) struct Frame<'m> {
 pub(super) struct Linker<'m> {
     pub(super) module: &'m Module,
     pub(super) functions: Functions<'m>,
-    pub(super) variables: HashMap<&'m str, &'m Variable>,
     pub(super) layout: Layout,
     statics: HashMap<Span, u64>,
     pub(super) linked: Linked,
@@ -120,12 +131,16 @@ pub(super) fn link(
 ) -> Result<Linked, LinkError> {
     let mut linker = Linker::new(module);
     linker.place_statics(kernel)?;
-    linker.sharing = Sharing::plan(module, &linker.functions, kernel, growth);
+    linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
     let mut bound = HashMap::new();
     for variable in &kernel.params {
         let param = linker.layout.param(module, variable);
         bound.insert(module.name(variable.name), Bound::Memory(Space::Param, param.offset));
         linker.linked.params.push(param);
+        if linker.layout.parameters() > MAX_PARAMETERS {
+            let (kind, span) = (LinkErrorKind::Parameters, variable.name);
+            return Err(LinkError { kind, span });
+        }
     }
     linker.function(kernel, bound, Vec::new(), None)?;
     let mut linked = linker.linked;
@@ -137,21 +152,9 @@ pub(super) fn link(
 
 impl<'m> Linker<'m> {
     fn new(module: &'m Module) -> Self {
-        let mut functions = HashMap::new();
-        for function in &module.functions {
-            let slot = functions.entry(module.name(function.name)).or_insert(function);
-            if slot.body.is_none() {
-                *slot = function;
-            }
-        }
         Self {
             module,
-            functions,
-            variables: module
-                .variables
-                .iter()
-                .map(|variable| (module.name(variable.name), variable))
-                .collect(),
+            functions: Functions(module),
             layout: Layout::new(),
             statics: HashMap::new(),
             linked: Linked {
@@ -177,7 +180,7 @@ impl<'m> Linker<'m> {
     /// memory behind them.
     fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
         let mut used = Vec::new();
-        let mut seen = vec![self.module.name(kernel.name)];
+        let mut seen = HashSet::from([self.module.name(kernel.name)]);
         let mut work = vec![kernel];
         while let Some(function) = work.pop() {
             let Some(body) = &function.body else { continue };
@@ -195,13 +198,12 @@ impl<'m> Linker<'m> {
             let named = body.operands.iter().filter_map(ptx::Operand::name);
             for name in named.chain(listed.copied()) {
                 let name = self.module.name(name);
-                if let Some(variable) = self.variables.get(name) {
+                if let Some(variable) = self.module.variable(name) {
                     used.push(variable);
                 }
                 if let Some(callee) = self.functions.get(name)
-                    && !seen.contains(&name)
+                    && seen.insert(name)
                 {
-                    seen.push(name);
                     work.push(callee);
                 }
             }
@@ -255,17 +257,21 @@ impl<'m> Linker<'m> {
     }
 
     pub(super) fn push(&mut self, line: Line, span: Span) -> Result<(), LinkError> {
-        if self.count >= MAX_LINES {
+        // A switch counts with its targets: many may share one list.
+        self.count += if let Line::Switch { targets, .. } = &line { targets.len() } else { 1 };
+        if self.count > MAX_LINES {
             return Err(LinkError { kind: LinkErrorKind::Size, span });
         }
-        self.count += 1;
         self.lines.push(line);
         Ok(())
     }
 
     fn place_id(&mut self, frame: &Frame<'m>, span: Span) -> PlaceId {
+        /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
+        const MAX_SOURCE: usize = 64;
         let mut source = frame.source.clone();
         source.extend(&frame.callers);
+        source.truncate(MAX_SOURCE);
         let place = Place { span, source };
         if let Some(&id) = self.place_ids.get(&place) {
             return id;
@@ -286,8 +292,7 @@ impl<'m> Linker<'m> {
         let Some(body) = &function.body else { return Ok(()) };
         self.stack.push(self.module.name(function.name));
         let scopes = Scopes::collect(self.module, &body.statements);
-        let names =
-            Names { module: self.module, body, scopes: &scopes, functions: &self.functions };
+        let names = Names { module: self.module, body, scopes: &scopes, functions: self.functions };
         let definitions = Definitions::of(names);
         let variables = self.passed(body, &scopes)?;
         let mut frame = Frame {

@@ -1,6 +1,7 @@
 //! Natural loops and how they nest.
 
-use super::dominators::{immediate_dominators, post_order, reversed};
+use super::dominators::{Dominance, post_order, reversed};
+use super::error::{LinkErrorKind, MAX_NESTING};
 
 /// A natural loop: everything that reaches one of its back edges without passing its header.
 #[derive(Clone, Debug)]
@@ -24,13 +25,16 @@ pub(super) struct Loops {
 }
 
 /// Finds the loops reachable from `entry`.
-pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Loops {
+///
+/// # Errors
+/// Too many loops within loops.
+pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Result<Loops, LinkErrorKind> {
     let order = post_order(successors, entry);
     let mut number = vec![usize::MAX; successors.len()];
     for (at, &node) in order.iter().enumerate() {
         number[node] = at;
     }
-    let dominators = immediate_dominators(successors, entry);
+    let dominance = Dominance::of(successors, entry);
     let predecessors = reversed(successors);
     let mut found = Loops {
         all: Vec::new(),
@@ -43,17 +47,17 @@ pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Loops {
         let mut latches = Vec::new();
         for &from in predecessors[header].iter().filter(|&&from| number[from] <= number[header]) {
             found.retreating.push((from, header));
-            if std::iter::successors(Some(from), |&at| dominators[at]).any(|at| at == header) {
+            if dominance.dominates(header, from) {
                 latches.push(from);
             } else {
                 found.is_irreducible = true;
             }
         }
         if !latches.is_empty() {
-            found.add(header, latches, &predecessors);
+            found.add(header, latches, &predecessors)?;
         }
     }
-    found
+    Ok(found)
 }
 
 impl Loops {
@@ -65,10 +69,18 @@ impl Loops {
         headers
     }
 
-    fn add(&mut self, header: usize, latches: Vec<usize>, predecessors: &[Vec<usize>]) {
+    fn add(
+        &mut self,
+        header: usize,
+        latches: Vec<usize>,
+        predecessors: &[Vec<usize>],
+    ) -> Result<(), LinkErrorKind> {
         let own = self.all.len();
         let parent = self.innermost[header];
         let depth = parent.map_or(1, |parent| self.all[parent].depth + 1);
+        if depth as usize > MAX_NESTING {
+            return Err(LinkErrorKind::Nesting);
+        }
         self.all.push(Loop { header, parent, depth });
         self.innermost[header] = Some(own);
         let mut work = latches;
@@ -78,5 +90,6 @@ impl Loops {
                 work.extend(&predecessors[node]);
             }
         }
+        Ok(())
     }
 }

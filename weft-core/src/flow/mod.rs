@@ -5,6 +5,7 @@ mod blocks;
 mod call;
 mod dominators;
 mod error;
+mod fixpoint;
 mod indirect;
 mod layout;
 mod link;
@@ -21,6 +22,7 @@ mod sort;
 mod steps;
 
 pub use error::{LinkError, LinkErrorKind};
+pub(crate) use fixpoint::settle;
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
 pub use program::{

@@ -251,7 +251,7 @@ impl<'m> Linker<'m> {
             Some((_, Declared::Label)) => return Ok(Meaning::Opaque),
             None => {}
         }
-        if let Some(variable) = self.variables.get(text).copied() {
+        if let Some(variable) = self.module.variable(text) {
             let (space, address) = self.locate(frame, variable)?;
             return Ok(Meaning::Address(space, address));
         }

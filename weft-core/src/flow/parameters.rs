@@ -4,7 +4,7 @@
 //! §5.1.6.2). Where that holds, nothing else needs the variable between them, and a function that is not called while it
 //! runs already can have its parameters and results at one address for all calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::indirect::Names;
 use super::scope::{Declared, Scope};
@@ -30,9 +30,9 @@ pub(super) type Uses = HashMap<Span, Vec<Use>>;
 /// The uses of a body's variables for parameters.
 pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
     let mut uses = Uses::new();
-    let formals: Vec<_> =
-        function.params.iter().chain(&function.returns).map(|own| own.name).collect();
-    let is_formal = |name: &str| formals.iter().any(|own| names.module.name(*own) == name);
+    let formals = function.params.iter().chain(&function.returns);
+    let formals: HashSet<_> = formals.map(|own| names.module.name(own.name)).collect();
+    let is_formal = |name: &str| formals.contains(name);
     let (mut piece, mut scopes, mut opened) = (0, vec![0], 0);
     for statement in &names.body.statements {
         let instruction = match statement {

@@ -48,7 +48,7 @@ fn fields(program: &Program) -> Vec<Field> {
         for offset in loaded(instr) {
             let holds = |param: &super::Param| {
                 let end = param.offset.saturating_add(param.size);
-                !param.is_scalar && param.offset <= offset && offset + 8 <= end
+                !param.is_scalar && param.offset <= offset && offset.saturating_add(8) <= end
             };
             let overlaps = |field: &Field| field.offset.abs_diff(offset) < 8;
             if let Some(param) = program.params.iter().position(holds)
@@ -107,21 +107,18 @@ fn is_to_global(instr: &Instr) -> bool {
 
 fn origins(program: &Program) -> Vec<Holds> {
     let mut origins = vec![Holds::Nothing; program.registers as usize];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for instr in &program.code {
-            for (at, dest) in instr.dests.iter().enumerate() {
-                let Some(dest) = dest else { continue };
-                let new = origin(program, instr, at, &origins);
-                let joined = origins[dest.index()].join(new);
-                if joined != origins[dest.index()] {
-                    origins[dest.index()] = joined;
-                    changed = true;
-                }
-            }
+    super::settle(program, |at| {
+        let instr = &program.code[at];
+        let mut changed = false;
+        for (at, dest) in instr.dests.iter().enumerate() {
+            let Some(dest) = dest else { continue };
+            let new = origin(program, instr, at, &origins);
+            let joined = origins[dest.index()].join(new);
+            changed |= joined != origins[dest.index()];
+            origins[dest.index()] = joined;
         }
-    }
+        changed
+    });
     origins
 }
 

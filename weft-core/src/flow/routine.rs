@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::dominators::{immediate_dominators, post_order, reversed};
+use super::error::LinkErrorKind;
 use super::link::{Label, Line, LinkedFunction, RoutineId};
 use super::loops::{self, Loops};
 use super::program::{BlockId, Condition, Instr, Operand, PlaceId, Terminator};
@@ -75,7 +76,13 @@ enum RawEnd {
 }
 
 /// Cuts a function into blocks. The routines it calls are in `routines`.
-pub(super) fn build(function: LinkedFunction, routines: &[Routine]) -> Routine {
+///
+/// # Errors
+/// Too many loops within loops.
+pub(super) fn build(
+    function: LinkedFunction,
+    routines: &[Routine],
+) -> Result<Routine, LinkErrorKind> {
     let (mut raw, labels) = split(function.lines);
     let (back, last) = (raw.len(), raw.len() + 1);
     let label = |label: &Label| match labels.get(label) {
@@ -110,7 +117,7 @@ pub(super) fn build(function: LinkedFunction, routines: &[Routine]) -> Routine {
     for graph in [&mut successors, &mut untrapped] {
         graph.extend([vec![last], Vec::new()]);
     }
-    let shape = Shape::of(successors, &untrapped, back);
+    let shape = Shape::of(successors, &untrapped, back)?;
     let mut nodes = Vec::with_capacity(shape.order.len());
     for &at in &shape.order {
         let Raw { instrs, end, place } = std::mem::take(&mut raw[at]);
@@ -129,13 +136,13 @@ pub(super) fn build(function: LinkedFunction, routines: &[Routine]) -> Routine {
             comes_back: shape.ways.comes_back[at],
         });
     }
-    Routine {
+    Ok(Routine {
         nodes,
         entry: shape.number[0],
         outcome: shape.ways.outcome,
         untrapped: shape.untrapped.outcome,
         is_irreducible: shape.loops.is_irreducible,
-    }
+    })
 }
 
 /// What a function's graph says about its blocks.
@@ -151,8 +158,12 @@ struct Shape {
 
 impl Shape {
     /// Of a graph whose last two nodes are the way back and the end, and of the same without traps.
-    fn of(successors: Vec<Vec<usize>>, untrapped: &[Vec<usize>], back: usize) -> Self {
-        let loops = loops::find(&successors, 0);
+    fn of(
+        successors: Vec<Vec<usize>>,
+        untrapped: &[Vec<usize>],
+        back: usize,
+    ) -> Result<Self, LinkErrorKind> {
+        let loops = loops::find(&successors, 0)?;
         let mut reachable = post_order(&successors, 0);
         reachable.sort_unstable();
         let mut order = sort::order(&successors, &reachable, &loops);
@@ -163,7 +174,7 @@ impl Shape {
         }
         let ways = Ways::of(&successors, &loops.retreating, back);
         let untrapped = Ways::of(untrapped, &loops.retreating, back);
-        Self { successors, loops, order, number, ways, untrapped }
+        Ok(Self { successors, loops, order, number, ways, untrapped })
     }
 
     /// Where threads that do not trap pass next.

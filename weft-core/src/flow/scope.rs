@@ -19,6 +19,8 @@ pub(super) enum Declared<'m> {
 #[derive(Debug, Default)]
 pub(super) struct Scopes<'m> {
     parents: Vec<Option<Scope>>,
+    /// Whether a scope declares anything.
+    declares: Vec<bool>,
     names: HashMap<(Scope, &'m str), Declared<'m>>,
     ranges: HashMap<(Scope, &'m str), u32>,
     targets: HashMap<(Scope, &'m str), Vec<&'m str>>,
@@ -27,17 +29,19 @@ pub(super) struct Scopes<'m> {
 impl<'m> Scopes<'m> {
     /// Collects all declarations; labels may be used before they stand.
     pub(super) fn collect(module: &'m Module, statements: &'m [Statement]) -> Self {
-        let mut scopes = Self { parents: vec![None], ..Self::default() };
+        let mut scopes = Self { parents: vec![None], declares: vec![false], ..Self::default() };
         let mut current = 0;
         for statement in statements {
             match statement {
                 Statement::Open => {
                     scopes.parents.push(Some(current));
+                    scopes.declares.push(false);
                     current = scopes.parents.len() - 1;
                 }
                 Statement::Close => current = scopes.parents[current].unwrap_or(0),
                 Statement::Variable(variable) => scopes.declare(module, current, variable),
                 Statement::Label(name) => {
+                    scopes.declares[current] = true;
                     scopes.names.insert((current, module.name(*name)), Declared::Label);
                 }
                 Statement::Targets(name, targets) => {
@@ -52,6 +56,7 @@ impl<'m> Scopes<'m> {
 
     pub(super) fn declare(&mut self, module: &'m Module, scope: Scope, variable: &'m Variable) {
         let name = module.name(variable.name);
+        self.declares[scope] = true;
         match (variable.space, variable.range) {
             (crate::ptx::Space::Register, Some(count)) => {
                 self.ranges.insert((scope, name), count);
@@ -71,16 +76,19 @@ impl<'m> Scopes<'m> {
 
     /// The innermost declaration of a name and its scope.
     pub(super) fn find(&self, from: Scope, name: &str) -> Option<(Scope, Declared<'m>)> {
-        self.outward(from).find_map(|scope| {
+        self.outward(from).filter(|scope| self.declares[*scope]).find_map(|scope| {
             let exact = self.names.get(&(scope, name)).copied();
             exact.or_else(|| self.in_range(scope, name)).map(|declared| (scope, declared))
         })
     }
 
     fn in_range(&self, scope: Scope, name: &str) -> Option<Declared<'m>> {
+        /// Digits of the largest number of a range.
+        const DIGITS: usize = 10;
         let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let first = prefix.len().max(name.len().saturating_sub(DIGITS));
         // `%r1<4>` declares `%r10` to `%r13`: every split of the digits may be meant.
-        (prefix.len()..name.len()).find_map(|at| {
+        (first..name.len()).find_map(|at| {
             let count = *self.ranges.get(&(scope, name.get(..at)?))?;
             let digits = name.get(at..)?;
             let is_plain = digits == "0" || !digits.starts_with('0');

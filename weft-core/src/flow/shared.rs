@@ -98,13 +98,13 @@ impl<'m> Linker<'m> {
             let Some(callee) = call.callee.name() else { continue };
             let name = self.module.name(callee);
             let is_shared = self.sharing.as_ref().is_some_and(|sharing| sharing.is_shared(name));
-            let Some(function) = self.functions.get(name).copied().filter(|_| is_shared) else {
+            let Some(function) = self.functions.get(name).filter(|_| is_shared) else {
                 continue;
             };
             let formals = self.formals(function)?;
             let params = formals.params.iter().zip(call.arguments);
             let returns = formals.returns.iter().zip(call.results);
-            let names = Names { module: self.module, body, scopes, functions: &self.functions };
+            let names = Names { module: self.module, body, scopes, functions: self.functions };
             for (own, given) in params.chain(returns) {
                 if let (Bound::Memory(_, at), Some(variable)) =
                     (own, variable_of(names, scope, given))

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::error::MAX_LINES;
 use super::indirect::{Definitions, Names};
 use super::link::Functions;
 use super::parameters;
@@ -45,7 +46,7 @@ impl<'m> Sharing<'m> {
     /// Counts what inlining would make of a kernel; `None` if that is not too much.
     pub(super) fn plan(
         module: &'m Module,
-        functions: &Functions<'m>,
+        functions: Functions<'m>,
         kernel: &'m Function,
         growth: Growth,
     ) -> Option<Self> {
@@ -93,7 +94,7 @@ struct Visit<'m> {
 }
 
 impl<'m> CallGraph<'m> {
-    fn of(module: &'m Module, functions: &Functions<'m>, kernel: &'m Function) -> Self {
+    fn of(module: &'m Module, functions: Functions<'m>, kernel: &'m Function) -> Self {
         let mut graph = Self::default();
         let mut done: HashMap<&str, (u64, usize)> = HashMap::new();
         let mut stack = vec![graph.visit(module, functions, kernel)];
@@ -126,7 +127,7 @@ impl<'m> CallGraph<'m> {
     fn visit(
         &mut self,
         module: &'m Module,
-        functions: &Functions<'m>,
+        functions: Functions<'m>,
         function: &'m Function,
     ) -> Visit<'m> {
         let mut callees = Vec::new();
@@ -139,6 +140,10 @@ impl<'m> CallGraph<'m> {
             let uses = parameters::uses(names, function);
             for (scope, instruction) in instructions(body) {
                 let Some(call) = Call::of(module, body, instruction) else { continue };
+                // More will not be linked in: each callee of a call is a line at least.
+                if callees.len() > MAX_LINES {
+                    break;
+                }
                 for callee in call.callees(names, &definitions, scope) {
                     let calls = self.calls.entry(callee).or_insert((0, true));
                     calls.0 += 1;
@@ -194,8 +199,8 @@ impl<'m> Call<'m> {
         scope: Scope,
     ) -> Vec<&'m str> {
         let direct = self.callee.name().map(|callee| names.module.name(callee));
-        let callees = match direct.and_then(|callee| names.functions.get_key_value(callee)) {
-            Some((name, _)) => vec![*name],
+        let callees = match direct.and_then(|callee| names.functions.name(callee)) {
+            Some(name) => vec![name],
             None => definitions.targets(names, scope, self).unwrap_or_default(),
         };
         let has_body =

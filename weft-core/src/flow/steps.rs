@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::dominators::immediate_dominators;
+use super::dominators::Dominance;
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -60,7 +60,7 @@ struct At {
 
 /// Which blocks dominate which.
 struct Graph {
-    dominators: Vec<Option<usize>>,
+    dominance: Dominance,
 }
 
 impl Graph {
@@ -69,7 +69,7 @@ impl Graph {
             block.terminator.successors().into_iter().map(BlockId::index).collect()
         };
         let graph: Vec<_> = program.blocks.iter().map(successors).collect();
-        Self { dominators: immediate_dominators(&graph, program.entry.index()) }
+        Self { dominance: Dominance::of(&graph, program.entry.index()) }
     }
 
     /// Whether every path to `b` passes `a` before.
@@ -79,8 +79,7 @@ impl Graph {
 
     /// Whether every path to the second block passes the first before.
     fn dominates(&self, first: usize, second: usize) -> bool {
-        std::iter::successors(self.dominators[second], |at| self.dominators[*at])
-            .any(|at| at == first)
+        first != second && self.dominance.dominates(first, second)
     }
 }
 
@@ -128,13 +127,11 @@ impl<'p> Inside<'p> {
         let &[only] = definitions else { return false };
         let blocks = &self.program.blocks;
         let own = only.block;
-        let is_latch = |(_, block): &(usize, &super::Block)| {
-            block.loops.contains(&header) && block.terminator.successors().contains(&header)
-        };
-        let passes = |(at, _)| at == own || self.graph.dominates(own, at);
+        let is_latch = |at: &BlockId| blocks[at.index()].terminator.successors().contains(&header);
+        let passes = |at: BlockId| at.index() == own || self.graph.dominates(own, at.index());
         self.program.code[only.pc.index()].guard.is_none()
             && blocks[own].loops.last() == Some(&header)
-            && blocks.iter().enumerate().filter(is_latch).all(passes)
+            && self.program.blocks_in(header).filter(is_latch).all(passes)
     }
 
     /// The atomic that returns what a definition defines.

@@ -27,12 +27,16 @@ pub(super) struct Token {
 }
 
 /// A place in the text, moving forward.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
-    at: usize,
+    /// Where the next token is looked for.
+    pub(super) at: usize,
     pub(super) errors: Vec<ReadError>,
 }
+
+/// Bytes of a name or of a string: findings repeat names. Compilers abbreviate longer ones.
+pub(super) const MAX_NAME: usize = 32 * 1024;
 
 const fn is_word_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'%')
@@ -123,7 +127,12 @@ impl<'a> Lexer<'a> {
         } else {
             self.punct()
         };
-        Token { kind, span: self.span_from(start) }
+        let span = self.span_from(start);
+        if matches!(kind, Kind::Word | Kind::Dot | Kind::String) && self.at - start > MAX_NAME {
+            let end = span.start + 1;
+            self.errors.push(ReadError { kind: ReadErrorKind::Name, span: Span { end, ..span } });
+        }
+        Token { kind, span }
     }
 
     fn number(&mut self) {

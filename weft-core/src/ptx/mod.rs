@@ -1,6 +1,7 @@
 //! PTX text to a [`Module`]: tokens, tree with spans, and the table of instructions.
 
 mod error;
+mod index;
 pub mod isa;
 mod lexer;
 mod literal;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::index::Index;
 use super::lexer::{Kind, Lexer, Token, line_starts};
 use super::literal::{self, Literal};
 use super::{Module, ReadError, ReadErrorKind, Span};
@@ -24,6 +25,7 @@ pub fn parse(text: &str) -> Module {
         functions: Vec::new(),
         files: Vec::new(),
         errors: Vec::new(),
+        index: Index::default(),
     };
     if u32::try_from(text.len()).is_err() {
         module.errors.push(ReadError { kind: ReadErrorKind::Size, span: Span::default() });
@@ -32,6 +34,7 @@ pub fn parse(text: &str) -> Module {
     let mut parser = Parser::new(text);
     parser.module(&mut module);
     module.errors = parser.lexer.errors;
+    module.index = Index::of(&module);
     module
 }
 
@@ -111,8 +114,18 @@ impl<'a> Parser<'a> {
         if self.token.kind == Kind::End {
             return self.error(ReadErrorKind::Truncated(expected), span);
         }
-        let found = self.word().chars().take(40).collect();
+        let found = self.start_of_word();
         self.error(ReadErrorKind::Expected { expected, found }, span)
+    }
+
+    /// As much of the token it stands at as a message can hold.
+    fn start_of_word(&self) -> String {
+        self.word().chars().take(40).collect()
+    }
+
+    fn bad_number(&mut self, span: Span) -> Recorded {
+        let number = self.start_of_word();
+        self.error(ReadErrorKind::Number(number), span)
     }
 
     /// An unsigned or signed whole number.
@@ -123,7 +136,7 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected("a number"));
         }
         let Some(Literal::Integer(value)) = literal::read(self.word()) else {
-            return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
+            return Err(self.bad_number(span));
         };
         self.advance();
         let value = value.cast_signed();
@@ -224,7 +237,7 @@ impl<'a> Parser<'a> {
         let parts = text
             .split_once('.')
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        let version = parts.ok_or_else(|| self.error(ReadErrorKind::Number(text.into()), span))?;
+        let version = parts.ok_or_else(|| self.bad_number(span))?;
         self.advance();
         Ok(version)
     }

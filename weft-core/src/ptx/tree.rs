@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::index::Index;
 use super::{Position, ReadError, Span};
 
 /// A module as read; never fails to exist, see `errors`.
@@ -28,6 +29,8 @@ pub struct Module {
     pub files: Vec<(u32, String)>,
     /// What could not be read.
     pub errors: Vec<ReadError>,
+    /// Of what was read: later changes are not seen by the look-ups below.
+    pub(super) index: Index,
 }
 
 impl Module {
@@ -55,12 +58,32 @@ impl Module {
 
     /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&Function> {
-        self.kernels().find(|kernel| self.name(kernel.name) == name)
+        self.function(name).filter(|own| own.is_kernel && own.body.is_some())
+    }
+
+    /// The function or kernel with this name; of several declarations the first with a body.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.get(self.index.function(name)?)
+    }
+
+    /// The variable at module scope with this name; of several declarations the last.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(self.index.variable(name)?)
+    }
+
+    /// A line of the text, counted from 1, without its line break.
+    pub fn line(&self, line: u32) -> Option<&str> {
+        let at = (line as usize).checked_sub(1)?;
+        let start = *self.lines.get(at)? as usize;
+        let end = self.lines.get(at + 1).map_or(self.text.len(), |next| *next as usize);
+        let line = self.text.get(start..end)?;
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
     /// The path that a `.loc` names by index.
     pub fn file(&self, index: u32) -> Option<&str> {
-        self.files.iter().find(|(own, _)| *own == index).map(|(_, path)| path.as_str())
+        self.files.get(self.index.file(index)?).map(|(_, path)| path.as_str())
     }
 }
 

@@ -152,10 +152,16 @@ impl History {
         terms: &Terms,
         pairs: &mut Pairs,
     ) {
+        if !pairs.compare(0) {
+            return;
+        }
         let space = access.space;
         let when = order.now(access.warp);
         for (byte, new) in records_of(access, cta, when, self.watched.of(space)) {
             let records = self.records.entry((space == Space::Global, byte)).or_default();
+            if !pairs.compare(records.len() + 1) {
+                return;
+            }
             let known = records.iter().position(|old| old.is_alike(&new));
             // The same access again, with nothing in between that the warp could have learnt from: nothing new.
             let is_repeated = |old: &Record| {
@@ -221,10 +227,16 @@ impl CtaHistory {
 
     /// A warp of a cta accesses: adds each pair that this access races with.
     pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
+        if !pairs.compare(0) {
+            return;
+        }
         for (byte, mut new) in
             records_of(access, cta, crate::order::Moment::default(), &self.watched)
         {
             let records = self.records.entry(byte).or_default();
+            if !pairs.compare(records.len() + 1) {
+                return;
+            }
             if records.len() >= MAX_VALUES {
                 new.stored = Stored::Unknown;
             }

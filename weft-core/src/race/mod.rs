@@ -21,5 +21,5 @@ pub use ctas::Ctas;
 pub use entry::{Conflict, conflict};
 pub use history::{CtaHistory, History, Watched};
 pub use open::OpenAccesses;
-pub use pairs::{Example, Pair, Pairs, Side};
+pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, Side};
 pub use shadow::{Shadow, Unwritten};

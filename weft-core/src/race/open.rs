@@ -15,6 +15,9 @@ use crate::ptx::Space;
 /// anywhere, or in a variable of global memory.
 type Place = (bool, Option<usize>);
 
+/// Accesses in one cell.
+const MAX_NOTED: usize = 1024;
+
 /// An access in the cell of its buffer.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
@@ -33,6 +36,8 @@ pub struct OpenAccesses {
     doubtful: BTreeSet<OpenAccess>,
     /// Whose accesses are apart.
     apart: BTreeSet<Queue>,
+    /// A cell holds more than can be compared: only the first look is left.
+    is_full: bool,
 }
 
 const fn meets(a: Place, b: Place) -> bool {
@@ -109,9 +114,19 @@ impl OpenAccesses {
     }
 
     fn note(&mut self, place: Place, new: Noted, order: &Order) {
-        let Some(cells) = &self.cells else { return };
+        let Some(cells) = self.cells.as_ref().filter(|_| !self.is_full) else { return };
         let mut doubtful = Vec::new();
-        for (_, noted) in cells.iter().filter(|(other, _)| meets(**other, place)) {
+        let met: Vec<_> = match place {
+            (is_global, Some(_)) => {
+                [place, (is_global, None)].iter().filter_map(|at| cells.get(at)).collect()
+            }
+            (is_global, None) => cells
+                .range((is_global, None)..)
+                .take_while(|((own, _), _)| *own == is_global)
+                .map(|(_, own)| own)
+                .collect(),
+        };
+        for noted in met {
             let is_doubtful = |old: &&Noted| {
                 (old.open.is_some() || new.open.is_some())
                     && !self.is_compared(old.compared, new.compared)
@@ -129,6 +144,7 @@ impl OpenAccesses {
             Some(old) => old.entry.lanes |= new.entry.lanes,
             None => cell.push(new),
         }
+        self.is_full = cell.len() > MAX_NOTED;
     }
 
     /// Whether some write at an open address may have gone to a place of shared memory; `None`: anywhere.
@@ -150,28 +166,42 @@ impl OpenAccesses {
 
     /// The open accesses that may conflict with another access, one an instruction. `ctas`: how many ctas ran.
     pub fn doubtful(&self, ctas: usize) -> Vec<OpenAccess> {
+        let classes = self.classes();
+        let mut known = BTreeMap::new();
+        let mut may_conflict = |access: &OpenAccess, same_cta| {
+            let own = (compared(access), access.kind);
+            *known.entry(own).or_insert_with(|| self.may_conflict(own, same_cta, &classes))
+        };
         let is_doubtful = |access: &&OpenAccess| match self.cells {
-            Some(_) => {
-                let between = access.is_global && ctas > 1 && self.may_conflict(access, false);
+            Some(_) if !self.is_full => {
+                let between = access.is_global && ctas > 1 && may_conflict(access, false);
                 self.doubtful.contains(access) || between
             }
-            None => self.may_conflict(access, ctas == 1),
+            _ => may_conflict(access, ctas == 1),
         };
         let mut doubtful: Vec<_> = self.open.iter().filter(is_doubtful).copied().collect();
         doubtful.dedup_by_key(|access| access.pc);
         doubtful
     }
 
+    /// All accesses by what decides whether they conflict: many instructions have few.
+    fn classes(&self) -> BTreeSet<(Compared, Kind)> {
+        let known = self.known.iter().map(|&(place, kind, root)| ((place, root, None), kind));
+        known.chain(self.open.iter().map(|open| (compared(open), open.kind))).collect()
+    }
+
     /// Without order: whether anything in the same place conflicts.
-    fn may_conflict(&self, access: &OpenAccess, same_cta: bool) -> bool {
-        let place = (access.is_global, access.region);
-        let conflicts = |other: Compared, kind: Kind| {
-            meets(other.0, place)
-                && !self.is_compared(other, compared(access))
-                && conflict(kind, access.kind, same_cta).is_some()
-        };
-        self.known.iter().any(|&(other, kind, root)| conflicts((other, root, None), kind))
-            || self.open.iter().any(|other| conflicts(compared(other), other.kind))
+    fn may_conflict(
+        &self,
+        (own, kind): (Compared, Kind),
+        same_cta: bool,
+        classes: &BTreeSet<(Compared, Kind)>,
+    ) -> bool {
+        classes.iter().any(|&(other, with)| {
+            meets(other.0, own.0)
+                && !self.is_compared(other, own)
+                && conflict(with, kind, same_cta).is_some()
+        })
     }
 }
 

@@ -59,13 +59,34 @@ pub struct Pair {
 /// Racing pairs of instructions by space.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    pairs: BTreeMap<(bool, Pc, Pc), Pair>,
+    all: BTreeMap<(bool, Pc, Pc), Pair>,
+    /// Accesses compared.
+    compared: u64,
+    is_cut: bool,
 }
 
+/// Pairs of instructions that are named.
+pub const MAX_PAIRS: usize = 1024;
+
+/// Comparisons of two accesses, each by up to 32 lanes, before the pass that explains names no more pairs.
+const MAX_COMPARED: u64 = 1 << 28;
+
 impl Pairs {
+    /// Whether there may be more pairs than are named, and more to say of those that are.
+    pub const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Counts comparisons; false if there were too many.
+    pub(super) fn compare(&mut self, count: usize) -> bool {
+        self.compared = self.compared.saturating_add(count as u64);
+        self.is_cut |= self.compared > MAX_COMPARED;
+        self.compared <= MAX_COMPARED
+    }
+
     /// All pairs: whether of global memory, and what is known, by instruction.
     pub fn iter(&self) -> impl Iterator<Item = (Space, &Pair)> {
-        self.pairs.iter().map(|((is_global, ..), pair)| {
+        self.all.iter().map(|((is_global, ..), pair)| {
             (if *is_global { Space::Global } else { Space::Shared }, pair)
         })
     }
@@ -83,7 +104,11 @@ impl Pairs {
         let lane = |lane: usize| Side { lane: u8::try_from(lane).unwrap_or(0), ..*first };
         let example = || Example { first: lane(before.trailing_zeros() as usize), second: *second };
         let key = (space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
-        let pair = self.pairs.entry(key).or_insert_with(|| Pair {
+        if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
+            self.is_cut = true;
+            return;
+        }
+        let pair = self.all.entry(key).or_insert_with(|| Pair {
             conflict,
             is_benign: true,
             example: example(),

@@ -88,11 +88,9 @@ fn is_row(base: u64, stride: u64, bytes: u64) -> bool {
 /// Lanes that access the same bytes.
 fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Row)) {
     let end = address.saturating_add(bytes);
-    let mut page = address / PAGE;
-    while page * PAGE < end {
+    for page in address / PAGE..end.div_ceil(PAGE) {
         let place = |at: u64| at.wrapping_sub(page * PAGE).cast_signed();
         visit(page, Row { bytes: span(place(address), place(end)), lanes, by: By::All });
-        page += 1;
     }
 }
 

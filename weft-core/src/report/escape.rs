@@ -21,6 +21,20 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// The same for JSON, with its own escapes: they read back as the characters they stand for.
+pub(super) fn escape_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unsafe(c) {
+            let mut units = [0; 2];
+            safe.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -28,12 +42,24 @@ fn is_unsafe(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::escape;
+    use super::{escape, escape_json};
 
     #[test]
     fn control_and_direction_characters_are_spelled_out() {
         assert_eq!(escape("a\u{1b}[31mb\u{202e}c\u{9b}"), "a\\u{1b}[31mb\\u{202e}c\\u{9b}");
         assert_eq!(escape("st.shared\t[x]"), "st.shared [x]");
         assert_eq!(escape("naïve"), "naïve");
+        assert_eq!(
+            escape("a\0\u{7}\r\n\u{7f}\u{2066}b"),
+            "a\\u{0}\\u{7}\\u{d}\\u{a}\\u{7f}\\u{2066}b"
+        );
+    }
+
+    #[test]
+    fn escaped_json_means_the_same() {
+        let name = "a\u{1b}\u{202e}\u{9b}\u{feff}\"\\ï";
+        let json = escape_json(&serde_json::to_string(name).unwrap());
+        assert!(json.chars().all(|c| !super::is_unsafe(c)), "{json}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), name);
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn excerpts(
             shown = Some(line);
             break;
         }
-        if let Some(raw) = nth_line(module.text(), site.ptx.line) {
+        if let Some(raw) = module.line(site.ptx.line) {
             let start = floor(raw, (site.ptx.column.max(1) - 1) as usize);
             let length = (site.span.end.saturating_sub(site.span.start) as usize).max(1);
             let (start, end) = trimmed(raw, start, floor(raw, start.saturating_add(length)));
@@ -96,10 +96,12 @@ pub(super) fn excerpts(
     let mut shown = Vec::new();
     for file in order {
         if let (Some(Some(text)), Some(places)) = (texts.get(file), places.remove(file)) {
-            cut(file, text, places, &mut shown);
+            let lines: Vec<&str> = text.lines().collect();
+            let line = |number: u32| lines.get((number as usize).checked_sub(1)?).copied();
+            cut(file, &line, places, &mut shown);
         }
     }
-    cut(ptx, module.text(), in_ptx, &mut shown);
+    cut(ptx, &|number| module.line(number), in_ptx, &mut shown);
     notes.dedup();
     Excerpts { shown, notes }
 }
@@ -151,7 +153,12 @@ fn join(places: &mut Vec<Place>, line: u32, start: usize, end: usize, label: &st
 }
 
 /// Cuts a file to the lines around its marks.
-fn cut(path: &str, text: &str, mut places: Vec<Place>, out: &mut Vec<Excerpt>) {
+fn cut<'t>(
+    path: &str,
+    line: &dyn Fn(u32) -> Option<&'t str>,
+    mut places: Vec<Place>,
+    out: &mut Vec<Excerpt>,
+) {
     places.sort_by_key(|place| (place.line, place.start, place.end));
     let mut clusters: Vec<Vec<Place>> = Vec::new();
     for place in places {
@@ -164,19 +171,23 @@ fn cut(path: &str, text: &str, mut places: Vec<Place>, out: &mut Vec<Excerpt>) {
     }
     // The excerpt of the offending instruction comes first: its position is the one in the headline.
     clusters.sort_by_key(|cluster| !cluster.iter().any(|place| place.primary));
-    out.extend(clusters.iter().map(|cluster| excerpt(path, text, cluster)));
+    out.extend(clusters.iter().map(|cluster| excerpt(path, line, cluster)));
 }
 
-fn excerpt(path: &str, text: &str, cluster: &[Place]) -> Excerpt {
+fn excerpt<'t>(path: &str, line: &dyn Fn(u32) -> Option<&'t str>, cluster: &[Place]) -> Excerpt {
     let first = cluster.first().map_or(1, |place| place.line);
     let last = cluster.last().map_or(first, |place| place.line);
     let mut lines = String::new();
     let mut marks = Vec::new();
-    let skipped = first.saturating_sub(1) as usize;
-    for (number, raw) in (first..=last).zip(text.lines().skip(skipped)) {
+    for (number, raw) in (first..=last).map_while(|number| Some((number, line(number)?))) {
         let base = lines.len();
-        for place in cluster.iter().filter(|place| place.line == number) {
-            let at = |byte: usize| base + raw.get(..byte).map_or(0, |before| escape(before).len());
+        let own = || cluster.iter().filter(|place| place.line == number);
+        let (from, raw) = window(raw, own().map(|place| place.start).min().unwrap_or(0));
+        for place in own() {
+            let at = |byte: usize| {
+                let within = floor(raw, byte.saturating_sub(from));
+                base + raw.get(..within).map_or(0, |before| escape(before).len())
+            };
             let label = place.label.clone();
             marks.push(Mark {
                 start: at(place.start),
@@ -189,6 +200,17 @@ fn excerpt(path: &str, text: &str, cluster: &[Place]) -> Excerpt {
         lines.push('\n');
     }
     Excerpt { path: escape(path).into_owned(), first, text: lines, marks }
+}
+
+/// What is shown of a line: the part around its first mark, if it is a very long one, and where that begins.
+fn window(line: &str, mark: usize) -> (usize, &str) {
+    const LONG: usize = 4096;
+    const BEFORE: usize = 128;
+    if line.len() <= LONG {
+        return (0, line);
+    }
+    let from = if mark < LONG / 2 { 0 } else { floor(line, mark - BEFORE) };
+    (from, line.get(from..floor(line, from + LONG)).unwrap_or(""))
 }
 
 fn nth_line(text: &str, line: u32) -> Option<&str> {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::escape::escape_json;
 use crate::finding::{Check, Class, Finding, Report, Site, ThreadPairs};
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
 
@@ -202,7 +203,8 @@ struct StatsLine {
 }
 
 fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("the mirror structs hold nothing that JSON cannot")
+    let text = serde_json::to_string(value);
+    escape_json(&text.expect("the mirror structs hold nothing that JSON cannot"))
 }
 
 fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {

@@ -5,7 +5,7 @@
 //! and over all stores of a state space. Silence: no branch, guard, address or barrier that is kept reads bits.
 
 use super::{Keep, Slice};
-use crate::flow::{Address, Holds, Instr, Operand, Program, Reg, Terminator};
+use crate::flow::{self, Address, Holds, Instr, Operand, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -50,23 +50,23 @@ impl<'p> Bearings<'p> {
     fn of(program: &'p Program) -> Self {
         let registers = vec![Bearing::Nothing; program.registers as usize];
         let mut bearings = Self { program, registers, stored: [Bearing::Nothing; 3] };
-        while (0..program.code.len()).filter(|at| bearings.step(*at)).count() > 0 {}
-        bearings
+        loop {
+            let stored = bearings.stored;
+            flow::settle(program, |at| bearings.step(at));
+            if bearings.stored == stored {
+                return bearings;
+            }
+        }
     }
 
-    /// Takes an instruction into account; whether anything is new.
+    /// Takes an instruction into account; whether anything is new of the registers it writes.
     fn step(&mut self, at: usize) -> bool {
         let instr = &self.program.code[at];
         let sources = instr.sources.iter().map(|source| self.operand(source)).max();
         let sources = sources.unwrap_or_default();
-        let mut changed = false;
-        let mut raise = |slot: &mut Bearing, to: Bearing| {
-            changed |= to > *slot;
-            *slot = to.max(*slot);
-        };
         if matches!(instr.effect(), Effect::Store | Effect::Atomic) {
             for space in spaces(instr.address) {
-                raise(&mut self.stored[space], sources);
+                self.stored[space] = self.stored[space].max(sources);
             }
         }
         let result = match instr.effect() {
@@ -74,8 +74,11 @@ impl<'p> Bearings<'p> {
             _ if sources == Bearing::Address => self.computed(instr),
             _ => sources,
         };
+        let mut changed = false;
         for dest in instr.dests.iter().flatten() {
-            raise(&mut self.registers[dest.index()], result);
+            let own = &mut self.registers[dest.index()];
+            changed |= result > *own;
+            *own = result.max(*own);
         }
         changed
     }
@@ -99,7 +102,8 @@ impl<'p> Bearings<'p> {
         let fields = self.program.fields.iter().filter(|field| field.is_pointer);
         let mut pointers = params.map(|own| own.offset).chain(fields.map(|own| own.offset));
         let is_read = |offset: u64| {
-            address.base.is_some() || (address.offset..address.offset + bytes).contains(&offset)
+            address.base.is_some()
+                || (address.offset..address.offset.saturating_add(bytes)).contains(&offset)
         };
         match pointers.find(|first| (*first..first + 8).any(is_read)) {
             None => Bearing::Nothing,

@@ -2,9 +2,13 @@
 
 use crate::flow::{BlockId, Program};
 
-/// For each block the blocks whose branch decides whether it runs.
-pub(super) fn dependences(program: &Program) -> Vec<Vec<BlockId>> {
+/// Pairs of a block and a branch that are listed; compiled code has a few for each block.
+const MAX_PAIRS: usize = 1 << 24;
+
+/// For each block the blocks whose branch decides whether it runs; `None`: they are too many to list.
+pub(super) fn dependences(program: &Program) -> Option<Vec<Vec<BlockId>>> {
     let mut dependences = vec![Vec::new(); program.blocks.len()];
+    let mut pairs = 0;
     for (at, block) in program.blocks.iter().enumerate() {
         let branch = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
         for successor in block.terminator.successors() {
@@ -12,6 +16,10 @@ pub(super) fn dependences(program: &Program) -> Vec<Vec<BlockId>> {
             let mut here = Some(successor);
             while here != block.post_dominator {
                 let Some(own) = here else { break };
+                pairs += 1;
+                if pairs > MAX_PAIRS {
+                    return None;
+                }
                 if dependences[own.index()].last() != Some(&branch) {
                     dependences[own.index()].push(branch);
                 }
@@ -19,5 +27,5 @@ pub(super) fn dependences(program: &Program) -> Vec<Vec<BlockId>> {
             }
         }
     }
-    dependences
+    Some(dependences)
 }

@@ -73,8 +73,15 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>) -> Slice {
             marker.keep(pc, Keep::Value);
         }
     }
+    if marker.dependences.is_none() {
+        (0..program.blocks.len()).for_each(|at| marker.keep_branch(block_id(at)));
+    }
     marker.run();
     marker.slice
+}
+
+fn block_id(at: usize) -> BlockId {
+    BlockId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// Whether an instruction is an access or a barrier by itself.
@@ -93,7 +100,8 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
 struct Marker<'p> {
     program: &'p Program,
     slice: Slice,
-    dependences: Vec<Vec<BlockId>>,
+    /// `None`: every branch is kept.
+    dependences: Option<Vec<Vec<BlockId>>>,
     /// By instruction: the first one of its blocks.
     first_of: Vec<Pc>,
     /// By first instruction: the blocks, one for each path of calls.
@@ -142,7 +150,7 @@ impl<'p> Marker<'p> {
     fn run(&mut self) {
         loop {
             while let Some(register) = self.work.pop() {
-                for pc in self.writers[register.index()].clone() {
+                for pc in std::mem::take(&mut self.writers[register.index()]) {
                     self.keep(pc, Keep::Value);
                 }
             }
@@ -212,7 +220,8 @@ impl<'p> Marker<'p> {
             if std::mem::replace(&mut self.live_blocks[block.index()], true) {
                 continue;
             }
-            for branch in std::mem::take(&mut self.dependences[block.index()]) {
+            let Some(dependences) = &mut self.dependences else { continue };
+            for branch in std::mem::take(&mut dependences[block.index()]) {
                 self.keep_branch(branch);
                 work.push(branch);
             }

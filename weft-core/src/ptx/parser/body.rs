@@ -5,7 +5,7 @@ use super::super::{ReadErrorKind, Span};
 use super::{Kind, Parser, Read};
 
 /// Scopes within scopes: compilers nest a few.
-const MAX_SCOPES: u32 = 256;
+const MAX_SCOPES: u32 = 64;
 
 impl Parser<'_> {
     /// From behind the opening brace of a function to behind its closing one.

@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
         let value = if self.token.kind == Kind::Number { literal::read(self.word()) } else { None };
         let Some(value) = value else {
-            return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
+            return Err(self.bad_number(span));
         };
         self.advance();
         Ok(match value {
@@ -116,8 +116,7 @@ impl Parser<'_> {
 
     /// `[base]`, `[base+4]`, `[4]`; anything else in brackets is kept whole.
     fn address(&mut self) -> Read<Operand> {
-        let before = (self.lexer.clone(), self.token);
-        let errors = self.lexer.errors.len();
+        let (place, token, errors) = (self.lexer.at, self.token, self.lexer.errors.len());
         self.advance();
         let base = if self.token.kind == Kind::Word { Some(self.advance().span) } else { None };
         let offset = if base.is_some() { self.symbol_offset() } else { self.integer() };
@@ -125,7 +124,8 @@ impl Parser<'_> {
             self.advance();
             return Ok(Operand::Address { base, offset });
         }
-        (self.lexer, self.token) = before;
+        // The errors stay where they are: a text with many would be slow to copy.
+        (self.lexer.at, self.token) = (place, token);
         self.lexer.errors.truncate(errors);
         let start = self.token.span;
         let end = self.skip_brackets()?;

@@ -159,7 +159,7 @@ impl Parser<'_> {
         }
         let span = self.token.span;
         let Some(value) = literal::read(self.word()) else {
-            return Err(self.error(ReadErrorKind::Number(self.word().into()), span));
+            return Err(self.bad_number(span));
         };
         self.advance();
         Ok(Initial::Bits(match value {

@@ -1,0 +1,5 @@
+//! The target `config` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weft_trials::target::config(bytes));

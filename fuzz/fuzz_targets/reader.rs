@@ -1,0 +1,5 @@
+//! The target `reader` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weft_trials::target::reader(bytes));

@@ -1,0 +1,45 @@
+//! Every extreme text at its small size: checked in no time, or said to be too much.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use weft_core::check_within;
+use weft_core::launch::Launch;
+use weft_core::ptx;
+use weft_trials::extreme::{ALL, Extreme};
+
+/// What quadratic work exceeds by far at these sizes, and a busy machine does not.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Instructions that are run; endless loops run for as many.
+const MOST: u64 = 1 << 17;
+
+fn check(extreme: &Extreme) {
+    let text = (extreme.text)(extreme.small);
+    let module = ptx::parse(&text);
+    for error in &module.errors {
+        let message = error.to_string();
+        assert!(!message.is_empty() && message.len() < 1000, "{}: {message}", extreme.name);
+    }
+    // The first kernels stand for all, but finding each must not take longer for there being many.
+    for kernel in module.kernels().take(50) {
+        let report = check_within(&module, kernel, &Launch::default(), MOST);
+        let text = report
+            .map_or_else(|error| error.to_string(), |report| format!("{:?}", report.verdict()));
+        assert!(!text.is_empty());
+    }
+}
+
+#[test]
+fn every_extreme_ends() {
+    for extreme in ALL {
+        let (done, wait) = mpsc::channel();
+        let worker = thread::spawn(move || {
+            check(extreme);
+            let _ = done.send(());
+        });
+        let outcome = wait.recv_timeout(PATIENCE);
+        assert!(outcome != Err(mpsc::RecvTimeoutError::Timeout), "{} does not end", extreme.name);
+        worker.join().expect(extreme.name);
+    }
+}
