@@ -70,17 +70,17 @@ impl Printer {
     /// Writes to standard error what is wrong and changes no verdict, unless told to be quiet.
     pub(crate) fn warning(&mut self, warning: &dyn Error) {
         if self.verbosity != Verbosity::Quiet {
-            self.tell(painted("warning", style::WARN), &warning.to_string(), warning.source());
+            self.tell(&painted("warning", style::WARN), &warning.to_string(), warning.source());
         }
     }
 
     fn complain(&mut self, message: &str, cause: Option<&(dyn Error + 'static)>) {
-        self.tell(painted("error", style::ERROR), message, cause);
+        self.tell(&painted("error", style::ERROR), message, cause);
     }
 
     /// Where even this fails, the exit code has to do.
     #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
-    fn tell(&mut self, word: String, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
+    fn tell(&mut self, word: &str, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
         let mut lines = vec![format!("{word}: {message}")];
         while let Some(error) = cause {
             let text = error.to_string();

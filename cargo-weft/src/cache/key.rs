@@ -53,7 +53,9 @@ impl Key {
     }
 
     fn dim(&mut self, Dim3 { x, y, z }: Dim3) {
-        [x, y, z].into_iter().for_each(|extent| self.number(extent));
+        for extent in [x, y, z] {
+            self.number(extent);
+        }
     }
 
     fn args(&mut self, args: &BTreeMap<usize, Arg>) {
