@@ -11,6 +11,7 @@ use weft_core::report::short;
 use weft_harness::case::{Job, JobError, dead_allows};
 use weft_harness::config::Allow;
 
+use crate::cache::Cache;
 use crate::detail;
 use crate::exit::Exit;
 use crate::options::{Format, Verbosity};
@@ -19,13 +20,15 @@ use crate::print::{self, Printer};
 
 /// How to give account.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
+pub(crate) struct Request<'a> {
     /// The form.
     pub(crate) format: Format,
     /// What could not even be planned; it has been told already, and counts as unchecked.
     pub(crate) failed: usize,
     /// Whether these are all jobs, as configured, so that an `allow` that accepts nothing is an error.
     pub(crate) whole: bool,
+    /// What is known from earlier runs.
+    pub(crate) cache: Option<&'a Cache>,
 }
 
 /// An `allow` that accepts nothing.
@@ -36,11 +39,11 @@ struct DeadAllow(Allow);
 /// Checks all jobs of all packages and prints what came of them.
 pub(crate) fn of(
     packages: &[Vec<Job>],
-    request: Request,
+    request: Request<'_>,
     printer: &mut Printer,
 ) -> io::Result<Exit> {
     let jobs: Vec<&Job> = packages.iter().flatten().collect();
-    in_order(&jobs, Job::outcome, |job, _| line(job, request.format, printer))?;
+    settle(&jobs, request.cache, |job| line(job, request.format, printer))?;
     let dead =
         if request.whole { packages.iter().flat_map(dead_allows).collect() } else { Vec::new() };
     let counts = counts(&jobs, request.failed + dead.len());
@@ -59,6 +62,21 @@ pub(crate) fn of(
         printer.failure(&DeadAllow(allow));
     }
     Ok(exit(counts))
+}
+
+/// Has all jobs done, and hands over each when it and all before it are.
+fn settle<'j>(
+    jobs: &[&'j Job],
+    cache: Option<&Cache>,
+    mut take: impl FnMut(&'j Job) -> io::Result<()>,
+) -> io::Result<()> {
+    match cache {
+        None => in_order(jobs, Job::outcome, |job, _| take(job)),
+        Some(cache) => {
+            let work = |(job, key): (&'j Job, _)| cache.outcome(job, &key);
+            in_order(&cache.keyed(jobs), work, |(job, _), _| take(job))
+        }
+    }
 }
 
 /// What is printed for a kernel as soon as it is checked.

@@ -50,6 +50,9 @@ pub(crate) enum Command {
 pub(crate) struct Test {
     #[command(flatten)]
     pub(crate) selection: Selection,
+    /// Check everything anew, and keep no verdicts
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: Format,

@@ -55,7 +55,8 @@ pub(crate) fn run(arguments: &Check, printer: &mut Printer) -> Result<Exit, Fail
         return Ok(Exit::Unchecked);
     }
     let whole = arguments.kernel.is_none() && arguments.settings == Settings::default();
-    let request = Request { format: arguments.message_format, failed: failures.len(), whole };
+    let failed = failures.len();
+    let request = Request { format: arguments.message_format, failed, whole, cache: None };
     Ok(account::of(&[jobs], request, printer)?)
 }
 

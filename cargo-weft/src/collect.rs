@@ -3,7 +3,7 @@
 //! A package that has neither PTX nor a configuration is none of ours and passes in silence; one that is configured and
 //! has no PTX is an error, since a green run would be a lie.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package as CargoPackage;
 use weft_harness::case::{self, Job, Package, PlanError};
@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) packages: Vec<Vec<Job>>,
     /// One for each package or group that failed.
     pub(crate) failures: Vec<Failure>,
+    /// Where cargo builds; as absolute as cargo says it.
+    pub(crate) target: PathBuf,
 }
 
 /// Builds and collects everything that a selection means. One package's failure does not hide another's kernels.
@@ -33,6 +35,7 @@ pub(crate) fn plan(selection: &Selection, printer: &Printer) -> Result<Plan, Fai
     };
     let mut plan = Plan::default();
     for group in select::groups(selection)? {
+        plan.target.clone_from(&group.target);
         match compile::build_scripts(&group, manners) {
             Ok(out_dirs) => add(&group, &out_dirs, &mut plan),
             Err(error) => plan.failures.push(error.into()),

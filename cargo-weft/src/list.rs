@@ -10,7 +10,7 @@ use crate::print::Printer;
 
 /// Prints the names of all kernels and launches, as `test` prints them.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { packages, failures } = collect::plan(selection, printer)?;
+    let Plan { packages, failures, .. } = collect::plan(selection, printer)?;
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
         packages.iter().flatten().partition(|job| job.is_unread());
     for job in kernels {

@@ -5,6 +5,7 @@
 
 mod account;
 mod arguments;
+mod cache;
 mod check;
 mod collect;
 mod compile;

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Mutate, printer: &mut Printer) -> Result<Exit, Fai
 
 /// The kernels of the selected packages, and how much could not even be planned.
 fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let Plan { packages, failures } = collect::plan(&arguments.selection, printer)?;
+    let Plan { packages, failures, .. } = collect::plan(&arguments.selection, printer)?;
     for failure in &failures {
         printer.failure(failure);
     }

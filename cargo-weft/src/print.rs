@@ -68,11 +68,21 @@ impl Printer {
         self.complain(&format!("{subject}: {error}"), error.source());
     }
 
+    /// Writes to standard error what is wrong and changes no verdict, unless told to be quiet.
+    pub(crate) fn warning(&mut self, warning: &dyn Error) {
+        if self.verbosity != Verbosity::Quiet {
+            self.tell(&painted("warning", style::WARN), &warning.to_string(), warning.source());
+        }
+    }
+
+    fn complain(&mut self, message: &str, cause: Option<&(dyn Error + 'static)>) {
+        self.tell(&painted("error", style::ERROR), message, cause);
+    }
+
     /// Where even this fails, the exit code has to do.
     #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
-    fn complain(&mut self, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
-        let message = safe(message);
-        let mut lines = vec![format!("{}: {message}", painted("error", style::ERROR))];
+    fn tell(&mut self, word: &str, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
+        let mut lines = vec![format!("{word}: {}", safe(message))];
         while let Some(error) = cause {
             let text = safe(&error.to_string());
             // Some errors tell their cause themselves.

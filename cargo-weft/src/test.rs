@@ -1,17 +1,32 @@
 //! `cargo weft test`: build, collect, check, say.
 
+use std::path::Path;
+
 use crate::account::{self, Request};
 use crate::arguments::Test;
+use crate::cache::{Cache, CacheError};
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { packages, failures } = collect::plan(&arguments.selection, printer)?;
+    let Plan { packages, failures, target } = collect::plan(&arguments.selection, printer)?;
     for failure in &failures {
         printer.failure(failure);
     }
-    let request = Request { format: arguments.message_format, failed: failures.len(), whole: true };
-    Ok(account::of(&packages, request, printer)?)
+    let cache = if arguments.no_cache { None } else { opened(&target, printer) };
+    let (format, failed) = (arguments.message_format, failures.len());
+    let request = Request { format, failed, whole: true, cache: cache.as_ref() };
+    let exit = account::of(&packages, request, printer)?;
+    if let Some(Err(error)) = cache.map(Cache::close) {
+        printer.warning(&error);
+    }
+    Ok(exit)
+}
+
+/// Without a cache, everything is checked all the same.
+fn opened(target: &Path, printer: &mut Printer) -> Option<Cache> {
+    let warn = |error: &CacheError| printer.warning(error);
+    Cache::open(target).inspect_err(warn).ok()
 }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use weft_core::finding::Report;
 use weft_core::ptx::{self, Module};
+use weft_core::report::saved;
 use weft_harness::fixture::Fixture;
 use weft_harness::render::{self, Sources};
 use weft_harness::snapshot::{self, SnapshotError};
@@ -70,6 +71,9 @@ fn check(path: &Path) -> Result<(), Failed> {
     if reports.is_empty() {
         return Err(Failed::from("the fixture has no kernel"));
     }
+    for report in &reports {
+        comes_back(report)?;
+    }
     let rendered = rendered(path, &module, &reports);
     let mismatches = fixture.compare(&module, &reports);
     if !mismatches.is_empty() {
@@ -80,6 +84,15 @@ fn check(path: &Path) -> Result<(), Failed> {
         return Ok(());
     }
     Ok(snapshot::compare(&path.with_extension("txt"), &rendered, snapshot::is_blessing())?)
+}
+
+/// A report that is kept is the same when it is read again.
+fn comes_back(report: &Report) -> Result<(), Failed> {
+    let text = saved::write(report);
+    match saved::read(&text, &report.launch) {
+        Some(read) if read == *report => Ok(()),
+        other => Err(Failed::from(format!("saved as {text}, read as {other:?}"))),
+    }
 }
 
 /// The human reports of all kernels, free of anything that differs between machines.

@@ -4,6 +4,7 @@ mod escape;
 mod excerpt;
 pub mod human;
 pub mod json;
+pub mod saved;
 pub mod short;
 
 pub use escape::escape;

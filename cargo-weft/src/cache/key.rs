@@ -1,0 +1,173 @@
+//! All that a report depends on, as one hash: the checker, the PTX, the kernel and the launch.
+
+use std::collections::BTreeMap;
+
+use blake3::{Hash, Hasher};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Options, Schedule};
+
+/// Keeps these hashes apart from all others (BLAKE3's derivation of keys).
+const CONTEXT: &str = "cargo-weft 2026 verdict of a kernel under a launch";
+
+/// The key of a kernel's report. `checker` is the hash of the program that checks, `text` that of the PTX.
+pub(super) fn of(checker: &Hash, text: &Hash, kernel: &str, launch: &Launch) -> Hash {
+    let mut key = Key(Hasher::new_derive_key(CONTEXT));
+    key.0.update(checker.as_bytes());
+    key.0.update(text.as_bytes());
+    key.bytes(kernel.as_bytes());
+    key.launch(launch);
+    key.0.finalize()
+}
+
+/// Takes values so that no two sequences of them read alike: numbers have one width, lists and texts their length in
+/// front, choices a number. Every field is named, so that one that is added cannot be forgotten.
+struct Key(Hasher);
+
+impl Key {
+    fn number(&mut self, value: impl Into<u64>) {
+        self.0.update(&value.into().to_le_bytes());
+    }
+
+    fn count(&mut self, count: usize) {
+        self.number(count as u64);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.count(bytes.len());
+        self.0.update(bytes);
+    }
+
+    fn option<T>(&mut self, value: Option<T>, some: impl FnOnce(&mut Self, T)) {
+        self.number(value.is_some());
+        if let Some(value) = value {
+            some(self, value);
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch) {
+        let Launch { block, grid, shared, args, options } = launch;
+        self.option(*block, Self::dim);
+        self.option(*grid, Self::dim);
+        self.number(*shared);
+        self.args(args);
+        self.options(*options);
+    }
+
+    fn dim(&mut self, Dim3 { x, y, z }: Dim3) {
+        for extent in [x, y, z] {
+            self.number(extent);
+        }
+    }
+
+    fn args(&mut self, args: &BTreeMap<usize, Arg>) {
+        self.count(args.len());
+        for (&position, arg) in args {
+            self.count(position);
+            self.arg(arg);
+        }
+    }
+
+    fn arg(&mut self, arg: &Arg) {
+        match arg {
+            Arg::Integer(value) => {
+                self.number(0_u8);
+                self.0.update(&value.to_le_bytes());
+            }
+            Arg::Float(value) => {
+                self.number(1_u8);
+                self.number(value.to_bits());
+            }
+            Arg::Buffer(Buffer { contents }) => {
+                self.number(2_u8);
+                self.option(contents.as_deref(), Self::bytes);
+            }
+        }
+    }
+
+    fn options(&mut self, options: Options) {
+        let Options { warp_synchronous, atomics, barrier_divergence, schedule } = options;
+        self.number(warp_synchronous);
+        self.number(match atomics {
+            Atomics::Abstract => 0_u8,
+            Atomics::Unique => 1,
+            Atomics::Off => 2,
+        });
+        self.number(match barrier_divergence {
+            BarrierDivergence::Cta => 0_u8,
+            BarrierDivergence::Warp => 1,
+            BarrierDivergence::Off => 2,
+        });
+        match schedule {
+            Schedule::InOrder => self.number(0_u8),
+            Schedule::Reverse => self.number(1_u8),
+            Schedule::InTurn => self.number(2_u8),
+            Schedule::Latest => self.number(3_u8),
+            Schedule::Random(seed) => {
+                self.number(4_u8);
+                self.number(seed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn hash(text: &str) -> Hash {
+        blake3::hash(text.as_bytes())
+    }
+
+    /// Launches that differ in one thing each.
+    fn launches() -> Vec<Launch> {
+        let plain = Launch::default;
+        let with = |options| Launch { options, ..plain() };
+        let args =
+            |args: &[(usize, Arg)]| Launch { args: args.iter().cloned().collect(), ..plain() };
+        let buffer = |contents: Option<&[u8]>| {
+            Arg::Buffer(Buffer { contents: contents.map(<[u8]>::to_vec) })
+        };
+        vec![
+            plain(),
+            Launch { block: Some(Dim3::line(64)), ..plain() },
+            Launch { block: Some(Dim3 { x: 1, y: 64, z: 1 }), ..plain() },
+            Launch { grid: Some(Dim3::line(64)), ..plain() },
+            Launch { shared: 64, ..plain() },
+            args(&[(0, Arg::Integer(1))]),
+            args(&[(0, Arg::Integer(-1))]),
+            args(&[(0, Arg::Integer(1 << 64))]),
+            args(&[(1, Arg::Integer(1))]),
+            args(&[(0, Arg::Float(0.0))]),
+            args(&[(0, Arg::Float(-0.0))]),
+            args(&[(0, buffer(None))]),
+            args(&[(0, buffer(Some(&[])))]),
+            args(&[(0, buffer(Some(&[0])))]),
+            args(&[(0, buffer(Some(&[0, 0])))]),
+            args(&[(0, buffer(None)), (1, buffer(None))]),
+            with(Options { warp_synchronous: true, ..Options::default() }),
+            with(Options { atomics: Atomics::Unique, ..Options::default() }),
+            with(Options { atomics: Atomics::Off, ..Options::default() }),
+            with(Options { barrier_divergence: BarrierDivergence::Cta, ..Options::default() }),
+            with(Options { barrier_divergence: BarrierDivergence::Off, ..Options::default() }),
+            with(Options { schedule: Schedule::Reverse, ..Options::default() }),
+            with(Options { schedule: Schedule::InTurn, ..Options::default() }),
+            with(Options { schedule: Schedule::Latest, ..Options::default() }),
+            with(Options { schedule: Schedule::Random(0), ..Options::default() }),
+            with(Options { schedule: Schedule::Random(1), ..Options::default() }),
+        ]
+    }
+
+    #[test]
+    fn whatever_a_report_depends_on_changes_the_key() {
+        let (checker, text, launches) = (hash("checker"), hash("ptx"), launches());
+        let mut keys: Vec<Hash> =
+            launches.iter().map(|launch| of(&checker, &text, "k", launch)).collect();
+        keys.push(of(&hash("other"), &text, "k", &launches[0]));
+        keys.push(of(&checker, &hash("other"), "k", &launches[0]));
+        keys.push(of(&checker, &text, "l", &launches[0]));
+        let distinct: BTreeSet<[u8; 32]> = keys.iter().map(|key| *key.as_bytes()).collect();
+        assert_eq!(distinct.len(), launches.len() + 3);
+        assert_eq!(of(&checker, &text, "k", &launches[4]), keys[4]);
+    }
+}

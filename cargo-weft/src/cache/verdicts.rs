@@ -1,0 +1,226 @@
+//! Jobs and their kept reports.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use blake3::{Hash, Hasher};
+use weft_harness::case::{Job, Outcome};
+
+use super::folder::Folder;
+use super::key;
+
+/// The reports that are kept for a workspace.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    folder: Folder,
+    checker: Hash,
+}
+
+/// Why reports are not kept. Nothing is wrong with those of this run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CacheError {
+    #[error(
+        "verdicts are neither kept nor taken from earlier runs: cannot read this program's own file"
+    )]
+    Checker(#[source] io::Error),
+    #[error("verdicts cannot be kept in {}, so that the next run has to check again", .folder.display())]
+    Write { folder: PathBuf, source: io::Error },
+}
+
+impl Cache {
+    /// The cache in a target directory, for the program that runs. Its version is the hash of its own file: whatever it
+    /// was built from, and however, a program that differs in anything believes none of its verdicts.
+    pub(crate) fn open(target: &Path) -> Result<Self, CacheError> {
+        let checker = own_hash().map_err(CacheError::Checker)?;
+        Ok(Self::of_checker(target, checker))
+    }
+
+    /// The cache in a target directory, for the program with this hash.
+    fn of_checker(target: &Path, checker: Hash) -> Self {
+        Self { folder: Folder::within(target), checker }
+    }
+
+    /// The jobs with the keys of their reports. Each text is hashed once.
+    pub(crate) fn keyed<'j>(&self, jobs: &[&'j Job]) -> Vec<(&'j Job, Hash)> {
+        let of_file = |jobs: &[&'j Job]| {
+            let text = jobs.first().map(|job| blake3::hash(job.file.text.as_bytes()));
+            let key = |job: &'j Job, text| {
+                (job, key::of(&self.checker, &text, &job.kernel.mangled, &job.launch))
+            };
+            text.map(|text| jobs.iter().map(|job| key(job, text)).collect::<Vec<_>>())
+        };
+        jobs.chunk_by(|one, next| Arc::ptr_eq(&one.file, &next.file))
+            .filter_map(of_file)
+            .flatten()
+            .collect()
+    }
+
+    /// The result of a job: the kept one, else its own, which is kept.
+    pub(crate) fn outcome<'j>(&self, job: &'j Job, key: &Hash) -> &'j Outcome {
+        if job.is_unread() {
+            return job.outcome();
+        }
+        if let Some(report) = self.folder.read(key, &job.launch) {
+            return job.recall(report);
+        }
+        let outcome = job.outcome();
+        if let Ok(report) = &outcome.report {
+            self.folder.write(key, report);
+        }
+        outcome
+    }
+
+    /// Removes what is of no use any more, and says why reports could not be kept, if they could not.
+    pub(crate) fn close(self) -> Result<(), CacheError> {
+        let folder = self.folder.path().to_path_buf();
+        match self.folder.close() {
+            None => Ok(()),
+            Some(source) => Err(CacheError::Write { folder, source }),
+        }
+    }
+}
+
+/// The hash of the program that runs.
+fn own_hash() -> io::Result<Hash> {
+    let mut hasher = Hasher::new();
+    hasher.update_reader(File::open(std::env::current_exe()?)?)?;
+    Ok(hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use weft_core::finding::Report;
+    use weft_core::launch::{Dim3, Launch};
+    use weft_core::ptx::{Function, Module};
+    use weft_harness::case::{Package, plan_with};
+    use weft_harness::config::Config;
+    use weft_harness::discover::PtxFile;
+
+    use super::*;
+
+    /// Two kernels, of which one races.
+    const PTX: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 slot[4];\n\
+                       .entry one() { ret; }\n.entry two() { st.shared.u32 [slot], %tid.x; ret; }\n";
+
+    /// Checks of one test, which each has its own.
+    macro_rules! counter {
+        ($checks:ident, $checker:ident) => {
+            static $checks: AtomicUsize = AtomicUsize::new(0);
+            fn $checker(
+                module: &Module,
+                kernel: &Function,
+                launch: &Launch,
+            ) -> Result<Report, weft_core::CheckError> {
+                $checks.fetch_add(1, Ordering::Relaxed);
+                weft_core::check(module, kernel, launch)
+            }
+        };
+    }
+
+    fn jobs(text: &str, checker: weft_harness::case::Checker) -> Vec<Job> {
+        let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
+        let files = vec![PtxFile { path, display, text: text.to_owned(), unread: None }];
+        let package =
+            Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
+        let mut jobs = plan_with(&package, checker).expect("there are kernels");
+        for job in &mut jobs {
+            job.launch.block = Some(Dim3::line(64));
+        }
+        jobs
+    }
+
+    fn reports(cache: &Cache, jobs: &[Job]) -> Vec<Report> {
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        let outcomes = cache.keyed(&jobs).into_iter().map(|(job, key)| cache.outcome(job, &key));
+        outcomes.map(|outcome| outcome.report.clone().expect("the launch fits")).collect()
+    }
+
+    fn cache(target: &Path) -> Cache {
+        Cache::of_checker(target, blake3::hash(b"this checker"))
+    }
+
+    #[test]
+    fn only_what_has_changed_is_checked() {
+        counter!(CHECKS, checker);
+        let target = tempfile::tempdir().expect("a folder can be made");
+        let run = |text: &str, change: fn(&mut Job), cache: &Cache| {
+            let mut jobs = jobs(text, checker);
+            jobs.iter_mut().for_each(change);
+            let before = CHECKS.load(Ordering::Relaxed);
+            let reports = reports(cache, &jobs);
+            (reports, CHECKS.load(Ordering::Relaxed) - before)
+        };
+        let unchanged: fn(&mut Job) = |_| ();
+        let own = cache(target.path());
+        let (first, checks) = run(PTX, unchanged, &own);
+        assert_eq!((checks, first[0].findings.len(), first[1].findings.len()), (2, 0, 1));
+        assert_eq!(run(PTX, unchanged, &own), (first.clone(), 0));
+        assert_eq!(run(PTX, unchanged, &cache(target.path())), (first.clone(), 0));
+        assert_eq!(run(&PTX.replace("sm_80", "sm_81"), unchanged, &own).1, 2);
+        assert_eq!(run(PTX, |job| job.launch.shared = 4, &own).1, 2);
+        assert_eq!(run(PTX, |job| job.launch.options.warp_synchronous = true, &own).1, 2);
+        let other = Cache::of_checker(target.path(), blake3::hash(b"another checker"));
+        assert_eq!(run(PTX, unchanged, &other), (first.clone(), 2));
+        assert_eq!(run(PTX, unchanged, &own), (first, 0));
+        assert!(own.close().is_ok());
+    }
+
+    #[test]
+    fn an_entry_that_is_not_as_it_was_written_is_written_again() {
+        counter!(CHECKS, checker);
+        let target = tempfile::tempdir().expect("a folder can be made");
+        let own = cache(target.path());
+        let good = reports(&own, &jobs(PTX, checker));
+        let kept = jobs(PTX, checker);
+        let paths: Vec<PathBuf> = own
+            .keyed(&kept.iter().collect::<Vec<_>>())
+            .iter()
+            .map(|(_, key)| own.folder.path().join(key.to_string()))
+            .collect();
+        let whole = paths.iter().map(|path| fs::read(path).expect("it is kept"));
+        let whole: Vec<Vec<u8>> = whole.collect();
+        let cut = whole[1].len() / 2;
+        for bad in [&[], &whole[1][..cut], &whole[0], b"\xff\xfe", &[&whole[1][..], b" "].concat()]
+        {
+            fs::write(&paths[1], bad).expect("the folder can be written");
+            let before = CHECKS.load(Ordering::Relaxed);
+            assert_eq!(reports(&own, &jobs(PTX, checker)), good);
+            assert_eq!(CHECKS.load(Ordering::Relaxed) - before, 1, "{bad:?}");
+            assert_eq!(fs::read(&paths[1]).expect("it is kept"), whole[1]);
+        }
+    }
+
+    #[test]
+    fn where_nothing_can_be_kept_everything_is_checked() {
+        counter!(CHECKS, checker);
+        let target = tempfile::NamedTempFile::new().expect("a file can be made");
+        for checks in [2, 4] {
+            let own = cache(target.path());
+            assert_eq!(reports(&own, &jobs(PTX, checker)).len(), 2);
+            assert_eq!(CHECKS.load(Ordering::Relaxed), checks);
+            let error = own.close().expect_err("a file is no folder").to_string();
+            assert!(error.starts_with("verdicts cannot be kept in "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_could_not_be_checked_is_checked_again() {
+        counter!(CHECKS, checker);
+        let target = tempfile::tempdir().expect("a folder can be made");
+        let own = cache(target.path());
+        for checks in [1, 2] {
+            let mut jobs = jobs(PTX, checker);
+            jobs.truncate(1);
+            jobs[0].launch.block = Some(Dim3::line(2048));
+            let keyed = own.keyed(&[&jobs[0]]);
+            assert!(own.outcome(&jobs[0], &keyed[0].1).report.is_err());
+            assert_eq!(CHECKS.load(Ordering::Relaxed), checks);
+        }
+        assert!(!own.folder.path().exists());
+    }
+}

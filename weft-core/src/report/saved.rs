@@ -1,0 +1,310 @@
+//! A report as text that comes back as the same report, for whoever keeps reports.
+//!
+//! JSON, but of no stable form: it mirrors the findings field by field and is read by the version that wrote it. The
+//! launch is not in it, since whoever asks again knows it. Each conversion names every field and every variant, so that
+//! one that is added cannot be forgotten here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{
+    Assumption, Check, Code, Coverage, Finding, Report, Role, Site, SourceLine, Stats, Thread,
+    ThreadPairs,
+};
+use crate::launch::{Dim3, Launch};
+use crate::ptx::{Position, Span};
+
+/// The report without its launch, in one line.
+pub fn write(report: &Report) -> String {
+    serde_json::to_string(&SavedReport::from(report.clone()))
+        .expect("the mirror structs hold nothing that JSON cannot")
+}
+
+/// The report that was written, with `launch` as its launch; `None` if `text` is none of this version's.
+pub fn read(text: &str, launch: &Launch) -> Option<Report> {
+    serde_json::from_str::<SavedReport>(text).ok()?.report(launch)
+}
+
+type Extent = [u32; 3];
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedReport {
+    kernel: String,
+    block: Option<Extent>,
+    grid: Extent,
+    findings: Vec<SavedFinding>,
+    assumptions: Vec<SavedAssumption>,
+    reached: usize,
+    sites: usize,
+    unreached: Vec<SavedSpan>,
+    ctas: u64,
+    warp_instructions: u64,
+    thread_commands: u64,
+    generations: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedFinding {
+    /// By its stable name.
+    code: String,
+    check: Option<SavedCheck>,
+    message: String,
+    sites: Vec<SavedSite>,
+    notes: Vec<String>,
+    help: Option<String>,
+    /// Within warps, between warps, between ctas.
+    pairs: Option<[u64; 3]>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedSite {
+    #[serde(with = "RoleMirror")]
+    role: Role,
+    line: u32,
+    column: u32,
+    span: SavedSpan,
+    source: Vec<SavedLine>,
+    /// Cta and thread.
+    threads: Vec<[Extent; 2]>,
+    label: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedLine {
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+/// Start and end.
+type SavedSpan = [u32; 2];
+
+#[derive(Serialize, Deserialize)]
+struct SavedCheck(#[serde(with = "CheckMirror")] Check);
+
+#[derive(Serialize, Deserialize)]
+struct SavedAssumption(#[serde(with = "AssumptionMirror")] Assumption);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Check")]
+enum CheckMirror {
+    Barriers,
+    Shared,
+    Global,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Role")]
+enum RoleMirror {
+    Read,
+    Write,
+    Atomic,
+    Waits,
+    Previous,
+    Arrival,
+    First,
+    Here,
+    Kernel,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Assumption")]
+enum AssumptionMirror {
+    DisjointBuffers,
+    WithinVariables,
+    PointerValues,
+    WarpSynchronous,
+    UniqueCounters,
+    OneCta,
+    SomeCtas,
+    InitialValues,
+    UncountedLoops,
+    OpenAddresses,
+    NarrowIndices,
+    LoopsEnd,
+    NoTrap,
+    MaxBlock,
+}
+
+impl From<Report> for SavedReport {
+    fn from(report: Report) -> Self {
+        let Report {
+            kernel,
+            launch: _,
+            block,
+            grid,
+            findings,
+            assumptions,
+            coverage,
+            unreached,
+            stats,
+        } = report;
+        let Coverage { reached, sites } = coverage;
+        let Stats { ctas, warp_instructions, thread_commands, generations } = stats;
+        Self {
+            kernel,
+            block: block.map(extent),
+            grid: extent(grid),
+            findings: findings.into_iter().map(SavedFinding::from).collect(),
+            assumptions: assumptions.into_iter().map(SavedAssumption).collect(),
+            reached,
+            sites,
+            unreached: unreached.into_iter().map(saved_span).collect(),
+            ctas,
+            warp_instructions,
+            thread_commands,
+            generations,
+        }
+    }
+}
+
+impl SavedReport {
+    fn report(self, launch: &Launch) -> Option<Report> {
+        let findings = self.findings.into_iter().map(SavedFinding::finding);
+        Some(Report {
+            kernel: self.kernel,
+            launch: launch.clone(),
+            block: self.block.map(dim),
+            grid: dim(self.grid),
+            findings: findings.collect::<Option<_>>()?,
+            assumptions: self.assumptions.into_iter().map(|own| own.0).collect(),
+            coverage: Coverage { reached: self.reached, sites: self.sites },
+            unreached: self.unreached.into_iter().map(span).collect(),
+            stats: Stats {
+                ctas: self.ctas,
+                warp_instructions: self.warp_instructions,
+                thread_commands: self.thread_commands,
+                generations: self.generations,
+            },
+        })
+    }
+}
+
+impl From<Finding> for SavedFinding {
+    fn from(finding: Finding) -> Self {
+        let Finding { code, check, message, sites, notes, help, pairs } = finding;
+        let numbers = |ThreadPairs { within_warps, between_warps, between_ctas }| {
+            [within_warps, between_warps, between_ctas]
+        };
+        Self {
+            code: code.name().to_owned(),
+            check: check.map(SavedCheck),
+            message,
+            sites: sites.into_iter().map(SavedSite::from).collect(),
+            notes,
+            help,
+            pairs: pairs.map(numbers),
+        }
+    }
+}
+
+impl SavedFinding {
+    fn finding(self) -> Option<Finding> {
+        let pairs = |[within_warps, between_warps, between_ctas]: [u64; 3]| ThreadPairs {
+            within_warps,
+            between_warps,
+            between_ctas,
+        };
+        Some(Finding {
+            code: Code::from_name(&self.code)?,
+            check: self.check.map(|own| own.0),
+            message: self.message,
+            sites: self.sites.into_iter().map(SavedSite::site).collect(),
+            notes: self.notes,
+            help: self.help,
+            pairs: self.pairs.map(pairs),
+        })
+    }
+}
+
+impl From<Site> for SavedSite {
+    fn from(site: Site) -> Self {
+        let Site { role, ptx: Position { line, column }, span, source, threads, label } = site;
+        let saved_line = |SourceLine { file, line, column }| SavedLine { file, line, column };
+        Self {
+            role,
+            line,
+            column,
+            span: saved_span(span),
+            source: source.into_iter().map(saved_line).collect(),
+            threads: threads.into_iter().map(|Thread { cta, thread }| [cta, thread]).collect(),
+            label,
+        }
+    }
+}
+
+impl SavedSite {
+    fn site(self) -> Site {
+        let source_line = |SavedLine { file, line, column }| SourceLine { file, line, column };
+        let thread = |[cta, thread]: [Extent; 2]| Thread { cta, thread };
+        Site {
+            role: self.role,
+            ptx: Position { line: self.line, column: self.column },
+            span: span(self.span),
+            source: self.source.into_iter().map(source_line).collect(),
+            threads: self.threads.into_iter().map(thread).collect(),
+            label: self.label,
+        }
+    }
+}
+
+const fn extent(Dim3 { x, y, z }: Dim3) -> Extent {
+    [x, y, z]
+}
+
+const fn dim([x, y, z]: Extent) -> Dim3 {
+    Dim3 { x, y, z }
+}
+
+const fn saved_span(Span { start, end }: Span) -> SavedSpan {
+    [start, end]
+}
+
+const fn span([start, end]: SavedSpan) -> Span {
+    Span { start, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fixtures show that what the checker says comes back; this is for what no fixture says.
+    #[test]
+    fn every_code_comes_back() {
+        let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
+        let finding = |(&code, check)| Finding {
+            code,
+            check,
+            message: "\"quoted\"\n\u{1b} é".into(),
+            sites: Vec::new(),
+            notes: vec![String::new()],
+            help: None,
+            pairs: Some(ThreadPairs { within_warps: u64::MAX, between_warps: 0, between_ctas: 1 }),
+        };
+        let checks = Check::ALL.map(Some).into_iter().chain([None]).cycle();
+        let report = Report {
+            kernel: "k".into(),
+            launch: launch.clone(),
+            block: None,
+            grid: Dim3 { x: 1, y: 2, z: 3 },
+            findings: Code::ALL.iter().zip(checks).map(finding).collect(),
+            assumptions: vec![Assumption::NoTrap],
+            coverage: Coverage { reached: 1, sites: 2 },
+            unreached: vec![Span { start: 1, end: 2 }],
+            stats: Stats { ctas: 1, warp_instructions: 2, thread_commands: 3, generations: 4 },
+        };
+        assert_eq!(read(&write(&report), &launch), Some(report.clone()));
+        let other = Launch { shared: 1, ..launch.clone() };
+        assert_eq!(read(&write(&report), &other), Some(Report { launch: other, ..report }));
+    }
+
+    #[test]
+    fn what_is_no_report_is_none() {
+        for text in ["", "{}", "null", "{\"kernel\":\"k\"}"] {
+            assert_eq!(read(text, &Launch::default()), None, "{text}");
+        }
+    }
+}
