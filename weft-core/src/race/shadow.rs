@@ -208,10 +208,10 @@ impl Past {
         (self.warp, self.when, self.kind) == (other.warp, other.when, other.kind)
     }
 
-    /// Whether it was done, at these bytes, by lanes that all do the later one too: program order.
+    /// Whether it was done, at these bytes, by lanes that all do the later one there too: program order.
     fn is_by_lanes_of(&self, later: &Self, bytes: Bytes) -> bool {
         self.warp == later.warp
-            && later.row.by == By::All
+            && (later.row.by == By::All || later.row.by == self.row.by)
             && self.row.lanes_at(bytes) & !later.row.lanes == 0
     }
 
@@ -234,8 +234,8 @@ impl Past {
 
     /// The same within a warp.
     fn unordered_within(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
-        // Each byte is the same lane's: program order.
-        if self.row.by == later.row.by && self.row.by != By::All {
+        // Each byte is one lane's, the same in both: program order.
+        if self.row.by == later.row.by && matches!(self.row.by, By::Stride { .. }) {
             return 0;
         }
         let warp = usize::from(self.warp);
