@@ -66,6 +66,7 @@ fn record(
     let mut across = CtaHistory::new(between.clone());
     let mut is_whole = true;
     passes.terms.begin();
+    passes.terms.tells_floats = !widen.is_empty();
     for own in decided {
         let bytes =
             |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
@@ -82,6 +83,7 @@ fn record(
         let run = passes.run(&slice, own.cta, &mut recorder, &mut reached);
         is_whole &= run.end == own.run.end;
     }
+    passes.terms.tells_floats = false;
     (pairs, is_whole)
 }
 

@@ -116,6 +116,9 @@ pub struct Terms {
     pub(super) contention: Contention,
     /// Open conditions that are decided.
     pub splits: Splits,
+    /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
+    /// known to be the same only if they are stored.
+    pub tells_floats: bool,
     /// Instructions of the runs so far.
     pub(super) spent: u64,
     /// Extensions to which a number was added before they were extended, as if sums did not wrap.

@@ -148,6 +148,12 @@ fn open_lanes(
     if open == 0 {
         return found;
     }
+    if !terms.tells_floats && decoded.ty().is_float() && decoded.row.family == Family::Arithmetic {
+        let is_one = |source: &Value| source.has_one_term() || source.as_uniform().is_some();
+        if !sources.iter().all(is_one) {
+            return origins_alone(terms, sources, open);
+        }
+    }
     let (opcode, width) = (key(decoded) ^ result, width(decoded));
     let (mut operands, mut before) = (Vec::new(), Vec::new());
     let mut last = None;
@@ -161,6 +167,20 @@ fn open_lanes(
             std::mem::swap(&mut operands, &mut before);
         }
         found[lane] = last;
+    }
+    found
+}
+
+/// Numbers of which only the origin is known: a term for each origin.
+fn origins_alone(terms: &mut Terms, sources: &[Value], open: LaneMask) -> [Option<TermId>; WARP] {
+    let mut found = [None; WARP];
+    let mut last: Option<(Origin, TermId)> = None;
+    for lane in lanes(open) {
+        let origin = terms.origin_among(sources.iter().filter_map(|source| source.base(lane)));
+        let origin = origin.unwrap_or(Origin::Register);
+        let known = last.filter(|(own, _)| *own == origin).map(|(_, term)| term);
+        let term = known.unwrap_or_else(|| terms.fresh(origin));
+        (found[lane], last) = (Some(term), Some((origin, term)));
     }
     found
 }
