@@ -1,7 +1,7 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
 use super::event::{DoubtKind, Events, Kind};
-use super::machine::{Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
+use super::machine::{ATOMIC_COST, Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
 use super::memory::Memory;
 use super::ops::space_of;
 use super::origin::{Origin, Region};
@@ -44,8 +44,8 @@ impl<E: Events> Machine<'_, E> {
         };
         if decoded.row.effect == Effect::Atomic {
             self.atomics += 1;
-            // Each lane's result is a value of its own.
-            self.spend(u64::from(enabled.count_ones()), instr.place)?;
+            // Each lane's result is a value of its own, and its access is compared by itself.
+            self.spend(ATOMIC_COST * u64::from(enabled.count_ones()), instr.place)?;
         }
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;

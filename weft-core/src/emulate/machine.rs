@@ -31,6 +31,8 @@ pub(super) const OPEN_COST: u64 = 256;
 pub(super) const PAGE_COST: u64 = 16;
 /// What an access at an open address counts.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
+/// What a lane's atomic costs, likewise.
+pub(super) const ATOMIC_COST: u64 = 4;
 
 /// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
 const TURN: u32 = 4096;

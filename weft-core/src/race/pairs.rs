@@ -69,7 +69,7 @@ pub struct Pairs {
 pub const MAX_PAIRS: usize = 1024;
 
 /// Comparisons of two accesses, each by up to 32 lanes, before the pass that explains names no more pairs.
-const MAX_COMPARED: u64 = 1 << 28;
+const MAX_COMPARED: u64 = 1 << 27;
 
 impl Pairs {
     /// Whether there may be more pairs than are named, and more to say of those that are.
