@@ -154,16 +154,16 @@ impl Page {
             }
             let (conflict, covers) =
                 (conflict(old.kind, new.kind, true), covers(new.kind, old.kind));
-            if conflict.is_none() && !covers {
-                continue;
-            }
-            let unordered = old.unordered(&new, both, order);
+            let is_by_its_lanes = covers && old.is_by_lanes_of(&new, both);
+            let matters = conflict.is_some() || covers && !is_by_its_lanes;
+            let unordered = if matters { old.unordered(&new, both, order) } else { both };
             if let Some(conflict) = conflict.filter(|_| unordered != 0) {
                 tell(unordered, conflict);
             }
-            if covers {
-                old.row.bytes &=
-                    !(if old.is_by_lanes_of(&new, both) { both } else { both & !unordered });
+            if is_by_its_lanes {
+                old.row.bytes &= !both;
+            } else if covers {
+                old.row.bytes &= !both | unordered;
             }
         }
         self.past.retain(|old| old.row.bytes != 0);
@@ -212,7 +212,8 @@ impl Past {
     fn is_by_lanes_of(&self, later: &Self, bytes: Bytes) -> bool {
         self.warp == later.warp
             && (later.row.by == By::All || later.row.by == self.row.by)
-            && self.row.lanes_at(bytes) & !later.row.lanes == 0
+            && (self.row.lanes & !later.row.lanes == 0
+                || self.row.lanes_at(bytes) & !later.row.lanes == 0)
     }
 
     /// Of bytes that both access, those at which some lane of this one is not ordered before another of the later one.
