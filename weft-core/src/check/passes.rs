@@ -156,8 +156,7 @@ impl Passes<'_> {
         }
         let mut doubtful = open.doubtful(self.ctas.len());
         if !doubtful.is_empty() && is_ordered {
-            let apart = self.terms.apart();
-            let again = self.decide(OpenAccesses::ordered(apart));
+            let again = self.decide(open.ordered());
             // What does not run to the same end has not seen all: the first look stands.
             let ends = |decided: &[Decided]| -> Vec<_> {
                 decided.iter().map(|own| own.run.end.clone()).collect()

@@ -56,11 +56,10 @@ const fn compared(open: &OpenAccess) -> Compared {
 }
 
 impl OpenAccesses {
-    /// For the second look.
-    ///
-    /// `apart`: in these queues accesses indexed with different tickets are apart.
-    pub fn ordered(apart: BTreeSet<Queue>) -> Self {
-        Self { cells: Some(BTreeMap::new()), apart, ..Self::default() }
+    /// For the second look, with what the first found out about tickets.
+    #[must_use]
+    pub fn ordered(&self) -> Self {
+        Self { cells: Some(BTreeMap::new()), apart: self.apart.clone(), ..Self::default() }
     }
 
     /// Whether shadows compare two accesses, or their tickets keep them apart.

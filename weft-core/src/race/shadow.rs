@@ -186,11 +186,11 @@ fn settled(past: &[Past]) -> Vec<Past> {
     for own in past {
         for at in places(own.row.bytes) {
             let bytes = 1 << at;
-            let row = Row { bytes, lanes: own.row.lanes_at(bytes), by: By::All };
+            let lanes = own.row.lanes_at(bytes);
             let known = all
                 .entry((at, own.warp, own.when, own.kind))
-                .or_insert_with(|| Past { row: row.clone(), ..own.clone() });
-            known.row.lanes |= row.lanes;
+                .or_insert_with(|| Past { row: Row { bytes, lanes, by: By::All }, ..own.clone() });
+            known.row.lanes |= lanes;
         }
     }
     let mut merged: Vec<Past> = Vec::new();
@@ -249,3 +249,6 @@ impl Past {
         unordered
     }
 }
+
+#[cfg(test)]
+mod tests;
