@@ -26,7 +26,7 @@ use weft_core::finding::Report;
 use weft_core::flow::{self, Program};
 use weft_core::launch::Launch;
 use weft_core::ptx::{self, Function, Module};
-use weft_core::slice;
+use weft_core::slice::{self, Floats};
 use weft_harness::fixture::Fixture;
 
 use races::Races;
@@ -67,7 +67,7 @@ fn is_broken(end: &End, record: &Record<'_>) -> bool {
 
 /// Runs the ctas until nothing more is found out about open values; `None` if a trace is too long.
 fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
-    let slice = slice::mark(program, &BTreeSet::new());
+    let slice = slice::mark(program, &BTreeSet::new(), Floats::Computed);
     let threads = usize::try_from(inputs.block.count()).expect("few threads");
     let mut terms = Terms::new();
     for _ in 0..MOST_PASSES {

@@ -16,18 +16,19 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{End, Inputs, MAX_INSTRUCTIONS, Terms};
-use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
+use crate::emulate::{Cta, End, Inputs, MAX_INSTRUCTIONS, Terms};
+use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, BlockId, Pc, Program};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
-use crate::slice::{self, Slice};
+use crate::slice::{self, Floats, Slice};
 
 use names::Names;
 pub(crate) use names::site_at;
 use passes::{Decided, Decision, Passes};
 pub use request::CheckError;
+use ways::Outcome;
 
 /// Checks `kernel` of `module` under `launch`. Deterministic.
 ///
@@ -49,7 +50,7 @@ pub fn check_within(
     most: u64,
 ) -> Result<Report, CheckError> {
     let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
-    check_program(module, kernel, &program, launch, Terms::within(most))
+    check_program(module, kernel, &program, launch, most)
 }
 
 fn check_program(
@@ -57,7 +58,7 @@ fn check_program(
     kernel: &Function,
     program: &Program,
     launch: &Launch,
-    terms: Terms,
+    most: u64,
 ) -> Result<Report, CheckError> {
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
@@ -89,9 +90,12 @@ fn check_program(
     inputs.runs_all_ctas = launch.grid.is_some() && ctas::select(grid).len() as u64 == grid.count();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    run(&names, &inputs, launch, terms, &mut report);
+    run(&names, &inputs, launch, most, &mut report);
     Ok(report)
 }
+
+/// Of the instructions that a check may run, this part may be spent on leaving floating-point arithmetic open.
+const ROUGH_PART: u64 = 4;
 
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     let count = u32::try_from(program.code.len()).unwrap_or(u32::MAX);
@@ -107,11 +111,38 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     all.difference(&reached).copied().collect()
 }
 
-fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report: &mut Report) {
-    let slice = slice::mark(names.program, &BTreeSet::new());
+/// What was found with a slice.
+struct Found {
+    slice: Slice,
+    outcome: Outcome,
+    assumes_indices: bool,
+}
+
+/// First for whatever floating-point arithmetic computes, which takes little and mostly is enough; if that leaves
+/// anything to settle, with its values.
+fn find(names: &Names<'_>, inputs: &Inputs, ctas: &[Cta], most: u64) -> Found {
+    let find = |slice: Slice, most: u64| {
+        let mut passes = Passes { names, inputs, slice: &slice, ctas, terms: Terms::within(most) };
+        let outcome = ways::check(&mut passes);
+        let assumes_indices = passes.terms.assumes_indices;
+        Found { slice, outcome, assumes_indices }
+    };
+    let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
+    let is_settled = |found: &Found| {
+        found.outcome.findings.iter().all(|finding| finding.code.class() == Class::Defect)
+    };
+    let rough = mark(Floats::Open);
+    if !rough.leaves_open() {
+        return find(rough, most);
+    }
+    Some(find(rough, most / ROUGH_PART))
+        .filter(is_settled)
+        .unwrap_or_else(|| find(mark(Floats::Computed), most))
+}
+
+fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &mut Report) {
     let ctas = ctas::select(report.grid);
-    let mut passes = Passes { names, inputs, slice: &slice, ctas: &ctas, terms };
-    let outcome = ways::check(&mut passes);
+    let Found { slice, outcome, assumes_indices } = find(names, inputs, &ctas, most);
     for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
@@ -134,7 +165,7 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, terms: Terms, report
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
         report.assumptions.push(Assumption::OpenAddresses);
     }
-    if passes.terms.assumes_indices {
+    if assumes_indices {
         report.assumptions.push(Assumption::NarrowIndices);
     }
     assume(&slice, names, launch, ctas.len(), report);

@@ -11,7 +11,7 @@ use crate::flow::{Pc, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
 use crate::race::{Conflict, CtaHistory, Example, Pair, Pairs, Side, Watched};
-use crate::slice;
+use crate::slice::{self, Floats, Slice};
 
 /// Names every racing pair of instructions; the findings, and all instructions that race.
 pub(super) fn explain(
@@ -27,11 +27,18 @@ pub(super) fn explain(
     }
     // First which instructions race; then, with the values of stores that race with each other, which races are benign.
     // The values may take loops that run out of fuel: then no race is benign.
-    let (mut pairs, _) = record(passes, decided, between, &BTreeSet::new());
-    let stores: BTreeSet<Pc> =
-        pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
-    if !stores.is_empty() {
-        let (valued, is_whole) = record(passes, decided, between, &stores);
+    let (mut pairs, _) = record(passes, decided, between, passes.slice);
+    for floats in [Floats::Open, Floats::Computed] {
+        let stores = unequal_stores(&pairs);
+        let slice = slice::mark(passes.names.program, &stores, floats);
+        // Where addresses depend on such arithmetic, it is computed.
+        let is_wasted = floats != passes.slice.floats || !slice.leaves_open();
+        if stores.is_empty() || floats == Floats::Open && is_wasted {
+            continue;
+        }
+        passes.terms.tells_floats = true;
+        let (valued, is_whole) = record(passes, decided, between, &slice);
+        passes.terms.tells_floats = false;
         pairs = if is_whole && !valued.is_cut() { valued } else { pairs };
     }
     let names = passes.names;
@@ -48,25 +55,26 @@ pub(super) fn explain(
     (findings, sides.map(|side| side.pc).collect())
 }
 
-/// The instructions of a race of two stores.
-fn stores(pair: &Pair) -> Option<[Pc; 2]> {
-    let Example { first, second } = pair.example;
-    let is_race = pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes;
-    is_race.then_some([first.pc, second.pc])
+/// The instructions of races of two stores that are not known to store the same.
+fn unequal_stores(pairs: &Pairs) -> BTreeSet<Pc> {
+    let of = |pair: &Pair| {
+        let Example { first, second } = pair.example;
+        let is_race = pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes;
+        (is_race && !pair.is_benign).then_some([first.pc, second.pc])
+    };
+    pairs.iter().filter_map(|(_, pair)| of(pair)).flatten().collect()
 }
 
 fn record(
     passes: &mut Passes<'_>,
     decided: &[Decided],
     between: &BTreeSet<u64>,
-    widen: &BTreeSet<Pc>,
+    slice: &Slice,
 ) -> (Pairs, bool) {
-    let slice = slice::mark(passes.names.program, widen);
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
     let mut is_whole = true;
     passes.terms.begin();
-    passes.terms.tells_floats = !widen.is_empty();
     for own in decided {
         let bytes =
             |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
@@ -79,11 +87,10 @@ fn record(
         }
         let mut reached = vec![false; passes.names.program.code.len()];
         let (block, cta) = (passes.inputs.block, own.cta.index);
-        let mut recorder = Recorder::new(block, cta, watched, &mut across, &mut pairs);
-        let run = passes.run(&slice, own.cta, &mut recorder, &mut reached);
+        let mut recorder = Recorder::new(block, cta, &watched, &mut across, &mut pairs);
+        let run = passes.run(slice, own.cta, &mut recorder, &mut reached);
         is_whole &= run.end == own.run.end;
     }
-    passes.terms.tells_floats = false;
     (pairs, is_whole)
 }
 

@@ -20,7 +20,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn new(
         block: Dim3,
         cta: u32,
-        watched: Watched,
+        watched: &Watched,
         between: &'a mut CtaHistory,
         pairs: &'a mut Pairs,
     ) -> Self {

@@ -16,7 +16,7 @@ pub enum Origin {
     Unwritten(Pc),
     /// The result of an atomic.
     Atomic(Pc),
-    /// The result of an instruction that is not modelled.
+    /// The result of an instruction that is not modelled, or left out.
     Unsupported(Pc),
     /// A special register that only the hardware knows.
     Hardware(Pc),

@@ -96,7 +96,8 @@ impl<E: Events> Machine<'_, E> {
     }
 
     fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
-        let Some(decoded) = instr.decoded() else {
+        let decoded = instr.decoded().filter(|_| self.slice.keep[pc.index()] != Keep::Open);
+        let Some(decoded) = decoded else {
             let open = Value::open(self.terms.fresh(Origin::Unsupported(pc)));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, open.clone(), enabled);

@@ -8,6 +8,7 @@
 //! Two accesses race if they are of different threads, overlap in a byte, at least one writes, not both are atomic, and
 //! nothing orders them. Silence means that no two known accesses do; accesses at open addresses are reported apart.
 
+mod cta_history;
 mod ctas;
 mod entry;
 mod history;
@@ -16,10 +17,12 @@ mod pages;
 mod pairs;
 mod rows;
 mod shadow;
+mod stored;
 
+pub use cta_history::CtaHistory;
 pub use ctas::Ctas;
 pub use entry::{Conflict, conflict};
-pub use history::{CtaHistory, History, Watched};
+pub use history::{History, Watched};
 pub use open::OpenAccesses;
 pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, Side};
 pub use shadow::{Shadow, Unwritten};

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 128;
 /// Pages kept; accesses beyond are not followed.
@@ -33,7 +35,7 @@ pub(super) fn places(bytes: Bytes) -> impl Iterator<Item = u64> {
 pub(super) struct Pages<P> {
     all: Vec<P>,
     /// By page number: the index in `all`.
-    index: HashMap<u64, usize>,
+    index: HashMap<u64, usize, RandomState>,
     /// The page found last, with its number.
     last: Option<(u64, usize)>,
     /// Whether an access was not followed.
@@ -42,12 +44,23 @@ pub(super) struct Pages<P> {
 
 impl<P: Default> Pages<P> {
     pub(super) fn new() -> Self {
-        Self { all: Vec::new(), index: HashMap::new(), last: None, is_full: false }
+        Self { all: Vec::new(), index: HashMap::default(), last: None, is_full: false }
     }
 
     /// Forgets all pages.
     pub(super) fn clear(&mut self) {
-        (self.all, self.index, self.last) = (Vec::new(), HashMap::new(), None);
+        (self.all, self.index, self.last) = (Vec::new(), HashMap::default(), None);
+    }
+
+    /// Whether there is no page.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// A page by its number, if there is one.
+    pub(super) fn known(&mut self, number: u64) -> Option<&mut P> {
+        let at = self.index.get(&number)?;
+        self.all.get_mut(*at)
     }
 
     /// A page by its number; `None`: there are too many.

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::entry::Conflict;
-use crate::emulate::{Kind, LaneMask, Origin, lanes};
+use crate::emulate::{Access, Kind, LaneMask, Origin, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -26,6 +28,43 @@ pub struct Side {
     pub bytes: u32,
     /// Where the open condition that it lies under comes from.
     pub maybe: Option<Origin>,
+}
+
+impl Side {
+    /// What a lane does.
+    pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
+        let Access { pc, kind, bytes, maybe, .. } = *access;
+        let (warp, lane_number) = (u8::try_from(access.warp), u8::try_from(lane));
+        let address = access.addresses.lane(lane);
+        let (warp, lane) = (warp.unwrap_or(u8::MAX), lane_number.unwrap_or(0));
+        Self { pc, kind, cta, warp, lane, address, bytes, maybe }
+    }
+}
+
+/// Racing pairs of the lanes of two accesses: by lane of the second those of the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Threads {
+    pub(super) of: [LaneMask; WARP],
+}
+
+impl Threads {
+    /// One pair.
+    pub(super) fn one(first: u8, second: u8) -> Self {
+        let mut own = Self::default();
+        own.of[usize::from(second) % WARP] = 1 << first;
+        own
+    }
+
+    /// Lanes of the first and the second.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+        let of = |(second, first): (usize, &LaneMask)| lanes(*first).map(move |own| (own, second));
+        self.of.iter().enumerate().flat_map(of)
+    }
+
+    /// A pair, if there is one.
+    pub(super) fn first(&self) -> Option<(usize, usize)> {
+        self.iter().next()
+    }
 }
 
 /// A concrete race.
@@ -53,7 +92,7 @@ pub struct Pair {
     /// Pairs of threads of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
     pub between_ctas: u64,
     /// By pair of warps of the launch: a bit for each pair of lanes.
-    seen: HashMap<(u64, u64), Box<[LaneMask; 32]>>,
+    seen: HashMap<(u64, u64), Box<[LaneMask; WARP]>, RandomState>,
 }
 
 /// Racing pairs of instructions by space.
@@ -68,7 +107,7 @@ pub struct Pairs {
 /// Pairs of instructions that are named.
 pub const MAX_PAIRS: usize = 1024;
 
-/// Comparisons of two accesses, each by up to 32 lanes, before the pass that explains names no more pairs.
+/// Comparisons of two accesses of a byte, each by up to 32 lanes, before the pass that explains names no more pairs.
 const MAX_COMPARED: u64 = 1 << 27;
 
 impl Pairs {
@@ -91,18 +130,17 @@ impl Pairs {
         })
     }
 
-    /// Adds a race of each of the lanes of `before` at `first` with the one lane of `second`.
+    /// Adds races of lanes of two accesses; `first` and `second`: of one of these pairs.
     pub(super) fn add(
         &mut self,
         space: Space,
         first: &Side,
-        before: LaneMask,
         second: &Side,
+        threads: &Threads,
         conflict: Conflict,
         is_benign: bool,
     ) {
-        let lane = |lane: usize| Side { lane: u8::try_from(lane).unwrap_or(0), ..*first };
-        let example = || Example { first: lane(before.trailing_zeros() as usize), second: *second };
+        let example = Example { first: *first, second: *second };
         let key = (space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
         if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
             self.is_cut = true;
@@ -111,46 +149,39 @@ impl Pairs {
         let pair = self.all.entry(key).or_insert_with(|| Pair {
             conflict,
             is_benign: true,
-            example: example(),
+            example,
             within_warps: 0,
             between_warps: 0,
             between_ctas: 0,
-            seen: HashMap::new(),
+            seen: HashMap::default(),
         });
         if conflict > pair.conflict {
-            (pair.conflict, pair.example) = (conflict, example());
+            (pair.conflict, pair.example) = (conflict, example);
         }
         pair.is_benign &= is_benign;
-        pair.count(first, before, second);
+        pair.count(first, second, threads);
     }
 }
 
 impl Pair {
     /// Counts pairs of threads that were not counted before.
-    fn count(&mut self, first: &Side, before: LaneMask, second: &Side) {
+    fn count(&mut self, first: &Side, second: &Side, threads: &Threads) {
         let warp = |side: &Side| u64::from(side.cta) << 8 | u64::from(side.warp);
         let (a, b) = (warp(first), warp(second));
         let is_turned = (first.pc, a) > (second.pc, b);
         let key = if is_turned { (b, a) } else { (a, b) };
-        let rows = self.seen.entry(key).or_insert_with(|| Box::new([0; 32]));
+        let seen = self.seen.entry(key).or_insert_with(|| Box::new([0; WARP]));
+        let is_one = (first.pc, a) == (second.pc, b);
         let mut new = 0;
-        if (first.pc, a) == (second.pc, b) {
-            // Within one instruction and warp a pair has no first: the lower lane stands for it.
-            let own = second.lane;
-            for lane in lanes(before) {
-                let (low, high) = (lane.min(usize::from(own)), lane.max(usize::from(own)));
-                new += u64::from(rows[low] >> high & 1 == 0);
-                rows[low] |= 1 << high;
-            }
-        } else if is_turned {
-            let row = &mut rows[usize::from(second.lane) % 32];
-            new = u64::from((before & !*row).count_ones());
-            *row |= before;
-        } else {
-            for lane in lanes(before) {
-                new += u64::from(rows[lane] >> second.lane & 1 == 0);
-                rows[lane] |= 1 << second.lane;
-            }
+        for (before, after) in threads.iter() {
+            let (row, lane) = match () {
+                // Within one instruction and warp a pair has no first: the lower lane stands for it.
+                () if is_one => (before.min(after), before.max(after)),
+                () if is_turned => (after, before),
+                () => (before, after),
+            };
+            new += u64::from(seen[row] >> lane & 1 == 0);
+            seen[row] |= 1 << lane;
         }
         let count = match (first.cta == second.cta, first.warp == second.warp) {
             (true, true) => &mut self.within_warps,

@@ -45,12 +45,32 @@ impl Row {
 
     /// The lanes that access some of these bytes.
     pub(super) fn lanes_at(&self, bytes: Bytes) -> LaneMask {
-        match self.by {
-            By::All => self.lanes,
-            _ => lanes(self.lanes)
-                .filter(|lane| self.bytes_of(*lane) & bytes != 0)
-                .fold(0, |mask, lane| mask | 1 << lane),
+        let among = match self.by {
+            By::All => return self.lanes,
+            _ if bytes & self.bytes == 0 => return 0,
+            By::Stride { first, stride } => {
+                let (lowest, highest) = (bytes.trailing_zeros(), bytes.ilog2());
+                let lane = |at: u32| (i64::from(at) - first).div_euclid(stride);
+                self.lanes & lanes_below(lane(highest) + 1) & !lanes_below(lane(lowest))
+            }
+            By::Place { .. } => self.lanes,
+        };
+        lanes(among)
+            .filter(|lane| self.bytes_of(*lane) & bytes != 0)
+            .fold(0, |mask, lane| mask | 1 << lane)
+    }
+
+    /// Leaves out all bytes but these, and lanes that have no others.
+    pub(super) fn restrict(&mut self, bytes: Bytes) {
+        if self.bytes & !bytes != 0 {
+            self.bytes &= bytes;
+            self.lanes = self.lanes_at(self.bytes);
         }
+    }
+
+    /// Whether all lanes of another row do the same in this one.
+    pub(super) fn has(&self, other: &Self) -> bool {
+        self.by == other.by && other.lanes & !self.lanes == 0 && other.bytes & !self.bytes == 0
     }
 
     /// Takes in another row if one row says both.
@@ -101,6 +121,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     while rest != 0 {
         let page = access.addresses.lane(rest.trailing_zeros() as usize) / PAGE;
         let (mut row, mut first) = (Row { bytes: 0, lanes: 0, by: By::All }, [0; WARP]);
+        let mut others = 0;
         for lane in lanes(rest) {
             let address = access.addresses.lane(lane);
             if address / PAGE != page {
@@ -115,7 +136,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
                 row.lanes |= 1 << lane;
                 first[lane] = u8::try_from(place).unwrap_or(0);
             } else {
-                one(address, u64::from(width), 1 << lane, visit);
+                others |= 1 << lane;
             }
         }
         if row.lanes.count_ones() > 1 {
@@ -123,6 +144,9 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
         }
         if row.lanes != 0 {
             visit(page, row);
+        }
+        for lane in lanes(others) {
+            one(access.addresses.lane(lane), u64::from(width), 1 << lane, visit);
         }
     }
 }
@@ -159,8 +183,12 @@ fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, 
 fn lanes_on_page(first: i64, stride: i64, width: i64) -> LaneMask {
     let lowest = (-first - width).div_euclid(stride) + 1;
     let end = (PAGE.cast_signed() - 1 - first).div_euclid(stride) + 1;
-    let below = |end: i64| LaneMask::try_from((1_u64 << end.clamp(0, 32)) - 1).unwrap_or(0);
-    below(end) & !below(lowest)
+    lanes_below(end) & !lanes_below(lowest)
+}
+
+/// Lanes with a lower number.
+fn lanes_below(end: i64) -> LaneMask {
+    LaneMask::try_from((1_u64 << end.clamp(0, 32)) - 1).unwrap_or(0)
 }
 
 #[cfg(test)]

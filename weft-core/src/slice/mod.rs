@@ -13,7 +13,7 @@ pub use bearing::reads_pointer_bits;
 
 use crate::flow::{BlockId, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::{Decoded, Effect};
 
 /// How much of an instruction runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +23,19 @@ pub enum Keep {
     Nothing,
     /// That it happens, and where: address, guard and barrier operands, but not the data.
     Event,
+    /// That it has a result, which is left open.
+    Open,
     /// All of it.
     Value,
+}
+
+/// What becomes of floating-point arithmetic, comparisons included, that something depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floats {
+    /// It is computed.
+    Computed,
+    /// Its results are open, so that what leads to them need not run: what is proved then is so whatever it computes.
+    Open,
 }
 
 /// What has to run.
@@ -36,6 +47,8 @@ pub struct Slice {
     pub branches: Vec<bool>,
     /// Whether the contents of memory are kept, by state space.
     pub contents: Contents,
+    /// What becomes of floating-point arithmetic.
+    pub floats: Floats,
 }
 
 /// Spaces whose contents decide something.
@@ -61,9 +74,16 @@ impl Contents {
     }
 }
 
+impl Slice {
+    /// Whether it leaves something open that could be computed.
+    pub fn leaves_open(&self) -> bool {
+        self.keep.contains(&Keep::Open)
+    }
+}
+
 /// Marks a program. The values stored by the instructions of `widen` are kept as well.
-pub fn mark(program: &Program, widen: &BTreeSet<Pc>) -> Slice {
-    let mut marker = Marker::new(program);
+pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
+    let mut marker = Marker::new(program, floats);
     for at in 0..program.code.len() {
         let pc = Pc(u32::try_from(at).unwrap_or(u32::MAX));
         if is_observable(program, pc) {
@@ -114,7 +134,7 @@ struct Marker<'p> {
 }
 
 impl<'p> Marker<'p> {
-    fn new(program: &'p Program) -> Self {
+    fn new(program: &'p Program, floats: Floats) -> Self {
         let mut writers = vec![Vec::new(); program.registers as usize];
         let mut first_of = vec![Pc(0); program.code.len()];
         let mut blocks_at: BTreeMap<Pc, Vec<BlockId>> = BTreeMap::new();
@@ -135,6 +155,7 @@ impl<'p> Marker<'p> {
                 keep: vec![Keep::Nothing; program.code.len()],
                 branches: vec![false; program.blocks.len()],
                 contents: Contents::default(),
+                floats,
             },
             dependences: control::dependences(program),
             first_of,
@@ -151,7 +172,7 @@ impl<'p> Marker<'p> {
         loop {
             while let Some(register) = self.work.pop() {
                 for pc in std::mem::take(&mut self.writers[register.index()]) {
-                    self.keep(pc, Keep::Value);
+                    self.keep(pc, self.of_result(pc));
                 }
             }
             if !std::mem::take(&mut self.contents_changed) {
@@ -160,6 +181,17 @@ impl<'p> Marker<'p> {
             for at in 0..self.program.code.len() {
                 self.keep_store(Pc(u32::try_from(at).unwrap_or(u32::MAX)));
             }
+        }
+    }
+
+    /// How much of an instruction runs whose result is needed.
+    fn of_result(&self, pc: Pc) -> Keep {
+        let is_float = |own: &Decoded| own.is_float_arithmetic() || own.is_float_comparison();
+        match self.slice.floats {
+            Floats::Open if self.program.code[pc.index()].decoded().is_some_and(is_float) => {
+                Keep::Open
+            }
+            _ => Keep::Value,
         }
     }
 
@@ -257,7 +289,7 @@ mod tests {
         let module = ptx::parse(&text);
         let kernel = module.kernel("k").expect("the text declares it");
         let program = flow::build(&module, kernel).expect("it links");
-        let slice = mark(&program, &BTreeSet::new());
+        let slice = mark(&program, &BTreeSet::new(), Floats::Computed);
         assert_eq!(slice.branches.iter().filter(|kept| **kept).count(), BRANCHES);
     }
 }

@@ -8,6 +8,7 @@ use weft_core::emulate::{
 use weft_core::flow::{self, Pc};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
 use weft_core::ptx::isa::Effect;
+use weft_core::slice::Floats;
 use weft_core::{ptx, slice};
 
 use super::{COUNT, OPERANDS};
@@ -80,7 +81,7 @@ pub(crate) fn run(
         .filter(|(_, instr)| instr.effect() == Effect::Store)
         .map(|(at, _)| Pc(at))
         .collect();
-    let slice = slice::mark(&program, &stores);
+    let slice = slice::mark(&program, &stores, Floats::Computed);
     let mut found = Stores { results: vec![vec![None; COUNT]; operations], count: 0 };
     let cta = Cta { at: [0; 3], index: 0 };
     let mut reached = vec![false; program.code.len()];

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::finding::{Check, Class, Code, Report, Role, Verdict};
 use weft_core::launch::{Launch, Schedule};
-use weft_core::slice::Keep;
+use weft_core::slice::{Floats, Keep};
 use weft_core::{flow, ptx, slice};
 
 use crate::cases::case;
@@ -149,7 +149,7 @@ impl Subject {
         let module = ptx::parse(self.text());
         let kernel = module.kernels().next().expect("there is one");
         let program = flow::build(&module, kernel).expect("the text links");
-        let slice = slice::mark(&program, &BTreeSet::new());
+        let slice = slice::mark(&program, &BTreeSet::new(), Floats::Computed);
         (0_u32..).zip(&slice.keep).any(|(at, keep)| {
             *keep == Keep::Value && slice::is_observable(&program, flow::Pc(at)) && {
                 let effect = program.code[at as usize].effect();

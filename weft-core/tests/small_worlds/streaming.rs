@@ -19,8 +19,11 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     run(program, schedule, &mut decided)?;
     let bytes: BTreeSet<u64> = decided.shadow.racing().keys().copied().collect();
     let watched = Watched { shared: bytes.clone(), global: BTreeSet::new() };
-    let mut explained =
-        Explained { history: History::new(watched), pairs: Racing::default(), terms: Terms::new() };
+    let mut explained = Explained {
+        history: History::new(&watched),
+        pairs: Racing::default(),
+        terms: Terms::new(),
+    };
     run(program, schedule, &mut explained)?;
     let pairs = explained.pairs();
     assert_eq!(locations(program, &pairs), bytes, "the two passes differ on {program:?}");

@@ -148,7 +148,7 @@ fn open_lanes(
     if open == 0 {
         return found;
     }
-    if !terms.tells_floats && decoded.ty().is_float() && decoded.row.family == Family::Arithmetic {
+    if !terms.tells_floats && decoded.is_float_arithmetic() {
         let is_one = |source: &Value| source.has_one_term() || source.as_uniform().is_some();
         if !sources.iter().all(is_one) {
             return origins_alone(terms, sources, open);

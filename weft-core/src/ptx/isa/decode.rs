@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{Modifier, Modifiers, Row, TABLE};
+use super::{Effect, Family, Modifier, Modifiers, Opcode, Row, TABLE};
 use crate::ptx::{Space, Type};
 
 /// A mnemonic taken apart.
@@ -25,6 +25,17 @@ impl Decoded {
     /// The first type, `.b32` where none is written.
     pub fn ty(&self) -> Type {
         self.types[0].unwrap_or(Type::B32)
+    }
+
+    /// Whether it computes a floating-point number.
+    pub fn is_float_arithmetic(&self) -> bool {
+        let is_arithmetic = self.row.family == Family::Arithmetic;
+        is_arithmetic && self.row.effect == Effect::Compute && self.ty().is_float()
+    }
+
+    /// Whether it compares floating-point numbers.
+    pub fn is_float_comparison(&self) -> bool {
+        matches!(self.row.opcode, Opcode::Setp | Opcode::Set) && self.source_type().is_float()
     }
 
     /// The second type, the first where only one is written.

@@ -1,0 +1,91 @@
+//! The pass that explains, between ctas: for each watched byte of global memory who accesses it, and every racing pair
+//! of instructions. No barrier orders ctas.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::entry::conflict;
+use super::pairs::{Pairs, Side, Threads};
+use super::stored::Stored;
+use crate::emulate::{Access, Terms, WARP, lanes};
+use crate::ptx::Space;
+
+/// An access of a byte.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    side: Side,
+    stored: Stored,
+}
+
+impl Record {
+    /// Whether both do the same to the byte, in one cta or in two.
+    fn is_alike(&self, other: &Self) -> bool {
+        let (a, b) = (self.side, other.side);
+        (a.pc, a.kind) == (b.pc, b.kind) && self.stored == other.stored
+    }
+}
+
+/// Records of a byte before the values of further ones are not told apart.
+const MAX_VALUES: usize = 64;
+
+/// Accesses of all ctas to the watched bytes of global memory: for each byte, instruction and value those of two ctas.
+#[derive(Debug)]
+pub struct CtaHistory {
+    watched: BTreeSet<u64>,
+    records: HashMap<u64, Vec<Record>>,
+}
+
+impl CtaHistory {
+    /// Watches these bytes.
+    pub fn new(watched: BTreeSet<u64>) -> Self {
+        Self { watched, records: HashMap::new() }
+    }
+
+    /// A warp of a cta accesses: adds each pair that this access races with.
+    pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
+        if !pairs.compare(0) {
+            return;
+        }
+        for (byte, mut new) in records_of(access, cta, &self.watched) {
+            let records = self.records.entry(byte).or_default();
+            if !pairs.compare(records.len() + 1) {
+                return;
+            }
+            if records.len() >= MAX_VALUES {
+                new.stored = Stored::Unknown;
+            }
+            for old in records.iter().filter(|old| old.side.cta != cta) {
+                if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
+                    let threads = Threads::one(old.side.lane, new.side.lane);
+                    let is_benign = old.stored.is_same(&new.stored, terms);
+                    pairs.add(Space::Global, &old.side, &new.side, &threads, conflict, is_benign);
+                }
+            }
+            let mut known = records.iter().filter(|old| old.is_alike(&new));
+            let is_new = match (known.next(), known.next()) {
+                (None, _) => true,
+                (Some(first), None) => first.side.cta != cta,
+                _ => false,
+            };
+            if is_new {
+                records.push(new);
+            }
+        }
+    }
+}
+
+/// What an access does to each watched byte, lane by lane; lanes that read one address do the same.
+fn records_of(access: &Access<'_>, cta: u32, watched: &BTreeSet<u64>) -> Vec<(u64, Record)> {
+    let reads_one = !access.kind.writes && access.addresses.as_uniform().is_some();
+    let is_store = access.kind.writes && !access.kind.is_atomic;
+    let elements = if is_store { access.stored } else { &[] };
+    let mut records = Vec::new();
+    for lane in lanes(access.lanes).take(if reads_one { 1 } else { WARP }) {
+        let side = Side::new(access, cta, lane);
+        let end = side.address.saturating_add(u64::from(access.bytes));
+        for byte in watched.range(side.address..end) {
+            let stored = Stored::new(elements, access.bytes, lane, byte - side.address);
+            records.push((*byte, Record { side, stored }));
+        }
+    }
+    records
+}

@@ -1,0 +1,38 @@
+//! What racing stores leave behind: a race of two that leave the same is benign.
+
+use crate::emulate::{TermId, Terms, Value};
+
+/// A byte as it was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stored {
+    Known(u8),
+    /// A byte of an open value: its term, what is added, the byte's place.
+    Term(TermId, u64, u32),
+    Unknown,
+}
+
+impl Stored {
+    /// The byte at `offset` of the `bytes` that a lane stores, element by element of a vector; no elements: unknown.
+    pub(super) fn new(elements: &[Value], bytes: u32, lane: usize, offset: u64) -> Self {
+        let size = u64::from(bytes).checked_div(elements.len() as u64).unwrap_or(1).max(1);
+        let element = usize::try_from(offset / size).ok().and_then(|at| elements.get(at));
+        let Some(value) = element else { return Self::Unknown };
+        let within = u32::try_from(offset % size).unwrap_or(0);
+        let bits = value.lane(lane);
+        if let Some(term) = value.base(lane) {
+            return Self::Term(term, bits, within);
+        }
+        bits.to_le_bytes().get(within as usize).map_or(Self::Unknown, |byte| Self::Known(*byte))
+    }
+
+    /// Whether both are provably the same byte.
+    pub(super) fn is_same(&self, other: &Self, terms: &Terms) -> bool {
+        match (self, other) {
+            (Self::Known(a), Self::Known(b)) => a == b,
+            (Self::Term(a, ..), Self::Term(..)) => {
+                self == other && terms.is_stable(*a) && !terms.may_wrap(*a)
+            }
+            _ => false,
+        }
+    }
+}
