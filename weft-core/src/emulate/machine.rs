@@ -28,7 +28,7 @@ pub const MAX_REGISTERS: u64 = 1 << 22;
 /// What a branch on an open condition counts against that limit.
 pub(super) const OPEN_COST: u64 = 256;
 /// What a page of memory counts that is written for the first time.
-pub(super) const PAGE_COST: u64 = 16;
+pub(super) const PAGE_COST: u64 = 8;
 /// What an access at an open address counts.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
 /// What a lane's atomic costs, likewise.

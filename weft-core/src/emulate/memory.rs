@@ -1,17 +1,19 @@
 //! The contents of a state space: bytes known, open or as before the launch.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
+use super::bytes::{Bytes, PAGE, places, span};
 use super::origin::Origin;
 use super::term::{Lane, Terms};
 
-const PAGE: u64 = 256;
-const PAGE_BYTES: usize = 256;
+const PAGE_BYTES: usize = 128;
 
 /// Pages of global memory whose contents are kept: 64 MiB.
-const MAX_GLOBAL: usize = 1 << 18;
+const MAX_GLOBAL: usize = 1 << 19;
 /// Pages of shared memory or of a thread's local memory: as much as hardware has, 512 KiB.
-const MAX_OWN: usize = 1 << 11;
+const MAX_OWN: usize = 1 << 12;
 
 /// The place of an address in its page.
 fn within(address: u64) -> usize {
@@ -49,23 +51,71 @@ enum Byte {
     Open,
 }
 
+const NO_VALUE: (u32, Lane) = (0, Lane::known(0));
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Page {
-    bytes: Box<[Byte; PAGE_BYTES]>,
-    /// Open values that were stored whole: by first byte, with their size.
-    terms: BTreeMap<u64, (u32, Lane)>,
+    /// Bytes that something was written to.
+    written: Bytes,
+    /// Those of them that are part of an open value.
+    open: Bytes,
+    /// Those that are known; zero elsewhere.
+    bytes: [u8; PAGE_BYTES],
+    /// The first bytes of open values that are as they were stored.
+    firsts: Bytes,
+    /// By first byte: the size of such a value, and the value; empty if there is none.
+    values: Vec<(u32, Lane)>,
 }
 
 impl Page {
-    /// Values that overlap these bytes are no longer whole.
-    fn drop_terms(&mut self, start: u64, end: u64) {
-        let starts = start.saturating_sub(7)..end;
-        let overlaps = |(own, (length, _)): &(&u64, &(u32, Lane))| {
-            start.saturating_sub(**own) < u64::from(*length)
-        };
-        let all = self.terms.range(starts).filter(overlaps).map(|(own, _)| *own);
-        for own in all.collect::<Vec<_>>() {
-            self.terms.remove(&own);
+    const fn new() -> Self {
+        Self { written: 0, open: 0, bytes: [0; PAGE_BYTES], firsts: 0, values: Vec::new() }
+    }
+
+    fn byte(&self, at: usize) -> Byte {
+        match (self.written >> at & 1, self.open >> at & 1) {
+            (0, _) => Byte::Initial,
+            (_, 0) => Byte::Known(self.bytes[at]),
+            _ => Byte::Open,
+        }
+    }
+
+    /// An open value that was stored whole and begins here.
+    fn value(&self, at: usize) -> Option<(u32, Lane)> {
+        (self.firsts >> at & 1 == 1).then(|| self.values[at])
+    }
+
+    fn put(&mut self, at: usize, size: u32, value: Lane) {
+        if self.values.is_empty() {
+            self.values = vec![NO_VALUE; PAGE_BYTES];
+        }
+        self.firsts |= 1 << at;
+        self.values[at] = (size, value);
+    }
+
+    /// Values that overlap these bytes of the page are no longer whole.
+    fn drop_values(&mut self, from: i64, to: i64) {
+        for at in places(self.firsts & span(from - 7, to)) {
+            let first = within(at);
+            if at.cast_signed() + i64::from(self.values[first].0) > from {
+                self.firsts &= !(1 << at);
+                self.values[first] = NO_VALUE;
+            }
+        }
+        if self.firsts == 0 {
+            self.values.clear();
+        }
+    }
+
+    /// Takes the bytes `from..to`, those of an open value if there are none for them.
+    fn write(&mut self, from: i64, to: i64, mut known: impl FnMut(u64) -> Option<u8>) {
+        self.drop_values(from, to);
+        let bytes = span(from, to);
+        self.written |= bytes;
+        for at in places(bytes) {
+            let byte = known(at);
+            self.bytes[within(at)] = byte.unwrap_or(0);
+            self.open = self.open & !(1 << at) | Bytes::from(byte.is_none()) << at;
         }
     }
 }
@@ -73,7 +123,7 @@ impl Page {
 /// A state space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
-    pages: HashMap<u64, Page>,
+    pages: HashMap<u64, Box<Page>, RandomState>,
     segments: Vec<Segment>,
     /// Nothing is known but what was written since: where the write came from that may have gone anywhere.
     forgotten: Option<Origin>,
@@ -84,7 +134,7 @@ pub(super) struct Memory {
 impl Default for Memory {
     /// Shared memory, or the local memory of a thread.
     fn default() -> Self {
-        Self { pages: HashMap::new(), segments: Vec::new(), forgotten: None, limit: MAX_OWN }
+        Self { pages: HashMap::default(), segments: Vec::new(), forgotten: None, limit: MAX_OWN }
     }
 }
 
@@ -92,7 +142,7 @@ impl Memory {
     /// Global memory with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        Self { pages: HashMap::new(), segments, forgotten: None, limit: MAX_GLOBAL }
+        Self { pages: HashMap::default(), segments, forgotten: None, limit: MAX_GLOBAL }
     }
 
     /// Pages that something was written to.
@@ -115,7 +165,7 @@ impl Memory {
 
     fn byte(&self, address: u64) -> Byte {
         let page = self.pages.get(&(address / PAGE));
-        page.map_or(Byte::Initial, |page| page.bytes[within(address)])
+        page.map_or(Byte::Initial, |page| page.byte(within(address)))
     }
 
     /// Reads `size` bytes, at most 8. `unwritten` is the origin of contents that nobody gives.
@@ -159,8 +209,9 @@ impl Memory {
 
     /// The stored value if it is read as it was written, something open otherwise.
     fn load_open(&self, address: u64, size: u32, terms: &mut Terms, unwritten: Origin) -> Lane {
-        let term_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.terms.get(&at));
-        if let Some(&(stored, value)) = term_at(address)
+        let term_at =
+            |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.value(within(at)));
+        if let Some((stored, value)) = term_at(address)
             && stored == size
         {
             return value;
@@ -173,35 +224,34 @@ impl Memory {
         Lane::open(terms.unclear(origin))
     }
 
-    fn page(&mut self, address: u64) -> &mut Page {
-        self.pages.entry(address / PAGE).or_insert_with(|| Page {
-            bytes: Box::new([Byte::Initial; PAGE_BYTES]),
-            terms: BTreeMap::new(),
-        })
-    }
-
     /// Writes `size` bytes, at most 8.
     pub(super) fn store(&mut self, address: u64, size: u32, value: Lane) {
-        let end = address.saturating_add(u64::from(size));
+        // The address space has an end.
+        let last = address.saturating_add(u64::from(size).saturating_sub(1));
+        let (own, end) = (address / PAGE, last / PAGE);
         // A store touches two pages at most.
-        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&(address / PAGE)) {
+        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&own) {
             self.forget(Origin::Unkept);
         }
-        for within in [address, end.saturating_sub(1)] {
-            self.page(within).drop_terms(address, end);
+        if address % PAGE < 7
+            && let Some(before) = own.checked_sub(1).and_then(|before| self.pages.get_mut(&before))
+        {
+            before.drop_values(PAGE.cast_signed(), PAGE.cast_signed());
         }
-        for at in 0..u64::from(size) {
-            let here = address.wrapping_add(at);
-            let page = self.page(here);
-            page.bytes[within(here)] = match value {
-                Lane { bits, term: None } => {
-                    Byte::Known(u8::try_from(bits >> (8 * (at & 7)) & 0xff).unwrap_or(0))
-                }
-                _ => Byte::Open,
-            };
+        let bits = value.bits.to_le_bytes();
+        for number in own..=end {
+            let page = self.pages.entry(number).or_insert_with(|| Box::new(Page::new()));
+            let start = number.wrapping_mul(PAGE);
+            let place = |at: u64| at.wrapping_sub(start).cast_signed();
+            page.write(place(address), place(last) + 1, |at| {
+                let offset = within(start.wrapping_add(at).wrapping_sub(address));
+                value.term.is_none().then(|| bits[offset % bits.len()])
+            });
         }
-        if value.term.is_some() {
-            self.page(address).terms.insert(address, (size, value));
+        if value.term.is_some()
+            && let Some(page) = self.pages.get_mut(&own)
+        {
+            page.put(within(address), size, value);
         }
     }
 }
@@ -217,10 +267,10 @@ mod tests {
     fn reads_back_what_was_written_byte_by_byte() {
         let mut terms = Terms::new();
         let mut memory = Memory::default();
-        memory.store(252, 8, Lane::known(0x1122_3344_5566_7788));
-        assert_eq!(memory.load(254, 4, NOWHERE, &mut terms), Lane::known(0x3344_5566));
-        memory.store(255, 1, Lane::known(0xaa));
-        assert_eq!(memory.load(252, 8, NOWHERE, &mut terms), Lane::known(0x1122_3344_aa66_7788));
+        memory.store(124, 8, Lane::known(0x1122_3344_5566_7788));
+        assert_eq!(memory.load(126, 4, NOWHERE, &mut terms), Lane::known(0x3344_5566));
+        memory.store(127, 1, Lane::known(0xaa));
+        assert_eq!(memory.load(124, 8, NOWHERE, &mut terms), Lane::known(0x1122_3344_aa66_7788));
     }
 
     #[test]

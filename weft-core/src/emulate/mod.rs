@@ -8,6 +8,7 @@ mod anchor;
 mod atomic;
 mod barrier;
 mod bounds;
+pub(crate) mod bytes;
 mod contention;
 mod contents;
 mod divergence;

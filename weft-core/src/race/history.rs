@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::entry::conflict;
-use super::pages::{Bytes, PAGE, Pages, places};
+use super::pages::Pages;
 use super::pairs::{Pairs, Side, Threads};
 use super::rows::{Row, rows};
 use super::stored::Stored;
+use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Terms, Value, lanes};
 use crate::order::{Moment, Order};
 use crate::ptx::Space;

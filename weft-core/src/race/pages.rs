@@ -4,31 +4,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// Bytes of a page.
-pub(super) const PAGE: u64 = 128;
 /// Pages kept; accesses beyond are not followed.
 const MAX_PAGES: usize = 1 << 18;
-
-/// Bytes of a page, a bit for each.
-pub(super) type Bytes = u128;
-
-/// The bytes `from..to` of a page; what lies outside is left out.
-pub(super) fn span(from: i64, to: i64) -> Bytes {
-    const LAST: i64 = PAGE.cast_signed();
-    let (from, to) = (from.clamp(0, LAST), to.clamp(0, LAST));
-    let below = |end: i64| if end == LAST { Bytes::MAX } else { (1 << end) - 1 };
-    if from < to { below(to) & !below(from) } else { 0 }
-}
-
-/// The places of these bytes in their page, ascending.
-pub(super) fn places(bytes: Bytes) -> impl Iterator<Item = u64> {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        let at = u64::from(rest.trailing_zeros());
-        rest &= rest.wrapping_sub(1);
-        (at < PAGE).then_some(at)
-    })
-}
 
 /// Something by page.
 #[derive(Clone, Debug)]

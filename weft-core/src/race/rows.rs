@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::pages::{Bytes, PAGE, span};
+use crate::emulate::bytes::{Bytes, PAGE, span};
 use crate::emulate::{Access, LaneMask, WARP, lanes};
 
 /// Which lane accesses which byte of a page.
@@ -255,7 +255,7 @@ mod tests {
                             assert_eq!(row.lanes_at(row.bytes), row.lanes);
                             for lane in lanes(row.lanes) {
                                 assert_ne!(row.bytes_of(lane), 0, "{addresses:?} {bytes} {lane}");
-                                let all = super::super::pages::places(row.bytes_of(lane));
+                                let all = crate::emulate::bytes::places(row.bytes_of(lane));
                                 said.extend(all.map(|at| (lane, page * PAGE + at)));
                             }
                         });

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{Conflict, conflict, covers};
-use super::pages::{Bytes, PAGE, Pages, places};
+use super::pages::Pages;
 use super::rows::{By, Row, rows};
+use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Kind, LaneMask, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};
