@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::inputs::offset_in_buffer;
 use super::term::{Lane, TermId, Terms, gcd};
 use super::ticket::Queue;
@@ -49,7 +51,7 @@ pub(super) struct Laid {
 /// All anchors of a check.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
-    roots: HashMap<(Place, Vec<(TermId, u64)>), Root>,
+    roots: HashMap<Place, HashMap<Vec<(TermId, u64)>, Root, RandomState>, RandomState>,
     counts: BTreeMap<Place, usize>,
     /// Of terms with drift.
     moduli: BTreeMap<(Place, Root), u64>,
@@ -58,7 +60,8 @@ pub(super) struct Anchors {
 
 impl Anchors {
     fn root(&mut self, place: Place, atoms: &[(TermId, u64)], most: usize) -> Option<Root> {
-        if let Some(&root) = self.roots.get(&(place, atoms.to_vec())) {
+        let roots = self.roots.entry(place).or_default();
+        if let Some(&root) = roots.get(atoms) {
             return Some(root);
         }
         let count = self.counts.entry(place).or_default();
@@ -67,7 +70,7 @@ impl Anchors {
         }
         let root = Root(u16::try_from(*count).ok()?);
         *count += 1;
-        self.roots.insert((place, atoms.to_vec()), root);
+        roots.insert(atoms.to_vec(), root);
         Some(root)
     }
 
@@ -160,7 +163,7 @@ impl Terms {
         if self.anchors.moduli.is_empty() {
             return None;
         }
-        let root = *self.anchors.roots.get(&(place, Vec::new()))?;
+        let root = *self.anchors.roots.get(&place)?.get([].as_slice())?;
         self.anchors.moduli.contains_key(&(place, root)).then_some(root)
     }
 

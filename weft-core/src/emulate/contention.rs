@@ -10,6 +10,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::inputs::argument_of;
 use super::machine::MAX_WARP_INSTRUCTIONS;
 
@@ -37,7 +39,7 @@ pub(super) struct Contention {
     places: BTreeSet<(bool, Option<usize>)>,
     is_everything: bool,
     /// Words that the pass read as memory held them: the last cta that did, and how many of its instructions.
-    reads: HashMap<Word, (u32, u32)>,
+    reads: HashMap<Word, (u32, u32), RandomState>,
     /// Whether the pass read something that turned out to be contended.
     changed: bool,
     changes: u32,

@@ -122,7 +122,7 @@ pub struct Terms {
     /// Instructions of the runs so far.
     pub(super) spent: u64,
     /// Extensions to which a number was added before they were extended, as if sums did not wrap.
-    wrapping: HashSet<TermId>,
+    wrapping: HashSet<TermId, RandomState>,
     /// Whether an operation took such an extension for one whose number was added behind it.
     pub assumes_indices: bool,
 }

@@ -8,6 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::anchor::Place;
 use super::term::{Lane, TermId, Terms};
 use super::value::{signed, truncate};
@@ -81,14 +83,14 @@ struct Steps {
 pub(super) struct Tickets {
     counters: BTreeMap<At, Counter>,
     /// The least step of a count, and all of a pass together.
-    steps: HashMap<Count, Steps>,
+    steps: HashMap<Count, Steps, RandomState>,
     spoiled: BTreeSet<At>,
     spoiled_places: BTreeSet<Place>,
-    of: HashMap<TermId, Count>,
+    of: HashMap<TermId, Count, RandomState>,
     /// Whether a ticket was stored or given to another lane: then nobody may stand in for the next ones of a loop.
     is_passed_on: bool,
     stands_in: bool,
-    queues: HashMap<(Place, Count, Multiple), Queue>,
+    queues: HashMap<(Place, Count, Multiple), Queue, RandomState>,
     indexed: Vec<Indexed>,
     changed: bool,
 }
@@ -237,7 +239,7 @@ impl Terms {
 
     /// Whether tickets are in a lane.
     pub(super) fn has_ticket(&self, lane: Lane) -> bool {
-        let Some(term) = lane.term else { return false };
+        let Some(term) = lane.term.filter(|_| !self.tickets.of.is_empty()) else { return false };
         self.atoms(term).iter().any(|&(atom, _)| {
             self.tickets.of.contains_key(&atom)
                 || self.extended(atom).is_some_and(|inner| self.has_ticket(Lane::open(inner)))
@@ -247,6 +249,9 @@ impl Terms {
     /// The one ticket that a term is a multiple of.
     fn ticket(&self, term: TermId) -> Option<(Count, Multiple)> {
         let &[(atom, factor)] = self.atoms(term) else { return None };
+        if self.tickets.of.is_empty() {
+            return None;
+        }
         let bits = self.bits(term);
         // Cut to fewer bits than the counter has, it comes back.
         if !self.is_stable(term) || bits < self.bits(atom) {

@@ -100,8 +100,9 @@ impl Value {
 
     /// Known bits, lane by lane.
     pub fn each(lanes: [u64; WARP]) -> Self {
-        if lanes.iter().all(|lane| *lane == lanes[0]) {
-            return Self::uniform(lanes[0]);
+        let step = lanes[1].wrapping_sub(lanes[0]);
+        if lanes.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step) {
+            return Self::affine(lanes[0], step);
         }
         Self::of(Shape::Each(Rc::new(lanes)))
     }

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::entry::conflict;
 use super::pairs::{Pairs, Side, Threads};
 use super::stored::Stored;
@@ -31,13 +33,13 @@ const MAX_VALUES: usize = 64;
 #[derive(Debug)]
 pub struct CtaHistory {
     watched: BTreeSet<u64>,
-    records: HashMap<u64, Vec<Record>>,
+    records: HashMap<u64, Vec<Record>, RandomState>,
 }
 
 impl CtaHistory {
     /// Watches these bytes.
     pub fn new(watched: BTreeSet<u64>) -> Self {
-        Self { watched, records: HashMap::new() }
+        Self { watched, records: HashMap::default() }
     }
 
     /// A warp of a cta accesses: adds each pair that this access races with.

@@ -48,8 +48,8 @@ pub struct History {
 /// Records of a page before those that nothing can race with any more are dropped.
 const PRUNE_AT: usize = 64;
 
-/// Comparisons of a byte that two rows of lanes take as long as.
-const ROW_COST: usize = 8;
+/// Comparisons of a byte that a row of many lanes takes as long as.
+const ROW_COST: u32 = 8;
 
 impl History {
     /// Watches these bytes.
@@ -83,7 +83,8 @@ impl History {
         rows(access, |number, mut row| {
             let Some(page) = pages.known(number) else { return };
             row.restrict(page.watched);
-            if row.bytes == 0 || !pairs.compare(ROW_COST * (page.records.len() + 1)) {
+            let cost = ROW_COST.min(row.lanes.count_ones()) as usize;
+            if row.bytes == 0 || !pairs.compare(cost * (page.records.len() + 1)) {
                 return;
             }
             let new = Record::new(access, cta, row, order);
