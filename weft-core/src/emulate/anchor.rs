@@ -48,10 +48,13 @@ pub(super) struct Laid {
     pub(super) mirror: Option<u64>,
 }
 
+/// Of one place: by atoms.
+type Roots = HashMap<Vec<(TermId, u64)>, Root, RandomState>;
+
 /// All anchors of a check.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
-    roots: HashMap<Place, HashMap<Vec<(TermId, u64)>, Root, RandomState>, RandomState>,
+    roots: HashMap<Place, Roots, RandomState>,
     counts: BTreeMap<Place, usize>,
     /// Of terms with drift.
     moduli: BTreeMap<(Place, Root), u64>,
