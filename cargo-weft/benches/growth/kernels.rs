@@ -1,0 +1,169 @@
+//! The kernels, as PTX. `%thread` is the thread's number, `%tile` shared memory, `%out` a buffer; `%a` to `%d` are free.
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+/// A kernel of so many threads.
+fn entry(threads: u32, shared: u32, body: &str) -> String {
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 out)\n\
+         .reqntid {threads}, 1, 1\n{{\n\
+         .reg .pred %again, %chosen;\n\
+         .reg .b32 %thread, %lane, %warp, %tile, %round, %generation, %a, %b, %c, %d;\n\
+         .reg .b64 %out, %place, %offset;\n\
+         .shared .align 16 .b8 tile[{shared}];\n\
+         mov.u32 %thread, %tid.x;\nand.b32 %lane, %thread, 31;\nshr.u32 %warp, %thread, 5;\n\
+         mov.u32 %tile, tile;\nld.param.u64 %out, [out];\n{body}ret;\n}}\n"
+    )
+}
+
+/// Runs a body so many times, with the number of the time in a register.
+fn repeat(label: &str, counter: &str, times: u32, body: &str) -> String {
+    format!(
+        "mov.u32 {counter}, 0;\n{label}:\n{body}add.u32 {counter}, {counter}, 1;\n\
+         setp.lt.u32 %again, {counter}, {times};\n@%again bra {label};\n"
+    )
+}
+
+/// In each generation, each thread stores to its own word of one of two buffers, and loads its neighbour's behind a
+/// barrier, both again and again.
+pub(crate) struct Exchange {
+    pub(crate) warps: u32,
+    pub(crate) generations: u32,
+    pub(crate) rounds: u32,
+}
+
+impl Exchange {
+    pub(crate) fn text(&self) -> String {
+        let Self { warps, generations, rounds } = *self;
+        let threads = warps * LANES;
+        let buffer = threads * 4;
+        let last = threads - 1;
+        let store = repeat("STORE", "%round", rounds, "st.shared.u32 [%c], %round;\n");
+        let load = repeat("LOAD", "%round", rounds, "ld.shared.u32 %d, [%b];\n");
+        let generation = format!(
+            "and.b32 %a, %generation, 1;\nmad.lo.u32 %a, %a, {buffer}, %tile;\n\
+             shl.b32 %c, %thread, 2;\nadd.u32 %c, %c, %a;\n\
+             add.u32 %b, %thread, {LANES};\nand.b32 %b, %b, {last};\nshl.b32 %b, %b, 2;\nadd.u32 %b, %b, %a;\n\
+             {store}bar.sync 0;\n{load}"
+        );
+        entry(threads, 2 * buffer, &repeat("GENERATION", "%generation", generations, &generation))
+    }
+}
+
+/// 32 warps store 2^23 times, each thread to every 1024th of so many words (a power of two, 1024 or more).
+pub(crate) fn footprint(words: u32) -> String {
+    let threads = 32 * LANES;
+    let last = words - 1;
+    let body = format!(
+        "mad.lo.u32 %a, %round, {threads}, %thread;\nand.b32 %a, %a, {last};\n\
+         mul.wide.u32 %offset, %a, 4;\nadd.u64 %place, %out, %offset;\n\
+         st.global.u32 [%place], %round;\n"
+    );
+    entry(threads, 4, &repeat("STORE", "%round", 8192, &body))
+}
+
+/// How the addresses of a warp's lanes follow from each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// All the same.
+    Uniform,
+    /// A word each, in a row.
+    Row,
+    /// The words of a row, in another order.
+    Permuted,
+    /// A word each, more than 128 bytes from the next.
+    Spread,
+}
+
+impl Pattern {
+    pub(crate) const ALL: [(&str, Self); 4] = [
+        ("uniform", Self::Uniform),
+        ("row", Self::Row),
+        ("permuted", Self::Permuted),
+        ("spread", Self::Spread),
+    ];
+
+    /// Sets `%a` to the number of the thread's word, below 1088.
+    const fn place(self) -> &'static str {
+        match self {
+            Self::Uniform => "mov.u32 %a, %warp;\n",
+            Self::Row => "mov.u32 %a, %thread;\n",
+            Self::Permuted => "xor.b32 %a, %thread, 21;\n",
+            Self::Spread => "mad.lo.u32 %a, %lane, 33, %warp;\n",
+        }
+    }
+}
+
+/// Eight warps store to or load from two tiles in turn.
+pub(crate) fn patterned(pattern: Pattern, writes: bool) -> String {
+    const TILE: u32 = 1088 * 4;
+    let place = pattern.place();
+    let access = if writes { "st.shared.u32 [%c], %round" } else { "ld.shared.u32 %d, [%c]" };
+    // What nothing wrote may not be read.
+    let fill = repeat(
+        "FILL",
+        "%round",
+        (2 * TILE).div_ceil(8 * LANES * 4),
+        "mad.lo.u32 %b, %round, 256, %thread;\nshl.b32 %b, %b, 2;\nadd.u32 %b, %b, %tile;\n\
+         st.shared.u32 [%b], %round;\n",
+    );
+    let body = repeat(
+        "ACCESS",
+        "%round",
+        10_000,
+        &format!("and.b32 %b, %round, 1;\nmad.lo.u32 %c, %b, {TILE}, %a;\n{access};\n"),
+    );
+    let start = format!("{place}shl.b32 %a, %a, 2;\nadd.u32 %a, %a, %tile;\n");
+    entry(8 * LANES, 2 * TILE + 1024, &format!("{fill}bar.sync 0;\n{start}{body}"))
+}
+
+/// 32 warps store by sixteen instructions in a loop without barriers, so many of them (a power of two) to the same
+/// words.
+pub(crate) fn racing(sharing: u32, rounds: u32) -> String {
+    let shift = sharing.trailing_zeros();
+    let stores = "st.shared.u32 [%c], %thread;\n".repeat(16);
+    let start = format!(
+        "shr.u32 %a, %warp, {shift};\nmad.lo.u32 %a, %a, {LANES}, %lane;\nshl.b32 %a, %a, 2;\n\
+         add.u32 %c, %a, %tile;\n"
+    );
+    let body = repeat("STORE", "%round", rounds, &stores);
+    entry(32 * LANES, 32 * LANES * 4, &format!("{start}{body}"))
+}
+
+/// A cta of eight warps, each thread of which stores to its own word and loads it, 2000 times.
+pub(crate) fn ctas() -> String {
+    let threads = 8 * LANES;
+    let start = format!(
+        "mov.u32 %a, %ctaid.x;\nmad.lo.u32 %a, %a, {threads}, %thread;\nmul.wide.u32 %offset, %a, 4;\n\
+         add.u64 %place, %out, %offset;\n"
+    );
+    let body = "st.global.u32 [%place], %round;\nld.global.u32 %d, [%place];\n";
+    entry(threads, 4, &format!("{start}{}", repeat("ACCESS", "%round", 2000, body)))
+}
+
+/// Ten warps: two fill two buffers of shared memory in turn, eight read them; each round passes four generations of
+/// named barriers.
+pub(crate) fn pipeline(rounds: u32) -> String {
+    const THREADS: u32 = 10 * LANES;
+    // Buffer 0 uses barriers 1 (full) and 3 (empty), buffer 1 uses 2 and 4.
+    let names = "and.b32 %a, %round, 1;\nadd.u32 %b, %a, 1;\nadd.u32 %c, %a, 3;\n\
+                 mad.lo.u32 %a, %a, 1024, %tile;\n";
+    let consume = format!(
+        "{names}bar.sync %b, {THREADS};\nshl.b32 %d, %thread, 2;\nadd.u32 %d, %d, %a;\n\
+         ld.shared.u32 %d, [%d];\nbar.arrive %c, {THREADS};\n"
+    );
+    let produce = format!(
+        "{names}setp.lt.u32 %chosen, %round, 2;\n@%chosen bra FILL;\nbar.sync %c, {THREADS};\nFILL:\n\
+         sub.u32 %d, %thread, 256;\nshl.b32 %d, %d, 2;\nadd.u32 %d, %d, %a;\n\
+         st.shared.u32 [%d], %round;\nst.shared.u32 [%d+256], %round;\n\
+         st.shared.u32 [%d+512], %round;\nst.shared.u32 [%d+768], %round;\n\
+         bar.arrive %b, {THREADS};\n"
+    );
+    let body = format!(
+        "setp.ge.u32 %chosen, %thread, 256;\n@%chosen bra PRODUCER;\n{}bra.uni DONE;\nPRODUCER:\n{}DONE:\n",
+        repeat("CONSUME", "%round", rounds, &consume),
+        repeat("PRODUCE", "%round", rounds, &produce)
+    );
+    entry(THREADS, 2048, &body)
+}

@@ -1,0 +1,140 @@
+//! How time and memory of `cargo weft check` grow, whole process, along one axis at a time, on generated kernels.
+//!
+//! `cargo bench -p cargo-weft --bench growth` prints a table for each axis; `-- NAME` only those whose title has the name
+//! in it. Time is that of the processors, user and system, so that other work on the machine disturbs it little. It and
+//! peak memory are the kernel's accounts of the process, on Linux; elsewhere they are not shown.
+
+mod kernels;
+mod process;
+mod table;
+
+use std::error::Error;
+use std::path::Path;
+
+use kernels::{Exchange, Pattern};
+use process::Run;
+use table::Table;
+
+const WARPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn main() -> Outcome {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, arguments @ ..] = words.as_slice()
+        && first == process::MEASURE
+    {
+        return process::measure(arguments);
+    }
+    let axes: [(&str, fn(&mut Table) -> Outcome); 9] = [
+        ("warps", warps),
+        ("barrier generations", generations),
+        ("accesses", accesses),
+        ("loop rounds", rounds),
+        ("words accessed", footprint),
+        ("regularity of accesses", regularity),
+        ("racing threads", racing_threads),
+        ("racing rounds", racing_rounds),
+        ("ctas", ctas),
+    ];
+    // cargo itself adds `--bench`.
+    let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    for (title, fill) in axes {
+        if wanted.is_empty() || wanted.iter().any(|word| title.contains(word.as_str())) {
+            let mut table = Table::new(title)?;
+            fill(&mut table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks a generated kernel.
+fn check(text: &str, grid: u32) -> Result<Run, Box<dyn Error>> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("growth.ptx");
+    std::fs::write(&path, text)?;
+    process::check(&path, grid)
+}
+
+/// The same accesses, shared among more warps.
+fn warps(table: &mut Table) -> Outcome {
+    for warps in WARPS {
+        let kernel = Exchange { warps, generations: 256, rounds: 1024 / warps };
+        table.clean(warps, &check(&kernel.text(), 1)?)?;
+    }
+    Ok(())
+}
+
+/// The same accesses, with more barriers between them.
+fn generations(table: &mut Table) -> Outcome {
+    for generations in [10, 100, 1000, 10_000, 100_000] {
+        let kernel = Exchange { warps: 8, generations, rounds: 100_000 / generations };
+        table.clean(generations, &check(&kernel.text(), 1)?)?;
+    }
+    Ok(())
+}
+
+fn accesses(table: &mut Table) -> Outcome {
+    for rounds in [2, 20, 200, 2000, 20_000] {
+        let kernel = Exchange { warps: 8, generations: 10, rounds };
+        let warp_accesses = 8 * 10 * 2 * rounds;
+        table.clean(warp_accesses, &check(&kernel.text(), 1)?)?;
+    }
+    Ok(())
+}
+
+/// A pipeline of producer and consumer warps that goes round more often.
+fn rounds(table: &mut Table) -> Outcome {
+    for rounds in [500, 1000, 2000, 4000, 8000, 16_000, 32_000] {
+        table.clean(rounds, &check(&kernels::pipeline(rounds), 1)?)?;
+    }
+    Ok(())
+}
+
+/// The same accesses, spread over more memory.
+fn footprint(table: &mut Table) -> Outcome {
+    for exponent in [10, 12, 14, 16, 18, 20, 22] {
+        let words = 1 << exponent;
+        table.clean(words, &check(&kernels::footprint(words), 1)?)?;
+    }
+    Ok(())
+}
+
+/// The same number of accesses, with lanes in less and less order.
+fn regularity(table: &mut Table) -> Outcome {
+    for (name, pattern) in Pattern::ALL {
+        for (word, writes) in [("load", false), ("store", true)] {
+            // Lanes that store to one place race.
+            if writes && pattern == Pattern::Uniform {
+                continue;
+            }
+            let run = check(&kernels::patterned(pattern, writes), 1)?;
+            table.clean(format!("{name} {word}"), &run)?;
+        }
+    }
+    Ok(())
+}
+
+/// The same accesses, with more and more warps that store to the same words.
+fn racing_threads(table: &mut Table) -> Outcome {
+    for sharing in WARPS {
+        let run = check(&kernels::racing(sharing, 64), 1)?;
+        table.any(format!("{sharing} warps a word"), &run, sharing > 1)?;
+    }
+    Ok(())
+}
+
+/// Warps that race on all words, and go on doing so.
+fn racing_rounds(table: &mut Table) -> Outcome {
+    for rounds in [16, 64, 256, 1024, 4096] {
+        table.any(rounds, &check(&kernels::racing(32, rounds), 1)?, true)?;
+    }
+    Ok(())
+}
+
+/// The same work in each of more ctas.
+fn ctas(table: &mut Table) -> Outcome {
+    for ctas in [1, 2, 4, 8, 16, 32, 64] {
+        table.clean(ctas, &check(&kernels::ctas(), ctas)?)?;
+    }
+    Ok(())
+}
