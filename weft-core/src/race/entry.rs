@@ -23,6 +23,11 @@ pub enum Conflict {
     Race,
 }
 
+impl Conflict {
+    /// How many there are.
+    pub(super) const COUNT: usize = 3;
+}
+
 /// Whether two accesses of different threads conflict if nothing orders them. `same_cta`: a `.cta` scope holds both.
 pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
     if !a.writes && !b.writes || a.is_mirror && b.is_mirror {

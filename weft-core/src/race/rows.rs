@@ -73,6 +73,18 @@ impl Row {
         self.by == other.by && other.lanes & !self.lanes == 0 && other.bytes & !self.bytes == 0
     }
 
+    /// Whether the lanes of both have places of their own, the same in both.
+    pub(super) fn has_own_lanes(&self, other: &Self) -> bool {
+        let is_apart = match &self.by {
+            By::All => false,
+            By::Stride { .. } => return self.by == other.by,
+            By::Place { width, .. } => {
+                self.bytes.count_ones() == self.lanes.count_ones() * u32::from(*width)
+            }
+        };
+        is_apart && other.lanes & !self.lanes == 0 && self.by == other.by
+    }
+
     /// Takes in another row if one row says both.
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         let (same_lanes, same_bytes) = (self.lanes == other.lanes, self.bytes == other.bytes);

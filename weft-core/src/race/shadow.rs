@@ -28,6 +28,8 @@ struct Page {
     written: Bytes,
     /// How many the last telling byte by byte left.
     left: usize,
+    /// By conflict, the bytes that are known to race in this way or a worse one; `None`: none is.
+    racing: Option<Box<[Bytes; Conflict::COUNT]>>,
 }
 
 /// The shadow of one state space.
@@ -146,7 +148,7 @@ fn note_unwritten(
 }
 
 impl Page {
-    /// Adds an access, forgets what it covers, and tells the bytes that race and how.
+    /// Adds an access, forgets what it covers, and tells the bytes that race and how: each byte once for each way.
     fn add(&mut self, new: Past, order: &Order, mut tell: impl FnMut(Bytes, Conflict)) {
         for old in &mut self.past {
             let both = old.row.bytes & new.row.bytes;
@@ -159,7 +161,12 @@ impl Page {
             let matters = conflict.is_some() || covers && !is_by_its_lanes;
             let unordered = if matters { old.unordered(&new, both, order) } else { both };
             if let Some(conflict) = conflict.filter(|_| unordered != 0) {
-                tell(unordered, conflict);
+                let known = self.racing.get_or_insert_default();
+                let new = unordered & !known[conflict as usize];
+                known[..=conflict as usize].iter_mut().for_each(|known| *known |= new);
+                if new != 0 {
+                    tell(new, conflict);
+                }
             }
             if is_by_its_lanes {
                 old.row.bytes &= !both;
@@ -237,7 +244,7 @@ impl Past {
     /// The same within a warp.
     fn unordered_within(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
         // Each byte is one lane's, the same in both: program order.
-        if self.row.by == later.row.by && matches!(self.row.by, By::Stride { .. }) {
+        if self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row) {
             return 0;
         }
         let warp = usize::from(self.warp);
