@@ -131,12 +131,13 @@ pub(crate) fn racing(sharing: u32, rounds: u32) -> String {
     entry(32 * LANES, 32 * LANES * 4, &format!("{start}{body}"))
 }
 
-/// A cta of eight warps, each thread of which stores to its own word and loads it, 2000 times.
-pub(crate) fn ctas() -> String {
-    let threads = 8 * LANES;
+/// Ctas of eight warps, each thread of which stores to its word and loads it, 2000 times; so many ctas (a power of two)
+/// have the same words.
+pub(crate) fn ctas(sharing: u32) -> String {
+    let (threads, shift) = (8 * LANES, sharing.trailing_zeros());
     let start = format!(
-        "mov.u32 %a, %ctaid.x;\nmad.lo.u32 %a, %a, {threads}, %thread;\nmul.wide.u32 %offset, %a, 4;\n\
-         add.u64 %place, %out, %offset;\n"
+        "mov.u32 %a, %ctaid.x;\nshr.u32 %a, %a, {shift};\nmad.lo.u32 %a, %a, {threads}, %thread;\n\
+         mul.wide.u32 %offset, %a, 4;\nadd.u64 %place, %out, %offset;\n"
     );
     let body = "st.global.u32 [%place], %round;\nld.global.u32 %d, [%place];\n";
     entry(threads, 4, &format!("{start}{}", repeat("ACCESS", "%round", 2000, body)))

@@ -26,7 +26,7 @@ fn main() -> Outcome {
     {
         return process::measure(arguments);
     }
-    let axes: [(&str, fn(&mut Table) -> Outcome); 9] = [
+    let axes: [(&str, fn(&mut Table) -> Outcome); 10] = [
         ("warps", warps),
         ("barrier generations", generations),
         ("accesses", accesses),
@@ -36,6 +36,7 @@ fn main() -> Outcome {
         ("racing threads", racing_threads),
         ("racing rounds", racing_rounds),
         ("ctas", ctas),
+        ("racing ctas", racing_ctas),
     ];
     // cargo itself adds `--bench`.
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
@@ -134,7 +135,16 @@ fn racing_rounds(table: &mut Table) -> Outcome {
 /// The same work in each of more ctas.
 fn ctas(table: &mut Table) -> Outcome {
     for ctas in [1, 2, 4, 8, 16, 32, 64] {
-        table.clean(ctas, &check(&kernels::ctas(), ctas)?)?;
+        table.clean(ctas, &check(&kernels::ctas(1), ctas)?)?;
+    }
+    Ok(())
+}
+
+/// The same, with more and more ctas that do it in the same place.
+fn racing_ctas(table: &mut Table) -> Outcome {
+    for sharing in [1, 4, 16, 64] {
+        let run = check(&kernels::ctas(sharing), 64)?;
+        table.any(format!("{sharing} ctas a word"), &run, sharing > 1)?;
     }
     Ok(())
 }

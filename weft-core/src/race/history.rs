@@ -1,6 +1,8 @@
 //! The pass that explains, within one cta: all accesses of the bytes found to race, and every racing pair among them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
 
 use super::entry::conflict;
 use super::pages::Pages;
@@ -9,6 +11,7 @@ use super::rows::{Row, rows};
 use super::stored::Stored;
 use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Terms, Value, lanes};
+use crate::flow::Pc;
 use crate::order::{Moment, Order};
 use crate::ptx::Space;
 
@@ -36,7 +39,11 @@ struct Record {
 struct Page {
     watched: Bytes,
     records: Vec<Record>,
+    /// By instruction and warp: when it came last, and the records of that moment. No later access is alike to others.
+    latest: Latest,
 }
+
+type Latest = HashMap<(Pc, u8), (Moment, Vec<usize>), RandomState>;
 
 /// All accesses of one cta to the watched bytes.
 #[derive(Debug)]
@@ -83,11 +90,21 @@ impl History {
         rows(access, |number, mut row| {
             let Some(page) = pages.known(number) else { return };
             row.restrict(page.watched);
-            let cost = ROW_COST.min(row.lanes.count_ones()) as usize;
-            if row.bytes == 0 || !pairs.compare(cost * (page.records.len() + 1)) {
+            if row.bytes == 0 {
                 return;
             }
             let new = Record::new(access, cta, row, order);
+            let alike = page.alike(&new);
+            // A loop without barriers says the same again and again: that is no comparison with all others.
+            if !pairs.compare(alike.len() + 1)
+                || alike.iter().any(|at| page.records[*at].says(&new))
+            {
+                return;
+            }
+            let cost = ROW_COST.min(new.row.lanes.count_ones()) as usize;
+            if !pairs.compare(cost * (page.records.len() + 1)) {
+                return;
+            }
             page.add(new, |old, new| race(space, number, old, new, order, terms, pairs));
             page.prune(order);
         });
@@ -95,26 +112,48 @@ impl History {
 }
 
 impl Page {
-    /// Adds a record, unless it says nothing new, and hands over each other that shares bytes with it.
+    /// The records that may be alike to a new one.
+    fn alike(&self, new: &Record) -> &[usize] {
+        let latest = self.latest.get(&(new.side.pc, new.side.warp));
+        latest.filter(|(when, _)| *when == new.when).map_or(&[], |(_, records)| records)
+    }
+
+    /// Adds a record, and hands over each other that shares bytes with it.
     fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record)) {
-        if self.records.iter().any(|old| old.says(&new)) {
-            return;
-        }
         for old in self.records.iter().filter(|old| old.row.bytes & new.row.bytes != 0) {
             meet(old, &new);
         }
-        if !self.records.iter_mut().any(|old| old.take_in(&new)) {
-            self.records.push(new);
+        let Self { records, latest, .. } = self;
+        let alike = latest_of(latest, &new);
+        if !alike.iter().any(|at| records[*at].take_in(&new)) {
+            alike.push(records.len());
+            records.push(new);
         }
     }
 
     fn prune(&mut self, order: &Order) {
-        if self.records.len() >= PRUNE_AT && self.records.len().is_power_of_two() {
-            self.records.retain(|old| {
-                !order.is_before_all(usize::from(old.side.warp), old.when, old.row.lanes)
-            });
+        if self.records.len() < PRUNE_AT || !self.records.len().is_power_of_two() {
+            return;
+        }
+        self.records.retain(|old| {
+            !order.is_before_all(usize::from(old.side.warp), old.when, old.row.lanes)
+        });
+        self.latest.clear();
+        for (at, own) in self.records.iter().enumerate() {
+            latest_of(&mut self.latest, own).push(at);
         }
     }
+}
+
+/// The records of the last moment of an instruction and warp, which is that of this record.
+fn latest_of<'a>(latest: &'a mut Latest, own: &Record) -> &'a mut Vec<usize> {
+    let key = (own.side.pc, own.side.warp);
+    let (when, records) = latest.entry(key).or_insert_with(|| (own.when, Vec::new()));
+    if *when != own.when {
+        *when = own.when;
+        records.clear();
+    }
+    records
 }
 
 impl Record {
