@@ -13,6 +13,7 @@ use indexmap::IndexMap;
 use super::anchor::Anchors;
 use super::contention::Contention;
 use super::machine::MAX_INSTRUCTIONS;
+use super::number::Numbers;
 use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::split::Splits;
@@ -20,9 +21,23 @@ use super::ticket::Tickets;
 use super::value::truncate;
 use crate::flow::BlockId;
 
-/// A term, by its place in `Terms`.
+/// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermId(u32);
+pub struct TermId(pub(super) u32);
+
+impl TermId {
+    /// Numbers are counted from here.
+    pub(super) const NUMBERS: u32 = 1 << 31;
+
+    pub(super) const fn number(number: u32) -> Self {
+        Self(Self::NUMBERS | number)
+    }
+
+    /// Which number it is.
+    const fn as_number(self) -> Option<u32> {
+        self.0.checked_sub(Self::NUMBERS)
+    }
+}
 
 /// A lane of a register: bits, and the term that they are added to if the lane is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +82,8 @@ enum Key {
     Rounds(u32, BlockId, u32),
     /// A term of so many bits, extended by its sign or by zeros.
     Extension(TermId, u32, bool),
+    /// What has a number of its own.
+    Number(u32),
     /// An operation, by its decoded instruction.
     Operation(u64, Box<[Lane]>),
     /// Width, atoms with coefficients in ascending order, drift.
@@ -111,6 +128,7 @@ struct Term {
 #[derive(Debug, Default)]
 pub struct Terms {
     all: IndexMap<Key, Term, RandomState>,
+    numbers: Numbers,
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
@@ -172,6 +190,10 @@ impl Terms {
 
     /// Where a value comes from.
     pub fn origin(&self, id: TermId) -> Option<Origin> {
+        let mut id = id;
+        while let Some(number) = id.as_number() {
+            id = self.numbers.open_operand(number)?;
+        }
         self.get(id).map(|term| term.origin)
     }
 
@@ -185,7 +207,7 @@ impl Terms {
 
     /// Whether values with this term and one number are equal, wherever they occur.
     pub fn is_stable(&self, id: TermId) -> bool {
-        self.get(id).is_some_and(|term| term.drift == 0)
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.drift == 0)
     }
 
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
@@ -195,12 +217,13 @@ impl Terms {
 
     /// Its width.
     pub(super) fn bits(&self, id: TermId) -> u32 {
-        self.get(id).map_or(64, |term| term.bits)
+        let number = id.as_number().and_then(|number| self.numbers.bits(number));
+        number.or_else(|| self.get(id).map(|term| term.bits)).unwrap_or(64)
     }
 
     /// Whether no address is in it.
     pub(super) fn is_number(&self, id: TermId) -> bool {
-        self.get(id).is_some_and(|term| term.region == Region::Number)
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.region == Region::Number)
     }
 
     /// What an atom extends.
@@ -225,6 +248,7 @@ impl Terms {
         let own = Region::of(lane.bits);
         match lane.term {
             None => own,
+            Some(id) if self.is_number(id) => own,
             Some(id) => own.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
         }
     }
@@ -339,6 +363,25 @@ impl Terms {
         }
     }
 
+    /// The result of floating-point arithmetic on lanes of which one is open, told apart from others.
+    pub(super) fn number(&mut self, opcode: u64, operands: &[Lane], bits: u32) -> TermId {
+        let are_stable = operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id));
+        let number = are_stable.then(|| self.numbers.find(opcode, bits, operands)).flatten();
+        number.map_or_else(
+            || {
+                let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
+                self.fresh(origin.unwrap_or(Origin::Register))
+            },
+            TermId::number,
+        )
+    }
+
+    /// A number as a term that sums are made of.
+    fn plain(&mut self, id: TermId) -> TermId {
+        let (Some(number), Some(origin)) = (id.as_number(), self.origin(id)) else { return id };
+        self.atom(Key::Number(number), origin, Region::Number, self.bits(id), 0)
+    }
+
     /// Whether what this term and a number are may be off by a multiple of its modulus.
     pub fn may_wrap(&self, id: TermId) -> bool {
         !self.wrapping.is_empty()
@@ -354,6 +397,7 @@ impl Terms {
         is_signed: bool,
         is_alone: bool,
     ) -> Option<TermId> {
+        let id = self.plain(id);
         let id = self.widened(id, from, is_alone)?;
         let narrow = self.sum(from, &[(id, 1)], 0)?;
         let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
@@ -376,7 +420,7 @@ impl Terms {
 
     /// The lower `bits` bits of a term. `None`: they are known.
     pub(super) fn low(&mut self, id: TermId, bits: u32) -> Option<TermId> {
-        if self.get(id)?.bits > bits { self.sum(bits, &[(id, 1)], 0) } else { Some(id) }
+        if self.bits(id) > bits { self.sum(bits, &[(id, 1)], 0) } else { Some(id) }
     }
 
     /// A term of at least `bits` bits. A narrow value in a wide register has zeros above it.
@@ -395,7 +439,8 @@ impl Terms {
         let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
         let (mut atoms, mut drift, mut region) = (Vec::new(), drift, Region::Number);
         for &(id, factor) in addends {
-            let own = self.get(id).map_or(64, |term| term.bits);
+            let id = self.plain(id);
+            let own = self.bits(id);
             let id = if own < bits { self.widened(id, bits, false)? } else { id };
             let term = self.get(id)?;
             drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
@@ -456,6 +501,7 @@ impl Terms {
         if a == b {
             return a;
         }
+        let [a, b] = [a, b].map(|lane| Lane { term: lane.term.map(|id| self.plain(id)), ..lane });
         let (left, right) = (self.region(a), self.region(b));
         // Addresses in two buffers, or in two spaces, are not one address plus a number.
         let is_one_place = left == right && space_of(a.bits).0 == space_of(b.bits).0;
@@ -474,6 +520,7 @@ impl Terms {
         if drift == 0 {
             return lane;
         }
+        let lane = Lane { term: lane.term.map(|id| self.plain(id)), ..lane };
         let (bits, atoms, own) = self.parts(lane, lane);
         let (atoms, region) = (atoms.to_vec(), self.region(lane));
         let own_region =
