@@ -8,7 +8,8 @@ use foldhash::fast::RandomState;
 use super::entry::conflict;
 use super::pairs::{Pairs, Side, Threads};
 use super::stored::Stored;
-use crate::emulate::{Access, Terms, WARP, lanes};
+use crate::emulate::{Access, Kind, LaneMask, Terms, Value, WARP, lanes};
+use crate::flow::Pc;
 use crate::ptx::Space;
 
 /// An access of a byte.
@@ -34,19 +35,43 @@ const MAX_VALUES: usize = 64;
 pub struct CtaHistory {
     watched: BTreeSet<u64>,
     records: HashMap<u64, Vec<Record>, RandomState>,
+    /// By instruction and warp, the access that came last. The ctas run one after another: the same again says nothing.
+    latest: HashMap<(Pc, usize), Latest, RandomState>,
+}
+
+/// An access, without what its instruction and warp tell.
+#[derive(Debug, PartialEq, Eq)]
+struct Latest {
+    cta: u32,
+    lanes: LaneMask,
+    kind: Kind,
+    addresses: Value,
+    stored: Vec<Value>,
+}
+
+impl Latest {
+    fn new(access: &Access<'_>, cta: u32) -> Self {
+        let &Access { lanes, kind, addresses, stored, .. } = access;
+        Self { cta, lanes, kind, addresses: addresses.clone(), stored: stored.to_vec() }
+    }
 }
 
 impl CtaHistory {
     /// Watches these bytes.
     pub fn new(watched: BTreeSet<u64>) -> Self {
-        Self { watched, records: HashMap::default() }
+        Self { watched, records: HashMap::default(), latest: HashMap::default() }
     }
 
     /// A warp of a cta accesses: adds each pair that this access races with.
     pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
-        if !pairs.compare(0) {
+        if self.watched.is_empty() || !pairs.compare(0) {
             return;
         }
+        let (key, own) = ((access.pc, access.warp), Latest::new(access, cta));
+        if self.latest.get(&key) == Some(&own) {
+            return;
+        }
+        self.latest.insert(key, own);
         for (byte, mut new) in records_of(access, cta, &self.watched) {
             let records = self.records.entry(byte).or_default();
             if !pairs.compare(records.len() + 1) {
