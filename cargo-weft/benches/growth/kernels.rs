@@ -131,15 +131,15 @@ pub(crate) fn racing(sharing: u32, rounds: u32) -> String {
     entry(32 * LANES, 32 * LANES * 4, &format!("{start}{body}"))
 }
 
-/// Ctas of eight warps, each thread of which stores to its word and loads it, 2000 times; so many ctas (a power of two)
-/// have the same words.
+/// Ctas of eight warps, each thread of which stores its cta's number to its word and loads it, 2000 times; so many ctas (a
+/// power of two) have the same words.
 pub(crate) fn ctas(sharing: u32) -> String {
     let (threads, shift) = (8 * LANES, sharing.trailing_zeros());
     let start = format!(
-        "mov.u32 %a, %ctaid.x;\nshr.u32 %a, %a, {shift};\nmad.lo.u32 %a, %a, {threads}, %thread;\n\
+        "mov.u32 %b, %ctaid.x;\nshr.u32 %a, %b, {shift};\nmad.lo.u32 %a, %a, {threads}, %thread;\n\
          mul.wide.u32 %offset, %a, 4;\nadd.u64 %place, %out, %offset;\n"
     );
-    let body = "st.global.u32 [%place], %round;\nld.global.u32 %d, [%place];\n";
+    let body = "st.global.u32 [%place], %b;\nld.global.u32 %d, [%place];\n";
     entry(threads, 4, &format!("{start}{}", repeat("ACCESS", "%round", 2000, body)))
 }
 
