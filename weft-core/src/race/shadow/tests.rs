@@ -27,12 +27,16 @@ impl Random {
         mask.max(1)
     }
 
-    /// Uniform, in a row, and in no order, on three pages.
+    /// Uniform, in a row, a row in another order, and in no order, on three pages.
     fn addresses(&mut self, bytes: u64) -> Value {
-        match self.below(4) {
+        match self.below(5) {
             0 => Value::uniform(self.below(300)),
             1 => Value::affine(self.below(200), bytes),
             2 => Value::affine(self.below(100), self.below(9)),
+            3 => {
+                let (start, turn) = (self.below(3) * 64, self.below(2) * 31);
+                Value::each(std::array::from_fn(|lane| start + (lane as u64 ^ turn ^ 5) * bytes))
+            }
             _ => Value::each(std::array::from_fn(|_| self.below(300))),
         }
     }
@@ -136,9 +140,14 @@ fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed << 32);
     let mut order = Order::new(vec![LaneMask::MAX, LaneMask::MAX, 0x000f_ffff]);
     let (mut shadow, mut pairs) = (Shadow::new(), Pairs::default());
+    let mut last = (4, Value::uniform(0));
     for _ in 0..accesses {
-        let bytes = 1 << random.below(4);
-        let (warp, addresses) = (random.warp(), random.addresses(bytes));
+        // Some access where the one before did.
+        if random.below(4) > 0 {
+            let bytes = 1 << random.below(4);
+            last = (bytes, random.addresses(bytes));
+        }
+        let ((bytes, addresses), warp) = (last.clone(), random.warp());
         let kind = random.kind(writes);
         let bytes = u32::try_from(bytes).unwrap_or(1);
         let access = access(warp, random.mask(), &addresses, bytes, kind);
@@ -193,4 +202,20 @@ fn told_byte_by_byte_a_page_says_the_same() {
         }
         assert_eq!(told(&settled(&past)), told(&past));
     }
+}
+
+/// Two stores look alike as rows, but another lane of each stores to the first word.
+#[test]
+fn lanes_that_change_places_race() {
+    let order = Order::new(vec![LaneMask::MAX]);
+    let place = |first: usize| {
+        Value::each(std::array::from_fn(|lane| if lane == first { 0 } else { lane as u64 * 4 }))
+    };
+    let kind = Kind { element: 4, writes: true, ..Kind::default() };
+    let mut shadow = Shadow::new();
+    for lanes in [[1, 3], [1, 5], [1, 3]] {
+        let (addresses, mask) = (place(lanes[1]), 1 << lanes[0] | 1 << lanes[1]);
+        shadow.access(&access(0, mask, &addresses, 4, kind), &order);
+    }
+    assert!(shadow.racing.keys().eq(&[0, 1, 2, 3]), "{:?}", shadow.racing);
 }
