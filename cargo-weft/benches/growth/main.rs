@@ -19,6 +19,9 @@ const WARPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 type Outcome = Result<(), Box<dyn Error>>;
 
+/// Runs the kernels of an axis.
+type Axis = fn(&mut Table) -> Outcome;
+
 fn main() -> Outcome {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let [first, arguments @ ..] = words.as_slice()
@@ -26,7 +29,7 @@ fn main() -> Outcome {
     {
         return process::measure(arguments);
     }
-    let axes: [(&str, fn(&mut Table) -> Outcome); 10] = [
+    let axes: [(&str, Axis); 10] = [
         ("warps", warps),
         ("barrier generations", generations),
         ("accesses", accesses),
