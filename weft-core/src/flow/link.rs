@@ -4,8 +4,11 @@
 //! copied. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
 //! whose targets are not known, recursive calls and calls of functions without a body stay, as open operations.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashSet};
+use indexmap::IndexSet;
 
 use super::error::{LinkError, LinkErrorKind, MAX_LINES, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
@@ -93,13 +96,17 @@ pub(super) struct Frame<'m> {
     pub(super) scopes: Scopes<'m>,
     pub(super) scope: Scope,
     pub(super) bound: HashMap<&'m str, Bound>,
-    registers: HashMap<(Scope, String), Reg>,
-    labels: HashMap<(Scope, String), Label>,
+    registers: HashMap<(Scope, &'m str), Reg>,
+    /// The same by the scope that names them, so that the second look-up of a name is one.
+    pub(super) named: HashMap<(Scope, &'m str), Reg>,
+    labels: HashMap<(Scope, &'m str), Label>,
     variables: HashMap<Span, u64>,
     inlined: HashMap<(u32, u32, u32), (u32, u32, u32)>,
     /// The source lines of the call, innermost first.
     pub(super) callers: Vec<(u32, u32, u32)>,
     pub(super) source: Vec<(u32, u32, u32)>,
+    /// The place of both together in `Linker::sources`, once something asked for it.
+    lines: Option<usize>,
     pub(super) definitions: Definitions<'m>,
     ret: Option<Label>,
 }
@@ -112,13 +119,18 @@ pub(super) struct Linker<'m> {
     pub(super) linked: Linked,
     /// The lines of the routine that is being linked.
     pub(super) lines: Vec<Line>,
+    /// Room for the operands of an instruction.
+    pub(super) room: (Vec<Option<Reg>>, Vec<Operand>),
     /// Lines of all routines.
     count: usize,
     /// If some functions are linked in once.
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
-    place_ids: HashMap<Place, PlaceId>,
+    /// By the place in the PTX and that among `sources`.
+    place_ids: HashMap<(Span, usize), PlaceId>,
+    /// The source lines of places, each list once.
+    sources: IndexSet<Vec<(u32, u32, u32)>, RandomState>,
     /// Functions that are being linked, outermost first.
     pub(super) stack: Vec<&'m str>,
 }
@@ -132,7 +144,7 @@ pub(super) fn link(
     let mut linker = Linker::new(module);
     linker.place_statics(kernel)?;
     linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
-    let mut bound = HashMap::new();
+    let mut bound = HashMap::default();
     for variable in &kernel.params {
         let param = linker.layout.param(module, variable);
         bound.insert(module.name(variable.name), Bound::Memory(Space::Param, param.offset));
@@ -156,7 +168,7 @@ impl<'m> Linker<'m> {
             module,
             functions: Functions(module),
             layout: Layout::new(),
-            statics: HashMap::new(),
+            statics: HashMap::default(),
             linked: Linked {
                 functions: Vec::new(),
                 labels: 0,
@@ -167,11 +179,13 @@ impl<'m> Linker<'m> {
                 static_shared: 0,
             },
             lines: Vec::new(),
+            room: (Vec::new(), Vec::new()),
             count: 0,
             sharing: None,
-            routines: HashMap::new(),
-            formals: HashMap::new(),
-            place_ids: HashMap::new(),
+            routines: HashMap::default(),
+            formals: HashMap::default(),
+            place_ids: HashMap::default(),
+            sources: IndexSet::default(),
             stack: Vec::new(),
         }
     }
@@ -180,7 +194,7 @@ impl<'m> Linker<'m> {
     /// memory behind them.
     fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
         let mut used = Vec::new();
-        let mut seen = HashSet::from([self.module.name(kernel.name)]);
+        let mut seen = HashSet::from_iter([self.module.name(kernel.name)]);
         let mut work = vec![kernel];
         while let Some(function) = work.pop() {
             let Some(body) = &function.body else { continue };
@@ -188,7 +202,7 @@ impl<'m> Linker<'m> {
                 if let Statement::Variable(variable) = statement
                     && matches!(variable.space, Space::Shared | Space::Global | Space::Const)
                 {
-                    used.push(variable);
+                    used.push(variable.as_ref());
                 }
             }
             let listed = body.statements.iter().flat_map(|statement| match statement {
@@ -266,20 +280,24 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    fn place_id(&mut self, frame: &Frame<'m>, span: Span) -> PlaceId {
+    fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
+        let lines = self.lines_of(frame);
+        let (places, sources) = (&mut self.linked.places, &self.sources);
+        *self.place_ids.entry((span, lines)).or_insert_with(|| {
+            let source = sources.get_index(lines).cloned().unwrap_or_default();
+            places.push(Place { span, source });
+            PlaceId(u32::try_from(places.len() - 1).unwrap_or(u32::MAX))
+        })
+    }
+
+    /// The place of a frame's source lines among `sources`.
+    fn lines_of(&mut self, frame: &mut Frame<'m>) -> usize {
         /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
         const MAX_SOURCE: usize = 64;
-        let mut source = frame.source.clone();
-        source.extend(&frame.callers);
-        source.truncate(MAX_SOURCE);
-        let place = Place { span, source };
-        if let Some(&id) = self.place_ids.get(&place) {
-            return id;
-        }
-        let id = PlaceId(u32::try_from(self.linked.places.len()).unwrap_or(u32::MAX));
-        self.linked.places.push(place.clone());
-        self.place_ids.insert(place, id);
-        id
+        *frame.lines.get_or_insert_with(|| {
+            let lines = frame.source.iter().chain(&frame.callers).take(MAX_SOURCE);
+            self.sources.insert_full(lines.copied().collect()).0
+        })
     }
 
     pub(super) fn function(
@@ -301,12 +319,14 @@ impl<'m> Linker<'m> {
             definitions,
             scope: 0,
             bound,
-            registers: HashMap::new(),
-            labels: HashMap::new(),
+            registers: HashMap::default(),
+            named: HashMap::default(),
+            labels: HashMap::default(),
             variables,
             inlined: inlined_at(&body.statements),
             callers,
             source: Vec::new(),
+            lines: None,
             ret,
         };
         let mut scopes = vec![0];
@@ -320,7 +340,10 @@ impl<'m> Linker<'m> {
                 Statement::Close => {
                     scopes.pop();
                 }
-                Statement::Loc(loc) => frame.source = frame.chain(*loc),
+                Statement::Loc(loc) => {
+                    frame.source = frame.chain(*loc);
+                    frame.lines = None;
+                }
                 Statement::Label(name) => {
                     let label = self.label(&mut frame, *name)?;
                     self.push(Line::Label(label), *name)?;
@@ -332,7 +355,7 @@ impl<'m> Linker<'m> {
         }
         self.stack.pop();
         // A body may end without `ret`.
-        let place = self.place_id(&frame, function.name);
+        let place = self.place_id(&mut frame, function.name);
         let end = match ret {
             Some(target) => Line::Jump { condition: None, target, place },
             None => Line::Exit { condition: None, place, traps: false },
@@ -349,28 +372,18 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         from: Scope,
-        text: &str,
+        text: &'m str,
         span: Span,
     ) -> Result<Label, LinkError> {
         let Some((scope, Declared::Label)) = frame.scopes.find(from, text) else {
             return Err(undeclared(text, span));
         };
-        if let Some(&label) = frame.labels.get(&(scope, text.to_owned())) {
-            return Ok(label);
-        }
-        let label = self.new_label();
-        frame.labels.insert((scope, text.to_owned()), label);
-        Ok(label)
+        Ok(*frame.labels.entry((scope, text)).or_insert_with(|| self.new_label()))
     }
 
     /// The register that a declared name stands for in this instance.
-    pub(super) fn register(&mut self, frame: &mut Frame<'m>, scope: Scope, text: &str) -> Reg {
-        if let Some(&register) = frame.registers.get(&(scope, text.to_owned())) {
-            return register;
-        }
-        let register = self.new_register();
-        frame.registers.insert((scope, text.to_owned()), register);
-        register
+    pub(super) fn register(&mut self, frame: &mut Frame<'m>, scope: Scope, text: &'m str) -> Reg {
+        *frame.registers.entry((scope, text)).or_insert_with(|| self.new_register())
     }
 
     fn instruction(
@@ -378,8 +391,7 @@ impl<'m> Linker<'m> {
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
     ) -> Result<(), LinkError> {
-        let mnemonic = self.module.name(instruction.mnemonic);
-        let decoded = isa::decode(mnemonic);
+        let decoded = self.module.decoded(instruction).copied();
         let condition = match instruction.guard {
             Some(guard) => Some(Condition {
                 register: self.named_register(frame, guard.register)?,
@@ -480,7 +492,7 @@ impl Frame<'_> {
 }
 
 fn inlined_at(statements: &[Statement]) -> HashMap<(u32, u32, u32), (u32, u32, u32)> {
-    let mut inlined = HashMap::new();
+    let mut inlined = HashMap::default();
     for statement in statements {
         if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
             inlined.insert((*file, *line, *column), *at);

@@ -42,7 +42,7 @@ impl<'m> Linker<'m> {
         };
         // An unknown instruction may write its first operand, as nearly all do.
         let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
-        let (mut dests, mut sources) = (Vec::new(), Vec::new());
+        let (mut dests, mut sources) = std::mem::take(&mut self.room);
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
             let letter = shape.get(at).copied().unwrap_or(b'*');
             if known.is_some() && at >= shape.len() && !shape.ends_with(b"*") {
@@ -88,8 +88,11 @@ impl<'m> Linker<'m> {
             return Err(self.bad_operand(instruction, "more operands"));
         }
         self.carry(frame, known, &mut dests, &mut sources);
-        instr.dests = dests.into();
-        instr.sources = sources.into();
+        instr.dests = dests.as_slice().into();
+        instr.sources = sources.as_slice().into();
+        dests.clear();
+        sources.clear();
+        self.room = (dests, sources);
         Ok(instr)
     }
 
@@ -234,6 +237,9 @@ impl<'m> Linker<'m> {
 
     fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Meaning, LinkError> {
         let text = self.module.name(name);
+        if let Some(&register) = frame.named.get(&(frame.scope, text)) {
+            return Ok(Meaning::Register(register));
+        }
         if let Some(bound) = frame.bound.get(text) {
             return Ok(match bound {
                 Bound::Memory(space, address) => Meaning::Address(*space, *address),
@@ -242,7 +248,9 @@ impl<'m> Linker<'m> {
         }
         match frame.scopes.find(frame.scope, text) {
             Some((scope, Declared::Register)) => {
-                return Ok(Meaning::Register(self.register(frame, scope, text)));
+                let register = self.register(frame, scope, text);
+                frame.named.insert((frame.scope, text), register);
+                return Ok(Meaning::Register(register));
             }
             Some((_, Declared::Variable(variable))) => {
                 let (space, address) = self.locate(frame, variable)?;
