@@ -96,9 +96,8 @@ pub(super) struct Frame<'m> {
     pub(super) scopes: Scopes<'m>,
     pub(super) scope: Scope,
     pub(super) bound: HashMap<&'m str, Bound>,
-    registers: HashMap<(Scope, &'m str), Reg>,
-    /// The same by the scope that names them, so that the second look-up of a name is one.
-    pub(super) named: HashMap<(Scope, &'m str), Reg>,
+    /// By the scope that declares them.
+    pub(super) registers: HashMap<(Scope, &'m str), Reg>,
     labels: HashMap<(Scope, &'m str), Label>,
     variables: HashMap<Span, u64>,
     inlined: HashMap<(u32, u32, u32), (u32, u32, u32)>,
@@ -283,11 +282,16 @@ impl<'m> Linker<'m> {
     fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
         let lines = self.lines_of(frame);
         let (places, sources) = (&mut self.linked.places, &self.sources);
-        *self.place_ids.entry((span, lines)).or_insert_with(|| {
+        let mut new = || {
             let source = sources.get_index(lines).cloned().unwrap_or_default();
             places.push(Place { span, source });
             PlaceId(u32::try_from(places.len() - 1).unwrap_or(u32::MAX))
-        })
+        };
+        // The kernel itself is linked in once.
+        if frame.ret.is_none() {
+            return new();
+        }
+        *self.place_ids.entry((span, lines)).or_insert_with(new)
     }
 
     /// The place of a frame's source lines among `sources`.
@@ -320,7 +324,6 @@ impl<'m> Linker<'m> {
             scope: 0,
             bound,
             registers: HashMap::default(),
-            named: HashMap::default(),
             labels: HashMap::default(),
             variables,
             inlined: inlined_at(&body.statements),

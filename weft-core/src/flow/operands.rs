@@ -4,9 +4,12 @@ use super::error::{LinkError, undeclared};
 use super::layout;
 use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
-use super::scope::Declared;
+use super::scope::{Declared, Scope};
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Function, Instruction, Space, Span, Type};
+
+/// A scope that no text names anything in.
+const CARRY: Scope = Scope::MAX;
 
 /// What a name stands for as an operand.
 enum Meaning {
@@ -108,7 +111,7 @@ impl<'m> Linker<'m> {
         let writes = decoded.modifiers.has(Modifier::Cc);
         let reads = matches!(decoded.row.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
         if writes || reads {
-            let code = self.register(frame, 0, "%cc");
+            let code = self.register(frame, CARRY, "%cc");
             if reads {
                 sources.push(Operand::Register(code));
             }
@@ -237,7 +240,8 @@ impl<'m> Linker<'m> {
 
     fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Meaning, LinkError> {
         let text = self.module.name(name);
-        if let Some(&register) = frame.named.get(&(frame.scope, text)) {
+        // What the scope itself declares, and something named before, as nearly all names.
+        if let Some(&register) = frame.registers.get(&(frame.scope, text)) {
             return Ok(Meaning::Register(register));
         }
         if let Some(bound) = frame.bound.get(text) {
@@ -248,9 +252,7 @@ impl<'m> Linker<'m> {
         }
         match frame.scopes.find(frame.scope, text) {
             Some((scope, Declared::Register)) => {
-                let register = self.register(frame, scope, text);
-                frame.named.insert((frame.scope, text), register);
-                return Ok(Meaning::Register(register));
+                return Ok(Meaning::Register(self.register(frame, scope, text)));
             }
             Some((_, Declared::Variable(variable))) => {
                 let (space, address) = self.locate(frame, variable)?;

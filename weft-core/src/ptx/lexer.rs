@@ -26,6 +26,11 @@ pub(super) struct Token {
     pub(super) span: Span,
 }
 
+impl Token {
+    /// What stands before the first.
+    pub(super) const START: Self = Self { kind: Kind::End, span: Span { start: 0, end: 0 } };
+}
+
 /// A place in the text, moving forward.
 #[derive(Debug)]
 pub(super) struct Lexer<'a> {
@@ -142,8 +147,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token.
-    pub(super) fn next(&mut self) -> Token {
+    /// The next token, in the place of the last one: as a value it would be put together and taken apart again.
+    pub(super) fn next(&mut self, token: &mut Token) {
         self.skip_blank();
         let start = self.at;
         let first = self.peek(0);
@@ -171,7 +176,8 @@ impl<'a> Lexer<'a> {
             let end = span.start + 1;
             self.errors.push(ReadError { kind: ReadErrorKind::Name, span: Span { end, ..span } });
         }
-        Token { kind, span }
+        token.kind = kind;
+        token.span = span;
     }
 
     fn number(&mut self) {
@@ -247,9 +253,10 @@ impl<'a> Lexer<'a> {
 
     /// Skips to behind the brace that closes the one just read. False if the text ends first.
     pub(super) fn skip_braces(&mut self) -> bool {
-        let mut depth = 1_u64;
+        let (mut depth, mut token) = (1_u64, Token::START);
         while depth > 0 {
-            match self.next().kind {
+            self.next(&mut token);
+            match token.kind {
                 Kind::Punct(b'{') => depth += 1,
                 Kind::Punct(b'}') => depth -= 1,
                 Kind::End => return false,

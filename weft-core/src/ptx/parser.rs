@@ -61,16 +61,16 @@ type Read<T> = Result<T, Recorded>;
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
-        let mut lexer = Lexer::new(text);
-        let token = lexer.next();
-        Self {
+        let mut parser = Self {
             text,
-            lexer,
-            token,
+            lexer: Lexer::new(text),
+            token: Token::START,
             operands: Vec::new(),
             mnemonics: Vec::new(),
             places: HashMap::default(),
-        }
+        };
+        parser.advance();
+        parser
     }
 
     fn slice(&self, span: Span) -> &'a str {
@@ -94,8 +94,11 @@ impl<'a> Parser<'a> {
         place
     }
 
+    #[inline]
     fn advance(&mut self) -> Token {
-        std::mem::replace(&mut self.token, self.lexer.next())
+        let token = self.token;
+        self.lexer.next(&mut self.token);
+        token
     }
 
     fn is_punct(&self, byte: u8) -> bool {
