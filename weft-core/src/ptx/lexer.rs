@@ -117,10 +117,9 @@ impl<'a> Lexer<'a> {
         loop {
             self.take(BLANK);
             match (self.peek(0), self.peek(1)) {
-                (b'/', b'/') => self.take_until(b'\n'),
                 (b'/', b'*') => self.skip_block_comment(),
-                // Lines of the pre-processor and PTX 1.x's `@@DWARF` lines.
-                (b'#', _) | (b'@', b'@') => self.take_until(b'\n'),
+                // Comments, lines of the pre-processor, and PTX 1.x's `@@DWARF` lines.
+                (b'/', b'/') | (b'#', _) | (b'@', b'@') => self.take_until(b'\n'),
                 _ => return,
             }
         }
