@@ -18,6 +18,7 @@ mod inputs;
 mod machine;
 mod maybe;
 mod memory;
+mod number;
 mod ops;
 mod origin;
 mod rendezvous;

@@ -5,6 +5,8 @@
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
 //! Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
+mod sum;
+
 use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
@@ -13,16 +15,29 @@ use indexmap::IndexMap;
 use super::anchor::Anchors;
 use super::contention::Contention;
 use super::machine::MAX_INSTRUCTIONS;
-use super::ops::space_of;
+use super::number::Numbers;
 use super::origin::{Origin, Region};
 use super::split::Splits;
 use super::ticket::Tickets;
-use super::value::truncate;
 use crate::flow::BlockId;
 
-/// A term, by its place in `Terms`.
+/// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermId(u32);
+pub struct TermId(pub(super) u32);
+
+impl TermId {
+    /// Numbers are counted from here.
+    pub(super) const NUMBERS: u32 = 1 << 31;
+
+    pub(super) const fn number(number: u32) -> Self {
+        Self(Self::NUMBERS | number)
+    }
+
+    /// Which number it is.
+    const fn as_number(self) -> Option<u32> {
+        self.0.checked_sub(Self::NUMBERS)
+    }
+}
 
 /// A lane of a register: bits, and the term that they are added to if the lane is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +82,8 @@ enum Key {
     Rounds(u32, BlockId, u32),
     /// A term of so many bits, extended by its sign or by zeros.
     Extension(TermId, u32, bool),
+    /// What has a number of its own.
+    Number(u32),
     /// An operation, by its decoded instruction.
     Operation(u64, Box<[Lane]>),
     /// Width, atoms with coefficients in ascending order, drift.
@@ -111,6 +128,7 @@ struct Term {
 #[derive(Debug, Default)]
 pub struct Terms {
     all: IndexMap<Key, Term, RandomState>,
+    numbers: Numbers,
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
@@ -131,28 +149,8 @@ pub struct Terms {
 /// stay together by it.
 const MAX_TERMS: usize = 1 << 21;
 
-/// Unknowns in one sum; of more nothing is known.
-const MAX_ATOMS: usize = 32;
-
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// The size of a coefficient or difference.
-const fn size(factor: u64) -> u64 {
-    factor.cast_signed().unsigned_abs()
-}
-
-/// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers do not wrap, so that small drift
-/// stays as it is.
-const fn drift_in(bits: u32, drift: u64) -> u64 {
-    const LARGEST: u64 = 1 << 31;
-    match bits {
-        _ if drift == 0 => 0,
-        64.. if drift < LARGEST => drift,
-        64.. => 1 << drift.trailing_zeros(),
-        _ => gcd(drift, 1 << bits) % (1 << bits),
-    }
 }
 
 impl Terms {
@@ -172,6 +170,10 @@ impl Terms {
 
     /// Where a value comes from.
     pub fn origin(&self, id: TermId) -> Option<Origin> {
+        let mut id = id;
+        while let Some(number) = id.as_number() {
+            id = self.numbers.open_operand(number)?;
+        }
         self.get(id).map(|term| term.origin)
     }
 
@@ -185,7 +187,7 @@ impl Terms {
 
     /// Whether values with this term and one number are equal, wherever they occur.
     pub fn is_stable(&self, id: TermId) -> bool {
-        self.get(id).is_some_and(|term| term.drift == 0)
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.drift == 0)
     }
 
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
@@ -195,12 +197,13 @@ impl Terms {
 
     /// Its width.
     pub(super) fn bits(&self, id: TermId) -> u32 {
-        self.get(id).map_or(64, |term| term.bits)
+        let number = id.as_number().and_then(|number| self.numbers.bits(number));
+        number.or_else(|| self.get(id).map(|term| term.bits)).unwrap_or(64)
     }
 
     /// Whether no address is in it.
     pub(super) fn is_number(&self, id: TermId) -> bool {
-        self.get(id).is_some_and(|term| term.region == Region::Number)
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.region == Region::Number)
     }
 
     /// What an atom extends.
@@ -225,6 +228,7 @@ impl Terms {
         let own = Region::of(lane.bits);
         match lane.term {
             None => own,
+            Some(id) if self.is_number(id) => own,
             Some(id) => own.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
         }
     }
@@ -339,160 +343,29 @@ impl Terms {
         }
     }
 
+    /// The result of floating-point arithmetic on lanes of which one is open, told apart from others.
+    pub(super) fn number(&mut self, opcode: u64, operands: &[Lane], bits: u32) -> TermId {
+        let are_stable = operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id));
+        let number = are_stable.then(|| self.numbers.find(opcode, bits, operands)).flatten();
+        number.map_or_else(
+            || {
+                let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
+                self.fresh(origin.unwrap_or(Origin::Register))
+            },
+            TermId::number,
+        )
+    }
+
+    /// A number as a term that sums are made of.
+    fn plain(&mut self, id: TermId) -> TermId {
+        let (Some(number), Some(origin)) = (id.as_number(), self.origin(id)) else { return id };
+        self.atom(Key::Number(number), origin, Region::Number, self.bits(id), 0)
+    }
+
     /// Whether what this term and a number are may be off by a multiple of its modulus.
     pub fn may_wrap(&self, id: TermId) -> bool {
         !self.wrapping.is_empty()
             && self.modulus(id) != 0
             && self.atoms(id).iter().any(|(atom, _)| self.wrapping.contains(atom))
-    }
-
-    /// The lower `from` bits of a term, extended to 64. `is_alone`: no number is added to it.
-    pub(super) fn extension(
-        &mut self,
-        id: TermId,
-        from: u32,
-        is_signed: bool,
-        is_alone: bool,
-    ) -> Option<TermId> {
-        let id = self.widened(id, from, is_alone)?;
-        let narrow = self.sum(from, &[(id, 1)], 0)?;
-        let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
-        // The numbers that are added wrap at the narrow width: at less than 32 bits easily, so that the sum of the
-        // extension and the number is then off by a multiple of it.
-        let wrap = if (32..64).contains(&from) { 1 << from } else { 0 };
-        let drift = if from < 32 && !is_alone { gcd(drift, 1 << from) } else { drift };
-        let mut parts = Vec::new();
-        if !atoms.all().is_empty() {
-            let whole = self.sum_of(from, atoms.all().to_vec(), 0, origin, Region::Number)?;
-            let key = Key::Extension(whole, from, is_signed);
-            let atom = self.atom(key, origin, Region::Number, 64, wrap);
-            if wrap != 0 && !is_alone {
-                self.wrapping.insert(atom);
-            }
-            parts.push((atom, 1));
-        }
-        self.sum_of(64, parts, drift, origin, Region::Number)
-    }
-
-    /// The lower `bits` bits of a term. `None`: they are known.
-    pub(super) fn low(&mut self, id: TermId, bits: u32) -> Option<TermId> {
-        if self.get(id)?.bits > bits { self.sum(bits, &[(id, 1)], 0) } else { Some(id) }
-    }
-
-    /// A term of at least `bits` bits. A narrow value in a wide register has zeros above it.
-    pub(super) fn widened(&mut self, id: TermId, bits: u32, is_alone: bool) -> Option<TermId> {
-        let own = self.bits(id);
-        if own < bits { self.extension(id, own, false, is_alone) } else { Some(id) }
-    }
-
-    /// The sum of terms times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
-    pub(super) fn sum(
-        &mut self,
-        bits: u32,
-        addends: &[(TermId, u64)],
-        drift: u64,
-    ) -> Option<TermId> {
-        let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
-        let (mut atoms, mut drift, mut region) = (Vec::new(), drift, Region::Number);
-        for &(id, factor) in addends {
-            let own = self.get(id).map_or(64, |term| term.bits);
-            let id = if own < bits { self.widened(id, bits, false)? } else { id };
-            let term = self.get(id)?;
-            drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
-            atoms.extend(
-                term.atoms.all().iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))),
-            );
-            region = region.plus(match term.region {
-                _ if bits <= 32 => Region::Number,
-                Region::Number => Region::Number,
-                own if factor == 1 => own,
-                _ => Region::Unclear,
-            });
-        }
-        self.sum_of(bits, atoms, drift, origin, region)
-    }
-
-    fn sum_of(
-        &mut self,
-        bits: u32,
-        mut atoms: Vec<(TermId, u64)>,
-        drift: u64,
-        origin: Origin,
-        region: Region,
-    ) -> Option<TermId> {
-        atoms.sort_unstable();
-        atoms.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 = kept.1.wrapping_add(next.1);
-            }
-            is_same
-        });
-        for (_, factor) in &mut atoms {
-            *factor = truncate(*factor, bits);
-        }
-        atoms.retain(|(_, factor)| *factor != 0);
-        let drift = drift_in(bits, drift);
-        match (atoms.as_slice(), drift) {
-            ([], 0) => return None,
-            (_, 1) => return Some(self.any(origin, region)),
-            (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
-            (&[(atom, 1)], 0) if self.get(atom)?.bits == bits => return Some(atom),
-            _ => {}
-        }
-        let wraps =
-            atoms.iter().map(|&(atom, factor)| self.modulus(atom).wrapping_mul(size(factor)));
-        let modulus = drift_in(bits, wraps.fold(drift, gcd));
-        let reach = (drift != 0).then_some((origin, region));
-        let key = Key::Sum(Box::new((bits, atoms.clone(), drift, reach)));
-        let atoms = Atoms::Sum(atoms.into());
-        let (inner, is_exchanged) = (None, false);
-        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
-        Some(self.intern(key, term))
-    }
-
-    /// One of two lanes, nobody knows which.
-    pub(super) fn either(&mut self, a: Lane, b: Lane, origin: Origin) -> Lane {
-        if a == b {
-            return a;
-        }
-        let (left, right) = (self.region(a), self.region(b));
-        // Addresses in two buffers, or in two spaces, are not one address plus a number.
-        let is_one_place = left == right && space_of(a.bits).0 == space_of(b.bits).0;
-        let (first, second) = (self.parts(a, b), self.parts(b, a));
-        let is_one_sum = (first.0, first.1) == (second.0, second.1);
-        if is_one_place && is_one_sum && gcd(first.2, second.2) != 1 {
-            let apart = size(a.bits.wrapping_sub(b.bits));
-            return self.drifting(a, gcd(first.2, gcd(second.2, apart)), origin);
-        }
-        let region = if left == right { left } else { Region::Unclear };
-        Lane::open(self.any(origin, region))
-    }
-
-    /// A lane plus any multiple of a drift.
-    pub(super) fn drifting(&mut self, lane: Lane, drift: u64, origin: Origin) -> Lane {
-        if drift == 0 {
-            return lane;
-        }
-        let (bits, atoms, own) = self.parts(lane, lane);
-        let (atoms, region) = (atoms.to_vec(), self.region(lane));
-        let own_region =
-            lane.term.and_then(|id| self.get(id)).map_or(Region::Number, |term| term.region);
-        match self.sum_of(bits, atoms, gcd(own, drift), origin, own_region) {
-            Some(id) if self.modulus(id) != 1 => Lane { bits: lane.bits, term: Some(id) },
-            _ => Lane::open(self.any(origin, region)),
-        }
-    }
-
-    /// Width, atoms and drift of a lane; known bits have the width of the other lane if they fit.
-    fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(TermId, u64)], u64) {
-        let term = |lane: Lane| lane.term.and_then(|id| self.get(id));
-        match (term(lane), term(other)) {
-            (Some(term), _) => (term.bits, term.atoms.all(), term.drift),
-            (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
-                (other.bits, &[], 0)
-            }
-            _ => (64, &[], 0),
-        }
     }
 }

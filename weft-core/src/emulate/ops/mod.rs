@@ -148,7 +148,8 @@ fn open_lanes(
     if open == 0 {
         return found;
     }
-    if !terms.tells_floats && decoded.is_float_arithmetic() {
+    let is_number = decoded.is_float_arithmetic() && terms.tells_floats;
+    if decoded.is_float_arithmetic() && !is_number {
         let is_one = |source: &Value| source.has_one_term() || source.as_uniform().is_some();
         if !sources.iter().all(is_one) {
             return origins_alone(terms, sources, open);
@@ -162,8 +163,12 @@ fn open_lanes(
         operands.extend(sources.iter().map(|source| source.whole(lane)));
         // Lanes often hold the same values, and comparing these is quicker than finding their term.
         if operands != before {
-            let region = region(terms, decoded, &operands);
-            last = Some(terms.operation(opcode, &operands, region, width));
+            last = Some(if is_number {
+                terms.number(opcode, &operands, width)
+            } else {
+                let region = region(terms, decoded, &operands);
+                terms.operation(opcode, &operands, region, width)
+            });
             std::mem::swap(&mut operands, &mut before);
         }
         found[lane] = last;
