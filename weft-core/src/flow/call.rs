@@ -191,9 +191,7 @@ impl<'m> Linker<'m> {
             bound.insert(self.module.name(param.name), own);
         }
         let behind = self.new_label();
-        let mut callers = frame.source.clone();
-        callers.extend(&frame.callers);
-        self.function(function, bound, callers, Some(behind))?;
+        self.function(function, bound, frame.source.lines(), Some(behind))?;
         self.push(Line::Label(behind), instruction.span)?;
         for (to, from) in copies {
             self.push(Line::Instr(moved(to, Operand::Register(from), place)), instruction.span)?;

@@ -6,20 +6,17 @@
 
 use std::rc::Rc;
 
-use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
-use indexmap::IndexSet;
 
 use super::error::{LinkError, LinkErrorKind, MAX_LINES, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
 use super::layout::Layout;
-use super::program::{Condition, Instr, Operand, Param, Place, PlaceId, Reg, Symbol};
+use super::places::{Places, Source};
+use super::program::{Condition, Instr, Operand, Param, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
 use crate::ptx::isa::{self, Effect};
-use crate::ptx::{
-    self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable,
-};
+use crate::ptx::{self, Body, Function, Instruction, Module, Space, Span, Statement, Variable};
 
 /// A jump's destination before blocks exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,7 +69,7 @@ pub(super) struct Linked {
     pub(super) registers: u32,
     pub(super) symbols: Vec<Symbol>,
     pub(super) params: Vec<Param>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Places,
     pub(super) static_shared: u64,
 }
 
@@ -100,12 +97,7 @@ pub(super) struct Frame<'m> {
     pub(super) registers: HashMap<(Scope, &'m str), Reg>,
     labels: HashMap<(Scope, &'m str), Label>,
     variables: HashMap<Span, u64>,
-    inlined: HashMap<(u32, u32, u32), (u32, u32, u32)>,
-    /// The source lines of the call, innermost first.
-    pub(super) callers: Vec<(u32, u32, u32)>,
-    pub(super) source: Vec<(u32, u32, u32)>,
-    /// The place of both together in `Linker::sources`, once something asked for it.
-    lines: Option<usize>,
+    pub(super) source: Source,
     pub(super) definitions: Definitions<'m>,
     ret: Option<Label>,
 }
@@ -126,10 +118,6 @@ pub(super) struct Linker<'m> {
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
-    /// By the place in the PTX and that among `sources`.
-    place_ids: HashMap<(Span, usize), PlaceId>,
-    /// The source lines of places, each list once.
-    sources: IndexSet<Vec<(u32, u32, u32)>, RandomState>,
     /// Functions that are being linked, outermost first.
     pub(super) stack: Vec<&'m str>,
 }
@@ -174,8 +162,8 @@ impl<'m> Linker<'m> {
                 registers: 0,
                 symbols: Vec::new(),
                 params: Vec::new(),
-                places: Vec::new(),
                 static_shared: 0,
+                places: Places::default(),
             },
             lines: Vec::new(),
             room: (Vec::new(), Vec::new()),
@@ -183,8 +171,6 @@ impl<'m> Linker<'m> {
             sharing: None,
             routines: HashMap::default(),
             formals: HashMap::default(),
-            place_ids: HashMap::default(),
-            sources: IndexSet::default(),
             stack: Vec::new(),
         }
     }
@@ -280,28 +266,8 @@ impl<'m> Linker<'m> {
     }
 
     fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
-        let lines = self.lines_of(frame);
-        let (places, sources) = (&mut self.linked.places, &self.sources);
-        let mut new = || {
-            let source = sources.get_index(lines).cloned().unwrap_or_default();
-            places.push(Place { span, source });
-            PlaceId(u32::try_from(places.len() - 1).unwrap_or(u32::MAX))
-        };
-        // The kernel itself is linked in once.
-        if frame.ret.is_none() {
-            return new();
-        }
-        *self.place_ids.entry((span, lines)).or_insert_with(new)
-    }
-
-    /// The place of a frame's source lines among `sources`.
-    fn lines_of(&mut self, frame: &mut Frame<'m>) -> usize {
-        /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
-        const MAX_SOURCE: usize = 64;
-        *frame.lines.get_or_insert_with(|| {
-            let lines = frame.source.iter().chain(&frame.callers).take(MAX_SOURCE);
-            self.sources.insert_full(lines.copied().collect()).0
-        })
+        // The kernel itself, which goes back to nowhere, is linked in once.
+        self.linked.places.id(span, &mut frame.source, frame.ret.is_none())
     }
 
     pub(super) fn function(
@@ -326,10 +292,7 @@ impl<'m> Linker<'m> {
             registers: HashMap::default(),
             labels: HashMap::default(),
             variables,
-            inlined: inlined_at(&body.statements),
-            callers,
-            source: Vec::new(),
-            lines: None,
+            source: Source::of(&body.statements, callers),
             ret,
         };
         let mut scopes = vec![0];
@@ -343,10 +306,7 @@ impl<'m> Linker<'m> {
                 Statement::Close => {
                     scopes.pop();
                 }
-                Statement::Loc(loc) => {
-                    frame.source = frame.chain(*loc);
-                    frame.lines = None;
-                }
+                Statement::Loc(loc) => frame.source.move_to(*loc),
                 Statement::Label(name) => {
                     let label = self.label(&mut frame, *name)?;
                     self.push(Line::Label(label), *name)?;
@@ -480,26 +440,4 @@ impl<'m> Linker<'m> {
         let mnemonic = self.module.name(instruction.mnemonic).to_owned();
         LinkError { kind: LinkErrorKind::Operand { mnemonic, expected }, span: instruction.span }
     }
-}
-
-impl Frame<'_> {
-    /// The source lines of a `.loc`, innermost first.
-    fn chain(&self, loc: Loc) -> Vec<(u32, u32, u32)> {
-        const MAX_INLINING: usize = 16;
-        if loc.line == 0 {
-            return Vec::new();
-        }
-        let outer = std::iter::successors(loc.inlined_at, |at| self.inlined.get(at).copied());
-        std::iter::once((loc.file, loc.line, loc.column)).chain(outer).take(MAX_INLINING).collect()
-    }
-}
-
-fn inlined_at(statements: &[Statement]) -> HashMap<(u32, u32, u32), (u32, u32, u32)> {
-    let mut inlined = HashMap::default();
-    for statement in statements {
-        if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
-            inlined.insert((*file, *line, *column), *at);
-        }
-    }
-    inlined
 }
