@@ -54,7 +54,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         symbols: linked.symbols,
         params: linked.params,
         fields: Vec::new(),
-        places: linked.places,
+        places: linked.places.all,
         static_shared: linked.static_shared,
         holds: Vec::new(),
         steps: super::Steps::new(),

@@ -1,6 +1,6 @@
 //! Calls: device functions linked in with their parameters bound to the caller's variables (PTX ISA §9.7.12.5).
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::error::{LinkError, LinkErrorKind};
 use super::indirect::Names;
@@ -173,7 +173,7 @@ impl<'m> Linker<'m> {
         if results.len() != function.returns.len() || arguments.len() < function.params.len() {
             return Err(misfit());
         }
-        let mut bound = HashMap::new();
+        let mut bound = HashMap::default();
         for (param, argument) in function.params.iter().zip(arguments) {
             let own = self.bind(frame, instruction, param, argument)?;
             if let (Bound::Register(register), true) = (own, param.space == Space::Register) {
@@ -191,9 +191,7 @@ impl<'m> Linker<'m> {
             bound.insert(self.module.name(param.name), own);
         }
         let behind = self.new_label();
-        let mut callers = frame.source.clone();
-        callers.extend(&frame.callers);
-        self.function(function, bound, callers, Some(behind))?;
+        self.function(function, bound, frame.source.lines(), Some(behind))?;
         self.push(Line::Label(behind), instruction.span)?;
         for (to, from) in copies {
             self.push(Line::Instr(moved(to, Operand::Register(from), place)), instruction.span)?;

@@ -1,7 +1,7 @@
 //! Which functions a call through a register may reach: those of its `.calltargets`, or those whose addresses are all
 //! that is ever moved into the register (PTX ISA §9.7.12.5).
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::link::Functions;
 use super::scope::{Declared, Scope, Scopes};
@@ -88,7 +88,7 @@ impl<'m> Definitions<'m> {
         }
         let Operand::Name(register) = call.callee else { return None };
         let mut work = vec![names.register(scope, *register)?];
-        let (mut seen, mut known, mut found) = (HashSet::new(), HashSet::new(), Vec::new());
+        let (mut seen, mut known, mut found) = (HashSet::default(), HashSet::default(), Vec::new());
         while let Some(register) = work.pop() {
             if !seen.insert(register) {
                 continue;

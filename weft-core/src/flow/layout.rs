@@ -116,7 +116,11 @@ fn initial_bytes(variable: &Variable) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(variable.init.len() * width);
     for value in &variable.init {
         let Initial::Bits(bits) = value else { return None };
-        bytes.extend(bits.to_le_bytes().iter().cycle().take(width));
+        let bits = bits.to_le_bytes();
+        match bits.get(..width) {
+            Some(own) => bytes.extend_from_slice(own),
+            None => bytes.extend(bits.iter().cycle().take(width)),
+        }
     }
     Some(bytes)
 }

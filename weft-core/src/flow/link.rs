@@ -4,19 +4,19 @@
 //! copied. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
 //! whose targets are not known, recursive calls and calls of functions without a body stay, as open operations.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+use foldhash::{HashMap, HashSet};
 
 use super::error::{LinkError, LinkErrorKind, MAX_LINES, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
 use super::layout::Layout;
-use super::program::{Condition, Instr, Operand, Param, Place, PlaceId, Reg, Symbol};
+use super::places::{Places, Source};
+use super::program::{Condition, Instr, Operand, Param, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
 use crate::ptx::isa::{self, Effect};
-use crate::ptx::{
-    self, Body, Function, Instruction, Loc, Module, Space, Span, Statement, Variable,
-};
+use crate::ptx::{self, Body, Function, Instruction, Module, Space, Span, Statement, Variable};
 
 /// A jump's destination before blocks exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,7 +69,7 @@ pub(super) struct Linked {
     pub(super) registers: u32,
     pub(super) symbols: Vec<Symbol>,
     pub(super) params: Vec<Param>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Places,
     pub(super) static_shared: u64,
 }
 
@@ -93,13 +93,11 @@ pub(super) struct Frame<'m> {
     pub(super) scopes: Scopes<'m>,
     pub(super) scope: Scope,
     pub(super) bound: HashMap<&'m str, Bound>,
-    registers: HashMap<(Scope, String), Reg>,
-    labels: HashMap<(Scope, String), Label>,
+    /// By the scope that declares them.
+    pub(super) registers: HashMap<(Scope, &'m str), Reg>,
+    labels: HashMap<(Scope, &'m str), Label>,
     variables: HashMap<Span, u64>,
-    inlined: HashMap<(u32, u32, u32), (u32, u32, u32)>,
-    /// The source lines of the call, innermost first.
-    pub(super) callers: Vec<(u32, u32, u32)>,
-    pub(super) source: Vec<(u32, u32, u32)>,
+    pub(super) source: Source,
     pub(super) definitions: Definitions<'m>,
     ret: Option<Label>,
 }
@@ -112,13 +110,14 @@ pub(super) struct Linker<'m> {
     pub(super) linked: Linked,
     /// The lines of the routine that is being linked.
     pub(super) lines: Vec<Line>,
+    /// Room for the operands of an instruction.
+    pub(super) room: (Vec<Option<Reg>>, Vec<Operand>),
     /// Lines of all routines.
     count: usize,
     /// If some functions are linked in once.
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
-    place_ids: HashMap<Place, PlaceId>,
     /// Functions that are being linked, outermost first.
     pub(super) stack: Vec<&'m str>,
 }
@@ -132,7 +131,7 @@ pub(super) fn link(
     let mut linker = Linker::new(module);
     linker.place_statics(kernel)?;
     linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
-    let mut bound = HashMap::new();
+    let mut bound = HashMap::default();
     for variable in &kernel.params {
         let param = linker.layout.param(module, variable);
         bound.insert(module.name(variable.name), Bound::Memory(Space::Param, param.offset));
@@ -156,22 +155,22 @@ impl<'m> Linker<'m> {
             module,
             functions: Functions(module),
             layout: Layout::new(),
-            statics: HashMap::new(),
+            statics: HashMap::default(),
             linked: Linked {
                 functions: Vec::new(),
                 labels: 0,
                 registers: 0,
                 symbols: Vec::new(),
                 params: Vec::new(),
-                places: Vec::new(),
                 static_shared: 0,
+                places: Places::default(),
             },
             lines: Vec::new(),
+            room: (Vec::new(), Vec::new()),
             count: 0,
             sharing: None,
-            routines: HashMap::new(),
-            formals: HashMap::new(),
-            place_ids: HashMap::new(),
+            routines: HashMap::default(),
+            formals: HashMap::default(),
             stack: Vec::new(),
         }
     }
@@ -180,7 +179,7 @@ impl<'m> Linker<'m> {
     /// memory behind them.
     fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
         let mut used = Vec::new();
-        let mut seen = HashSet::from([self.module.name(kernel.name)]);
+        let mut seen = HashSet::from_iter([self.module.name(kernel.name)]);
         let mut work = vec![kernel];
         while let Some(function) = work.pop() {
             let Some(body) = &function.body else { continue };
@@ -188,7 +187,7 @@ impl<'m> Linker<'m> {
                 if let Statement::Variable(variable) = statement
                     && matches!(variable.space, Space::Shared | Space::Global | Space::Const)
                 {
-                    used.push(variable);
+                    used.push(variable.as_ref());
                 }
             }
             let listed = body.statements.iter().flat_map(|statement| match statement {
@@ -266,20 +265,9 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    fn place_id(&mut self, frame: &Frame<'m>, span: Span) -> PlaceId {
-        /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
-        const MAX_SOURCE: usize = 64;
-        let mut source = frame.source.clone();
-        source.extend(&frame.callers);
-        source.truncate(MAX_SOURCE);
-        let place = Place { span, source };
-        if let Some(&id) = self.place_ids.get(&place) {
-            return id;
-        }
-        let id = PlaceId(u32::try_from(self.linked.places.len()).unwrap_or(u32::MAX));
-        self.linked.places.push(place.clone());
-        self.place_ids.insert(place, id);
-        id
+    fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
+        // The kernel itself, which goes back to nowhere, is linked in once.
+        self.linked.places.id(span, &mut frame.source, frame.ret.is_none())
     }
 
     pub(super) fn function(
@@ -301,12 +289,10 @@ impl<'m> Linker<'m> {
             definitions,
             scope: 0,
             bound,
-            registers: HashMap::new(),
-            labels: HashMap::new(),
+            registers: HashMap::default(),
+            labels: HashMap::default(),
             variables,
-            inlined: inlined_at(&body.statements),
-            callers,
-            source: Vec::new(),
+            source: Source::of(&body.statements, callers),
             ret,
         };
         let mut scopes = vec![0];
@@ -320,7 +306,7 @@ impl<'m> Linker<'m> {
                 Statement::Close => {
                     scopes.pop();
                 }
-                Statement::Loc(loc) => frame.source = frame.chain(*loc),
+                Statement::Loc(loc) => frame.source.move_to(*loc),
                 Statement::Label(name) => {
                     let label = self.label(&mut frame, *name)?;
                     self.push(Line::Label(label), *name)?;
@@ -332,7 +318,7 @@ impl<'m> Linker<'m> {
         }
         self.stack.pop();
         // A body may end without `ret`.
-        let place = self.place_id(&frame, function.name);
+        let place = self.place_id(&mut frame, function.name);
         let end = match ret {
             Some(target) => Line::Jump { condition: None, target, place },
             None => Line::Exit { condition: None, place, traps: false },
@@ -349,28 +335,18 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         from: Scope,
-        text: &str,
+        text: &'m str,
         span: Span,
     ) -> Result<Label, LinkError> {
         let Some((scope, Declared::Label)) = frame.scopes.find(from, text) else {
             return Err(undeclared(text, span));
         };
-        if let Some(&label) = frame.labels.get(&(scope, text.to_owned())) {
-            return Ok(label);
-        }
-        let label = self.new_label();
-        frame.labels.insert((scope, text.to_owned()), label);
-        Ok(label)
+        Ok(*frame.labels.entry((scope, text)).or_insert_with(|| self.new_label()))
     }
 
     /// The register that a declared name stands for in this instance.
-    pub(super) fn register(&mut self, frame: &mut Frame<'m>, scope: Scope, text: &str) -> Reg {
-        if let Some(&register) = frame.registers.get(&(scope, text.to_owned())) {
-            return register;
-        }
-        let register = self.new_register();
-        frame.registers.insert((scope, text.to_owned()), register);
-        register
+    pub(super) fn register(&mut self, frame: &mut Frame<'m>, scope: Scope, text: &'m str) -> Reg {
+        *frame.registers.entry((scope, text)).or_insert_with(|| self.new_register())
     }
 
     fn instruction(
@@ -378,8 +354,7 @@ impl<'m> Linker<'m> {
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
     ) -> Result<(), LinkError> {
-        let mnemonic = self.module.name(instruction.mnemonic);
-        let decoded = isa::decode(mnemonic);
+        let decoded = self.module.decoded(instruction).copied();
         let condition = match instruction.guard {
             Some(guard) => Some(Condition {
                 register: self.named_register(frame, guard.register)?,
@@ -465,26 +440,4 @@ impl<'m> Linker<'m> {
         let mnemonic = self.module.name(instruction.mnemonic).to_owned();
         LinkError { kind: LinkErrorKind::Operand { mnemonic, expected }, span: instruction.span }
     }
-}
-
-impl Frame<'_> {
-    /// The source lines of a `.loc`, innermost first.
-    fn chain(&self, loc: Loc) -> Vec<(u32, u32, u32)> {
-        const MAX_INLINING: usize = 16;
-        if loc.line == 0 {
-            return Vec::new();
-        }
-        let outer = std::iter::successors(loc.inlined_at, |at| self.inlined.get(at).copied());
-        std::iter::once((loc.file, loc.line, loc.column)).chain(outer).take(MAX_INLINING).collect()
-    }
-}
-
-fn inlined_at(statements: &[Statement]) -> HashMap<(u32, u32, u32), (u32, u32, u32)> {
-    let mut inlined = HashMap::new();
-    for statement in statements {
-        if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
-            inlined.insert((*file, *line, *column), *at);
-        }
-    }
-    inlined
 }

@@ -12,6 +12,7 @@ mod link;
 mod loops;
 mod operands;
 mod parameters;
+mod places;
 mod pointers;
 mod program;
 mod routine;

@@ -4,9 +4,12 @@ use super::error::{LinkError, undeclared};
 use super::layout;
 use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
-use super::scope::Declared;
+use super::scope::{Declared, Scope};
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Function, Instruction, Space, Span, Type};
+
+/// A scope that no text names anything in.
+const CARRY: Scope = Scope::MAX;
 
 /// What a name stands for as an operand.
 enum Meaning {
@@ -42,7 +45,7 @@ impl<'m> Linker<'m> {
         };
         // An unknown instruction may write its first operand, as nearly all do.
         let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
-        let (mut dests, mut sources) = (Vec::new(), Vec::new());
+        let (mut dests, mut sources) = std::mem::take(&mut self.room);
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
             let letter = shape.get(at).copied().unwrap_or(b'*');
             if known.is_some() && at >= shape.len() && !shape.ends_with(b"*") {
@@ -88,8 +91,11 @@ impl<'m> Linker<'m> {
             return Err(self.bad_operand(instruction, "more operands"));
         }
         self.carry(frame, known, &mut dests, &mut sources);
-        instr.dests = dests.into();
-        instr.sources = sources.into();
+        instr.dests = dests.as_slice().into();
+        instr.sources = sources.as_slice().into();
+        dests.clear();
+        sources.clear();
+        self.room = (dests, sources);
         Ok(instr)
     }
 
@@ -105,7 +111,7 @@ impl<'m> Linker<'m> {
         let writes = decoded.modifiers.has(Modifier::Cc);
         let reads = matches!(decoded.row.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
         if writes || reads {
-            let code = self.register(frame, 0, "%cc");
+            let code = self.register(frame, CARRY, "%cc");
             if reads {
                 sources.push(Operand::Register(code));
             }
@@ -234,6 +240,10 @@ impl<'m> Linker<'m> {
 
     fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Meaning, LinkError> {
         let text = self.module.name(name);
+        // What the scope itself declares, and something named before, as nearly all names.
+        if let Some(&register) = frame.registers.get(&(frame.scope, text)) {
+            return Ok(Meaning::Register(register));
+        }
         if let Some(bound) = frame.bound.get(text) {
             return Ok(match bound {
                 Bound::Memory(space, address) => Meaning::Address(*space, *address),

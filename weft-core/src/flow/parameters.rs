@@ -4,12 +4,12 @@
 //! §5.1.6.2). Where that holds, nothing else needs the variable between them, and a function that is not called while it
 //! runs already can have its parameters and results at one address for all calls.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::indirect::Names;
 use super::scope::{Declared, Scope};
 use super::sharing::Call;
-use crate::ptx::isa::{self, Effect};
+use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Instruction, Operand, Space, Span, Statement, Variable};
 
 /// How a variable is used.
@@ -29,7 +29,7 @@ pub(super) type Uses = HashMap<Span, Vec<Use>>;
 
 /// The uses of a body's variables for parameters.
 pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
-    let mut uses = Uses::new();
+    let mut uses = Uses::default();
     let formals = function.params.iter().chain(&function.returns);
     let formals: HashSet<_> = formals.map(|own| names.module.name(own.name)).collect();
     let is_formal = |name: &str| formals.contains(name);
@@ -73,8 +73,7 @@ pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
             let operands = names.body.operands(&instruction.operands);
             accesses(names, instruction, operands, piece, &mut note);
         }
-        let mnemonic = names.module.name(instruction.mnemonic);
-        let effect = isa::decode(mnemonic).map(|decoded| decoded.row.effect);
+        let effect = names.module.decoded(instruction).map(|decoded| decoded.row.effect);
         if effect.is_some_and(|effect| {
             matches!(effect, Effect::Branch | Effect::Call | Effect::Return | Effect::Exit)
         }) {

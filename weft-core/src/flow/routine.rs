@@ -6,7 +6,7 @@
 //! in which every call is inlined: a callee has one entry, and one way back to each caller. The same holds of the graph
 //! without the edges on which threads trap.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::HashMap;
 
 use super::dominators::{immediate_dominators, post_order, reversed};
 use super::error::LinkErrorKind;
@@ -199,12 +199,15 @@ impl Ways {
         for node in post_order(&ways, back) {
             comes_back[node] = true;
         }
-        let reachable: HashSet<_> = post_order(successors, 0).into_iter().collect();
-        let ends = ways[last].iter().any(|from| *from != back && reachable.contains(from));
+        let mut reachable = vec![false; successors.len()];
+        for node in post_order(successors, 0) {
+            reachable[node] = true;
+        }
+        let ends = ways[last].iter().any(|&from| from != back && reachable[from]);
         Self {
             post_dominators: immediate_dominators(&ways, last),
             comes_back,
-            outcome: Outcome { returns: reachable.contains(&back), ends },
+            outcome: Outcome { returns: reachable[back], ends },
         }
     }
 }
@@ -249,7 +252,7 @@ fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
 /// Cuts lines into blocks. What waits for other threads stands alone, and so does a call.
 fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
     let mut raw = vec![Raw::default()];
-    let mut labels = HashMap::new();
+    let mut labels = HashMap::default();
     let mut is_open = true;
     for line in lines {
         let starts = match &line {

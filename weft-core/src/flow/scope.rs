@@ -1,6 +1,6 @@
 //! Names of a function body: nested scopes, register ranges, labels (PTX ISA §4.4, §5.4.3).
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::ptx::{Module, Statement, Variable};
 
@@ -85,8 +85,8 @@ impl<'m> Scopes<'m> {
     fn in_range(&self, scope: Scope, name: &str) -> Option<Declared<'m>> {
         /// Digits of the largest number of a range.
         const DIGITS: usize = 10;
-        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let first = prefix.len().max(name.len().saturating_sub(DIGITS));
+        let digits = name.bytes().rev().take(DIGITS).take_while(u8::is_ascii_digit).count();
+        let first = name.len() - digits;
         // `%r1<4>` declares `%r10` to `%r13`: every split of the digits may be meant.
         (first..name.len()).find_map(|at| {
             let count = *self.ranges.get(&(scope, name.get(..at)?))?;

@@ -1,7 +1,8 @@
 //! Calls of functions that are linked in once: their parameters and results are in one place for all callers.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use super::call::moved;
 use super::error::LinkError;
@@ -89,7 +90,7 @@ impl<'m> Linker<'m> {
         body: &'m Body,
         scopes: &Scopes<'m>,
     ) -> Result<HashMap<Span, u64>, LinkError> {
-        let mut passed = HashMap::new();
+        let mut passed = HashMap::default();
         if self.sharing.is_none() {
             return Ok(passed);
         }

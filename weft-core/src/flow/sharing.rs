@@ -4,14 +4,16 @@
 //! registers alone (the slice, what a register holds) sees written by all its callers. So functions are inlined as long
 //! as the kernel does not grow too much. Silence: a function that nothing shares is inlined at each call.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::LazyCell;
+
+use foldhash::{HashMap, HashSet};
 
 use super::error::MAX_LINES;
 use super::indirect::{Definitions, Names};
 use super::link::Functions;
 use super::parameters;
 use super::scope::{Scope, Scopes};
-use crate::ptx::isa::{self, Effect};
+use crate::ptx::isa::Effect;
 use crate::ptx::{self, Function, Instruction, Module, Statement};
 
 /// Calls within calls that are linked in.
@@ -96,9 +98,9 @@ struct Visit<'m> {
 impl<'m> CallGraph<'m> {
     fn of(module: &'m Module, functions: Functions<'m>, kernel: &'m Function) -> Self {
         let mut graph = Self::default();
-        let mut done: HashMap<&str, (u64, usize)> = HashMap::new();
+        let mut done: HashMap<&str, (u64, usize)> = HashMap::default();
         let mut stack = vec![graph.visit(module, functions, kernel)];
-        let mut open = HashSet::from([module.name(kernel.name)]);
+        let mut open = HashSet::from_iter([module.name(kernel.name)]);
         while let Some(visit) = stack.last_mut() {
             let Some(&callee) = visit.callees.get(visit.next) else {
                 let (name, inlined, height) = (visit.name, visit.inlined, visit.height);
@@ -137,7 +139,8 @@ impl<'m> CallGraph<'m> {
             let scopes = Scopes::collect(module, &body.statements);
             let names = Names { module, body, scopes: &scopes, functions };
             let definitions = Definitions::of(names);
-            let uses = parameters::uses(names, function);
+            // Most functions call nothing.
+            let uses = LazyCell::new(|| parameters::uses(names, function));
             for (scope, instruction) in instructions(body) {
                 let Some(call) = Call::of(module, body, instruction) else { continue };
                 // More will not be linked in: each callee of a call is a line at least.
@@ -174,7 +177,7 @@ impl<'m> Call<'m> {
         body: &'m ptx::Body,
         instruction: &Instruction,
     ) -> Option<Self> {
-        if isa::decode(module.name(instruction.mnemonic))?.row.effect != Effect::Call {
+        if module.decoded(instruction)?.row.effect != Effect::Call {
             return None;
         }
         let mut rest = body.operands(&instruction.operands);

@@ -1,7 +1,9 @@
 //! The sort order of ESOP'13 §4: a total order of blocks that follows every edge except back edges and keeps each loop
 //! contiguous. On an irreducible graph the edges against a depth-first search are left out of account.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::HashSet;
 
 use super::loops::Loops;
 

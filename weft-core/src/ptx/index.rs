@@ -1,6 +1,6 @@
 //! Where the names of a module are declared, so that a module of many kernels is not searched for each name of each.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::Module;
 

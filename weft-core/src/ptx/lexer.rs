@@ -26,6 +26,11 @@ pub(super) struct Token {
     pub(super) span: Span,
 }
 
+impl Token {
+    /// What stands before the first.
+    pub(super) const START: Self = Self { kind: Kind::End, span: Span { start: 0, end: 0 } };
+}
+
 /// A place in the text, moving forward.
 #[derive(Debug)]
 pub(super) struct Lexer<'a> {
@@ -38,12 +43,42 @@ pub(super) struct Lexer<'a> {
 /// Bytes of a name or of a string: findings repeat names. Compilers abbreviate longer ones.
 pub(super) const MAX_NAME: usize = 32 * 1024;
 
-const fn is_word_start(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'%')
+/// What each byte may be in a token: a look-up instead of comparisons, which every byte of the text goes through.
+static CLASSES: [u8; 256] = classes();
+const BLANK: u8 = 1;
+const WORD_START: u8 = 2;
+const WORD: u8 = 4;
+const DIGIT: u8 = 8;
+const HEX: u8 = 16;
+const ALPHANUMERIC: u8 = 32;
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        let is_sign = matches!(byte, b'_' | b'$');
+        let is = [
+            (BLANK, byte.is_ascii_whitespace()),
+            (WORD_START, byte.is_ascii_alphabetic() || is_sign || byte == b'%'),
+            (WORD, byte.is_ascii_alphanumeric() || is_sign),
+            (DIGIT, byte.is_ascii_digit()),
+            (HEX, byte.is_ascii_hexdigit()),
+            (ALPHANUMERIC, byte.is_ascii_alphanumeric()),
+        ];
+        let mut at = 0;
+        while at < is.len() {
+            if is[at].1 {
+                classes[byte as usize] |= is[at].0;
+            }
+            at += 1;
+        }
+        byte += 1;
+    }
+    classes
 }
 
-const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
+fn is(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
 }
 
 impl<'a> Lexer<'a> {
@@ -63,20 +98,28 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn take_while(&mut self, accept: impl Fn(u8) -> bool) {
-        while self.bytes.get(self.at).is_some_and(|&byte| accept(byte)) {
-            self.at += 1;
-        }
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or(&[])
+    }
+
+    fn take(&mut self, class: u8) {
+        let rest = self.rest();
+        self.at += rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len());
+    }
+
+    /// To the next such byte, or to the end.
+    fn take_until(&mut self, byte: u8) {
+        let rest = self.rest();
+        self.at += memchr::memchr(byte, rest).unwrap_or(rest.len());
     }
 
     fn skip_blank(&mut self) {
         loop {
-            self.take_while(|byte| byte.is_ascii_whitespace());
+            self.take(BLANK);
             match (self.peek(0), self.peek(1)) {
-                (b'/', b'/') => self.take_while(|byte| byte != b'\n'),
                 (b'/', b'*') => self.skip_block_comment(),
-                // Lines of the pre-processor and PTX 1.x's `@@DWARF` lines.
-                (b'#', _) | (b'@', b'@') => self.take_while(|byte| byte != b'\n'),
+                // Comments, lines of the pre-processor, and PTX 1.x's `@@DWARF` lines.
+                (b'/', b'/') | (b'#', _) | (b'@', b'@') => self.take_until(b'\n'),
                 _ => return,
             }
         }
@@ -86,7 +129,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         self.at += 2;
         loop {
-            self.take_while(|byte| byte != b'*');
+            self.take_until(b'*');
             if self.at >= self.bytes.len() {
                 let span = Span {
                     end: u32::try_from(start + 2).unwrap_or(u32::MAX),
@@ -103,22 +146,22 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token.
-    pub(super) fn next(&mut self) -> Token {
+    /// The next token, in the place of the last one: as a value it would be put together and taken apart again.
+    pub(super) fn next(&mut self, token: &mut Token) {
         self.skip_blank();
         let start = self.at;
         let first = self.peek(0);
         let kind = if self.at >= self.bytes.len() {
             Kind::End
-        } else if is_word_start(first) {
+        } else if is(first, WORD_START) {
             self.at += 1;
-            self.take_while(is_word);
+            self.take(WORD);
             Kind::Word
-        } else if first == b'.' && (is_word_start(self.peek(1))) {
+        } else if first == b'.' && is(self.peek(1), WORD_START) {
             self.at += 2;
-            self.take_while(is_word);
+            self.take(WORD);
             Kind::Dot
-        } else if first.is_ascii_digit() || (first == b'.' && self.peek(1).is_ascii_digit()) {
+        } else if is(first, DIGIT) || (first == b'.' && is(self.peek(1), DIGIT)) {
             self.number();
             Kind::Number
         } else if first == b'"' {
@@ -132,7 +175,8 @@ impl<'a> Lexer<'a> {
             let end = span.start + 1;
             self.errors.push(ReadError { kind: ReadErrorKind::Name, span: Span { end, ..span } });
         }
-        Token { kind, span }
+        token.kind = kind;
+        token.span = span;
     }
 
     fn number(&mut self) {
@@ -140,18 +184,18 @@ impl<'a> Lexer<'a> {
             self.peek(0) == b'0' && matches!(self.peek(1), b'x' | b'X' | b'f' | b'F' | b'd' | b'D');
         if is_hex {
             self.at += 2;
-            self.take_while(|byte| byte.is_ascii_hexdigit());
+            self.take(HEX);
         } else {
-            self.take_while(|byte| byte.is_ascii_digit());
-            if self.peek(0) == b'.' && !is_word_start(self.peek(1)) {
+            self.take(DIGIT);
+            if self.peek(0) == b'.' && !is(self.peek(1), WORD_START) {
                 self.at += 1;
-                self.take_while(|byte| byte.is_ascii_digit());
+                self.take(DIGIT);
             }
             let sign = usize::from(matches!(self.peek(1), b'+' | b'-'));
-            if matches!(self.peek(0), b'e' | b'E') && self.peek(1 + sign).is_ascii_digit() {
+            if matches!(self.peek(0), b'e' | b'E') && is(self.peek(1 + sign), DIGIT) {
                 self.at += 1 + sign;
             }
-            self.take_while(|byte| byte.is_ascii_alphanumeric());
+            self.take(ALPHANUMERIC);
         }
         if self.peek(0) == b'U' {
             self.at += 1;
@@ -184,7 +228,9 @@ impl<'a> Lexer<'a> {
         if byte.is_ascii_graphic() {
             return Kind::Punct(byte);
         }
-        self.take_while(|byte| (0x80..0xc0).contains(&byte));
+        while (0x80..0xc0).contains(&self.peek(0)) {
+            self.at += 1;
+        }
         let text = String::from_utf8_lossy(&self.bytes[start..self.at]);
         let character = text.chars().next().unwrap_or('\u{fffd}');
         let span = self.span_from(start);
@@ -196,19 +242,20 @@ impl<'a> Lexer<'a> {
     pub(super) fn mnemonic(&mut self, word: Span) -> Span {
         loop {
             match (self.peek(0), self.peek(1)) {
-                (b'.', next) if is_word(next) => self.at += 1,
+                (b'.', next) if is(next, WORD) => self.at += 1,
                 (b':', b':') => self.at += 2,
                 _ => return Span { start: word.start, ..self.span_from(self.at) },
             }
-            self.take_while(is_word);
+            self.take(WORD);
         }
     }
 
     /// Skips to behind the brace that closes the one just read. False if the text ends first.
     pub(super) fn skip_braces(&mut self) -> bool {
-        let mut depth = 1_u64;
+        let (mut depth, mut token) = (1_u64, Token::START);
         while depth > 0 {
-            match self.next().kind {
+            self.next(&mut token);
+            match token.kind {
                 Kind::Punct(b'{') => depth += 1,
                 Kind::Punct(b'}') => depth -= 1,
                 Kind::End => return false,
@@ -221,7 +268,11 @@ impl<'a> Lexer<'a> {
 
 /// The byte offset at which each line starts.
 pub(super) fn line_starts(text: &str) -> Vec<u32> {
-    let after_breaks =
-        text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
-    std::iter::once(0).chain(after_breaks).filter_map(|at| u32::try_from(at).ok()).collect()
+    /// Bytes of a line of PTX, on average, or less.
+    const LINE: usize = 20;
+    let mut starts = Vec::with_capacity(text.len() / LINE + 1);
+    starts.push(0);
+    let after_breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+    starts.extend(after_breaks.filter_map(|at| u32::try_from(at).ok()));
+    starts
 }

@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Option<Literal> {
         }
         [b'0', b'x' | b'X', ..] => digits(2, 16).map(Literal::Integer),
         [b'0', b'b' | b'B', ..] => digits(2, 2).map(Literal::Integer),
-        _ if text.contains(['.', 'e', 'E']) => {
+        bytes if bytes.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => {
             text.parse().ok().map(|value| Literal::Float(Float::Double(value)))
         }
         [b'0', b'0'..=b'9', ..] => digits(1, 8).map(Literal::Integer),

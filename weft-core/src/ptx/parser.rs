@@ -1,12 +1,14 @@
 //! Tokens to a tree. Never gives up: what cannot be read becomes an error, and reading goes on at the next statement.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
+
 use super::index::Index;
+use super::isa::{self, Decoded};
 use super::lexer::{Kind, Lexer, Token, line_starts};
 use super::literal::{self, Literal};
-use super::{Module, ReadError, ReadErrorKind, Span};
+use super::{Module, Operand, ReadError, ReadErrorKind, Span};
 
 mod body;
 mod function;
@@ -25,6 +27,7 @@ pub fn parse(text: &str) -> Module {
         functions: Vec::new(),
         files: Vec::new(),
         errors: Vec::new(),
+        mnemonics: Vec::new(),
         index: Index::default(),
     };
     if u32::try_from(text.len()).is_err() {
@@ -34,6 +37,7 @@ pub fn parse(text: &str) -> Module {
     let mut parser = Parser::new(text);
     parser.module(&mut module);
     module.errors = parser.lexer.errors;
+    module.mnemonics = parser.mnemonics;
     module.index = Index::of(&module);
     module
 }
@@ -43,6 +47,11 @@ struct Parser<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
     token: Token,
+    /// Operands of vectors and instructions that are being read, the innermost last.
+    operands: Vec<Operand>,
+    /// Mnemonics taken apart, each once: a text has a few dozen.
+    mnemonics: Vec<Option<Decoded>>,
+    places: HashMap<&'a str, u32>,
 }
 
 /// An error that was recorded; the caller goes on at the next statement.
@@ -52,9 +61,16 @@ type Read<T> = Result<T, Recorded>;
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
-        let mut lexer = Lexer::new(text);
-        let token = lexer.next();
-        Self { text, lexer, token }
+        let mut parser = Self {
+            text,
+            lexer: Lexer::new(text),
+            token: Token::START,
+            operands: Vec::new(),
+            mnemonics: Vec::new(),
+            places: HashMap::default(),
+        };
+        parser.advance();
+        parser
     }
 
     fn slice(&self, span: Span) -> &'a str {
@@ -66,8 +82,23 @@ impl<'a> Parser<'a> {
         self.slice(self.token.span)
     }
 
+    /// The place of a mnemonic among those taken apart.
+    fn decoded(&mut self, mnemonic: Span) -> u32 {
+        let text = self.slice(mnemonic);
+        if let Some(&place) = self.places.get(text) {
+            return place;
+        }
+        let place = u32::try_from(self.mnemonics.len()).unwrap_or(u32::MAX);
+        self.mnemonics.push(isa::decode(text));
+        self.places.insert(text, place);
+        place
+    }
+
+    #[inline]
     fn advance(&mut self) -> Token {
-        std::mem::replace(&mut self.token, self.lexer.next())
+        let token = self.token;
+        self.lexer.next(&mut self.token);
+        token
     }
 
     fn is_punct(&self, byte: u8) -> bool {
@@ -80,7 +111,12 @@ impl<'a> Parser<'a> {
 
     /// Whether a colon follows the word: a label's is single, `::` belongs to a modifier.
     fn is_label(&self) -> bool {
-        let rest = self.text.get(self.token.span.end as usize..).unwrap_or("").trim_start();
+        let rest = self.text.get(self.token.span.end as usize..).unwrap_or("");
+        // Behind nearly every word stands its modifier: no need to look for white space, of which there are many kinds.
+        if rest.starts_with('.') {
+            return false;
+        }
+        let rest = rest.trim_start();
         rest.starts_with(':') && !rest.starts_with("::")
     }
 
@@ -196,7 +232,7 @@ impl<'a> Parser<'a> {
     }
 
     fn duplicates(&mut self, module: &Module) {
-        let mut defined = HashSet::new();
+        let mut defined = HashSet::default();
         for function in module.functions.iter().filter(|function| function.body.is_some()) {
             let name = self.slice(function.name);
             if !defined.insert(name) {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::index::Index;
+use super::isa::Decoded;
 use super::{Position, ReadError, Span};
 
 /// A module as read; never fails to exist, see `errors`.
@@ -29,6 +30,8 @@ pub struct Module {
     pub files: Vec<(u32, String)>,
     /// What could not be read.
     pub errors: Vec<ReadError>,
+    /// The mnemonics of instructions, each once.
+    pub(super) mnemonics: Vec<Option<Decoded>>,
     /// Of what was read: later changes are not seen by the look-ups below.
     pub(super) index: Index,
 }
@@ -49,6 +52,11 @@ impl Module {
         let line = self.lines.partition_point(|&start| start <= span.start).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
         Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: span.start - start + 1 }
+    }
+
+    /// The mnemonic of an instruction of this module, taken apart; `None` if no row of the table fits.
+    pub fn decoded(&self, instruction: &Instruction) -> Option<&Decoded> {
+        self.mnemonics.get(instruction.decoded as usize)?.as_ref()
     }
 
     /// The kernels that have a body, in the order of the text.
@@ -348,7 +356,7 @@ pub enum Statement {
     /// An instruction.
     Instruction(Instruction),
     /// `.reg`, `.local`, `.shared`, `.param`, ... with one variable each.
-    Variable(Variable),
+    Variable(Box<Variable>),
     /// `.loc`.
     Loc(Loc),
     /// `{`
@@ -390,6 +398,8 @@ pub struct Instruction {
     pub guard: Option<Guard>,
     /// Opcode with all its modifiers, `ld.shared.u32`.
     pub mnemonic: Span,
+    /// The same taken apart, in `Module::mnemonics`.
+    pub(super) decoded: u32,
     /// Its operands in `Body::operands`.
     pub operands: Range<u32>,
     /// From the guard to the semicolon.

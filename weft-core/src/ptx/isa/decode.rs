@@ -1,7 +1,8 @@
 //! A mnemonic to its row, types, state space and modifiers.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
+
+use foldhash::HashMap;
 
 use super::{Effect, Family, Modifier, Modifiers, Opcode, Row, TABLE};
 use crate::ptx::{Space, Type};
@@ -101,7 +102,7 @@ fn space(word: &str) -> Option<Space> {
 fn find(mnemonic: &str) -> Option<&'static Row> {
     static BY_FIRST_WORD: OnceLock<HashMap<&str, Vec<&Row>>> = OnceLock::new();
     let rows = BY_FIRST_WORD.get_or_init(|| {
-        let mut rows: HashMap<&str, Vec<&Row>> = HashMap::new();
+        let mut rows: HashMap<&str, Vec<&Row>> = HashMap::default();
         for row in TABLE {
             rows.entry(first_word(row.pattern)).or_default().push(row);
         }

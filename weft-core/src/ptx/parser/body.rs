@@ -98,13 +98,17 @@ impl Parser<'_> {
         word: Span,
     ) -> Read<()> {
         let mnemonic = self.lexer.mnemonic(word);
+        let decoded = self.decoded(mnemonic);
         self.advance();
+        // Those of one that could not be read.
+        self.operands.clear();
         let operands = self.operands(body, b';', 0)?;
         let end = self.advance().span;
         let span = start.to(end);
         body.statements.push(Statement::Instruction(Instruction {
             guard,
             mnemonic,
+            decoded,
             operands,
             span,
         }));
@@ -126,7 +130,7 @@ impl Parser<'_> {
                 let attributes = self.attributes(false)?;
                 loop {
                     let variable = self.declarator(attributes, Space::Register)?;
-                    body.statements.push(Statement::Variable(variable));
+                    body.statements.push(Statement::Variable(Box::new(variable)));
                     if !self.eat(b',') {
                         break;
                     }

@@ -15,23 +15,24 @@ impl Parser<'_> {
         end: u8,
         depth: u32,
     ) -> Read<std::ops::Range<u32>> {
-        let mut own = Vec::new();
+        let first = self.operands.len();
         let mut is_expected = !self.is_punct(end);
         while is_expected {
             let operand = self.operand(body, depth)?;
-            own.push(operand);
             // `|` ties two destinations, a comma separates operands; both are kept by position.
-            if self.eat(b'|') {
+            let operand = if self.eat(b'|') {
                 let second = self.operand(body, depth)?;
-                let first = own.pop().unwrap_or(Operand::Sink);
-                own.push(Operand::Pair(append(body, [first, second])));
-            }
+                Operand::Pair(append(body, [operand, second]))
+            } else {
+                operand
+            };
+            self.operands.push(operand);
             is_expected = self.eat(b',');
         }
         if !self.is_punct(end) {
             return Err(self.unexpected("`,` or the end of the operands"));
         }
-        Ok(append(body, own))
+        Ok(append(body, self.operands.drain(first..)))
     }
 
     fn operand(&mut self, body: &mut Body, depth: u32) -> Read<Operand> {

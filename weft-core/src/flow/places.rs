@@ -1,0 +1,85 @@
+//! Where linked instructions stand: in the PTX, and in the source, with the calls around them.
+
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+
+use super::program::{Place, PlaceId};
+use crate::ptx::{Loc, Span, Statement};
+
+/// `(file, line, column)`.
+type Line = (u32, u32, u32);
+
+/// All places of a program, each once.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) all: Vec<Place>,
+    /// By the place in the PTX and that among `sources`.
+    ids: HashMap<(Span, usize), PlaceId>,
+    /// Lists of source lines, each once.
+    sources: IndexSet<Vec<Line>, RandomState>,
+}
+
+impl Places {
+    /// The number of a place. `is_new` says that nothing else can stand there.
+    pub(super) fn id(&mut self, span: Span, source: &mut Source, is_new: bool) -> PlaceId {
+        let list = source.number(&mut self.sources);
+        let mut new = || {
+            let source = self.sources.get_index(list).cloned().unwrap_or_default();
+            self.all.push(Place { span, source });
+            PlaceId(u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX))
+        };
+        if is_new { new() } else { *self.ids.entry((span, list)).or_insert_with(new) }
+    }
+}
+
+/// The source lines of what is linked next, and how the compiler inlined those of a function.
+#[derive(Debug)]
+pub(super) struct Source {
+    inlined: HashMap<Line, Line>,
+    /// Of the last `.loc`, innermost first.
+    own: Vec<Line>,
+    /// Of the call, likewise.
+    callers: Vec<Line>,
+    /// The place of both together in `Places::sources`, once something stands there.
+    list: Option<usize>,
+}
+
+impl Source {
+    /// At the start of a function that is called from `callers`.
+    pub(super) fn of(statements: &[Statement], callers: Vec<Line>) -> Self {
+        let mut inlined = HashMap::default();
+        for statement in statements {
+            if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
+                inlined.insert((*file, *line, *column), *at);
+            }
+        }
+        Self { inlined, own: Vec::new(), callers, list: None }
+    }
+
+    /// Goes on at a `.loc`.
+    pub(super) fn move_to(&mut self, loc: Loc) {
+        const MAX_INLINING: usize = 16;
+        self.list = None;
+        self.own.clear();
+        if loc.line > 0 {
+            let outer = std::iter::successors(loc.inlined_at, |at| self.inlined.get(at).copied());
+            let chain = std::iter::once((loc.file, loc.line, loc.column)).chain(outer);
+            self.own.extend(chain.take(MAX_INLINING));
+        }
+    }
+
+    /// The lines of a call that stands here, for what it calls.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        self.own.iter().chain(&self.callers).copied().collect()
+    }
+
+    fn number(&mut self, sources: &mut IndexSet<Vec<Line>, RandomState>) -> usize {
+        /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
+        const MAX_SOURCE: usize = 64;
+        *self.list.get_or_insert_with(|| {
+            let lines = self.own.iter().chain(&self.callers).take(MAX_SOURCE);
+            sources.insert_full(lines.copied().collect()).0
+        })
+    }
+}
