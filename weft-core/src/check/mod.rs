@@ -1,5 +1,6 @@
 //! Wires the stages: one kernel under one launch to its report.
 
+mod apart;
 mod barriers;
 mod ctas;
 mod detector;

@@ -21,7 +21,7 @@ pub(super) struct Decided {
 /// What the pass that decides found in all ctas.
 pub(super) struct Decision {
     pub(super) ctas: Vec<Decided>,
-    between: Ctas,
+    pub(super) between: Ctas,
     pub(super) open: OpenAccesses,
     /// By instruction.
     pub(super) reached: Vec<bool>,
@@ -39,8 +39,13 @@ pub(super) struct Passes<'a> {
 /// Passes that decide, before the check gives up.
 const MAX_PASSES: u32 = 16;
 
-fn is_out_of_fuel(end: &End) -> bool {
-    matches!(end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel)
+impl Decided {
+    /// Whether its barriers are broken, or it ran for too long: no further cta is run.
+    pub(super) fn is_broken(&self) -> bool {
+        let end = &self.run.end;
+        let is_out_of_fuel = matches!(end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
+        barriers::is_defect(end) || !self.detector.recycled.is_empty() || is_out_of_fuel
+    }
 }
 
 impl Passes<'_> {
@@ -50,27 +55,36 @@ impl Passes<'_> {
         let reached = vec![false; program.code.len()];
         let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
         self.terms.begin();
-        for &cta in self.ctas {
-            let (between, mut open) =
-                (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
-            open.next_cta();
-            let has_others = self.ctas.len() > 1;
-            let mut detector =
-                Detector::new(self.inputs.block, cta.index, has_others, between, open);
-            let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
-            detector.shared.close();
-            detector.global.close();
-            decision.between = std::mem::take(&mut detector.between);
-            decision.open = std::mem::take(&mut detector.open);
-            let is_broken = barriers::is_defect(&run.end)
-                || !detector.recycled.is_empty()
-                || is_out_of_fuel(&run.end);
-            decision.ctas.push(Decided { cta, run, detector });
-            if is_broken {
+        let mut rest = self.ctas;
+        while let [cta, others @ ..] = rest {
+            if self.decide_one(*cta, &mut decision) {
                 break;
             }
+            let (count, is_last) = self.decide_apart(others, &mut decision);
+            if is_last {
+                break;
+            }
+            rest = &others[count..];
         }
         decision
+    }
+
+    /// Runs a cta; whether it ends the pass.
+    fn decide_one(&mut self, cta: Cta, decision: &mut Decision) -> bool {
+        let (between, mut open) =
+            (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
+        open.next_cta();
+        let has_others = self.ctas.len() > 1;
+        let mut detector = Detector::new(self.inputs.block, cta.index, has_others, between, open);
+        let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
+        detector.shared.close();
+        detector.global.close();
+        decision.between = std::mem::take(&mut detector.between);
+        decision.open = std::mem::take(&mut detector.open);
+        let own = Decided { cta, run, detector };
+        let is_last = own.is_broken();
+        decision.ctas.push(own);
+        is_last
     }
 
     /// Runs one cta.
@@ -81,8 +95,15 @@ impl Passes<'_> {
         events: &mut impl Events,
         reached: &mut [bool],
     ) -> Run {
-        let (program, terms) = (self.names.program, &mut self.terms);
-        crate::emulate::run(program, slice, self.inputs, cta, terms, events, reached)
+        crate::emulate::run(
+            self.names.program,
+            slice,
+            self.inputs,
+            cta,
+            &mut self.terms,
+            events,
+            reached,
+        )
     }
 
     /// Decides until all is known from the start that is found out about open addresses; `None`: it never is.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::RandomState;
 
 use super::inputs::offset_in_buffer;
-use super::term::{Lane, TermId, Terms, gcd};
+use super::term::{TermId, Terms, gcd};
 use super::ticket::Queue;
 use super::value::signed;
 
@@ -51,6 +51,18 @@ pub(super) struct Laid {
 /// Of one place: by atoms.
 type Roots = HashMap<Vec<(TermId, u64)>, Root, RandomState>;
 
+/// What lanes share whose addresses are one term plus numbers, in one place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    place: Place,
+    root: Root,
+    queue: Option<Queue>,
+    drifts: bool,
+    /// In which it is laid out, and in which it is mirrored.
+    modulus: u64,
+    mirrored: Option<u64>,
+}
+
 /// All anchors of a check.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
@@ -62,6 +74,11 @@ pub(super) struct Anchors {
 }
 
 impl Anchors {
+    /// Whether nothing was laid out.
+    pub(super) fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
     fn root(&mut self, place: Place, atoms: &[(TermId, u64)], most: usize) -> Option<Root> {
         let roots = self.roots.entry(place).or_default();
         if let Some(&root) = roots.get(atoms) {
@@ -131,33 +148,39 @@ pub fn anchor_of(address: u64) -> Option<(Option<usize>, i64)> {
 }
 
 impl Terms {
-    /// Lays out a lane of an access of so many bytes. Shared addresses have 32 bits.
-    pub(super) fn lay_out(&mut self, place: Place, lane: Lane, bytes: u32) -> Option<Laid> {
+    /// How lanes on one term are laid out. Shared addresses have 32 bits.
+    pub(super) fn layout(&mut self, place: Place, term: TermId) -> Option<Layout> {
         if place == (true, None) {
             return None;
         }
         let width = if place.0 { 64 } else { 32 };
-        let whole = self.widened(lane.term?, width, false)?;
+        let whole = self.widened(term, width, false)?;
         let term = self.low(whole, width)?;
         let (own, drifts) = (self.modulus(term), !self.is_stable(term));
         if own == 1 {
             return None;
         }
-        let offset = offset_at(place, lane.bits);
-        let atoms = self.atoms(term).to_vec();
-        let queue = self.queue(place, term, offset, bytes);
+        let queue = self.queue(place, term);
         let most = if queue.is_some() { MAX_TICKETS } else { MAX_ROOTS };
+        let atoms = self.atoms(term).to_vec();
         let root = self.anchors.root(place, &atoms, most)?;
-        if drifts {
-            let modulus = self.anchors.modulus(place, root, own);
-            let address = address(place, root, true, offset, modulus, bytes)?;
-            return Some(Laid { root, queue, address, drifts, mirror: None });
+        let modulus = if drifts { self.anchors.modulus(place, root, own) } else { own };
+        let mirrored = self.anchors.moduli.get(&(place, root)).filter(|_| !drifts).copied();
+        Some(Layout { place, root, queue, drifts, modulus, mirrored })
+    }
+
+    /// Where a lane is laid out: these bits from the term on, of an access of so many bytes.
+    pub(super) fn lay_out(&mut self, layout: &Layout, bits: u64, bytes: u32) -> Option<Laid> {
+        let &Layout { place, root, queue, drifts, modulus, mirrored } = layout;
+        let offset = offset_at(place, bits);
+        if let Some(queue) = queue {
+            self.tickets.reach(queue, offset, bytes);
         }
-        let mirror = match self.anchors.moduli.get(&(place, root)) {
-            Some(&modulus) => Some(address(place, root, true, offset, modulus, bytes)?),
+        let mirror = match mirrored {
+            Some(modulus) => Some(address(place, root, true, offset, modulus, bytes)?),
             None => None,
         };
-        let address = address(place, root, false, offset, own, bytes)?;
+        let address = address(place, root, drifts, offset, modulus, bytes)?;
         Some(Laid { root, queue, address, drifts, mirror })
     }
 

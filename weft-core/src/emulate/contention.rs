@@ -51,6 +51,12 @@ fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word
 }
 
 impl Contention {
+    /// Whether nothing is contended, and nothing was read that could be.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_none = self.words.is_empty() && self.places.is_empty() && self.reads.is_empty();
+        has_none && !self.is_everything
+    }
+
     /// A pass begins.
     pub(super) fn begin(&mut self) {
         self.reads.clear();

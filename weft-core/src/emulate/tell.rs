@@ -94,6 +94,7 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { pc, decoded, space, addresses, lanes: open, warp, .. } = piece;
         let (is_global, kind) = (space == Space::Global, self.own_kind(decoded));
         let mut groups: BTreeMap<Group, (LaneMask, [Option<Laid>; WARP])> = BTreeMap::new();
+        let mut last = None;
         for lane in lanes(open) {
             let whole = addresses.whole(lane);
             let region = match self.terms.region(whole) {
@@ -101,8 +102,13 @@ impl<E: Events> Machine<'_, E> {
                 Region::Buffer(argument) => Some(argument),
                 _ => None,
             };
-            let place = (is_global, region);
-            let laid = self.terms.lay_out(place, whole, piece.bytes());
+            // Lanes often share a term.
+            let layout = match last {
+                Some((key, layout)) if key == (region, whole.term) => layout,
+                _ => whole.term.and_then(|term| self.terms.layout((is_global, region), term)),
+            };
+            last = Some(((region, whole.term), layout));
+            let laid = layout.and_then(|own| self.terms.lay_out(&own, whole.bits, piece.bytes()));
             let group = Group {
                 region,
                 root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),

@@ -164,6 +164,37 @@ impl Terms {
         Self { spent: MAX_INSTRUCTIONS.saturating_sub(instructions), ..Self::default() }
     }
 
+    /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
+    pub fn is_apart(&self) -> bool {
+        self.anchors.is_empty()
+            && self.tickets.is_empty()
+            && self.contention.is_empty()
+            && self.splits.is_empty()
+    }
+
+    /// For a cta that runs apart from others, for as long as one may that comes next.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { spent: self.spent, ..Self::default() }
+    }
+
+    /// Instructions of the runs so far.
+    pub const fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// Takes in what a cta ran apart, from this many instructions on; false if it was not apart, or those before it leave
+    /// it less.
+    pub fn join(&mut self, fork: &Self, start: u64) -> bool {
+        let spent = self.spent + (fork.spent - start);
+        let is_one = fork.is_apart() && spent < MAX_INSTRUCTIONS;
+        if is_one {
+            self.spent = spent;
+            self.assumes_indices |= fork.assumes_indices;
+        }
+        is_one
+    }
+
     fn get(&self, id: TermId) -> Option<&Term> {
         self.all.get_index(id.0 as usize).map(|(_, term)| term)
     }

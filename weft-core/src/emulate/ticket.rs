@@ -106,6 +106,12 @@ impl Tickets {
         self.steps.values_mut().for_each(|steps| steps.all = 0);
     }
 
+    /// Whether nothing was counted.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_none = self.counters.is_empty() && self.of.is_empty() && self.indexed.is_empty();
+        has_none && self.spoiled.is_empty() && self.spoiled_places.is_empty() && !self.is_passed_on
+    }
+
     /// Whether the pass that has ended spoiled a counter.
     pub(super) fn settle(&mut self) -> bool {
         !std::mem::take(&mut self.changed)
@@ -208,6 +214,12 @@ impl Tickets {
         self.is_passed_on = true;
     }
 
+    /// An access of a queue begins so many bytes from the ticket's multiple on.
+    pub(super) fn reach(&mut self, queue: Queue, offset: i64, bytes: u32) {
+        let own = &mut self.indexed[queue.0 as usize].bytes;
+        *own = (own.0.min(offset), own.1.max(offset.saturating_add(i64::from(bytes))));
+    }
+
     /// Notes that a term is a ticket.
     pub(super) fn hand_out(&mut self, term: TermId, count: Count) {
         self.of.insert(term, count);
@@ -215,15 +227,8 @@ impl Tickets {
 }
 
 impl Terms {
-    /// The queue of an access that is indexed with one ticket and nothing else open. `offset`: its first byte from the
-    /// ticket's multiple on.
-    pub(super) fn queue(
-        &mut self,
-        place: Place,
-        term: TermId,
-        offset: i64,
-        bytes: u32,
-    ) -> Option<Queue> {
+    /// The queue of an access that is indexed with one ticket and nothing else open.
+    pub(super) fn queue(&mut self, place: Place, term: TermId) -> Option<Queue> {
         let (count, multiple) = self.ticket(term)?;
         let next = Queue(u32::try_from(self.tickets.indexed.len()).ok()?);
         let key = (place, count, multiple);
@@ -232,8 +237,6 @@ impl Terms {
             let bytes = (i64::MAX, i64::MIN);
             self.tickets.indexed.push(Indexed { count, multiple, bytes });
         }
-        let own = &mut self.tickets.indexed[queue.0 as usize].bytes;
-        *own = (own.0.min(offset), own.1.max(offset.checked_add(i64::from(bytes))?));
         Some(queue)
     }
 

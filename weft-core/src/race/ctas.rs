@@ -54,17 +54,30 @@ impl Ctas {
         self.pages.is_full || self.racing.len() >= MAX_RACING
     }
 
-    /// A warp of a cta accesses.
-    pub fn access(&mut self, access: &Access<'_>, cta: u32) {
-        let (pages, racing) = (&mut self.pages, &mut self.racing);
-        rows(access, |number, row| {
-            let Some(page) = pages.page(number) else { return };
-            for at in places(add(page, access.kind, cta, row.bytes)) {
-                if racing.len() < MAX_RACING {
-                    racing.insert(number * PAGE + at);
+    /// Takes in what one cta did that is not among those yet.
+    pub fn take_in(&mut self, cta: Self) {
+        self.pages.is_full |= cta.pages.is_full;
+        for (number, ways) in cta.pages.into_all() {
+            for Way { kind, by, bytes } in ways {
+                if let By::One(cta) = by {
+                    self.add(number, kind, cta, bytes);
                 }
             }
-        });
+        }
+    }
+
+    /// A warp of a cta accesses.
+    pub fn access(&mut self, access: &Access<'_>, cta: u32) {
+        rows(access, |number, row| self.add(number, access.kind, cta, row.bytes));
+    }
+
+    fn add(&mut self, page: u64, kind: Kind, cta: u32, bytes: Bytes) {
+        let Some(ways) = self.pages.page(page) else { return };
+        for at in places(add(ways, kind, cta, bytes)) {
+            if self.racing.len() < MAX_RACING {
+                self.racing.insert(page * PAGE + at);
+            }
+        }
     }
 }
 

@@ -73,6 +73,11 @@ impl OpenAccesses {
         self.open.is_empty()
     }
 
+    /// Takes in what a cta accessed at known addresses.
+    pub fn take_in(&mut self, cta: Self) {
+        self.known.extend(cta.known);
+    }
+
     /// Another cta runs: within it nothing was accessed.
     pub fn next_cta(&mut self) {
         if let Some(cells) = &mut self.cells {

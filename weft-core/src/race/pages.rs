@@ -29,6 +29,13 @@ impl<P: Default> Pages<P> {
         (self.all, self.index, self.last) = (Vec::new(), HashMap::default(), None);
     }
 
+    /// All pages with their numbers, ascending.
+    pub(super) fn into_all(mut self) -> impl Iterator<Item = (u64, P)> {
+        let mut numbers: Vec<_> = self.index.into_iter().collect();
+        numbers.sort_unstable();
+        numbers.into_iter().map(move |(number, at)| (number, std::mem::take(&mut self.all[at])))
+    }
+
     /// Whether there is no page.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()

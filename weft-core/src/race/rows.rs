@@ -2,7 +2,7 @@
 //!
 //! Lanes whose addresses grow by a step, each with bytes of its own, are one row: it is compared with others as a whole.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::emulate::bytes::{Bytes, PAGE, span};
 use crate::emulate::{Access, LaneMask, WARP, lanes};
@@ -15,7 +15,7 @@ pub(super) enum By {
     /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
     Stride { first: i64, stride: i64 },
     /// Each lane `width` bytes from a place of its own on.
-    Place { first: Rc<[u8; WARP]>, width: u8 },
+    Place { first: Arc<[u8; WARP]>, width: u8 },
 }
 
 /// What lanes of a warp access in a page.
@@ -140,7 +140,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             }
         }
         if row.lanes.count_ones() > 1 {
-            row.by = By::Place { first: Rc::new(first), width: u8::try_from(width).unwrap_or(0) };
+            row.by = By::Place { first: Arc::new(first), width: u8::try_from(width).unwrap_or(0) };
         }
         if row.lanes != 0 {
             visit(page, row);
