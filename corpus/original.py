@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Runs the original Weft and cargo-weft on the same kernels, in turn on one core, and prints a Markdown table.
+
+    corpus/original.py PTX ORIGINAL [--weft BINARY] [--only REGEX] [--seconds N] [--runs N] [--core N]
+                       [--kept FILE] [--earlier TSV]
+
+The original is github.com/lightsighter/Weft, of PLDI 2015; ORIGINAL is its binary, built from its sources as they are.
+PTX is a folder of its own examples compiled with -lineinfo, examples/SUITE/NAME.cu to SUITE-NAME.ptx: by nvcc 13 for
+sm_80, with a header that defines __shfl, __any and __all by their _sync kin and a full mask; but diff_kepler of Heptane
+and PRF, which shuffle in half warps, by NVRTC 12 for compute_50, where shuffles have no mask.
+The original's parser knows the PTX of 2015, so it reads a copy that is rewritten line by line (see `rewrite`);
+instructions stay as they are, but for the mask of shuffles. cargo-weft reads what the compiler wrote. Launches and
+flags are those of examples/run_examples.sh; the original takes no arguments of kernels, and runs one CTA.
+
+For each kernel the table has the processor seconds (user and system) and the most memory of either tool, their factor,
+and what both said: verdicts and dynamic barriers, which tell whether both did the same work. Figures are medians of
+several runs; the original's are of one where it takes long. The original checks shared memory alone, cargo-weft global
+memory too.
+
+--seconds stops the original after so much processor time. --kept is a file of JSON lines that keeps its figures from
+one call to the next. --earlier is a table of figures measured before, separated by tabs (columns suite, name, cpu_s,
+rss_mb, dynamic_barriers, verdict); they stand in, marked with *, for what was stopped, and what was stopped without
+them is left out. The exit status is 1 if the two tools saw different numbers of barriers. Needs the standard library
+alone, and Linux.
+"""
+
+import argparse
+import csv
+import functools
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).parent.parent
+# Threads of a cta.
+THREADS = {
+    "saxpy": {"saxpy_single": 320, "saxpy_double": 384},
+    "sgemv": {"vec_single": 160, "vec_double": 192, "vec_manual": 160,
+              "both_single": 288, "both_double": 448, "both_manual": 416},
+    "RTM": {"one_phase_single_buffer": 160, "one_phase_manual_buffer": 160, "two_phase_single_buffer": 160,
+            "two_phase_manual_buffer": 160, "two_phase_quad_buffer": 160},
+    "DME": {"diff_fermi": 320, "visc_fermi": 384, "chem_fermi": 512,
+            "diff_kepler": 320, "visc_kepler": 480, "chem_kepler": 256},
+    "Heptane": {"diff_fermi": 416, "visc_fermi": 416, "chem_fermi": 640,
+                "diff_kepler": 416, "visc_kepler": 416, "chem_kepler": 512},
+    "PRF": {"diff_fermi": 128, "visc_fermi": 1024, "diff_kepler": 928, "visc_kepler": 1024},
+    "negatives": {"arrival": 64, "deadlock": 64, "different": 64, "over": 96},
+}
+# Arguments that cargo-weft is given, by position, where the name has the word: strides of a grid of 32^3 points, and
+# the sizes of a stencil. The original knows no arguments: it does not take branches that depend on them.
+ARGUMENTS = {
+    "chem": {5: 0.0001, 6: 10000.0, 7: 1024, 8: 32, 9: 32, 10: 32768, 11: 0},
+    "diff_": {4: 1024, 5: 32, 6: 32, 7: 32768},
+    "visc": {3: 1024, 4: 32, 5: 32, 6: 32768},
+    "phase": {4: 64, 5: 1024, 6: 64, 7: 256, 8: 256, 9: 0, 10: 0, 11: 8192, 12: 0},
+}
+# What is left out of, or put otherwise in, PTX of today for a parser of 2015.
+REWRITES = [
+    # It looks for opcodes and colons in comments as well.
+    (re.compile(r"(?:^|(?<=\s))//.*$", re.M), ""),
+    (re.compile(r"^\s*\.section\b.*?\{.*?^\s*\}", re.M | re.S), ""),
+    # Where a line was inlined, and files without time and size, are not known to it.
+    (re.compile(r"^(\s*\.loc\s+\d+\s+\d+\s+\d+),.*$", re.M), r"\1"),
+    # Shuffles had no mask of lanes.
+    (re.compile(r"\bshfl\.sync(\.\w+\.b32\s+[^;]*),\s*(?:-1|%r\d+)\s*;"), r"shfl\1;"),
+    (re.compile(r'^(\s*\.file\s+\d+\s+"[^"]*")[ \t]*$', re.M), r"\1, 0, 0"),
+]
+SHARED = re.compile(r"^\s*\.shared\s+\.align\s+\d+\s+\.b8\s+([\w$]+)\[", re.M)
+# How it exits, where it finds a barrier at fault.
+ERRORS = {5: "arrival counts differ", 6: "too many participants", 7: "all arrive", 8: "deadlock"}
+BARRIERS = re.compile(r"Dynamic Barrier Instances:\s+(\d+)")
+# Runs a command and tells how it ended and what it used. A small process of its own: what the one had that starts
+# another counts as memory of the other.
+LAUNCHER = """
+import os, resource, sys
+seconds, command = int(sys.argv[1]), sys.argv[2:]
+if seconds:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+silence = [(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
+_, status, usage = os.wait4(os.posix_spawnp(command[0], command, os.environ, file_actions=silence), 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss, file=sys.stderr)
+"""
+# Seconds below which a figure is that of starting a process: such kernels count for no factor.
+START = 0.01
+# Seconds below which the original runs several times as well.
+BRIEF = 3
+
+
+def rewrite(text):
+    """PTX that the original reads. It knows a shared variable by the prefix that nvcc gave it then."""
+    text = text.rstrip("\0\n") + "\n"
+    for pattern, replacement in REWRITES:
+        text = pattern.sub(replacement, text)
+    for position, name in enumerate(SHARED.findall(text)):
+        text = re.sub(rf"(?<![\w$]){re.escape(name)}(?![\w$])", f"__cuda_local_var_{position}", text)
+    return text
+
+
+def kernels(only):
+    """Suites, names, threads, and whether the warps are taken to run in lock step."""
+    for suite, names in THREADS.items():
+        for name, threads in names.items():
+            if re.search(only, f"{suite} {name}"):
+                yield suite, name, threads, name.endswith("fermi")
+
+
+def measure(command, seconds=0):
+    """Exit status, output, processor seconds and megabytes of a run, or None if it was stopped for its time."""
+    command = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(seconds), *(str(part) for part in command)]
+    environment = {**os.environ, "RAYON_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    status, used, kilobytes = done.stderr.split()
+    if int(status) < 0 and seconds and float(used) >= seconds - 1:
+        return None
+    return int(status), done.stdout, float(used), int(kilobytes) / 1024
+
+
+@functools.cache
+def floor():
+    """Megabytes that any process is said to have used, for they are those of the one that started it."""
+    return math.ceil(measure(["true"])[3])
+
+
+def median(runs):
+    """Seconds and megabytes."""
+    seconds, megabytes = (statistics.median(run[side] for run in runs) for side in (2, 3))
+    return {"seconds": seconds, "megabytes": megabytes}
+
+
+def run_original(options, ptx, threads, lock_step):
+    """The original's figures on one kernel, or None if it was stopped."""
+    command = [options.original, "-t", 1, "-n", threads, *["-s"] * lock_step, ptx]
+    first = measure(command, options.seconds)
+    if first is None:
+        return None
+    status, text, seconds, _ = first
+    if status not in (0, *ERRORS):
+        raise SystemExit(f"{options.original} ends with {status} on {ptx.name}")
+    again = options.runs - 1 if seconds < BRIEF else 0
+    verdict = ERRORS.get(status) or ("race-free" if "No races detected" in text else "races")
+    barriers = BARRIERS.search(text)
+    return {**median([first, *(measure(command) for _ in range(again))]), "verdict": verdict,
+            "barriers": barriers and int(barriers[1])}
+
+
+def run_weft(options, ptx, name, threads, lock_step):
+    """cargo-weft's figures on one kernel."""
+    numbers = next((numbers for word, numbers in ARGUMENTS.items() if word in name), {})
+    command = [options.weft, "weft", "check", ptx, "--block", threads, "--message-format", "json",
+               *["--warp-synchronous"] * lock_step, *[f"--arg={at}={number}" for at, number in numbers.items()]]
+    runs = [measure(command) for _ in range(options.runs)]
+    lines = [json.loads(line) for line in runs[0][1].splitlines() if line.startswith("{")]
+    line = next((line for line in lines if line["reason"] == "weft-kernel"), None)
+    if line is None:
+        raise SystemExit(f"{options.weft} does not check {ptx.name}")
+    codes = sorted({finding["code"] for finding in line["findings"] if finding["class"] != "warning"})
+    return {**median(runs), "verdict": ", ".join(codes) or line["verdict"], "barriers": line["stats"]["generations"]}
+
+
+def earlier(file):
+    """Figures measured before, by suite and name."""
+    if file is None:
+        return {}
+    rows = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+    return {(row["suite"], row["name"]): {
+        "seconds": float(row["cpu_s"]), "megabytes": float(row["rss_mb"]),
+        "verdict": row["verdict"].removeprefix("well-synchronised, ").lower(),
+        "barriers": int(row["dynamic_barriers"]) if row["dynamic_barriers"].isdecimal() else None,
+        "earlier": True} for row in csv.DictReader(rows, delimiter="\t")}
+
+
+def kept(file):
+    """The original's figures of earlier calls, by suite and name."""
+    if file is None or not file.exists():
+        return {}
+    return {(line["suite"], line["name"]): line for line in map(json.loads, file.read_text().splitlines())}
+
+
+def originals(options, copies):
+    """The original's figures on all kernels: kept, measured now, or measured earlier."""
+    figures, stand_ins = kept(options.kept), earlier(options.earlier)
+    for (suite, name, threads, lock_step), ptx in copies.items():
+        if (suite, name) not in figures:
+            figure = run_original(options, ptx, threads, lock_step)
+            if figure is not None and options.kept:
+                with open(options.kept, "a") as lines:
+                    lines.write(json.dumps({"suite": suite, "name": name, **figure}) + "\n")
+            figures[suite, name] = figure or stand_ins.get((suite, name))
+    return figures
+
+
+def lasts(original):
+    return original["seconds"] >= START
+
+
+def amount(number):
+    """Three digits."""
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def memory(megabytes):
+    return f"{megabytes:.0f}" if megabytes > floor() else f"< {floor()}"
+
+
+def factor(original, weft):
+    """How many times as long the original takes."""
+    return amount(original["seconds"] / weft["seconds"]) if lasts(original) else "-"
+
+
+def table(rows):
+    head = ("Kernel", "original: s", "MB", "cargo-weft: s", "MB", "factor", "barriers", "original says",
+            "cargo-weft says")
+    print("|" + "|".join(f" {cell} " for cell in head) + "|\n|---|" + "---:|" * 6 + "---|---|")
+    for suite, name, original, weft in rows:
+        barriers = sorted({tool["barriers"] for tool in (original, weft)} - {None})
+        cells = (f"{suite} {name}", amount(original["seconds"]) + " *" * ("earlier" in original),
+                 memory(original["megabytes"]), amount(weft["seconds"]), memory(weft["megabytes"]),
+                 factor(original, weft), " / ".join(map(str, barriers)) or "-", original["verdict"], weft["verdict"])
+        print("|" + "|".join(f" {cell} " for cell in cells) + "|")
+    theirs, ours = ([row[side]["seconds"] for row in rows if lasts(row[2])] for side in (2, 3))
+    if theirs:
+        total = f"{amount(sum(theirs))} | | {amount(sum(ours))} | | {amount(sum(theirs) / sum(ours))}"
+        mean = statistics.geometric_mean(own / other for own, other in zip(theirs, ours))
+        print(f"| total | {total} | | | |\n| geometric mean | | | | | {amount(mean)} | | | |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ptx", type=pathlib.Path)
+    parser.add_argument("original", type=pathlib.Path)
+    parser.add_argument("--weft", type=pathlib.Path, default=ROOT / "target/release/cargo-weft")
+    parser.add_argument("--only", default="", help="of SUITE NAME")
+    parser.add_argument("--seconds", type=int, default=0, help="of processor time for the original; 0: no limit")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--core", type=int, default=0)
+    parser.add_argument("--kept", type=pathlib.Path)
+    parser.add_argument("--earlier", type=pathlib.Path)
+    options = parser.parse_args()
+    # A name without a slash would be looked for in PATH.
+    options.original, options.weft = options.original.resolve(), options.weft.resolve()
+    os.sched_setaffinity(0, {options.core})
+    with tempfile.TemporaryDirectory() as folder:
+        copies = {}
+        for suite, name, *launch in kernels(options.only):
+            copy = copies[suite, name, *launch] = pathlib.Path(folder, f"{suite}-{name}.ptx")
+            copy.write_text(rewrite((options.ptx / copy.name).read_text()))
+        figures = originals(options, copies)
+        rows = [(suite, name, figures[suite, name], run_weft(options, options.ptx / ptx.name, name, *launch))
+                for (suite, name, *launch), ptx in copies.items() if figures[suite, name]]
+    table(rows)
+    different = [f"{suite} {name}" for suite, name, original, weft in rows
+                 if original["barriers"] not in (None, weft["barriers"])]
+    if different:
+        print("different numbers of barriers:", ", ".join(different), file=sys.stderr)
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
