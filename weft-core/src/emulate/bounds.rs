@@ -22,10 +22,10 @@ impl<E: Events> Machine<'_, E> {
             maybe: access.maybe,
         };
         let size = u64::from(access.bytes);
-        if !is_aligned(access.addresses, size)
-            && let Some(lane) =
-                lanes(access.lanes).find(|lane| !access.addresses.lane(*lane).is_multiple_of(size))
-        {
+        // Sizes are powers of two.
+        let is_misaligned =
+            |lane: &usize| access.addresses.lane(*lane) & size.saturating_sub(1) != 0;
+        if let Some(lane) = lanes(access.lanes).find(is_misaligned) {
             self.events.fault(fault(FaultKind::Misaligned, lane));
         }
         if let Some(lane) = self.first_outside(access, size) {
@@ -82,18 +82,15 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Lanes that grow by a step lie between the first and the last: if those are in one piece of memory, all are.
+    /// If the lowest and the highest address are in one piece of memory, all are.
     fn first_outside(&self, access: &Access<'_>, size: u64) -> Option<usize> {
-        let piece = |lane: usize| self.piece(access.space, access.addresses.lane(lane), size);
-        if access.addresses.as_affine().is_some() {
-            let (first, last) =
-                (access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0));
-            let ends = [first, last].map(|lane| piece(lane as usize));
-            if ends[0].is_some() && ends[0] == ends[1] {
-                return None;
-            }
+        let piece = |address: u64| self.piece(access.space, address, size);
+        let (least, most) = access.addresses.ends(access.lanes);
+        let (lowest, highest) = (piece(least), piece(most));
+        if lowest.is_some() && lowest == highest {
+            return None;
         }
-        lanes(access.lanes).find(|lane| piece(*lane).is_none())
+        lanes(access.lanes).find(|lane| piece(access.addresses.lane(*lane)).is_none())
     }
 
     /// The start of the piece of memory that holds all these bytes.
@@ -105,10 +102,4 @@ impl<E: Events> Machine<'_, E> {
         let segment = self.global.segment(address)?;
         (end <= segment.start.saturating_add(segment.size)).then_some(segment.start)
     }
-}
-
-fn is_aligned(addresses: &Value, size: u64) -> bool {
-    addresses
-        .as_affine()
-        .is_some_and(|(base, step)| base.is_multiple_of(size) && step.is_multiple_of(size))
 }

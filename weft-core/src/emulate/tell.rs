@@ -46,18 +46,13 @@ impl<E: Events> Machine<'_, E> {
 
     /// The variable in shared memory that all lanes access.
     fn variable(&self, piece: &Piece<'_>) -> Option<usize> {
-        let of = |lane: u32| {
-            let first = piece.addresses.lane(lane as usize % WARP);
+        let of = |first: u64| {
             self.program.shared_variable(first, first.saturating_add(u64::from(piece.bytes())))
         };
-        let mask = piece.lanes;
-        let ends = [mask.trailing_zeros(), mask.checked_ilog2().unwrap_or(0)].map(of);
-        // Lanes that grow by a step lie between the ends.
-        let is_one = match piece.addresses.as_affine() {
-            Some(_) => ends[0] == ends[1],
-            None => lanes(mask).all(|lane| of(u32::try_from(lane).unwrap_or(0)) == ends[0]),
-        };
-        ends[0].filter(|_| is_one)
+        // Variables do not overlap: what lies between two places of one is in it too.
+        let (least, most) = piece.addresses.ends(piece.lanes);
+        let lowest = of(least)?;
+        (of(most) == Some(lowest)).then_some(lowest)
     }
 
     /// Where lanes at known addresses of one place are mirrored.

@@ -177,6 +177,15 @@ impl Value {
         }
     }
 
+    /// The least and the greatest bits of some lanes; at least one.
+    pub(super) fn ends(&self, mask: LaneMask) -> (u64, u64) {
+        if let Shape::Uniform(bits) = self.shape {
+            return (bits, bits);
+        }
+        let all = lanes(mask).map(|lane| self.lane(lane));
+        all.fold((u64::MAX, 0), |(least, most), own| (least.min(own), most.max(own)))
+    }
+
     /// All lanes.
     pub fn to_array(&self) -> [u64; WARP] {
         match &self.shape {

@@ -143,7 +143,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             let place = (address % PAGE).cast_signed();
             let bytes = span(place, place + i64::from(width));
             let is_apart = !access.kind.writes || bytes & row.bytes == 0;
-            if is_apart && bytes.count_ones() == width {
+            if is_apart && address % PAGE + u64::from(width) <= PAGE {
                 row.bytes |= bytes;
                 row.lanes |= 1 << lane;
                 first[lane] = u8::try_from(place).unwrap_or(0);
