@@ -179,8 +179,18 @@ impl Value {
 
     /// The least and the greatest bits of some lanes; at least one.
     pub(super) fn ends(&self, mask: LaneMask) -> (u64, u64) {
-        if let Shape::Uniform(bits) = self.shape {
-            return (bits, bits);
+        // So far apart that they wrap around, lanes are looked at one by one.
+        const FAR: u64 = 1 << 56;
+        match self.shape {
+            Shape::Uniform(bits) => return (bits, bits),
+            Shape::Affine(_, step) if step < FAR => {
+                let first = self.lane(mask.trailing_zeros() as usize % WARP);
+                let last = self.lane(mask.checked_ilog2().unwrap_or(0) as usize);
+                if first <= last {
+                    return (first, last);
+                }
+            }
+            _ => {}
         }
         let all = lanes(mask).map(|lane| self.lane(lane));
         all.fold((u64::MAX, 0), |(least, most), own| (least.min(own), most.max(own)))
@@ -328,6 +338,24 @@ mod tests {
         assert_eq!((wraps.lane(15), wraps.lane(16)), (0xffff_ffff, 0));
         let falls = Value::affine_in(31, u64::MAX, 32);
         assert_eq!((falls.as_affine().is_some(), falls.lane(31)), (true, 0));
+    }
+
+    #[test]
+    fn ends_are_those_of_all_lanes() {
+        let values = [
+            Value::uniform(7),
+            Value::affine(100, 4),
+            Value::affine(100, 4_u64.wrapping_neg()),
+            Value::affine(u64::MAX - 10, 4),
+            Value::affine(5, 1 << 60),
+            Value::each(std::array::from_fn(|lane| (lane as u64 * 77) % 31)),
+        ];
+        for value in values {
+            for mask in [LaneMask::MAX, 1, 1 << 31, 0x0ff0_00f0] {
+                let all = || lanes(mask).map(|lane| value.lane(lane));
+                assert_eq!(Some(value.ends(mask)), all().min().zip(all().max()), "{value:?}");
+            }
+        }
     }
 
     #[test]
