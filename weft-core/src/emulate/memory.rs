@@ -51,9 +51,7 @@ enum Byte {
     Open,
 }
 
-const NO_VALUE: (u32, Lane) = (0, Lane::known(0));
-
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Page {
     /// Bytes that something was written to.
     written: Bytes,
@@ -63,9 +61,20 @@ struct Page {
     bytes: [u8; PAGE_BYTES],
     /// The first bytes of open values that are as they were stored.
     firsts: Bytes,
-    /// By first byte: the size of such a value, and the value; empty if there is none.
+    /// By first byte: the size of such a value, and the value. Empty if there never was one.
     values: Vec<(u32, Lane)>,
 }
+
+/// Values that were overwritten do not count.
+impl PartialEq for Page {
+    fn eq(&self, other: &Self) -> bool {
+        (self.written, self.open, self.firsts) == (other.written, other.open, other.firsts)
+            && self.bytes == other.bytes
+            && places(self.firsts).all(|at| self.values[within(at)] == other.values[within(at)])
+    }
+}
+
+impl Eq for Page {}
 
 impl Page {
     const fn new() -> Self {
@@ -87,7 +96,7 @@ impl Page {
 
     fn put(&mut self, at: usize, size: u32, value: Lane) {
         if self.values.is_empty() {
-            self.values = vec![NO_VALUE; PAGE_BYTES];
+            self.values = vec![(0, Lane::known(0)); PAGE_BYTES];
         }
         self.firsts |= 1 << at;
         self.values[at] = (size, value);
@@ -99,11 +108,7 @@ impl Page {
             let first = within(at);
             if at.cast_signed() + i64::from(self.values[first].0) > from {
                 self.firsts &= !(1 << at);
-                self.values[first] = NO_VALUE;
             }
-        }
-        if self.firsts == 0 {
-            self.values.clear();
         }
     }
 
@@ -286,6 +291,24 @@ mod tests {
         memory.store(18, 1, Lane::known(0));
         let mixed = memory.load(16, 4, NOWHERE, &mut terms).term.unwrap();
         assert!(!terms.is_stable(mixed));
+    }
+
+    #[test]
+    fn memories_that_hold_the_same_are_equal() {
+        let mut terms = Terms::new();
+        let open = Lane::open(terms.initial(Origin::Argument(2), 0, 4));
+        let (mut one, mut other) = (Memory::default(), Memory::default());
+        one.store(8, 4, open);
+        one.store(16, 4, Lane::known(3));
+        other.store(16, 8, open);
+        assert_ne!(one, other);
+        one.store(20, 4, Lane::known(0));
+        one.store(8, 4, Lane::known(5));
+        other.store(8, 4, Lane::known(5));
+        other.store(16, 8, Lane::known(3));
+        assert_eq!(one, other);
+        other.store(8, 4, open);
+        assert_ne!(one, other);
     }
 
     #[test]
