@@ -28,12 +28,14 @@ pub(super) fn explain(
     // First which instructions race; then, with the values of stores that race with each other, which races are benign.
     // The values may take loops that run out of fuel: then no race is benign.
     let (mut pairs, _) = record(passes, decided, between, passes.slice);
+    let stores: BTreeSet<Pc> =
+        pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
     for floats in [Floats::Open, Floats::Computed] {
-        let stores = unequal_stores(&pairs);
         let slice = slice::mark(passes.names.program, &stores, floats);
         // Where addresses depend on such arithmetic, it is computed.
         let is_wasted = floats != passes.slice.floats || !slice.leaves_open();
-        if stores.is_empty() || floats == Floats::Open && is_wasted {
+        let are_equal = !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign);
+        if are_equal || floats == Floats::Open && is_wasted {
             continue;
         }
         passes.terms.tells_floats = true;
@@ -55,14 +57,15 @@ pub(super) fn explain(
     (findings, sides.map(|side| side.pc).collect())
 }
 
-/// The instructions of races of two stores that are not known to store the same.
-fn unequal_stores(pairs: &Pairs) -> BTreeSet<Pc> {
-    let of = |pair: &Pair| {
-        let Example { first, second } = pair.example;
-        let is_race = pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes;
-        (is_race && !pair.is_benign).then_some([first.pc, second.pc])
-    };
-    pairs.iter().filter_map(|(_, pair)| of(pair)).flatten().collect()
+/// Whether it is a race of two stores.
+fn stores_race(pair: &Pair) -> bool {
+    let Example { first, second } = pair.example;
+    pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes
+}
+
+/// The instructions of a race of two stores.
+fn stores(pair: &Pair) -> Option<[Pc; 2]> {
+    stores_race(pair).then_some([pair.example.first.pc, pair.example.second.pc])
 }
 
 fn record(
