@@ -67,14 +67,7 @@ impl<E: Events> Machine<'_, E> {
             return Value::uniform(truncate(address.offset, bits));
         };
         let value = &self.warps[warp].registers[base.index()];
-        let alone = value.bits_alone();
-        let sum = match alone.as_affine() {
-            Some((base, step)) => Value::affine_in(base.wrapping_add(address.offset), step, bits),
-            None => Value::each(std::array::from_fn(|lane| {
-                truncate(alone.lane(lane).wrapping_add(address.offset), bits)
-            })),
-        };
-        sum.based_on(value)
+        value.plus(address.offset, bits).based_on(value)
     }
 
     /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
@@ -225,12 +218,7 @@ fn add(parts: &mut Vec<(Space, LaneMask)>, space: Space, lane: usize) {
 
 /// Generic addresses as addresses of a space.
 fn within(space: Space, addresses: &Value) -> Value {
-    let base = crate::flow::window(space);
-    let alone = addresses.bits_alone();
-    match alone.as_affine() {
-        Some((first, step)) => Value::affine(first.wrapping_sub(base), step),
-        None => Value::each(std::array::from_fn(|lane| alone.lane(lane).wrapping_sub(base))),
-    }
+    addresses.plus(crate::flow::window(space).wrapping_neg(), 64)
 }
 
 const fn is_observed(space: Space) -> bool {

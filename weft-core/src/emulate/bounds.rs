@@ -24,10 +24,10 @@ impl<E: Events> Machine<'_, E> {
         let size = u64::from(access.bytes);
         // Sizes are powers of two.
         let is_misaligned = |address: u64| address & size.saturating_sub(1) != 0;
-        let ends = access.addresses.as_affine();
-        let is_row = ends.is_some_and(|(base, step)| !is_misaligned(base | step));
         let misaligned = |lane: &usize| is_misaligned(access.addresses.lane(*lane));
-        if !is_row && let Some(lane) = lanes(access.lanes).find(misaligned) {
+        if !access.addresses.are_multiples_of(size)
+            && let Some(lane) = lanes(access.lanes).find(misaligned)
+        {
             self.events.fault(fault(FaultKind::Misaligned, lane));
         }
         if let Some(lane) = self.first_outside(access, size) {

@@ -2,10 +2,11 @@
 //!
 //! A known lane holds the bits of the register, zero-extended to 64. An open lane holds bits too, and the term that they
 //! are added to (see `term`). Lanes that are equal, or that grow by a constant step as thread indices and addresses do,
-//! cost one operation instead of 32.
+//! cost one operation instead of 32; so does adding a number to lanes that follow no rule.
 
 use std::rc::Rc;
 
+use super::offsets::Offsets;
 use super::term::{Lane, TermId};
 
 /// Lanes of a warp.
@@ -33,8 +34,8 @@ enum Shape {
     Affine(u64, u64),
     /// Predicates: lane `l` holds bit `l`.
     Bits(u32),
-    /// Each lane for itself.
-    Each(Rc<[u64; WARP]>),
+    /// Lane `l` is the `l`th offset from the number, in 64-bit wrapping arithmetic.
+    Each(u64, Rc<Offsets>),
 }
 
 /// The terms of the open lanes.
@@ -100,11 +101,13 @@ impl Value {
 
     /// Known bits, lane by lane.
     pub fn each(lanes: [u64; WARP]) -> Self {
-        let step = lanes[1].wrapping_sub(lanes[0]);
+        let [first, second, ..] = lanes;
+        let step = second.wrapping_sub(first);
         if lanes.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step) {
-            return Self::affine(lanes[0], step);
+            return Self::affine(first, step);
         }
-        Self::of(Shape::Each(Rc::new(lanes)))
+        let offsets = Offsets::new(lanes.map(|lane| lane.wrapping_sub(first)));
+        Self::of(Shape::Each(first, Rc::new(offsets)))
     }
 
     /// Lane by lane.
@@ -173,7 +176,7 @@ impl Value {
             Shape::Uniform(bits) => *bits,
             Shape::Affine(base, step) => base.wrapping_add(step.wrapping_mul(lane as u64)),
             Shape::Bits(mask) => u64::from(mask >> lane & 1),
-            Shape::Each(each) => each[lane],
+            Shape::Each(first, offsets) => first.wrapping_add(offsets.of(lane)),
         }
     }
 
@@ -190,6 +193,11 @@ impl Value {
                     return (first, last);
                 }
             }
+            Shape::Each(first, ref offsets) if mask == LaneMask::MAX => {
+                if let Some(ends) = offsets.ends_from(first) {
+                    return ends;
+                }
+            }
             _ => {}
         }
         let all = lanes(mask).map(|lane| self.lane(lane));
@@ -198,10 +206,7 @@ impl Value {
 
     /// All lanes.
     pub fn to_array(&self) -> [u64; WARP] {
-        match &self.shape {
-            Shape::Each(each) => **each,
-            _ => std::array::from_fn(|lane| self.lane(lane)),
-        }
+        std::array::from_fn(|lane| self.lane(lane))
     }
 
     /// The lanes that are open.
@@ -268,15 +273,9 @@ impl Value {
             *self = Self::from_lanes(lane);
             return;
         }
-        let mut each = match std::mem::replace(&mut self.shape, Shape::Uniform(0)) {
-            Shape::Each(each) => each,
-            shape => Rc::new(Self::of(shape).to_array()),
-        };
-        let own = Rc::make_mut(&mut each);
-        for lane in lanes(mask) {
-            own[lane] = new.lane(lane);
-        }
-        *self = Self::of(Shape::Each(each));
+        *self = Self::each(std::array::from_fn(|at| {
+            if mask >> at & 1 == 1 { new.lane(at) } else { self.lane(at) }
+        }));
     }
 
     /// The complement of a predicate; `open` makes the term of an open lane's complement.
@@ -297,6 +296,42 @@ impl Value {
         }
         let differs = |lane: &usize| self.whole(*lane) != other.whole(*lane);
         (0..WARP).filter(differs).fold(0, |mask, lane| mask | 1 << lane)
+    }
+
+    /// The bits alone, with a number added to them all within `bits` bits.
+    pub(crate) fn plus(&self, number: u64, bits: u32) -> Self {
+        match &self.shape {
+            Shape::Uniform(own) => Self::uniform(truncate(own.wrapping_add(number), bits)),
+            Shape::Affine(base, step) => Self::affine_in(base.wrapping_add(number), *step, bits),
+            Shape::Each(first, offsets)
+                if offsets.fit(truncate(first.wrapping_add(number), bits), bits) =>
+            {
+                let first = truncate(first.wrapping_add(number), bits);
+                Self::of(Shape::Each(first, offsets.clone()))
+            }
+            _ => Self::each(std::array::from_fn(|lane| {
+                truncate(self.lane(lane).wrapping_add(number), bits)
+            })),
+        }
+    }
+
+    /// Whether the bits of all lanes are known to be multiples of a power of two.
+    pub(super) fn are_multiples_of(&self, power: u64) -> bool {
+        let ones = match &self.shape {
+            Shape::Uniform(bits) => *bits,
+            Shape::Affine(base, step) => base | step,
+            Shape::Bits(_) => 1,
+            Shape::Each(first, offsets) => first | offsets.ones(),
+        };
+        ones & power.saturating_sub(1) == 0
+    }
+
+    /// The first lane and what the others are apart from it, where known lanes follow no rule.
+    pub(super) fn as_offsets(&self) -> Option<(u64, &Offsets)> {
+        match &self.shape {
+            Shape::Each(first, offsets) if self.open == 0 => Some((*first, offsets)),
+            _ => None,
+        }
     }
 
     /// Brings an affine result of `bits` bits into range: exact if no lane wraps, lane by lane otherwise.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::entry::conflict;
 use super::pages::Pages;
-use super::rows::rows;
 use crate::emulate::bytes::{Bytes, PAGE, places};
+use crate::emulate::rows::rows;
 use crate::emulate::{Access, Kind};
 
 /// The ctas that accessed a byte in one way.

@@ -15,7 +15,6 @@ mod history;
 mod open;
 mod pages;
 mod pairs;
-mod rows;
 mod shadow;
 mod stored;
 

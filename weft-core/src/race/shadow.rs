@@ -1,11 +1,12 @@
 //! The pass that decides, within one cta: which bytes race.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
-use super::rows::{By, Row, rows};
 use crate::emulate::bytes::{Bytes, PAGE, places};
+use crate::emulate::rows::{By, Row, rows};
 use crate::emulate::{Access, Kind, LaneMask, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};
@@ -23,7 +24,10 @@ struct Past {
 /// What was done to a page.
 #[derive(Clone, Debug, Default)]
 struct Page {
-    past: Vec<Past>,
+    /// Accesses that write.
+    writes: Vec<Past>,
+    /// Accesses that only read, by warp: another warp's reads say nothing of a read.
+    reads: Vec<Past>,
     /// Bytes that something wrote.
     written: Bytes,
     /// How many the last telling byte by byte left.
@@ -150,45 +154,57 @@ fn note_unwritten(
 impl Page {
     /// Adds an access, forgets what it covers, and tells the bytes that race and how: each byte once for each way.
     fn add(&mut self, new: Past, order: &Order, mut tell: impl FnMut(Bytes, Conflict)) {
-        for old in &mut self.past {
-            let both = old.row.bytes & new.row.bytes;
-            if both == 0 {
-                continue;
-            }
-            let (conflict, covers) =
-                (conflict(old.kind, new.kind, true), covers(new.kind, old.kind));
-            let is_by_its_lanes = covers && old.is_by_lanes_of(&new, both);
-            let matters = conflict.is_some() || covers && !is_by_its_lanes;
-            let unordered = if matters { old.unordered(&new, both, order) } else { both };
-            if let Some(conflict) = conflict.filter(|_| unordered != 0) {
-                let known = self.racing.get_or_insert_default();
-                let new = unordered & !known[conflict as usize];
-                known[..=conflict as usize].iter_mut().for_each(|known| *known |= new);
-                if new != 0 {
-                    tell(new, conflict);
-                }
-            }
-            if is_by_its_lanes {
-                old.row.bytes &= !both;
-            } else if covers {
-                old.row.bytes &= !both | unordered;
-            }
-        }
-        self.past.retain(|old| old.row.bytes != 0);
         if new.kind.writes {
             self.written |= new.row.bytes;
         }
-        if !self.past.iter_mut().any(|old| old.is_alike(&new) && old.row.merge(&new.row)) {
-            self.past.push(new);
+        let own = if new.kind.writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
+        let (alike, others) = match new.kind.writes {
+            true => (&mut self.writes, &mut self.reads),
+            false => (&mut self.reads, &mut self.writes),
+        };
+        // Whatever raced with it since, it was compared with.
+        if alike[own.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row)) {
+            return;
         }
-        if self.past.len() >= MANY.max(2 * self.left) {
-            self.past = settled(&self.past);
-            self.left = self.past.len();
+        let mut met = |old: &mut Past| {
+            if let Some((bytes, conflict)) = old.meet(&new, order) {
+                let known = self.racing.get_or_insert_default();
+                let unknown = bytes & !known[conflict as usize];
+                known[..=conflict as usize].iter_mut().for_each(|known| *known |= unknown);
+                if unknown != 0 {
+                    tell(unknown, conflict);
+                }
+            }
+            old.row.bytes == 0
+        };
+        if others.iter_mut().fold(false, |some, old| met(old) || some) {
+            others.retain(|old| old.row.bytes != 0);
         }
+        let mut end = own.end;
+        if alike[own.clone()].iter_mut().fold(false, |some, old| met(old) || some) {
+            end -= alike[own.clone()].iter().filter(|old| old.row.bytes == 0).count();
+            alike.retain(|old| old.row.bytes != 0);
+        }
+        let mut rest = alike[own.start..end].iter_mut();
+        if !rest.any(|old| old.is_alike(&new) && old.row.merge(&new.row)) {
+            alike.insert(end, new);
+        }
+        if self.writes.len() + self.reads.len() >= MANY.max(2 * self.left) {
+            self.writes = settled(&self.writes);
+            self.reads = settled(&self.reads);
+            self.left = self.writes.len() + self.reads.len();
+        }
+    }
+
+    /// The places of a warp's reads.
+    fn reads_of(&self, warp: u8) -> Range<usize> {
+        let first = self.reads.partition_point(|old| old.warp < warp);
+        let count = self.reads[first..].iter().take_while(|old| old.warp == warp).count();
+        first..first + count
     }
 }
 
-/// The same, byte by byte: what one warp did in one way and at one time to a byte becomes one.
+/// The same, byte by byte: what one warp did in one way and at one time to a byte becomes one. By warp.
 fn settled(past: &[Past]) -> Vec<Past> {
     let mut all: BTreeMap<_, Past> = BTreeMap::new();
     for own in past {
@@ -196,7 +212,7 @@ fn settled(past: &[Past]) -> Vec<Past> {
             let bytes = 1 << at;
             let lanes = own.row.lanes_at(bytes);
             let known = all
-                .entry((at, own.warp, own.when, own.kind))
+                .entry((own.warp, at, own.when, own.kind))
                 .or_insert_with(|| Past { row: Row { bytes, lanes, by: By::All }, ..own.clone() });
             known.row.lanes |= lanes;
         }
@@ -214,6 +230,24 @@ impl Past {
     /// Whether both are what one warp did in one way and at one time.
     fn is_alike(&self, other: &Self) -> bool {
         (self.warp, self.when, self.kind) == (other.warp, other.when, other.kind)
+    }
+
+    /// Meets a later access, and forgets the bytes that this covers: the bytes that race, and how.
+    fn meet(&mut self, new: &Self, order: &Order) -> Option<(Bytes, Conflict)> {
+        let both = self.row.bytes & new.row.bytes;
+        if both == 0 {
+            return None;
+        }
+        let (conflict, covers) = (conflict(self.kind, new.kind, true), covers(new.kind, self.kind));
+        let is_by_its_lanes = covers && self.is_by_lanes_of(new, both);
+        let matters = conflict.is_some() || covers && !is_by_its_lanes;
+        let unordered = if matters { self.unordered(new, both, order) } else { both };
+        if is_by_its_lanes {
+            self.row.bytes &= !both;
+        } else if covers {
+            self.row.bytes &= !both | unordered;
+        }
+        conflict.filter(|_| unordered != 0).map(|conflict| (unordered, conflict))
     }
 
     /// Whether it was done, at these bytes, by lanes that all do the later one there too: program order.

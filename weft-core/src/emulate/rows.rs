@@ -4,12 +4,13 @@
 
 use std::sync::Arc;
 
-use crate::emulate::bytes::{Bytes, PAGE, span};
-use crate::emulate::{Access, LaneMask, WARP, lanes};
+use super::bytes::{Bytes, PAGE, span};
+use super::event::Access;
+use super::value::{LaneMask, WARP, lanes};
 
 /// Which lane accesses which byte of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(crate) enum By {
     /// Every lane all of them.
     All,
     /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
@@ -20,15 +21,15 @@ pub(super) enum By {
 
 /// What lanes of a warp access in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) bytes: Bytes,
-    pub(super) lanes: LaneMask,
-    pub(super) by: By,
+pub(crate) struct Row {
+    pub(crate) bytes: Bytes,
+    pub(crate) lanes: LaneMask,
+    pub(crate) by: By,
 }
 
 impl Row {
     /// The bytes that a lane of it accesses.
-    pub(super) fn bytes_of(&self, lane: usize) -> Bytes {
+    pub(crate) fn bytes_of(&self, lane: usize) -> Bytes {
         match &self.by {
             By::All => self.bytes,
             By::Stride { first, stride } => {
@@ -44,7 +45,7 @@ impl Row {
     }
 
     /// The lanes that access some of these bytes.
-    pub(super) fn lanes_at(&self, bytes: Bytes) -> LaneMask {
+    pub(crate) fn lanes_at(&self, bytes: Bytes) -> LaneMask {
         let among = match self.by {
             By::All => return self.lanes,
             _ if bytes & self.bytes == 0 => return 0,
@@ -61,7 +62,7 @@ impl Row {
     }
 
     /// Leaves out all bytes but these, and lanes that have no others.
-    pub(super) fn restrict(&mut self, bytes: Bytes) {
+    pub(crate) fn restrict(&mut self, bytes: Bytes) {
         if self.bytes & !bytes != 0 {
             self.bytes &= bytes;
             self.lanes = self.lanes_at(self.bytes);
@@ -69,12 +70,12 @@ impl Row {
     }
 
     /// Whether all lanes of another row do the same in this one.
-    pub(super) fn has(&self, other: &Self) -> bool {
+    pub(crate) fn has(&self, other: &Self) -> bool {
         self.by == other.by && other.lanes & !self.lanes == 0 && other.bytes & !self.bytes == 0
     }
 
     /// Whether the lanes of both have places of their own, the same in both.
-    pub(super) fn has_own_lanes(&self, other: &Self) -> bool {
+    pub(crate) fn has_own_lanes(&self, other: &Self) -> bool {
         let is_apart = match &self.by {
             By::All => false,
             By::Stride { .. } => return self.by == other.by,
@@ -86,7 +87,7 @@ impl Row {
     }
 
     /// Takes in another row if one row says both.
-    pub(super) fn merge(&mut self, other: &Self) -> bool {
+    pub(crate) fn merge(&mut self, other: &Self) -> bool {
         let (same_lanes, same_bytes) = (self.lanes == other.lanes, self.bytes == other.bytes);
         let is_one = self.by == other.by && (self.by != By::All || same_lanes || same_bytes);
         if is_one {
@@ -99,7 +100,7 @@ impl Row {
 
 /// Hands over what an access does to each page: the page's number and a row. Lanes that write one address are rows of
 /// their own, since they race with each other.
-pub(super) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
+pub(crate) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
     let bytes = u64::from(access.bytes);
     match access.addresses.as_affine() {
         Some((address, 0)) if !access.kind.writes => {
@@ -108,9 +109,44 @@ pub(super) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
         Some((base, stride)) if is_row(base, stride, bytes) => {
             row(base, stride, access, &mut visit);
         }
-        _ => scattered(access, &mut visit),
+        _ => irregular(access, &mut visit),
     }
 }
+
+/// What the rows of lanes depend on whose addresses follow no rule, but for the page: where the first lane is in its
+/// page, who accesses, how many bytes, and whether they write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    place: u64,
+    lanes: LaneMask,
+    width: u32,
+    writes: bool,
+}
+
+/// Lanes whose addresses follow no rule: found out once for all accesses that differ by whole pages.
+fn irregular(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
+    let known = access.addresses.as_offsets();
+    let inside = known.filter(|(first, offsets)| {
+        offsets.ends_from(*first).is_some_and(|(_, most)| most < u64::MAX - 2 * PAGE)
+    });
+    let Some((first, offsets)) = inside.filter(|_| access.lanes.count_ones() > FEW) else {
+        return scattered(access, visit);
+    };
+    let (page, place) = (first / PAGE, first % PAGE);
+    let shape =
+        Shape { place, lanes: access.lanes, width: access.bytes, writes: access.kind.writes };
+    let rows = offsets.rows(shape, || {
+        let mut rows = Vec::new();
+        scattered(access, &mut |number, row| rows.push((number.wrapping_sub(page), row)));
+        rows
+    });
+    for (number, row) in rows.iter() {
+        visit(page.wrapping_add(*number), row.clone());
+    }
+}
+
+/// So few lanes are as quickly told apart anew.
+const FEW: u32 = 4;
 
 /// Whether lanes at these addresses have bytes of their own, and some share a page.
 fn is_row(base: u64, stride: u64, bytes: u64) -> bool {
