@@ -1,5 +1,7 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::event::{DoubtKind, Events, Kind};
 use super::machine::{ATOMIC_COST, Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
 use super::memory::Memory;
@@ -154,17 +156,12 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// The lanes at open addresses by the space that they access: numbers added to an address do not lead out of it.
-    fn split_open(
-        &self,
-        space: Space,
-        addresses: &Value,
-        mask: LaneMask,
-    ) -> Vec<(Space, LaneMask, Value)> {
+    fn split_open(&self, space: Space, addresses: &Value, mask: LaneMask) -> Parts {
         if mask == 0 {
-            return Vec::new();
+            return Parts::new();
         }
         if space != Space::Generic {
-            return vec![(space, mask, addresses.clone())];
+            return smallvec![(space, mask, addresses.clone())];
         }
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
@@ -192,13 +189,16 @@ impl<E: Events> Machine<'_, E> {
     }
 }
 
+/// Lanes by the space that they access, with addresses within it; mostly that is one.
+type Parts = SmallVec<[(Space, LaneMask, Value); 1]>;
+
 /// The lanes by the space that they access, with addresses within it.
-fn split(space: Space, addresses: Value, mask: LaneMask) -> Vec<(Space, LaneMask, Value)> {
+fn split(space: Space, addresses: Value, mask: LaneMask) -> Parts {
     if mask == 0 {
-        return Vec::new();
+        return Parts::new();
     }
     if space != Space::Generic {
-        return vec![(space, mask, addresses)];
+        return smallvec![(space, mask, addresses)];
     }
     let mut parts: Vec<(Space, LaneMask)> = Vec::new();
     for lane in lanes(mask) {

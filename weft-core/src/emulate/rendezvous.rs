@@ -14,8 +14,8 @@ impl<E: Events> Machine<'_, E> {
         while let Some((wait, here)) = self.met(warp) {
             let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
             match wait.what {
-                WaitFor::Members(_) => self.events.converge(warp, here),
-                WaitFor::Exchange(_) => self.exchange(warp, wait.pc, here),
+                WaitFor::Members(_) => self.have_met(warp, wait.pc, Effect::WarpBarrier, here),
+                WaitFor::Exchange(_) => self.have_met(warp, wait.pc, Effect::Exchange, here),
                 WaitFor::Warp { .. } => {}
             }
             for side in sides {
@@ -23,6 +23,15 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         self.arrive(warp)
+    }
+
+    /// All lanes that were to come to an instruction have.
+    pub(super) fn have_met(&mut self, warp: usize, pc: Pc, effect: Effect, here: LaneMask) {
+        if effect == Effect::WarpBarrier {
+            self.events.converge(warp, here);
+        } else {
+            self.exchange(warp, pc, here);
+        }
     }
 
     /// Lanes of a side that either all or none of them go meet, if nobody else is to come. That `bar.warp.sync` orders
@@ -60,10 +69,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     fn take(&mut self, warp: usize, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
-        let waits = &mut self.warps[warp].waits;
-        let (taken, kept) = waits.iter().partition(|wait| wanted(wait));
-        *waits = kept;
-        taken
+        self.warps[warp].waits.extract_if(.., |wait| wanted(wait)).collect()
     }
 
     /// Lanes go on behind the block they waited in.

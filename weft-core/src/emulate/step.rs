@@ -1,5 +1,7 @@
 //! Runs a block: its instructions in order, then its branch.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::event::{DoubtKind, Events};
 use super::machine::{Machine, Step, doubt, undecided};
 use super::maybe::Maybe;
@@ -33,8 +35,10 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         self.front = lanes;
         let mut waiting = 0;
-        for (pc, instr) in program.instructions(id) {
-            if self.slice.keep[pc.index()] == Keep::Nothing || from.is_some_and(|from| pc < from) {
+        let slice = self.slice;
+        for &pc in slice.kept(id) {
+            let instr = &program.code[pc.index()];
+            if from.is_some_and(|from| pc < from) {
                 continue;
             }
             if from != Some(pc) && self.gives_way(pc) {
@@ -104,7 +108,7 @@ impl<E: Events> Machine<'_, E> {
             }
             return;
         };
-        let sources: Vec<_> =
+        let sources: SmallVec<[Value; 4]> =
             instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect();
         let results = ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
         for (dest, value) in instr.dests.iter().zip(results) {
@@ -348,6 +352,7 @@ impl<E: Events> Machine<'_, E> {
         }
         let at = instr.sources.len().saturating_sub(1);
         let members = self.known(warp, pc, instr, at, enabled)?;
+        let mut waiting = 0;
         for (mask, group) in groups(&members, enabled) {
             let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
             if self.maybe.is_some() {
@@ -361,6 +366,11 @@ impl<E: Events> Machine<'_, E> {
                     pc,
                 }));
             }
+            if group == mask & self.warps[warp].live {
+                self.have_met(warp, pc, effect, group);
+                continue;
+            }
+            waiting |= group;
             let what = if decoded.row.effect == Effect::WarpBarrier {
                 WaitFor::Members(mask)
             } else {
@@ -368,7 +378,7 @@ impl<E: Events> Machine<'_, E> {
             };
             self.warps[warp].waits.push(Wait { pc, block, lanes: group, what });
         }
-        Ok(if self.maybe.is_some() { 0 } else { enabled })
+        Ok(waiting)
     }
 
     fn wait_for_warp(
@@ -388,12 +398,12 @@ impl<E: Events> Machine<'_, E> {
         let counts =
             if operands > 1 { Some(self.known(warp, pc, instr, 1, enabled)?) } else { None };
         for (name, group) in groups(&names, enabled) {
-            let split = match &counts {
+            let split: Groups<Option<u64>> = match &counts {
                 Some(counts) => groups(counts, group)
                     .into_iter()
                     .map(|(count, group)| (Some(count), group))
                     .collect(),
-                None => vec![(None, group)],
+                None => smallvec![(None, group)],
             };
             for (count, lanes) in split {
                 let (name, count) = (name & 0xffff_ffff, count.map(|count| count & 0xffff_ffff));
@@ -434,12 +444,15 @@ fn barrier_use(decoded: &Decoded) -> super::Use {
     }
 }
 
+/// Lanes by what they have in common; mostly that is one thing.
+type Groups<T> = SmallVec<[(T, LaneMask); 1]>;
+
 /// The lanes of `mask` by the value they hold, ascending by first lane.
-fn groups(value: &Value, mask: LaneMask) -> Vec<(u64, LaneMask)> {
+fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
     if let Some(bits) = value.as_uniform() {
-        return vec![(bits, mask)];
+        return smallvec![(bits, mask)];
     }
-    let mut groups: Vec<(u64, LaneMask)> = Vec::new();
+    let mut groups = Groups::new();
     for lane in lanes(mask) {
         let bits = value.lane(lane);
         match groups.iter_mut().find(|(own, _)| *own == bits) {

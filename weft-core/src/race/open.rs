@@ -4,7 +4,10 @@
 //! look knows no order: an open access is doubtful if anything else in its buffer conflicts with it. If there
 //! are such, the run is looked at again, with order: each buffer then has one cell, in which all its accesses meet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use foldhash::fast::RandomState;
+use smallvec::{SmallVec, smallvec};
 
 use super::entry::{Entry, conflict};
 use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Queue, Root, argument_of, lanes};
@@ -30,7 +33,7 @@ struct Noted {
 #[derive(Clone, Debug, Default)]
 pub struct OpenAccesses {
     open: BTreeSet<OpenAccess>,
-    known: BTreeSet<(Place, Kind, Option<Root>)>,
+    known: HashSet<(Place, Kind, Option<Root>), RandomState>,
     /// `None`: the first look.
     cells: Option<BTreeMap<Place, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
@@ -210,16 +213,16 @@ impl OpenAccesses {
 }
 
 /// The lanes of an access by the buffer that they access.
-fn buffers(access: &Access<'_>) -> Vec<(Option<usize>, LaneMask)> {
+fn buffers(access: &Access<'_>) -> SmallVec<[(Option<usize>, LaneMask); 1]> {
     if access.space != Space::Global {
-        return vec![(access.variable, access.lanes)];
+        return smallvec![(access.variable, access.lanes)];
     }
     let buffer = |lane: usize| argument_of(access.addresses.lane(lane));
     let ends = [access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0)];
     let [first, last] = ends.map(|lane| buffer(lane as usize));
     // Lanes that grow by a step lie between the ends.
     if access.addresses.as_affine().is_some() && first == last {
-        return vec![(first, access.lanes)];
+        return smallvec![(first, access.lanes)];
     }
     let mut found: BTreeMap<Option<usize>, LaneMask> = BTreeMap::new();
     for lane in lanes(access.lanes) {

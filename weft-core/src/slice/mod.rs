@@ -8,6 +8,7 @@ mod bearing;
 mod control;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 pub use bearing::reads_pointer_bits;
 
@@ -49,6 +50,9 @@ pub struct Slice {
     pub contents: Contents,
     /// What becomes of floating-point arithmetic.
     pub floats: Floats,
+    /// The instructions of which something runs, ascending; and by block its part of them.
+    kept: Vec<Pc>,
+    parts: Vec<Range<usize>>,
 }
 
 /// Spaces whose contents decide something.
@@ -75,6 +79,19 @@ impl Contents {
 }
 
 impl Slice {
+    /// The instructions of a block of which something runs.
+    pub fn kept(&self, block: BlockId) -> &[Pc] {
+        &self.kept[self.parts[block.index()].clone()]
+    }
+
+    fn list(&mut self, program: &Program) {
+        let all = (0..).map(Pc).zip(&self.keep);
+        self.kept = all.filter(|(_, keep)| **keep != Keep::Nothing).map(|(pc, _)| pc).collect();
+        let before = |end: Pc| self.kept.partition_point(|pc| *pc < end);
+        self.parts =
+            program.blocks.iter().map(|block| before(block.first)..before(block.end)).collect();
+    }
+
     /// Whether it leaves something open that could be computed.
     pub fn leaves_open(&self) -> bool {
         self.keep.contains(&Keep::Open)
@@ -97,7 +114,9 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
         (0..program.blocks.len()).for_each(|at| marker.keep_branch(block_id(at)));
     }
     marker.run();
-    marker.slice
+    let mut slice = marker.slice;
+    slice.list(program);
+    slice
 }
 
 fn block_id(at: usize) -> BlockId {
@@ -156,6 +175,8 @@ impl<'p> Marker<'p> {
                 branches: vec![false; program.blocks.len()],
                 contents: Contents::default(),
                 floats,
+                kept: Vec::new(),
+                parts: Vec::new(),
             },
             dependences: control::dependences(program),
             first_of,

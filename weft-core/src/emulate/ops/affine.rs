@@ -1,4 +1,5 @@
-//! The operations that keep lanes growing by a constant step: sums, products with a uniform factor, widening.
+//! The operations that keep lanes growing by a constant step: sums, products with a uniform factor, widening. And those
+//! that change no distance between lanes.
 
 use crate::emulate::value::{Value, signed};
 use crate::ptx::Type;
@@ -16,6 +17,9 @@ pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
     }
     let bits = ty.bits();
     let arg = |at: usize| narrowed(sources.get(at)?, bits);
+    if let Some(value) = shifted(decoded, sources, bits) {
+        return Some(value);
+    }
     match decoded.row.opcode {
         Opcode::Add => Some(sum(arg(0)?, arg(1)?, bits)),
         Opcode::Sub => {
@@ -41,6 +45,18 @@ pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
             Some(Value::affine_in(base.wrapping_mul(factor), step.wrapping_mul(factor), bits))
         }
         Opcode::Cvt => widened(decoded, sources),
+        _ => None,
+    }
+}
+
+/// A number added to lanes that follow no rule.
+fn shifted(decoded: &Decoded, sources: &[Value], bits: u32) -> Option<Value> {
+    let [a, b] = sources else { return None };
+    let number = |value: &Value| value.as_uniform();
+    match decoded.row.opcode {
+        Opcode::Add if a.as_offsets().is_some() => Some(a.plus(number(b)?, bits)),
+        Opcode::Add if b.as_offsets().is_some() => Some(b.plus(number(a)?, bits)),
+        Opcode::Sub if a.as_offsets().is_some() => Some(a.plus(number(b)?.wrapping_neg(), bits)),
         _ => None,
     }
 }

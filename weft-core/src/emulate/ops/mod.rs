@@ -13,11 +13,19 @@ mod moves;
 
 pub(super) use moves::space_of;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::origin::{Origin, Region};
 use super::term::{Lane, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
+
+/// Operands that an instruction may have.
+const MAX_OPERANDS: usize = 8;
+
+/// The results of an instruction, by destination.
+pub(super) type Results = SmallVec<[Value; 2]>;
 
 /// Runs an instruction in the lanes of `mask`: one value for each of `dests` results.
 pub(super) fn compute(
@@ -27,9 +35,9 @@ pub(super) fn compute(
     sources: &[Value],
     dests: usize,
     mask: LaneMask,
-) -> Vec<Value> {
+) -> Results {
     if decoded.row.effect == Effect::Opaque {
-        return vec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
+        return smallvec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
     }
     if decoded.row.opcode == Opcode::Mov {
         return moves::mov(terms, pc, decoded, sources, dests);
@@ -38,7 +46,7 @@ pub(super) fn compute(
         .or_else(|| moves::selected(decoded, sources, mask))
         .or_else(|| linear::eval(terms, decoded, sources, mask));
     if let Some(value) = short {
-        return vec![value];
+        return smallvec![value];
     }
     let mut results = lane_by_lane(terms, pc, decoded, sources, dests, mask);
     results.truncate(dests.max(1));
@@ -94,28 +102,27 @@ fn lane_by_lane(
     sources: &[Value],
     dests: usize,
     mask: LaneMask,
-) -> Vec<Value> {
+) -> Results {
     let open: LaneMask = sources.iter().fold(0, |open, source| open | source.open_lanes()) & mask;
-    let (mut first, mut second) = ([0; WARP], [0; WARP]);
-    let mut args = [0_u64; 8];
-    let count = sources.len().min(args.len());
-    let is_uniform = open == 0 && sources.iter().all(|source| source.as_uniform().is_some());
-    let mut failed = 0;
-    for lane in lanes(if is_uniform { mask & mask.wrapping_neg() } else { mask & !open }) {
+    let count = sources.len().min(MAX_OPERANDS);
+    let mut args = [0_u64; MAX_OPERANDS];
+    let mut in_lane = |lane: usize| {
         for (arg, source) in args.iter_mut().zip(sources) {
             *arg = source.lane(lane);
         }
-        match eval(decoded, &args[..count]) {
+        eval(decoded, &args[..count])
+    };
+    let is_uniform = sources.iter().all(|source| source.as_uniform().is_some());
+    if is_uniform && let Some((first, second)) = in_lane(0) {
+        return smallvec![Value::uniform(first), Value::uniform(second)];
+    }
+    let (mut first, mut second) = ([0; WARP], [0; WARP]);
+    let mut failed = if is_uniform { mask } else { 0 };
+    for lane in lanes(mask & !open & !failed) {
+        match in_lane(lane) {
             Some(result) => (first[lane], second[lane]) = result,
             None => failed |= 1 << lane,
         }
-    }
-    if is_uniform && failed == 0 {
-        let lane = mask.trailing_zeros() as usize % WARP;
-        return vec![Value::uniform(first[lane]), Value::uniform(second[lane])];
-    }
-    if is_uniform {
-        failed = mask;
     }
     // A second result that no register takes needs no term of its own.
     let mut bases = [open_lanes(terms, decoded, sources, open, 0), [None; WARP]];
@@ -131,9 +138,9 @@ fn lane_by_lane(
         let bits = |each: &[u64; WARP]| {
             (0..WARP).fold(0, |mask, lane| mask | u32::from(each[lane] != 0) << lane)
         };
-        return vec![Value::bits(bits(&first)), Value::bits(bits(&second))];
+        return smallvec![Value::bits(bits(&first)), Value::bits(bits(&second))];
     }
-    vec![Value::each(first).on(bases[0]), Value::each(second).on(bases[1])]
+    smallvec![Value::each(first).on(bases[0]), Value::each(second).on(bases[1])]
 }
 
 /// The terms of an operation in the lanes where an operand is open; results are told apart.
@@ -155,8 +162,8 @@ fn open_lanes(
             return origins_alone(terms, sources, open);
         }
     }
-    let (opcode, width) = (key(decoded) ^ result, width(decoded));
-    let (mut operands, mut before) = (Vec::new(), Vec::new());
+    let (opcode, width) = (decoded.key ^ result, width(decoded));
+    let (mut operands, mut before) = (SmallVec::<[Lane; 3]>::new(), SmallVec::new());
     let mut last = None;
     for lane in lanes(open) {
         operands.clear();
@@ -222,12 +229,4 @@ fn region(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Region {
         _ if (0..operands.len()).all(|at| own(at) == Region::Number) => Region::Number,
         _ => Region::Unclear,
     }
-}
-
-/// Tells decoded instructions apart.
-fn key(decoded: &Decoded) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    (decoded.row.opcode, decoded.types, decoded.modifiers, decoded.space).hash(&mut hasher);
-    hasher.finish()
 }

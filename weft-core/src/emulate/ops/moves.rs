@@ -1,5 +1,8 @@
 //! Moves, packing and unpacking, and addresses between state spaces (PTX ISA §9.7.9.3, §9.7.9.19, §9.7.9.20).
 
+use smallvec::smallvec;
+
+use super::Results;
 use crate::emulate::origin::{Origin, Region};
 use crate::emulate::term::{Lane, Terms};
 use crate::emulate::value::{LaneMask, Value, truncate};
@@ -19,19 +22,19 @@ pub(super) fn mov(
     decoded: &Decoded,
     sources: &[Value],
     dests: usize,
-) -> Vec<Value> {
+) -> Results {
     if !is_computed(decoded) {
-        return vec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
+        return smallvec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
     }
     match (sources, dests) {
-        ([source], 0 | 1) => vec![source.clone()],
+        ([source], 0 | 1) => smallvec![source.clone()],
         ([whole], parts) => {
             let bits = decoded.ty().bits() / u32::try_from(parts).unwrap_or(1);
             (0..parts).map(|at| unpacked(terms, whole, at, bits)).collect()
         }
-        (parts, 1) if (2..=8).contains(&parts.len()) => vec![packed(terms, decoded, parts)],
+        (parts, 1) if (2..=8).contains(&parts.len()) => smallvec![packed(terms, decoded, parts)],
         // `mov.v2` of vectors.
-        (parts, _) => parts.to_vec(),
+        (parts, _) => parts.into(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A mnemonic to its row, types, state space and modifiers.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use foldhash::HashMap;
@@ -20,6 +21,8 @@ pub struct Decoded {
     pub modifiers: Modifiers,
     /// Whether a modifier is unknown, so that the instruction may mean something else than its row says.
     pub is_strange: bool,
+    /// Tells what the instruction does from what others do: a hash of the rest.
+    pub key: u64,
 }
 
 impl Decoded {
@@ -64,10 +67,14 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
         space: Space::Generic,
         modifiers: Modifiers::default(),
         is_strange: false,
+        key: 0,
     };
     for word in mnemonic.split('.').skip(1) {
         decoded.word(word);
     }
+    let mut hasher = DefaultHasher::new();
+    (row.opcode, decoded.types, decoded.modifiers, decoded.space).hash(&mut hasher);
+    decoded.key = hasher.finish();
     Some(decoded)
 }
 
