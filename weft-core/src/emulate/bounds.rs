@@ -66,7 +66,10 @@ impl<E: Events> Machine<'_, E> {
             Origin::Unwritten(pc) => Some((pc, lane)),
             _ => None,
         };
-        let Some((pc, lane)) = lanes(open).find_map(unwritten) else { return };
+        // One term says the same of all lanes.
+        let told_apart =
+            if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
+        let Some((pc, lane)) = lanes(told_apart).find_map(unwritten) else { return };
         let instr = &self.program.code[pc.index()];
         let (Some(address), Some(decoded)) = (instr.address, instr.decoded()) else { return };
         if address.space == Space::Shared {

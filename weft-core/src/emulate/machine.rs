@@ -10,7 +10,7 @@ use super::origin::Origin;
 use super::rounds::Rounds;
 use super::term::{TermId, Terms};
 use super::turns::Turns;
-use super::value::{LaneMask, Value, lanes};
+use super::value::{LaneMask, Value};
 use super::warp::{Wait, WaitFor, Warp};
 use crate::flow::{BlockId, PlaceId, Program};
 use crate::slice::Slice;
@@ -279,7 +279,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// Counts commands of threads.
     pub(super) fn count_commands(&mut self, mask: LaneMask) {
-        self.run.thread_commands += lanes(mask).count() as u64;
+        self.run.thread_commands += u64::from(mask.count_ones());
     }
 }
 

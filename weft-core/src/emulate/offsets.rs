@@ -7,13 +7,16 @@ use std::rc::Rc;
 use super::rows::{Row, Shape};
 use super::value::WARP;
 
+/// Rows with their pages.
+type Rows = Rc<[(u64, Row)]>;
+
 /// By lane: how far it is from the first, in 64-bit wrapping arithmetic.
 #[derive(Clone, Debug)]
 pub(super) struct Offsets {
     by_lane: [u64; WARP],
     extent: OnceCell<Extent>,
     /// The rows of accesses, by what they depend on: see [`Shape`].
-    rows: RefCell<Vec<(Shape, Rc<[(u64, Row)]>)>>,
+    rows: RefCell<Vec<(Shape, Rows)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -72,15 +75,11 @@ impl Offsets {
     }
 
     /// The rows of an access, by the distance of their pages from that of the first lane.
-    pub(super) fn rows(
-        &self,
-        shape: Shape,
-        find: impl FnOnce() -> Vec<(u64, Row)>,
-    ) -> Rc<[(u64, Row)]> {
+    pub(super) fn rows(&self, shape: Shape, find: impl FnOnce() -> Vec<(u64, Row)>) -> Rows {
         let known =
             self.rows.borrow().iter().find(|(own, _)| *own == shape).map(|(_, rows)| rows.clone());
         known.unwrap_or_else(|| {
-            let rows: Rc<[_]> = find().into();
+            let rows: Rows = find().into();
             let mut all = self.rows.borrow_mut();
             if all.len() == MAX_ROWS {
                 all.clear();

@@ -15,7 +15,7 @@ pub(crate) enum By {
     All,
     /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
     Stride { first: i64, stride: i64 },
-    /// Each lane `width` bytes from a place of its own on.
+    /// Each lane `width` bytes, at most 32, from a place of its own on.
     Place { first: Arc<[u8; WARP]>, width: u8 },
 }
 
@@ -37,10 +37,7 @@ impl Row {
                 span(from, from + stride) & self.bytes
             }
             By::Place { .. } if self.lanes >> lane & 1 == 0 => 0,
-            By::Place { first, width } => {
-                let from = i64::from(first[lane]);
-                span(from, from + i64::from(*width)) & self.bytes
-            }
+            By::Place { first, width } => (ones(*width) << first[lane]) & self.bytes,
         }
     }
 
@@ -164,7 +161,7 @@ fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Ro
 
 /// Lanes whose addresses follow no rule, page by page.
 fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
-    let width = access.bytes;
+    let width = u8::try_from(access.bytes).unwrap_or(0);
     let mut rest = access.lanes;
     while rest != 0 {
         let page = access.addresses.lane(rest.trailing_zeros() as usize) / PAGE;
@@ -176,10 +173,10 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
                 continue;
             }
             rest &= !(1 << lane);
-            let place = (address % PAGE).cast_signed();
-            let bytes = span(place, place + i64::from(width));
+            let place = address % PAGE;
+            let bytes = ones(width) << place;
             let is_apart = !access.kind.writes || bytes & row.bytes == 0;
-            if is_apart && address % PAGE + u64::from(width) <= PAGE {
+            if is_apart && place + u64::from(width) <= PAGE {
                 row.bytes |= bytes;
                 row.lanes |= 1 << lane;
                 first[lane] = u8::try_from(place).unwrap_or(0);
@@ -188,7 +185,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             }
         }
         if row.lanes.count_ones() > 1 {
-            row.by = By::Place { first: Arc::new(first), width: u8::try_from(width).unwrap_or(0) };
+            row.by = By::Place { first: Arc::new(first), width };
         }
         if row.lanes != 0 {
             visit(page, row);
@@ -197,6 +194,11 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             one(access.addresses.lane(lane), u64::from(width), 1 << lane, visit);
         }
     }
+}
+
+/// The first bytes of a page; less than all.
+const fn ones(width: u8) -> Bytes {
+    (1 << width) - 1
 }
 
 /// Lanes that access `access.bytes` bytes each, `stride` apart.

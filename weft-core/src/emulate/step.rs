@@ -398,12 +398,11 @@ impl<E: Events> Machine<'_, E> {
         let counts =
             if operands > 1 { Some(self.known(warp, pc, instr, 1, enabled)?) } else { None };
         for (name, group) in groups(&names, enabled) {
-            let split: Groups<Option<u64>> = match &counts {
-                Some(counts) => groups(counts, group)
-                    .into_iter()
-                    .map(|(count, group)| (Some(count), group))
-                    .collect(),
-                None => smallvec![(None, group)],
+            let split: Groups<Option<u64>> = if let Some(counts) = &counts {
+                let all = groups(counts, group).into_iter();
+                all.map(|(count, group)| (Some(count), group)).collect()
+            } else {
+                smallvec![(None, group)]
             };
             for (count, lanes) in split {
                 let (name, count) = (name & 0xffff_ffff, count.map(|count| count & 0xffff_ffff));

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::Piece;
-use super::anchor::{Laid, Root};
+use smallvec::{SmallVec, smallvec};
+
+use super::anchor::{Laid, Layout, Root};
 use super::event::{Access, Events, Kind, OpenAccess};
 use super::inputs::argument_of;
 use super::machine::Machine;
 use super::origin::Region;
+use super::term::{Lane, TermId};
 use super::ticket::Queue;
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Holds;
@@ -23,6 +26,20 @@ struct Group {
     drifts: bool,
     is_mirrored: bool,
 }
+
+/// Lanes of an open access with the made-up addresses at which they are told.
+struct LaidOut {
+    group: Group,
+    lanes: LaneMask,
+    addresses: Value,
+    mirror: Value,
+}
+
+/// What decides a layout.
+type Shared = (Option<usize>, Option<TermId>);
+
+/// No region that a number leads to is narrower.
+const NEAR: u64 = 1 << 40;
 
 impl<E: Events> Machine<'_, E> {
     /// An access at known addresses.
@@ -86,44 +103,21 @@ impl<E: Events> Machine<'_, E> {
 
     /// An access at open addresses.
     pub(super) fn tell_open(&mut self, piece: &Piece<'_>) {
-        let &Piece { pc, decoded, space, addresses, lanes: open, warp, .. } = piece;
+        let &Piece { pc, decoded, space, addresses, warp, .. } = piece;
         let (is_global, kind) = (space == Space::Global, self.own_kind(decoded));
-        let mut groups: BTreeMap<Group, (LaneMask, [Option<Laid>; WARP])> = BTreeMap::new();
-        let mut last = None;
-        for lane in lanes(open) {
-            let whole = addresses.whole(lane);
-            let region = match self.terms.region(whole) {
-                _ if !is_global => self.shared_base(piece),
-                Region::Buffer(argument) => Some(argument),
-                _ => None,
-            };
-            // Lanes often share a term.
-            let layout = match last {
-                Some((key, layout)) if key == (region, whole.term) => layout,
-                _ => whole.term.and_then(|term| self.terms.layout((is_global, region), term)),
-            };
-            last = Some(((region, whole.term), layout));
-            let laid = layout.and_then(|own| self.terms.lay_out(&own, whole.bits, piece.bytes()));
-            let group = Group {
-                region,
-                root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),
-                queue: laid.and_then(|laid| laid.queue),
-                drifts: laid.is_some_and(|laid| laid.drifts),
-                is_mirrored: laid.is_some_and(|laid| laid.mirror.is_some()),
-            };
-            let (mask, all) = groups.entry(group).or_insert((0, [None; WARP]));
-            *mask |= 1 << lane;
-            all[lane] = laid;
-        }
+        let groups = match self.together(piece) {
+            Some(all) => smallvec![all],
+            None => self.lane_by_lane(piece),
+        };
         let stored = self.stored(piece);
         if kind.writes {
-            let regions: BTreeSet<_> = groups.keys().map(|group| group.region).collect();
+            let regions: BTreeSet<_> = groups.iter().map(|own| own.group.region).collect();
             for region in regions {
                 self.terms.tickets.write_somewhere((is_global, region), kind.is_atomic);
                 self.terms.contention.write_somewhere(is_global, region);
             }
         }
-        for (group, (mask, laid)) in groups {
+        for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
             let Group { region, root, queue, drifts, is_mirrored } = group;
             let origin = addresses.term(mask).and_then(|term| self.terms.origin(term));
             let told = OpenAccess { pc, is_global, region, kind, origin, root, queue };
@@ -134,22 +128,86 @@ impl<E: Events> Machine<'_, E> {
             let outer = self.maybe.as_ref().map(|maybe| maybe.origin);
             let maybe = if drifts { outer.or(origin) } else { outer };
             let own = Kind { is_maybe: kind.is_maybe || drifts, ..kind };
-            let at = |of: fn(&Laid) -> Option<u64>| {
-                Value::each(std::array::from_fn(|lane| {
-                    laid[lane].as_ref().and_then(of).unwrap_or_default()
-                }))
-            };
-            let (is_anchored, addresses) = (true, at(|laid| Some(laid.address)));
-            let access = access(piece, &addresses, mask, own, &stored);
-            let access = Access { maybe, is_anchored, root, ..access };
+            let access = access(piece, &made_up, mask, own, &stored);
+            let access = Access { maybe, is_anchored: true, root, ..access };
             self.events.access(&access, self.terms);
             if is_mirrored {
                 let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
-                let (maybe, addresses) = (outer.or(origin), at(|laid| laid.mirror));
-                let access = Access { addresses: &addresses, kind, maybe, ..access };
+                let maybe = outer.or(origin);
+                let access = Access { addresses: &mirror, kind, maybe, ..access };
                 self.events.access(&access, self.terms);
             }
         }
+    }
+
+    /// All lanes at once: they share a term, and the ends are as far apart where they are laid out, so that nothing in
+    /// between wraps around.
+    fn together(&mut self, piece: &Piece<'_>) -> Option<LaidOut> {
+        let &Piece { addresses, lanes, .. } = piece;
+        let (term, (least, most)) = (addresses.one_term(lanes)?, addresses.ends(lanes));
+        if most - least >= NEAR {
+            return None;
+        }
+        let mut layout = None;
+        let mut lay_out = |bits| self.lay_out(piece, Lane { bits, term: Some(term) }, &mut layout);
+        let ((group, first), (other, last)) = (lay_out(least), lay_out(most));
+        let shift = |of: fn(&Laid) -> Option<u64>| {
+            let place = |laid: &Option<Laid>| laid.as_ref().and_then(of).unwrap_or_default();
+            let (first, last) = (place(&first), place(&last));
+            let is_one = last.wrapping_sub(first) == most - least || first == 0 && last == 0;
+            is_one.then(|| addresses.plus(first.wrapping_sub(least), 64))
+        };
+        let made_up = shift(|laid| Some(laid.address))?;
+        let mirror = shift(|laid| laid.mirror)?;
+        (group == other).then_some(LaidOut { group, lanes, addresses: made_up, mirror })
+    }
+
+    fn lane_by_lane(&mut self, piece: &Piece<'_>) -> SmallVec<[LaidOut; 1]> {
+        let mut groups: BTreeMap<Group, (LaneMask, [Option<Laid>; WARP])> = BTreeMap::new();
+        let mut layout = None;
+        for lane in lanes(piece.lanes) {
+            let (group, laid) = self.lay_out(piece, piece.addresses.whole(lane), &mut layout);
+            let (mask, all) = groups.entry(group).or_insert((0, [None; WARP]));
+            *mask |= 1 << lane;
+            all[lane] = laid;
+        }
+        let laid_out = |(group, (lanes, laid)): (_, (_, [Option<Laid>; WARP]))| {
+            let at = |of: fn(&Laid) -> Option<u64>| {
+                Value::each(laid.map(|laid| laid.as_ref().and_then(of).unwrap_or_default()))
+            };
+            let (addresses, mirror) = (at(|laid| Some(laid.address)), at(|laid| laid.mirror));
+            LaidOut { group, lanes, addresses, mirror }
+        };
+        groups.into_iter().map(laid_out).collect()
+    }
+
+    /// Where a lane is laid out. `last`: the layout of the lane before, for lanes often share a term.
+    fn lay_out(
+        &mut self,
+        piece: &Piece<'_>,
+        whole: Lane,
+        last: &mut Option<(Shared, Option<Layout>)>,
+    ) -> (Group, Option<Laid>) {
+        let is_global = piece.space == Space::Global;
+        let region = match self.terms.region(whole) {
+            _ if !is_global => self.shared_base(piece),
+            Region::Buffer(argument) => Some(argument),
+            _ => None,
+        };
+        let layout = match *last {
+            Some((key, layout)) if key == (region, whole.term) => layout,
+            _ => whole.term.and_then(|term| self.terms.layout((is_global, region), term)),
+        };
+        *last = Some(((region, whole.term), layout));
+        let laid = layout.and_then(|own| self.terms.lay_out(&own, whole.bits, piece.bytes()));
+        let group = Group {
+            region,
+            root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),
+            queue: laid.and_then(|laid| laid.queue),
+            drifts: laid.is_some_and(|laid| laid.drifts),
+            is_mirrored: laid.is_some_and(|laid| laid.mirror.is_some()),
+        };
+        (group, laid)
     }
 }
 

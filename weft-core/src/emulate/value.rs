@@ -156,6 +156,14 @@ impl Value {
         matches!(self.bases, Bases::One(_)) && self.open == LaneMask::MAX
     }
 
+    /// The term of all of these lanes, if they are open on one.
+    pub(super) const fn one_term(&self, among: LaneMask) -> Option<TermId> {
+        match self.bases {
+            Bases::One(term) if among & !self.open == 0 => Some(term),
+            _ => None,
+        }
+    }
+
     /// The term of a lane, if it is open.
     pub fn base(&self, lane: usize) -> Option<TermId> {
         match &self.bases {

@@ -18,6 +18,9 @@ use crate::ptx::Space;
 /// anywhere, or in a variable of global memory.
 type Place = (bool, Option<usize>);
 
+/// What says of an access at known addresses whether it conflicts with others.
+type Known = (Place, Kind, Option<Root>);
+
 /// Accesses in one cell.
 const MAX_NOTED: usize = 1024;
 
@@ -33,7 +36,8 @@ struct Noted {
 #[derive(Clone, Debug, Default)]
 pub struct OpenAccesses {
     open: BTreeSet<OpenAccess>,
-    known: HashSet<(Place, Kind, Option<Root>), RandomState>,
+    known: HashSet<Known, RandomState>,
+    latest: Option<Known>,
     /// `None`: the first look.
     cells: Option<BTreeMap<Place, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
@@ -92,7 +96,12 @@ impl OpenAccesses {
     pub fn known(&mut self, access: &Access<'_>, order: &Order) {
         for (argument, mask) in buffers(access) {
             let place = (access.space == Space::Global, argument);
-            self.known.insert((place, access.kind, access.root));
+            let known = Some((place, access.kind, access.root));
+            // Mostly the same again.
+            if self.latest != known {
+                self.known.extend(known);
+                self.latest = known;
+            }
             if self.cells.is_some() {
                 let entry = Entry::new(access.warp, mask, access.kind, order);
                 self.note(

@@ -158,15 +158,13 @@ impl Page {
             self.written |= new.row.bytes;
         }
         let own = if new.kind.writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
-        let (alike, others) = match new.kind.writes {
-            true => (&mut self.writes, &mut self.reads),
-            false => (&mut self.reads, &mut self.writes),
-        };
+        let (writes, reads) = (&mut self.writes, &mut self.reads);
+        let (alike, others) = if new.kind.writes { (writes, reads) } else { (reads, writes) };
         // Whatever raced with it since, it was compared with.
         if alike[own.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row)) {
             return;
         }
-        let mut met = |old: &mut Past| {
+        let mut is_covered = |old: &mut Past| {
             if let Some((bytes, conflict)) = old.meet(&new, order) {
                 let known = self.racing.get_or_insert_default();
                 let unknown = bytes & !known[conflict as usize];
@@ -177,14 +175,15 @@ impl Page {
             }
             old.row.bytes == 0
         };
-        if others.iter_mut().fold(false, |some, old| met(old) || some) {
+        let covered = others.iter_mut().map(&mut is_covered).filter(|own| *own).count();
+        if covered != 0 {
             others.retain(|old| old.row.bytes != 0);
         }
-        let mut end = own.end;
-        if alike[own.clone()].iter_mut().fold(false, |some, old| met(old) || some) {
-            end -= alike[own.clone()].iter().filter(|old| old.row.bytes == 0).count();
+        let covered = alike[own.clone()].iter_mut().map(is_covered).filter(|own| *own).count();
+        if covered != 0 {
             alike.retain(|old| old.row.bytes != 0);
         }
+        let end = own.end - covered;
         let mut rest = alike[own.start..end].iter_mut();
         if !rest.any(|old| old.is_alike(&new) && old.row.merge(&new.row)) {
             alike.insert(end, new);
