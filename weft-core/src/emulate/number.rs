@@ -1,103 +1,176 @@
-//! Results of floating-point arithmetic that are told apart: numbered by operation and operands, in little memory, since
-//! there are as many as lanes execute. Two with one number are equal; nothing else is known of them.
+//! Results of floating-point arithmetic that are told apart. Nothing is known of them but where they come from, and there
+//! are as many as lanes execute: so what a warp executes is one *row*, an operation and its operands, and a result is
+//! numbered by its row and lane. Two of one number are equal. Whether two others are is found out when somebody asks, by
+//! operation and operands, and theirs.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
 use super::term::{Lane, TermId};
+use super::value::{LaneMask, Value, WARP};
 
 /// An operation by its place in `Numbers`, and operands by their codes.
-type Key = (u32, [u32; Numbers::OPERANDS]);
+type Row = (u32, [u32; Numbers::OPERANDS]);
+
+/// An operand that is no row.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Operand {
+    /// In all lanes.
+    One(Lane),
+    Each(Box<[Lane; WARP]>),
+}
 
 /// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    all: IndexSet<Key, RandomState>,
+    rows: IndexSet<Row, RandomState>,
     /// Instructions with the bits of their results.
     operations: IndexSet<(u64, u32), RandomState>,
-    /// Operands that are no term alone.
-    others: IndexSet<Lane, RandomState>,
+    operands: IndexSet<Operand, RandomState>,
+    /// Pairs that were found to be equal. Whoever asks need not be the only one.
+    equal: Mutex<HashSet<(u32, u32), RandomState>>,
 }
 
-/// Beyond this many no more are told apart.
-const MAX: usize = 1 << 21;
+/// Beyond this many rows or operands, no more are told apart.
+const MAX_ROWS: usize = 1 << 19;
+const MAX_OPERANDS: usize = 1 << 16;
 
-/// Codes of operands: a term by its number, below this; any other operand by its place from here on.
+/// Results that two may depend on before they are taken to differ.
+const MAX_COMPARED: usize = 1 << 16;
+/// Equal pairs that are kept.
+const MAX_EQUAL: usize = 1 << 20;
+
+/// Codes of operands: a row by its number, below this; any other operand by its place from here on.
 const OTHERS: u32 = 1 << 30;
 const NOTHING: u32 = u32::MAX;
 
+/// Lanes of a row.
+const LANES: u32 = LaneMask::BITS;
+
+/// The row and the lane of a number.
+const fn place(number: u32) -> (usize, usize) {
+    ((number / LANES) as usize, (number % LANES) as usize)
+}
+
 impl Numbers {
     /// Operands that an operation may have.
-    pub(super) const OPERANDS: usize = 3;
+    const OPERANDS: usize = 3;
 
-    /// The number of a result; `None`: there are too many, or too many operands.
-    pub(super) fn find(&mut self, opcode: u64, bits: u32, operands: &[Lane]) -> Option<u32> {
+    /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
+    pub(super) fn row(&mut self, opcode: u64, bits: u32, operands: &[Value]) -> Option<RowId> {
         let (operation, _) = self.operations.insert_full((opcode, bits));
         let mut codes = [NOTHING; Self::OPERANDS];
         for (at, operand) in operands.iter().enumerate() {
-            *codes.get_mut(at)? = self.code(*operand)?;
+            *codes.get_mut(at)? = self.code(operand)?;
         }
-        let key = (u32::try_from(operation).ok()?, codes);
-        let number = if self.all.len() < MAX {
-            self.all.insert_full(key).0
+        let row = (u32::try_from(operation).ok()?, codes);
+        let at = if self.rows.len() < MAX_ROWS {
+            self.rows.insert_full(row).0
         } else {
-            self.all.get_index_of(&key)?
+            self.rows.get_index_of(&row)?
         };
-        u32::try_from(number).ok()
+        u32::try_from(at).ok().map(RowId)
     }
 
     /// The bits of a result.
     pub(super) fn bits(&self, number: u32) -> Option<u32> {
-        let (operation, _) = self.all.get_index(number as usize)?;
+        let (operation, _) = self.rows.get_index(place(number).0)?;
         Some(self.operations.get_index(*operation as usize)?.1)
     }
 
     /// The first open operand of a result.
     pub(super) fn open_operand(&self, number: u32) -> Option<TermId> {
-        let (_, codes) = self.all.get_index(number as usize)?;
-        codes.iter().find_map(|code| self.operand(*code)?.term)
+        let (row, lane) = place(number);
+        let (_, codes) = self.rows.get_index(row)?;
+        codes.iter().find_map(|code| self.operand(*code, lane)?.term)
     }
 
-    fn code(&mut self, operand: Lane) -> Option<u32> {
-        match operand {
-            Lane { bits: 0, term: Some(id) } => Some(id.0),
-            other => Some(OTHERS + u32::try_from(self.others.insert_full(other).0).ok()?),
+    /// Whether two results are provably equal. `is_itself`: whether a term that is no number always equals itself.
+    pub(super) fn are_equal(&self, a: u32, b: u32, is_itself: impl Fn(TermId) -> bool) -> bool {
+        let Ok(mut equal) = self.equal.lock() else { return a == b };
+        let (mut rest, mut found) = (vec![(a, b)], HashSet::<_, RandomState>::default());
+        while let Some((a, b)) = rest.pop() {
+            let pair = (a.min(b), a.max(b));
+            if a == b || equal.contains(&pair) || !found.insert(pair) {
+                continue;
+            }
+            let operands = self.operands_of(a).zip(self.operands_of(b));
+            let Some(((operation, left), (other, right))) = operands else { return false };
+            if operation != other || found.len() > MAX_COMPARED {
+                return false;
+            }
+            for (left, right) in left.zip(right) {
+                let numbers = [left, right].map(|own| own.and_then(|own| own.term?.as_number()));
+                match (left, right, numbers) {
+                    (Some(left), Some(right), [Some(a), Some(b)]) if left.bits == right.bits => {
+                        rest.push((a, b));
+                    }
+                    _ if left == right && left.and_then(|own| own.term).is_none_or(&is_itself) => {}
+                    _ => return false,
+                }
+            }
         }
+        if equal.len() + found.len() > MAX_EQUAL {
+            equal.clear();
+        }
+        equal.extend(found);
+        true
     }
 
-    fn operand(&self, code: u32) -> Option<Lane> {
-        match code.checked_sub(OTHERS) {
-            _ if code == NOTHING => None,
-            Some(other) if code < TermId::NUMBERS => self.others.get_index(other as usize).copied(),
-            _ => Some(Lane::open(TermId(code))),
+    /// Operation and operands of a result.
+    fn operands_of(&self, number: u32) -> Option<(u32, impl Iterator<Item = Option<Lane>>)> {
+        let (row, lane) = place(number);
+        let (operation, codes) = self.rows.get_index(row)?;
+        Some((*operation, codes.iter().map(move |code| self.operand(*code, lane))))
+    }
+
+    fn code(&mut self, value: &Value) -> Option<u32> {
+        if let Some(RowId(row)) = value.as_row() {
+            return Some(row);
         }
+        let operand = match value.as_one() {
+            Some(lane) => Operand::One(lane),
+            None => Operand::Each(Box::new(std::array::from_fn(|lane| value.whole(lane)))),
+        };
+        let at = if self.operands.len() < MAX_OPERANDS {
+            self.operands.insert_full(operand).0
+        } else {
+            self.operands.get_index_of(&operand)?
+        };
+        Some(OTHERS + u32::try_from(at).ok()?)
+    }
+
+    fn operand(&self, code: u32, lane: usize) -> Option<Lane> {
+        let other = match code.checked_sub(OTHERS) {
+            _ if code == NOTHING => return None,
+            Some(other) => other,
+            None => return Some(Lane::open(RowId(code).lane(lane))),
+        };
+        Some(match self.operands.get_index(other as usize)? {
+            Operand::One(own) => *own,
+            Operand::Each(each) => each[lane],
+        })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The results of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RowId(u32);
 
-    #[test]
-    fn equal_operations_on_equal_operands_have_one_number() {
-        let mut numbers = Numbers::default();
-        let (open, sum) = (Lane::open(TermId(3)), Lane { bits: 4, term: Some(TermId(3)) });
-        let first = numbers.find(7, 32, &[open, Lane::known(0)]);
-        assert_eq!(numbers.find(7, 32, &[open, Lane::known(0)]), first);
-        let others: [(u64, u32, &[Lane]); 6] = [
-            (8, 32, &[open, Lane::known(0)]),
-            (7, 64, &[open, Lane::known(0)]),
-            (7, 32, &[Lane::known(0), open]),
-            (7, 32, &[sum, Lane::known(0)]),
-            (7, 32, &[open]),
-            (7, 32, &[open, Lane::known(0), Lane::known(0)]),
-        ];
-        for (opcode, bits, operands) in others {
-            assert_ne!(numbers.find(opcode, bits, operands), first);
+impl RowId {
+    /// A lane's.
+    pub(super) fn lane(self, lane: usize) -> TermId {
+        TermId::number(self.0 * LANES + u32::try_from(lane).unwrap_or(0))
+    }
+
+    /// The row that a term is the first lane of.
+    pub(super) const fn starting(term: TermId) -> Option<Self> {
+        match term.as_number() {
+            Some(number) if number % LANES == 0 => Some(Self(number / LANES)),
+            _ => None,
         }
-        let second = numbers.find(9, 64, &[Lane::known(1), Lane::open(TermId::number(0))]).unwrap();
-        assert_eq!(numbers.bits(second), Some(64));
-        assert_eq!(numbers.open_operand(second), Some(TermId::number(0)));
-        assert_eq!(numbers.find(7, 32, &[open; 4]), None);
     }
 }

@@ -8,6 +8,7 @@
 mod sum;
 
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
@@ -15,27 +16,37 @@ use indexmap::IndexMap;
 use super::anchor::Anchors;
 use super::contention::Contention;
 use super::machine::MAX_INSTRUCTIONS;
-use super::number::Numbers;
+use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
 use super::split::Splits;
 use super::ticket::Tickets;
+use super::value::Value;
 use crate::flow::BlockId;
 
 /// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermId(pub(super) u32);
+pub struct TermId(NonZeroU32);
 
 impl TermId {
     /// Numbers are counted from here.
-    pub(super) const NUMBERS: u32 = 1 << 31;
+    const NUMBERS: u32 = 1 << 31;
 
     pub(super) const fn number(number: u32) -> Self {
-        Self(Self::NUMBERS | number)
+        Self(NonZeroU32::MIN.saturating_add((Self::NUMBERS | number) - 1))
     }
 
     /// Which number it is.
-    const fn as_number(self) -> Option<u32> {
-        self.0.checked_sub(Self::NUMBERS)
+    pub(super) const fn as_number(self) -> Option<u32> {
+        self.0.get().checked_sub(Self::NUMBERS)
+    }
+
+    /// By its place in `Terms`.
+    fn at(place: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)))
+    }
+
+    const fn place(self) -> usize {
+        self.0.get() as usize - 1
     }
 }
 
@@ -196,7 +207,7 @@ impl Terms {
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {
-        self.all.get_index(id.0 as usize).map(|(_, term)| term)
+        self.all.get_index(id.place()).map(|(_, term)| term)
     }
 
     /// Where a value comes from.
@@ -265,9 +276,8 @@ impl Terms {
     }
 
     fn intern(&mut self, key: Key, term: Term) -> TermId {
-        let id = |index: usize| TermId(u32::try_from(index).unwrap_or(u32::MAX));
         if let Some(known) = self.all.get_index_of(&key) {
-            return id(known);
+            return TermId::at(known);
         }
         let is_exchanged = match &key {
             Key::Exchanged(..) => true,
@@ -281,7 +291,7 @@ impl Terms {
         if self.all.len() >= most && !matches!(key, Key::Any(..)) {
             return self.any(term.origin, term.region);
         }
-        let id = id(self.all.len());
+        let id = TermId::at(self.all.len());
         let is_atom = term.atoms.all().is_empty() && term.drift == 0;
         let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
         self.all.insert(key, Term { atoms, is_exchanged, ..term });
@@ -374,17 +384,19 @@ impl Terms {
         }
     }
 
-    /// The result of floating-point arithmetic on lanes of which one is open, told apart from others.
-    pub(super) fn number(&mut self, opcode: u64, operands: &[Lane], bits: u32) -> TermId {
-        let are_stable = operands.iter().filter_map(|lane| lane.term).all(|id| self.is_stable(id));
-        let number = are_stable.then(|| self.numbers.find(opcode, bits, operands)).flatten();
-        number.map_or_else(
-            || {
-                let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
-                self.fresh(origin.unwrap_or(Origin::Register))
-            },
-            TermId::number,
-        )
+    /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:
+    /// there are too many.
+    pub(super) fn row(&mut self, opcode: u64, operands: &[Value], bits: u32) -> Option<RowId> {
+        self.numbers.row(opcode, bits, operands)
+    }
+
+    /// Whether values with these terms and one number are provably equal.
+    pub fn are_same(&self, a: TermId, b: TermId) -> bool {
+        let is_itself = |term: TermId| self.is_stable(term) && !self.may_wrap(term);
+        match (a.as_number(), b.as_number()) {
+            (Some(a), Some(b)) => self.numbers.are_equal(a, b, is_itself),
+            _ => a == b && is_itself(a),
+        }
     }
 
     /// A number as a term that sums are made of.

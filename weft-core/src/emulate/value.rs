@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use super::number::RowId;
 use super::offsets::Offsets;
 use super::term::{Lane, TermId};
 
@@ -45,6 +46,8 @@ enum Bases {
     None,
     /// One for all open lanes.
     One(TermId),
+    /// All lanes are results of one row.
+    Row(RowId),
     /// Each open lane has its own.
     Each(Rc<[Option<TermId>; WARP]>),
 }
@@ -99,6 +102,25 @@ impl Value {
         Self { shape: Shape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(term) }
     }
 
+    /// All lanes are the results of a row.
+    pub(super) const fn row(row: RowId) -> Self {
+        Self { shape: Shape::Uniform(0), open: LaneMask::MAX, bases: Bases::Row(row) }
+    }
+
+    /// The row that all lanes are the results of.
+    pub(super) const fn as_row(&self) -> Option<RowId> {
+        match (&self.shape, self.open, &self.bases) {
+            (Shape::Uniform(0), LaneMask::MAX, Bases::Row(row)) => Some(*row),
+            _ => None,
+        }
+    }
+
+    /// What all lanes hold, if that is plainly the same.
+    pub(super) fn as_one(&self) -> Option<Lane> {
+        let is_one = self.open == 0 || self.has_one_term();
+        (is_one && matches!(self.shape, Shape::Uniform(_))).then(|| self.whole(0))
+    }
+
     /// Known bits, lane by lane.
     pub fn each(lanes: [u64; WARP]) -> Self {
         let [first, second, ..] = lanes;
@@ -128,7 +150,12 @@ impl Value {
         let bases = match some.next() {
             None => Bases::None,
             Some(first) if some.all(|other| other == first) => Bases::One(first),
-            Some(_) => Bases::Each(Rc::new(terms)),
+            Some(first) => match RowId::starting(first) {
+                Some(row) if (0..WARP).all(|lane| terms[lane] == Some(row.lane(lane))) => {
+                    Bases::Row(row)
+                }
+                _ => Bases::Each(Rc::new(terms)),
+            },
         };
         Self { shape: self.shape, open, bases }
     }
@@ -164,11 +191,25 @@ impl Value {
         }
     }
 
+    /// Whether something holds for the terms of all of these lanes that are open. What holds for a lane of a row holds for
+    /// all.
+    pub(super) fn all_terms(&self, among: LaneMask, mut hold: impl FnMut(TermId) -> bool) -> bool {
+        match &self.bases {
+            Bases::None => true,
+            Bases::One(term) => self.open & among == 0 || hold(*term),
+            Bases::Row(row) => hold(row.lane(0)),
+            Bases::Each(_) => {
+                lanes(self.open & among).all(|lane| self.base(lane).is_none_or(&mut hold))
+            }
+        }
+    }
+
     /// The term of a lane, if it is open.
     pub fn base(&self, lane: usize) -> Option<TermId> {
         match &self.bases {
             Bases::None => None,
             Bases::One(term) => (self.open >> lane & 1 == 1).then_some(*term),
+            Bases::Row(row) => (self.open >> lane & 1 == 1).then_some(row.lane(lane)),
             Bases::Each(terms) => terms[lane],
         }
     }

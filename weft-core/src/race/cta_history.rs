@@ -21,9 +21,10 @@ struct Record {
 
 impl Record {
     /// Whether both do the same to the byte, in one cta or in two.
-    fn is_alike(&self, other: &Self) -> bool {
+    fn is_alike(&self, other: &Self, terms: &Terms) -> bool {
         let (a, b) = (self.side, other.side);
-        (a.pc, a.kind) == (b.pc, b.kind) && self.stored == other.stored
+        let is_same = || self.stored == other.stored || self.stored.is_same(&other.stored, terms);
+        (a.pc, a.kind) == (b.pc, b.kind) && is_same()
     }
 }
 
@@ -87,7 +88,7 @@ impl CtaHistory {
                     pairs.add(Space::Global, &old.side, &new.side, &threads, conflict, is_benign);
                 }
             }
-            let mut known = records.iter().filter(|old| old.is_alike(&new));
+            let mut known = records.iter().filter(|old| old.is_alike(&new, terms));
             let is_new = match (known.next(), known.next()) {
                 (None, _) => true,
                 (Some(first), None) => first.side.cta != cta,

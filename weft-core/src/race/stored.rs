@@ -29,8 +29,8 @@ impl Stored {
     pub(super) fn is_same(&self, other: &Self, terms: &Terms) -> bool {
         match (self, other) {
             (Self::Known(a), Self::Known(b)) => a == b,
-            (Self::Term(a, ..), Self::Term(..)) => {
-                self == other && terms.is_stable(*a) && !terms.may_wrap(*a)
+            (Self::Term(a, bits, place), Self::Term(b, others, other)) => {
+                (bits, place) == (others, other) && terms.are_same(*a, *b)
             }
             _ => false,
         }

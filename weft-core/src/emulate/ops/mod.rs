@@ -15,6 +15,7 @@ pub(super) use moves::space_of;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::number::RowId;
 use super::origin::{Origin, Region};
 use super::term::{Lane, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
@@ -41,6 +42,9 @@ pub(super) fn compute(
     }
     if decoded.row.opcode == Opcode::Mov {
         return moves::mov(terms, pc, decoded, sources, dests);
+    }
+    if let Some(row) = told_apart(terms, decoded, sources, mask) {
+        return smallvec![Value::row(row)];
     }
     let short = affine::eval(decoded, sources)
         .or_else(|| moves::selected(decoded, sources, mask))
@@ -155,12 +159,8 @@ fn open_lanes(
     if open == 0 {
         return found;
     }
-    let is_number = decoded.is_float_arithmetic() && terms.tells_floats;
-    if decoded.is_float_arithmetic() && !is_number {
-        let is_one = |source: &Value| source.has_one_term() || source.as_uniform().is_some();
-        if !sources.iter().all(is_one) {
-            return origins_alone(terms, sources, open);
-        }
+    if decoded.is_float_arithmetic() && !sources.iter().all(is_one) {
+        return results_apart(terms, decoded, sources, open);
     }
     let (opcode, width) = (decoded.key ^ result, width(decoded));
     let (mut operands, mut before) = (SmallVec::<[Lane; 3]>::new(), SmallVec::new());
@@ -170,12 +170,8 @@ fn open_lanes(
         operands.extend(sources.iter().map(|source| source.whole(lane)));
         // Lanes often hold the same values, and comparing these is quicker than finding their term.
         if operands != before {
-            last = Some(if is_number {
-                terms.number(opcode, &operands, width)
-            } else {
-                let region = region(terms, decoded, &operands);
-                terms.operation(opcode, &operands, region, width)
-            });
+            let region = region(terms, decoded, &operands);
+            last = Some(terms.operation(opcode, &operands, region, width));
             std::mem::swap(&mut operands, &mut before);
         }
         found[lane] = last;
@@ -183,11 +179,45 @@ fn open_lanes(
     found
 }
 
-/// Numbers of which only the origin is known: a term for each origin.
-fn origins_alone(terms: &mut Terms, sources: &[Value], open: LaneMask) -> [Option<TermId>; WARP] {
+/// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
+fn told_apart(
+    terms: &mut Terms,
+    decoded: &Decoded,
+    sources: &[Value],
+    mask: LaneMask,
+) -> Option<RowId> {
+    let open = sources.iter().fold(0, |open, source| open | source.open_lanes());
+    let is_stable = |source: &Value| source.all_terms(mask, |term| terms.is_stable(term));
+    let is_row = terms.tells_floats
+        && decoded.is_float_arithmetic()
+        && mask & !open == 0
+        && !sources.iter().all(is_one)
+        && sources.iter().all(is_stable);
+    is_row.then(|| terms.row(decoded.key, sources, width(decoded))).flatten()
+}
+
+/// Whether all lanes hold the same term, or the same known bits.
+fn is_one(source: &Value) -> bool {
+    source.has_one_term() || source.as_uniform().is_some()
+}
+
+/// Results of floating-point arithmetic in lanes that hold others: told apart if that is asked for, and no operand drifts.
+/// Of the rest only the origin is known: a term for each origin.
+fn results_apart(
+    terms: &mut Terms,
+    decoded: &Decoded,
+    sources: &[Value],
+    open: LaneMask,
+) -> [Option<TermId>; WARP] {
+    let row = terms.tells_floats.then(|| terms.row(decoded.key, sources, width(decoded))).flatten();
     let mut found = [None; WARP];
     let mut last: Option<(Origin, TermId)> = None;
     for lane in lanes(open) {
+        let mut terms_of = sources.iter().filter_map(|source| source.base(lane));
+        if let Some(row) = row.filter(|_| terms_of.all(|term| terms.is_stable(term))) {
+            found[lane] = Some(row.lane(lane));
+            continue;
+        }
         let origin = terms.origin_among(sources.iter().filter_map(|source| source.base(lane)));
         let origin = origin.unwrap_or(Origin::Register);
         let known = last.filter(|(own, _)| *own == origin).map(|(_, term)| term);
