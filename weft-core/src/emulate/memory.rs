@@ -112,17 +112,42 @@ impl Page {
         }
     }
 
-    /// Takes the bytes `from..to`, those of an open value if there are none for them.
-    fn write(&mut self, from: i64, to: i64, mut known: impl FnMut(u64) -> Option<u8>) {
-        self.drop_values(from, to);
-        let bytes = span(from, to);
-        self.written |= bytes;
-        for at in places(bytes) {
-            let byte = known(at);
-            self.bytes[within(at)] = byte.unwrap_or(0);
-            self.open = self.open & !(1 << at) | Bytes::from(byte.is_none()) << at;
+    /// Takes bytes from a place on; of an open value they are nothing but part of it.
+    fn write(&mut self, at: usize, bytes: &[u8], is_open: bool) {
+        let end = at + bytes.len();
+        self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
+        let own = ones(bytes.len()) << at;
+        self.written |= own;
+        if is_open {
+            self.open |= own;
+            self.bytes[at..end].fill(0);
+        } else {
+            self.open &= !own;
+            self.bytes[at..end].copy_from_slice(bytes);
         }
     }
+
+    /// What these bytes hold, if that is one value that was stored whole, or all of it is known.
+    fn read(&self, at: usize, size: u32) -> Option<Lane> {
+        let count = size as usize;
+        let own = ones(count) << at;
+        if at + count > PAGE_BYTES || self.written & own != own {
+            return None;
+        }
+        match self.open & own {
+            0 => {
+                let mut bits = [0; 8];
+                bits.get_mut(..count)?.copy_from_slice(&self.bytes[at..at + count]);
+                Some(Lane::known(u64::from_le_bytes(bits)))
+            }
+            _ => self.value(at).filter(|(stored, _)| *stored == size).map(|(_, value)| value),
+        }
+    }
+}
+
+/// The first bytes of a page; less than all.
+const fn ones(count: usize) -> Bytes {
+    (1 << count) - 1
 }
 
 /// A state space.
@@ -168,11 +193,6 @@ impl Memory {
         self.forgotten = Some(origin);
     }
 
-    fn byte(&self, address: u64) -> Byte {
-        let page = self.pages.get(&(address / PAGE));
-        page.map_or(Byte::Initial, |page| page.byte(within(address)))
-    }
-
     /// Reads `size` bytes, at most 8. `unwritten` is the origin of contents that nobody gives.
     pub(super) fn load(
         &self,
@@ -181,6 +201,10 @@ impl Memory {
         unwritten: Origin,
         terms: &mut Terms,
     ) -> Lane {
+        let page = self.pages.get(&(address / PAGE));
+        if let Some(value) = page.and_then(|page| page.read(within(address), size)) {
+            return value;
+        }
         let segment = self.segment(address).filter(|_| self.forgotten.is_none());
         let unwritten = self.forgotten.unwrap_or(unwritten);
         let mut bits = 0;
@@ -188,7 +212,10 @@ impl Memory {
         for at in 0..size {
             let here = address.wrapping_add(u64::from(at));
             let given = segment.and_then(|segment| segment.byte(here));
-            let byte = match (self.byte(here), given) {
+            let is_here = here / PAGE == address / PAGE;
+            let page = if is_here { page } else { self.pages.get(&(here / PAGE)) };
+            let written = page.map_or(Byte::Initial, |page| page.byte(within(here)));
+            let byte = match (written, given) {
                 (Byte::Known(byte), _) | (Byte::Initial, Some(byte)) => byte,
                 (Byte::Initial, None) => {
                     initial += 1;
@@ -246,12 +273,11 @@ impl Memory {
         let bits = value.bits.to_le_bytes();
         for number in own..=end {
             let page = self.pages.entry(number).or_insert_with(|| Box::new(Page::new()));
-            let start = number.wrapping_mul(PAGE);
-            let place = |at: u64| at.wrapping_sub(start).cast_signed();
-            page.write(place(address), place(last) + 1, |at| {
-                let offset = within(start.wrapping_add(at).wrapping_sub(address));
-                value.term.is_none().then(|| bits[offset % bits.len()])
-            });
+            let first = address.max(number * PAGE);
+            let count = last.min(number * PAGE + (PAGE - 1)) - first + 1;
+            let from = within(first - address);
+            let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
+            page.write(within(first), bytes, value.term.is_some());
         }
         if value.term.is_some()
             && let Some(page) = self.pages.get_mut(&own)

@@ -250,6 +250,23 @@ impl Order {
         !self.warps[warp].slots.is_empty()
     }
 
+    /// Whether all that the lanes of `before` did at `then` happens before now for all other lanes of a warp, so that no
+    /// lane need be looked at.
+    pub fn is_all_before(&self, before: usize, then: Moment, mask: LaneMask, warp: usize) -> bool {
+        let own = &self.warps[warp];
+        let has_met =
+            || own.ended.is_none() && matches!(own.lanes, Lanes::All(last) if last > then.meetings);
+        self.is_before(before, then, mask, warp) || before == warp && has_met()
+    }
+
+    /// Whether nothing tells the lanes of `before` from each other for a warp: where [`Self::is_all_before`] does not
+    /// hold, it holds for no lane.
+    pub fn is_one(&self, before: usize, warp: usize) -> bool {
+        let own = &self.warps[before];
+        own.slots.is_empty()
+            && (before != warp || own.ended.is_none() && matches!(own.lanes, Lanes::All(_)))
+    }
+
     /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.
     pub fn unordered_lanes(
         &self,

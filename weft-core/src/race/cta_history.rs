@@ -84,7 +84,7 @@ impl CtaHistory {
             for old in records.iter().filter(|old| old.side.cta != cta) {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
                     let threads = Threads::one(old.side.lane, new.side.lane);
-                    let is_benign = old.stored.is_same(&new.stored, terms);
+                    let is_benign = || old.stored.is_same(&new.stored, terms);
                     pairs.add(Space::Global, &old.side, &new.side, &threads, conflict, is_benign);
                 }
             }

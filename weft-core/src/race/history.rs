@@ -41,7 +41,11 @@ struct Page {
     records: Vec<Record>,
     /// By instruction and warp: when it came last, and the records of that moment. No later access is alike to others.
     latest: Latest,
+    raced: Raced,
 }
+
+/// By instructions and warps of two accesses all of whose lanes raced: their rows the last time.
+type Raced = HashMap<[(Pc, u8); 2], [Row; 2], RandomState>;
 
 type Latest = HashMap<(Pc, u8), (Moment, Vec<usize>), RandomState>;
 
@@ -105,7 +109,8 @@ impl History {
             if !pairs.compare(cost * (page.records.len() + 1)) {
                 return;
             }
-            page.add(new, |old, new| race(space, number, old, new, order, terms, pairs));
+            let meeting = Meeting { space, page: number, order, terms };
+            page.add(new, |old, new, raced| meeting.race(old, new, raced, pairs));
             page.prune(order);
         });
     }
@@ -119,11 +124,11 @@ impl Page {
     }
 
     /// Adds a record, and hands over each other that shares bytes with it.
-    fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record)) {
-        for old in self.records.iter().filter(|old| old.row.bytes & new.row.bytes != 0) {
-            meet(old, &new);
+    fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record, &mut Raced)) {
+        let Self { records, latest, raced, .. } = self;
+        for old in records.iter().filter(|old| old.row.bytes & new.row.bytes != 0) {
+            meet(old, &new, raced);
         }
-        let Self { records, latest, .. } = self;
         let alike = latest_of(latest, &new);
         if !alike.iter().any(|at| records[*at].take_in(&new)) {
             alike.push(records.len());
@@ -204,42 +209,68 @@ impl Record {
     }
 }
 
-/// Adds the pairs of threads of two accesses of one page that nothing orders.
-fn race(
+/// Where two accesses meet.
+struct Meeting<'a> {
     space: Space,
     page: u64,
-    old: &Record,
-    new: &Record,
-    order: &Order,
-    terms: &Terms,
-    pairs: &mut Pairs,
-) {
-    let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
-    let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
-    if before != after && order.is_before(before, old.when, old.row.lanes, after) {
-        return;
-    }
-    let both = old.row.bytes & new.row.bytes;
-    let unordered = |others, lane: usize| {
-        if before == after {
-            return order.unordered_lanes(before, old.when, others, lane);
+    order: &'a Order,
+    terms: &'a Terms,
+}
+
+impl Meeting<'_> {
+    /// Adds the pairs of threads of two accesses that nothing orders.
+    fn race(&self, old: &Record, new: &Record, raced: &mut Raced, pairs: &mut Pairs) {
+        let Self { space, order, .. } = *self;
+        let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
+        let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
+        if order.is_all_before(before, old.when, old.row.lanes, after) {
+            return;
         }
-        let is_unordered = |lane: &usize| !order.is_before(before, old.when, 1 << lane, after);
-        lanes(others).filter(is_unordered).fold(0, |mask, lane| mask | 1 << lane)
-    };
-    let mut threads = Threads::default();
-    for lane in lanes(new.row.lanes_at(both)) {
-        let others = old.row.lanes_at(new.row.bytes_of(lane) & both);
-        threads.of[lane] = unordered(others, lane);
+        // Then all lanes race, and where they did so before, nothing is new.
+        if order.is_one(before, after) {
+            let sides = [old, new].map(|own| (own.side.pc, own.side.warp));
+            let is_known = raced.get(&sides).is_some_and(|[a, b]| *a == old.row && *b == new.row);
+            if is_known && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
+                return;
+            }
+            if !is_known {
+                raced.insert(sides, [old.row.clone(), new.row.clone()]);
+            }
+        }
+        let threads = self.unordered(old, new);
+        let Some((first, second)) = threads.first() else { return };
+        let is_benign =
+            || threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second));
+        pairs.add(space, &old.side(first), &new.side(second), &threads, conflict, is_benign);
     }
-    let Some((first, second)) = threads.first() else { return };
-    let is_same = |first: usize, second: usize| {
-        let bytes = places(old.row.bytes_of(first) & new.row.bytes_of(second) & both);
-        bytes
-            .map(|at| page * PAGE + at)
-            .all(|at| old.stored(first, at).is_same(&new.stored(second, at), terms))
-    };
-    let has_values = !old.stored.is_empty() && !new.stored.is_empty();
-    let is_benign = has_values && threads.iter().all(|(first, second)| is_same(first, second));
-    pairs.add(space, &old.side(first), &new.side(second), &threads, conflict, is_benign);
+
+    /// By lane of the later access those of the other that access some byte with it and are not ordered before it.
+    fn unordered(&self, old: &Record, new: &Record) -> Threads {
+        let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
+        let both = old.row.bytes & new.row.bytes;
+        let unordered = |others, lane: usize| {
+            if before == after {
+                return self.order.unordered_lanes(before, old.when, others, lane);
+            }
+            let is_unordered =
+                |lane: &usize| !self.order.is_before(before, old.when, 1 << lane, after);
+            lanes(others).filter(is_unordered).fold(0, |mask, lane| mask | 1 << lane)
+        };
+        let mut threads = Threads::default();
+        for lane in lanes(new.row.lanes_at(both)) {
+            let others = old.row.lanes_at(new.row.bytes_of(lane) & both);
+            threads.of[lane] = unordered(others, lane);
+        }
+        threads
+    }
+
+    /// Whether two lanes provably leave the same in all bytes that both store.
+    fn store_the_same(&self, old: &Record, first: usize, new: &Record, second: usize) -> bool {
+        let bytes = places(old.row.bytes_of(first) & new.row.bytes_of(second));
+        !old.stored.is_empty()
+            && !new.stored.is_empty()
+            && bytes
+                .map(|at| self.page * PAGE + at)
+                .all(|at| old.stored(first, at).is_same(&new.stored(second, at), self.terms))
+    }
 }

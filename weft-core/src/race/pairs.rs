@@ -63,7 +63,8 @@ impl Threads {
 
     /// A pair, if there is one.
     pub(super) fn first(&self) -> Option<(usize, usize)> {
-        self.iter().next()
+        let second = self.of.iter().position(|first| *first != 0)?;
+        Some((self.of[second].trailing_zeros() as usize, second))
     }
 }
 
@@ -130,7 +131,14 @@ impl Pairs {
         })
     }
 
-    /// Adds races of lanes of two accesses; `first` and `second`: of one of these pairs.
+    /// Whether a pair of instructions is known to race in this way, and not to be benign.
+    pub(super) fn is_settled(&self, space: Space, a: Pc, b: Pc, conflict: Conflict) -> bool {
+        let pair = self.all.get(&(space == Space::Global, a.min(b), a.max(b)));
+        pair.is_some_and(|pair| !pair.is_benign && pair.conflict >= conflict)
+    }
+
+    /// Adds races of lanes of two accesses; `first` and `second`: of one of these pairs. Whether they are benign is asked
+    /// only while all others of the instructions are.
     pub(super) fn add(
         &mut self,
         space: Space,
@@ -138,7 +146,7 @@ impl Pairs {
         second: &Side,
         threads: &Threads,
         conflict: Conflict,
-        is_benign: bool,
+        is_benign: impl FnOnce() -> bool,
     ) {
         let example = Example { first: *first, second: *second };
         let key = (space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
@@ -158,7 +166,7 @@ impl Pairs {
         if conflict > pair.conflict {
             (pair.conflict, pair.example) = (conflict, example);
         }
-        pair.is_benign &= is_benign;
+        pair.is_benign = pair.is_benign && is_benign();
         pair.count(first, second, threads);
     }
 }

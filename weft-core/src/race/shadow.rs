@@ -7,7 +7,7 @@ use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
 use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::rows::{By, Row, rows};
-use crate::emulate::{Access, Kind, LaneMask, lanes};
+use crate::emulate::{Access, Kind, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};
 use crate::ptx::Space;
@@ -239,8 +239,12 @@ impl Past {
         }
         let (conflict, covers) = (conflict(self.kind, new.kind, true), covers(new.kind, self.kind));
         let is_by_its_lanes = covers && self.is_by_lanes_of(new, both);
-        let matters = conflict.is_some() || covers && !is_by_its_lanes;
-        let unordered = if matters { self.unordered(new, both, order) } else { both };
+        let unordered = match conflict {
+            Some(_) => self.unordered(new, both, order),
+            // What is merely forgotten need not be told lane by lane.
+            None if covers && !is_by_its_lanes && self.is_before(new, order) => 0,
+            None => both,
+        };
         if is_by_its_lanes {
             self.row.bytes &= !both;
         } else if covers {
@@ -257,11 +261,16 @@ impl Past {
                 || self.row.lanes_at(bytes) & !later.row.lanes == 0)
     }
 
+    /// Whether all of it is ordered before all lanes of a later one.
+    fn is_before(&self, later: &Self, order: &Order) -> bool {
+        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        order.is_all_before(before, self.when, self.row.lanes, after)
+    }
+
     /// Of bytes that both access, those at which some lane of this one is not ordered before another of the later one.
     fn unordered(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
         let (before, after) = (usize::from(self.warp), usize::from(later.warp));
-        let is_before = |mask: LaneMask| order.is_before(before, self.when, mask, after);
-        if is_before(self.row.lanes) {
+        if self.is_before(later, order) {
             return 0;
         }
         if before == after {
@@ -270,7 +279,8 @@ impl Past {
         if !order.tells_lanes(before) {
             return both;
         }
-        let unordered = lanes(self.row.lanes_at(both)).filter(|lane| !is_before(1 << lane));
+        let is_unordered = |lane: &usize| !order.is_before(before, self.when, 1 << lane, after);
+        let unordered = lanes(self.row.lanes_at(both)).filter(is_unordered);
         unordered.fold(0, |all, lane| all | self.row.bytes_of(lane) & both)
     }
 

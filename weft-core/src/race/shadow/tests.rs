@@ -1,7 +1,7 @@
 //! Brute force: what a shadow says, against every pair of lanes at every byte.
 
 use super::*;
-use crate::emulate::{Arrival, Value};
+use crate::emulate::{Arrival, LaneMask, Value};
 
 const WARPS: usize = 3;
 
