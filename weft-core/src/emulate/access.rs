@@ -68,7 +68,7 @@ impl<E: Events> Machine<'_, E> {
         let Some(base) = address.base else {
             return Value::uniform(truncate(address.offset, bits));
         };
-        let value = &self.warps[warp].registers[base.index()];
+        let value = &self.warps[warp].registers[base];
         value.plus(address.offset, bits).based_on(value)
     }
 

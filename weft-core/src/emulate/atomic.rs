@@ -97,7 +97,7 @@ impl<E: Events> Machine<'_, E> {
         if self.inputs.options.atomics != Atomics::Unique {
             return unknown.clone();
         }
-        let own = self.warps[warp].registers[register.index()].clone();
+        let own = self.warps[warp].registers[register].clone();
         self.atomics += 1;
         Value::from_lanes(|lane| {
             self.next_ticket(warp, own.whole(lane), fetches, lane)

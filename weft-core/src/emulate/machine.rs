@@ -108,13 +108,13 @@ pub fn run(
 ) -> Run {
     let threads = inputs.block.count();
     let count = usize::try_from(threads.div_ceil(super::WARP as u64)).unwrap_or(usize::MAX);
-    if u64::from(program.registers).saturating_mul(count as u64) > MAX_REGISTERS {
+    if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
         let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
         return Run { end, warp_instructions: 0, thread_commands: 0, generations: 0 };
     }
     let unwritten = Value::open(terms.fresh(Origin::Register));
-    let warp = |index| Warp::new(index, threads, program.entry, program.registers, &unwritten);
+    let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
     let limit = MAX_WARP_INSTRUCTIONS.min(MAX_INSTRUCTIONS - terms.spent);
     let mut machine = Machine {
         limit,

@@ -166,8 +166,9 @@ impl<E: Events> Machine<'_, E> {
         let own = &mut self.warps[warp];
         let mut registers = BTreeMap::new();
         for (register, old) in own.log.take().unwrap_or_default().into_iter().rev() {
-            let new = std::mem::replace(&mut own.registers[register.index()], old);
-            registers.entry(register).or_insert(new);
+            if let Some(known) = own.registers.get_mut(register) {
+                registers.entry(register).or_insert(std::mem::replace(known, old));
+            }
         }
         let local = std::mem::replace(&mut own.local, Rc::clone(before));
         Outcome { registers, local }
@@ -178,7 +179,7 @@ impl<E: Events> Machine<'_, E> {
         let written: BTreeSet<Reg> =
             outcomes.iter().flat_map(|outcome| outcome.registers.keys().copied()).collect();
         for register in written {
-            let before = self.warps[warp].registers[register.index()].clone();
+            let before = self.warps[warp].registers[register].clone();
             let mut after = outcomes
                 .iter()
                 .map(|outcome| outcome.registers.get(&register).unwrap_or(&before).clone());
@@ -250,7 +251,7 @@ impl<E: Events> Machine<'_, E> {
         }
         let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
         let drifts = self.drifts(warp, header, steps);
-        let own = self.warps[warp].registers[register.index()].clone();
+        let own = self.warps[warp].registers[register].clone();
         Value::from_lanes(|lane| match drifts[lane] {
             Some(drift) => self.terms.drifting(own.whole(lane), drift, origin),
             None => unknown.whole(lane),

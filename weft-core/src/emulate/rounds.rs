@@ -160,7 +160,7 @@ impl<E: Events> Machine<'_, E> {
         for pc in inside(program, header) {
             let instr = &program.code[pc];
             for dest in instr.dests.iter().flatten() {
-                let own = self.warps[warp].registers[dest.index()].clone();
+                let own = self.warps[warp].registers[*dest].clone();
                 let is_even = program.even.contains(&(header, *dest));
                 let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
                 let value = match steps.map(Vec::as_slice) {

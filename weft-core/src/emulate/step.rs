@@ -132,7 +132,7 @@ impl<E: Events> Machine<'_, E> {
             .dests
             .iter()
             .flatten()
-            .map(|dest| (*dest, self.warps[warp].registers[dest.index()].clone()))
+            .map(|dest| (*dest, self.warps[warp].registers[*dest].clone()))
             .collect();
         match instr.effect() {
             Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
@@ -146,7 +146,7 @@ impl<E: Events> Machine<'_, E> {
             _ => return Err(undecided(instr.place, instr.place, origin)),
         }
         for (dest, old) in before {
-            let new = self.warps[warp].registers[dest.index()].clone();
+            let new = self.warps[warp].registers[dest].clone();
             let value = self.one_of(&old, &new, open, origin);
             self.warps[warp].write(dest, value, open);
         }
@@ -155,7 +155,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// Where an open condition comes from.
     fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
-        let value = &self.warps[warp].registers[condition.register.index()];
+        let value = &self.warps[warp].registers[condition.register];
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
         origin.unwrap_or(Origin::Register)
     }
@@ -167,7 +167,7 @@ impl<E: Events> Machine<'_, E> {
         condition: Condition,
         lanes: LaneMask,
     ) -> (LaneMask, LaneMask) {
-        let value = &self.warps[warp].registers[condition.register.index()];
+        let value = &self.warps[warp].registers[condition.register];
         let open = value.open_lanes() & lanes;
         let truth = if condition.negated { !value.truth() } else { value.truth() };
         (truth & lanes & !open, open)
@@ -193,7 +193,7 @@ impl<E: Events> Machine<'_, E> {
         if open == 0 || self.terms.splits.is_empty() {
             return Ok((enabled, open));
         }
-        let value = &self.warps[warp].registers[condition.register.index()];
+        let value = &self.warps[warp].registers[condition.register];
         let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
         let origin = self.origin_of(warp, condition, open);
         let forced = match branch {
@@ -227,7 +227,7 @@ impl<E: Events> Machine<'_, E> {
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
-                    let value = self.warps[warp].registers[condition.register.index()].clone();
+                    let value = self.warps[warp].registers[condition.register].clone();
                     self.check_written(warp, &value, open, block.place);
                     let is_one = self.one(&value, open).is_some();
                     self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
@@ -270,9 +270,9 @@ impl<E: Events> Machine<'_, E> {
     /// The value of an operand.
     pub(super) fn operand(&mut self, warp: usize, pc: Pc, operand: &Operand) -> Value {
         match operand {
-            Operand::Register(register) => self.warps[warp].registers[register.index()].clone(),
+            Operand::Register(register) => self.warps[warp].registers[*register].clone(),
             Operand::Not(register) => {
-                let value = self.warps[warp].registers[register.index()].clone();
+                let value = self.warps[warp].registers[*register].clone();
                 value
                     .complement(|own| self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1))
             }

@@ -1,11 +1,14 @@
 //! The state of one warp: registers, and where its lanes stand.
 
+use std::ops::Index;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::barrier::Use;
 use super::memory::Memory;
 use super::value::{LaneMask, Value, WARP};
 use crate::flow::{BlockId, Pc, Reg};
+use crate::slice::Slice;
 
 /// Lanes at the start of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,35 @@ pub(super) struct Held {
     pub(super) sides: Vec<Wait>,
 }
 
+/// The registers of a warp that something depends on. The others are never written.
+#[derive(Clone, Debug)]
+pub(super) struct Registers {
+    /// By register: its place; 0 for those that nothing depends on.
+    places: Arc<[u32]>,
+    values: Vec<Value>,
+}
+
+impl Registers {
+    fn new(slice: &Slice, unwritten: &Value) -> Self {
+        let values = vec![unwritten.clone(); slice.registers as usize + 1];
+        Self { places: slice.places.clone(), values }
+    }
+
+    /// The register, if something depends on it.
+    pub(super) fn get_mut(&mut self, register: Reg) -> Option<&mut Value> {
+        let place = self.places[register.index()] as usize;
+        if place == 0 { None } else { self.values.get_mut(place) }
+    }
+}
+
+impl Index<Reg> for Registers {
+    type Output = Value;
+
+    fn index(&self, register: Reg) -> &Value {
+        &self.values[self.places[register.index()] as usize]
+    }
+}
+
 /// A warp.
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
@@ -62,7 +94,7 @@ pub(super) struct Warp {
     pub(super) paused: Option<Paused>,
     pub(super) waits: Vec<Wait>,
     pub(super) held: Option<Held>,
-    pub(super) registers: Vec<Value>,
+    pub(super) registers: Registers,
     /// Registers written, with what they held before, while someone may ask.
     pub(super) log: Option<Vec<(Reg, Value)>>,
     /// Local memory of each lane, made when it is first used.
@@ -75,7 +107,7 @@ impl Warp {
         index: usize,
         threads: u64,
         entry: BlockId,
-        registers: u32,
+        slice: &Slice,
         unwritten: &Value,
     ) -> Self {
         let count = threads.saturating_sub(index as u64 * WARP as u64).min(WARP as u64);
@@ -88,7 +120,7 @@ impl Warp {
             paused: None,
             waits: Vec::new(),
             held: None,
-            registers: vec![unwritten.clone(); registers as usize],
+            registers: Registers::new(slice, unwritten),
             log: None,
             local: Rc::default(),
         }
@@ -119,7 +151,7 @@ impl Warp {
     /// Writes a register in some lanes.
     pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
         let live = self.live;
-        if let Some(own) = self.registers.get_mut(register.index()) {
+        if let Some(own) = self.registers.get_mut(register) {
             if let Some(log) = &mut self.log {
                 log.push((register, own.clone()));
             }

@@ -9,6 +9,7 @@ mod control;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use bearing::reads_pointer_bits;
 
@@ -53,6 +54,10 @@ pub struct Slice {
     /// The instructions of which something runs, ascending; and by block its part of them.
     kept: Vec<Pc>,
     parts: Vec<Range<usize>>,
+    /// By register: its place among those that something kept depends on, counted from 1; 0: nothing does.
+    pub places: Arc<[u32]>,
+    /// How many registers have a place.
+    pub registers: u32,
 }
 
 /// Spaces whose contents decide something.
@@ -92,6 +97,14 @@ impl Slice {
             program.blocks.iter().map(|block| before(block.first)..before(block.end)).collect();
     }
 
+    fn number(&mut self, needed: &[bool]) {
+        let mut place = |is_needed: &bool| {
+            self.registers += u32::from(*is_needed);
+            if *is_needed { self.registers } else { 0 }
+        };
+        self.places = needed.iter().map(&mut place).collect();
+    }
+
     /// Whether it leaves something open that could be computed.
     pub fn leaves_open(&self) -> bool {
         self.keep.contains(&Keep::Open)
@@ -116,6 +129,7 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     marker.run();
     let mut slice = marker.slice;
     slice.list(program);
+    slice.number(&marker.needed);
     slice
 }
 
@@ -177,6 +191,8 @@ impl<'p> Marker<'p> {
                 floats,
                 kept: Vec::new(),
                 parts: Vec::new(),
+                places: Arc::default(),
+                registers: 0,
             },
             dependences: control::dependences(program),
             first_of,
