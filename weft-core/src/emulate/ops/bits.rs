@@ -109,16 +109,21 @@ fn extract(decoded: &Decoded, value: u64, position: u64, length: u64) -> u64 {
     let is_signed = decoded.ty().is_signed();
     let sign_at = (position + length).saturating_sub(1).min(bits - 1);
     let fill = is_signed && length > 0 && value >> sign_at & 1 == 1;
-    let bit = |at: u64| {
-        let from = position + at;
-        if at < length && from < bits { value >> from & 1 } else { u64::from(fill) }
-    };
-    (0..bits).fold(0, |all, at| all | bit(at) << at)
+    let (shift, count) = field(bits, position, length);
+    let own = truncate(value.checked_shr(shift).unwrap_or(0), count);
+    if fill { own | !truncate(u64::MAX, count) } else { own }
 }
 
 fn insert(bits: u32, from: u64, into: u64, position: u64, length: u64) -> u64 {
-    let end = (position + length).min(u64::from(bits));
-    (position..end).fold(into, |all, at| all & !(1 << at) | (from >> (at - position) & 1) << at)
+    let (shift, count) = field(u64::from(bits), position, length);
+    let mask = truncate(u64::MAX, count).checked_shl(shift).unwrap_or(0);
+    into & !mask | from.checked_shl(shift).unwrap_or(0) & mask
+}
+
+/// Where a field begins, and how many bits of it are there.
+fn field(bits: u64, position: u64, length: u64) -> (u32, u32) {
+    let count = length.min(bits.saturating_sub(position));
+    (u32::try_from(position).unwrap_or(u32::MAX), u32::try_from(count).unwrap_or(0))
 }
 
 /// Sign- or zero-extends from a number of bits.

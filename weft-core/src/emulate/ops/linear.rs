@@ -19,10 +19,11 @@ pub(super) fn eval(
         return None;
     }
     let lane = mask.trailing_zeros() as usize % WARP;
-    let is_one = |source: &Value| source.has_one_term() || source.as_uniform().is_some();
+    let has_one = |source: &Value| source.one_term(mask).is_some();
+    let is_one = |source: &Value| has_one(source) || source.as_uniform().is_some();
     // What is added does not decide the term, only what is multiplied with: known lanes of a sum need not be equal.
     let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub)
-        && sources.iter().all(|source| source.has_one_term() || source.open_lanes() == 0);
+        && sources.iter().all(|source| has_one(source) || source.open_lanes() & mask == 0);
     if is_sum || sources.iter().all(is_one) {
         let operands: Vec<_> = sources.iter().map(|source| for_all(source, lane)).collect();
         let term = combination(terms, decoded, &operands)?.term;
