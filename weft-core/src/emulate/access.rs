@@ -1,7 +1,5 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
-use smallvec::{SmallVec, smallvec};
-
 use super::event::{DoubtKind, Events, Kind};
 use super::machine::{ATOMIC_COST, Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
 use super::memory::Memory;
@@ -51,13 +49,22 @@ impl<E: Events> Machine<'_, E> {
         }
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
-        for (space, lanes, addresses) in self.split_open(address.space, &addresses, open) {
-            let addresses = &addresses;
-            self.access_open(&Piece { warp, pc, instr, decoded, space, addresses, lanes })?;
+        let space = address.space;
+        let all = Piece { warp, pc, instr, decoded, space, addresses: &addresses, lanes: enabled };
+        if space != Space::Generic {
+            if open != 0 {
+                self.access_open(&Piece { lanes: open, ..all })?;
+            }
+            if enabled != open {
+                self.access_space(&Piece { lanes: enabled & !open, ..all })?;
+            }
+            return Ok(());
         }
-        for (space, lanes, addresses) in split(address.space, addresses, enabled & !open) {
-            let addresses = &addresses;
-            self.access_space(&Piece { warp, pc, instr, decoded, space, addresses, lanes })?;
+        for (space, lanes, addresses) in self.split_open(&addresses, open) {
+            self.access_open(&Piece { space, addresses: &addresses, lanes, ..all })?;
+        }
+        for (space, lanes, addresses) in split(&addresses, enabled & !open) {
+            self.access_space(&Piece { space, addresses: &addresses, lanes, ..all })?;
         }
         Ok(())
     }
@@ -155,14 +162,9 @@ impl<E: Events> Machine<'_, E> {
         instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
     }
 
-    /// The lanes at open addresses by the space that they access: numbers added to an address do not lead out of it.
-    fn split_open(&self, space: Space, addresses: &Value, mask: LaneMask) -> Parts {
-        if mask == 0 {
-            return Parts::new();
-        }
-        if space != Space::Generic {
-            return smallvec![(space, mask, addresses.clone())];
-        }
+    /// The lanes at open generic addresses by the space that they access: numbers added to an address do not lead out of
+    /// it.
+    fn split_open(&self, addresses: &Value, mask: LaneMask) -> Parts {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
             let own = addresses.whole(lane);
@@ -189,23 +191,17 @@ impl<E: Events> Machine<'_, E> {
     }
 }
 
-/// Lanes by the space that they access, with addresses within it; mostly that is one.
-type Parts = SmallVec<[(Space, LaneMask, Value); 1]>;
+/// Lanes by the space that they access, with addresses within it.
+type Parts = Vec<(Space, LaneMask, Value)>;
 
-/// The lanes by the space that they access, with addresses within it.
-fn split(space: Space, addresses: Value, mask: LaneMask) -> Parts {
-    if mask == 0 {
-        return Parts::new();
-    }
-    if space != Space::Generic {
-        return smallvec![(space, mask, addresses)];
-    }
+/// The lanes at generic addresses by the space that they access.
+fn split(addresses: &Value, mask: LaneMask) -> Parts {
     let mut parts: Vec<(Space, LaneMask)> = Vec::new();
     for lane in lanes(mask) {
         let (space, _) = space_of(addresses.lane(lane));
         add(&mut parts, space, lane);
     }
-    let part = |(space, mask)| (space, mask, within(space, &addresses));
+    let part = |(space, mask)| (space, mask, within(space, addresses));
     parts.into_iter().map(part).collect()
 }
 

@@ -78,6 +78,8 @@ pub(super) struct Machine<'a, E> {
     trapped: bool,
     /// By warp: what it could not decide.
     doubts: Vec<Option<Doubt>>,
+    /// Room for the operands of an instruction.
+    pub(super) operands: Vec<Value>,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -137,6 +139,7 @@ pub fn run(
         trapped: false,
         doubts: vec![None; count],
         rounds: Rounds::new(),
+        operands: Vec::new(),
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),

@@ -108,11 +108,15 @@ impl<E: Events> Machine<'_, E> {
             }
             return;
         };
-        let sources: SmallVec<[Value; 4]> =
-            instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect();
-        let results = ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
-        for (dest, value) in instr.dests.iter().zip(results) {
+        let mut sources = std::mem::take(&mut self.operands);
+        sources.extend(instr.sources.iter().map(|source| self.operand(warp, pc, source)));
+        let mut results =
+            ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
+        sources.clear();
+        self.operands = sources;
+        for (dest, value) in instr.dests.iter().zip(&mut results) {
             if let Some(dest) = dest {
+                let value = std::mem::replace(value, Value::uniform(0));
                 self.warps[warp].write(*dest, value, enabled);
             }
         }
