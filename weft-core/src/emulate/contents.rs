@@ -8,6 +8,9 @@ use super::term::{Lane, TermId, Terms};
 use super::value::{Value, lanes, signed, truncate};
 use crate::ptx::{Space, Type};
 
+/// Bytes from the first to the last lane of which the contents before the launch are taken as one row.
+const MAX_ROW: u64 = 1 << 12;
+
 impl<E: Events> Machine<'_, E> {
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
@@ -24,17 +27,20 @@ impl<E: Events> Machine<'_, E> {
         for (at, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
             let offset = at as u64 * u64::from(ty.bytes());
-            let read = |machine: &mut Self, lane: usize| {
+            let is_seen = kind(decoded).is_strong || space == Space::Local;
+            let mut see = |lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                let own = machine.seen(piece, lane, address, size);
-                extended(machine.terms, ty, own)
+                let own = self.seen(piece, lane, address, size);
+                extended(self.terms, ty, own)
             };
-            let value = if addresses.as_uniform().is_some() && space != Space::Local {
-                let own = read(self, 0);
+            let value = if !is_seen {
+                self.load_row(piece, offset, size)
+            } else if addresses.as_uniform().is_some() && space != Space::Local {
+                let own = see(0);
                 Value::uniform(own.bits).on_one(own.term)
             } else {
                 Value::from_lanes(|lane| match mask >> lane & 1 {
-                    1 => read(self, lane),
+                    1 => see(lane),
                     _ => Lane::known(0),
                 })
             };
@@ -42,10 +48,44 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// What a load sees: what memory holds, unless it is strong and that is up to the schedule.
+    /// What lanes read whom nobody interferes with, so many bytes behind their addresses.
+    fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
+        let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
+        let Self { shared, global, inputs, terms, .. } = self;
+        let memory = match space {
+            Space::Shared => shared,
+            Space::Global => global,
+            Space::Param => &inputs.params,
+            Space::Const => &inputs.constants,
+            _ => return Value::open(terms.fresh(Origin::Unsupported(pc))),
+        };
+        let ty = decoded.ty();
+        if space == Space::Global && ty.is_float() && terms.tells_floats {
+            let addresses = addresses.plus(offset, 64);
+            let (least, most) = addresses.ends(mask);
+            let end = most.saturating_add(u64::from(size));
+            let is_row = end - least < MAX_ROW && memory.is_initial(least, end);
+            if let Some(row) = is_row.then(|| terms.loaded_row(&addresses, size * 8)).flatten() {
+                return Value::row(row);
+            }
+        }
+        let mut reader = memory.reader();
+        let mut read = |lane: usize| {
+            let address = addresses.lane(lane).wrapping_add(offset);
+            let own = reader.load(address, size, Origin::Unwritten(pc), terms);
+            extended(terms, ty, own)
+        };
+        if addresses.as_uniform().is_some() {
+            let own = read(0);
+            return Value::uniform(own.bits).on_one(own.term);
+        }
+        Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
+    }
+
+    /// What a strong load sees: what memory holds, unless that is up to the schedule.
     fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let is_global = piece.space == Space::Global;
-        if !kind(piece.decoded).is_strong || !is_global && piece.space != Space::Shared {
+        if !is_global && piece.space != Space::Shared {
             return self.read(piece, lane, address, size);
         }
         let (cta, ran) = (self.cta.index, self.spent);

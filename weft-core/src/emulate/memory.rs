@@ -180,6 +180,10 @@ impl Memory {
         self.pages.len()
     }
 
+    fn page(&self, address: u64) -> Option<&Page> {
+        self.pages.get(&(address / PAGE)).map(AsRef::as_ref)
+    }
+
     /// The segment that holds an address.
     pub(super) fn segment(&self, address: u64) -> Option<&Segment> {
         let at = self.segments.partition_point(|segment| segment.start <= address);
@@ -193,6 +197,24 @@ impl Memory {
         self.forgotten = Some(origin);
     }
 
+    /// For reads that follow each other.
+    pub(super) const fn reader(&self) -> Reader<'_> {
+        Reader { memory: self, page: None }
+    }
+
+    /// Whether these bytes are of a buffer whose contents are open, as they were before the launch.
+    pub(super) fn is_initial(&self, from: u64, to: u64) -> bool {
+        let is_open = |own: &Segment| {
+            let is_given = own.zeros_follow || !own.contents.is_empty();
+            let is_buffer = matches!(own.origin, Origin::Contents(_));
+            is_buffer && !is_given && to - own.start <= own.size
+        };
+        let is_page_as_before = |number| !self.pages.contains_key(&number);
+        self.forgotten.is_none()
+            && self.segment(from).is_some_and(is_open)
+            && (from / PAGE..to.div_ceil(PAGE)).all(is_page_as_before)
+    }
+
     /// Reads `size` bytes, at most 8. `unwritten` is the origin of contents that nobody gives.
     pub(super) fn load(
         &self,
@@ -201,10 +223,18 @@ impl Memory {
         unwritten: Origin,
         terms: &mut Terms,
     ) -> Lane {
-        let page = self.pages.get(&(address / PAGE));
-        if let Some(value) = page.and_then(|page| page.read(within(address), size)) {
-            return value;
-        }
+        self.reader().load(address, size, unwritten, terms)
+    }
+
+    /// The same of bytes that are no value that was stored whole, nor all known.
+    fn load_parts(
+        &self,
+        page: Option<&Page>,
+        address: u64,
+        size: u32,
+        unwritten: Origin,
+        terms: &mut Terms,
+    ) -> Lane {
         let segment = self.segment(address).filter(|_| self.forgotten.is_none());
         let unwritten = self.forgotten.unwrap_or(unwritten);
         let mut bits = 0;
@@ -212,9 +242,8 @@ impl Memory {
         for at in 0..size {
             let here = address.wrapping_add(u64::from(at));
             let given = segment.and_then(|segment| segment.byte(here));
-            let is_here = here / PAGE == address / PAGE;
-            let page = if is_here { page } else { self.pages.get(&(here / PAGE)) };
-            let written = page.map_or(Byte::Initial, |page| page.byte(within(here)));
+            let here_page = if here / PAGE == address / PAGE { page } else { self.page(here) };
+            let written = here_page.map_or(Byte::Initial, |page| page.byte(within(here)));
             let byte = match (written, given) {
                 (Byte::Known(byte), _) | (Byte::Initial, Some(byte)) => byte,
                 (Byte::Initial, None) => {
@@ -284,6 +313,33 @@ impl Memory {
         {
             page.put(within(address), size, value);
         }
+    }
+}
+
+/// Reads of a memory: lanes often read one page.
+pub(super) struct Reader<'a> {
+    memory: &'a Memory,
+    /// The page that was read last, by number.
+    page: Option<(u64, Option<&'a Page>)>,
+}
+
+impl Reader<'_> {
+    /// As [`Memory::load`].
+    pub(super) fn load(
+        &mut self,
+        address: u64,
+        size: u32,
+        unwritten: Origin,
+        terms: &mut Terms,
+    ) -> Lane {
+        let number = address / PAGE;
+        let page = match self.page {
+            Some((own, page)) if own == number => page,
+            _ => self.memory.page(address),
+        };
+        self.page = Some((number, page));
+        let whole = page.and_then(|page| page.read(within(address), size));
+        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, unwritten, terms))
     }
 }
 

@@ -20,6 +20,8 @@ type Row = (u32, [u32; Numbers::OPERANDS]);
 enum Operand {
     /// In all lanes.
     One(Lane),
+    /// Known: the first lane and the step to the next.
+    Line(u64, u64),
     Each(Box<[Lane; WARP]>),
 }
 
@@ -59,6 +61,9 @@ impl Numbers {
     /// Operands that an operation may have.
     const OPERANDS: usize = 3;
 
+    /// The operation that gives what global memory held before the launch at its operand.
+    pub(super) const LOADED: u64 = u64::MAX - 3;
+
     /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
     pub(super) fn row(&mut self, opcode: u64, bits: u32, operands: &[Value]) -> Option<RowId> {
         let (operation, _) = self.operations.insert_full((opcode, bits));
@@ -88,8 +93,22 @@ impl Numbers {
         codes.iter().find_map(|code| self.operand(*code, lane)?.term)
     }
 
-    /// Whether two results are provably equal. `is_itself`: whether a term that is no number always equals itself.
-    pub(super) fn are_equal(&self, a: u32, b: u32, is_itself: impl Fn(TermId) -> bool) -> bool {
+    /// The address and the bits of contents of global memory before the launch.
+    pub(super) fn loaded(&self, number: u32) -> Option<(u64, u32)> {
+        let (row, lane) = place(number);
+        let (operation, [address, ..]) = self.rows.get_index(row)?;
+        let (opcode, bits) = self.operations.get_index(*operation as usize)?;
+        let address = self.operand(*address, lane).filter(|_| *opcode == Self::LOADED)?;
+        Some((address.bits, *bits))
+    }
+
+    /// Whether two results are provably equal. `are_one`: whether terms are of which one is no number.
+    pub(super) fn are_equal(
+        &self,
+        a: u32,
+        b: u32,
+        are_one: impl Fn(TermId, TermId) -> bool,
+    ) -> bool {
         let Ok(mut equal) = self.equal.lock() else { return a == b };
         let (mut rest, mut found) = (vec![(a, b)], HashSet::<_, RandomState>::default());
         while let Some((a, b)) = rest.pop() {
@@ -103,12 +122,16 @@ impl Numbers {
                 return false;
             }
             for (left, right) in left.zip(right) {
-                let numbers = [left, right].map(|own| own.and_then(|own| own.term?.as_number()));
-                match (left, right, numbers) {
-                    (Some(left), Some(right), [Some(a), Some(b)]) if left.bits == right.bits => {
-                        rest.push((a, b));
+                match (left, right) {
+                    (Some(left), Some(right)) if left.bits != right.bits => return false,
+                    (Some(Lane { term: Some(a), .. }), Some(Lane { term: Some(b), .. })) => {
+                        match (a.as_number(), b.as_number()) {
+                            (Some(a), Some(b)) => rest.push((a, b)),
+                            _ if are_one(a, b) => {}
+                            _ => return false,
+                        }
                     }
-                    _ if left == right && left.and_then(|own| own.term).is_none_or(&is_itself) => {}
+                    _ if left == right => {}
                     _ => return false,
                 }
             }
@@ -131,9 +154,10 @@ impl Numbers {
         if let Some(RowId(row)) = value.as_row() {
             return Some(row);
         }
-        let operand = match value.as_one() {
-            Some(lane) => Operand::One(lane),
-            None => Operand::Each(Box::new(std::array::from_fn(|lane| value.whole(lane)))),
+        let operand = match (value.as_one(), value.as_affine()) {
+            (Some(lane), _) => Operand::One(lane),
+            (_, Some((first, step))) => Operand::Line(first, step),
+            _ => Operand::Each(Box::new(std::array::from_fn(|lane| value.whole(lane)))),
         };
         let at = if self.operands.len() < MAX_OPERANDS {
             self.operands.insert_full(operand).0
@@ -151,6 +175,9 @@ impl Numbers {
         };
         Some(match self.operands.get_index(other as usize)? {
             Operand::One(own) => *own,
+            Operand::Line(first, step) => {
+                Lane::known(first.wrapping_add(step.wrapping_mul(lane as u64)))
+            }
             Operand::Each(each) => each[lane],
         })
     }

@@ -15,6 +15,7 @@ use indexmap::IndexMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
+use super::inputs::argument_of;
 use super::machine::MAX_INSTRUCTIONS;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
@@ -214,6 +215,9 @@ impl Terms {
     pub fn origin(&self, id: TermId) -> Option<Origin> {
         let mut id = id;
         while let Some(number) = id.as_number() {
+            if let Some((address, _)) = self.numbers.loaded(number) {
+                return argument_of(address).map(Origin::Contents);
+            }
             id = self.numbers.open_operand(number)?;
         }
         self.get(id).map(|term| term.origin)
@@ -390,12 +394,31 @@ impl Terms {
         self.numbers.row(opcode, bits, operands)
     }
 
+    /// Floating-point contents of buffers before the launch, told apart likewise, by their addresses.
+    pub(super) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<RowId> {
+        self.numbers.row(Numbers::LOADED, bits, std::slice::from_ref(addresses))
+    }
+
+    /// The address and the bits of contents of memory before the launch.
+    fn loaded(&self, id: TermId) -> Option<(u64, u32)> {
+        match (id.as_number(), self.all.get_index(id.place())) {
+            (Some(number), _) => self.numbers.loaded(number),
+            (_, Some((Key::Initial(Origin::Contents(_), address, bytes), _))) => {
+                Some((*address, bytes * 8))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether values with these terms and one number are provably equal.
     pub fn are_same(&self, a: TermId, b: TermId) -> bool {
-        let is_itself = |term: TermId| self.is_stable(term) && !self.may_wrap(term);
+        let are_one = |a: TermId, b: TermId| {
+            let is_itself = a == b && self.is_stable(a) && !self.may_wrap(a);
+            is_itself || self.loaded(a).is_some_and(|own| Some(own) == self.loaded(b))
+        };
         match (a.as_number(), b.as_number()) {
-            (Some(a), Some(b)) => self.numbers.are_equal(a, b, is_itself),
-            _ => a == b && is_itself(a),
+            (Some(a), Some(b)) => self.numbers.are_equal(a, b, are_one),
+            _ => are_one(a, b),
         }
     }
 
