@@ -109,7 +109,8 @@ impl<E: Events> Machine<'_, E> {
             return;
         };
         let mut sources = std::mem::take(&mut self.operands);
-        sources.extend(instr.sources.iter().map(|source| self.operand(warp, pc, source)));
+        let operand = |source| self.operand(warp, pc, source).among(enabled);
+        sources.extend(instr.sources.iter().map(operand));
         let mut results =
             ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
         sources.clear();

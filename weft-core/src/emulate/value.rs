@@ -178,6 +178,11 @@ impl Value {
         Self::of(self.shape.clone())
     }
 
+    /// The same in these lanes: known if all of them are.
+    pub(super) fn among(self, lanes: LaneMask) -> Self {
+        if self.open & lanes == 0 { Self::of(self.shape) } else { self }
+    }
+
     /// Whether all lanes are open on one term.
     pub(super) const fn has_one_term(&self) -> bool {
         matches!(self.bases, Bases::One(_)) && self.open == LaneMask::MAX

@@ -10,6 +10,7 @@ mod ieee;
 mod integer;
 mod linear;
 mod moves;
+mod plain;
 
 pub(super) use moves::space_of;
 
@@ -47,6 +48,7 @@ pub(super) fn compute(
         return smallvec![Value::row(row)];
     }
     let short = affine::eval(decoded, sources)
+        .or_else(|| plain::eval(decoded, sources))
         .or_else(|| moves::selected(decoded, sources, mask))
         .or_else(|| linear::eval(terms, decoded, sources, mask));
     if let Some(value) = short {
@@ -128,6 +130,16 @@ fn lane_by_lane(
             None => failed |= 1 << lane,
         }
     }
+    if open | failed == 0 {
+        let value = |each: [u64; WARP]| {
+            if decoded.row.opcode != Opcode::Setp {
+                return Value::each(each);
+            }
+            let bit = |lane: usize| u32::from(each[lane] != 0) << lane;
+            Value::bits((0..WARP).map(bit).fold(0, |mask, own| mask | own))
+        };
+        return [first, second].into_iter().take(dests.max(1)).map(value).collect();
+    }
     // A second result that no register takes needs no term of its own.
     let mut bases = [open_lanes(terms, decoded, sources, open, 0), [None; WARP]];
     bases[1] = if dests > 1 { open_lanes(terms, decoded, sources, open, 1) } else { bases[0] };
@@ -136,13 +148,6 @@ fn lane_by_lane(
         for bases in &mut bases {
             lanes(failed).for_each(|lane| bases[lane] = Some(term));
         }
-    }
-    let is_predicate = open | failed == 0 && matches!(decoded.row.opcode, Opcode::Setp);
-    if is_predicate {
-        let bits = |each: &[u64; WARP]| {
-            (0..WARP).fold(0, |mask, lane| mask | u32::from(each[lane] != 0) << lane)
-        };
-        return smallvec![Value::bits(bits(&first)), Value::bits(bits(&second))];
     }
     smallvec![Value::each(first).on(bases[0]), Value::each(second).on(bases[1])]
 }
