@@ -307,11 +307,9 @@ impl Memory {
             let from = within(first - address);
             let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
             page.write(within(first), bytes, value.term.is_some());
-        }
-        if value.term.is_some()
-            && let Some(page) = self.pages.get_mut(&own)
-        {
-            page.put(within(address), size, value);
+            if number == own && value.term.is_some() {
+                page.put(within(address), size, value);
+            }
         }
     }
 }

@@ -110,37 +110,50 @@ impl Numbers {
         are_one: impl Fn(TermId, TermId) -> bool,
     ) -> bool {
         let Ok(mut equal) = self.equal.lock() else { return a == b };
-        let (mut rest, mut found) = (vec![(a, b)], HashSet::<_, RandomState>::default());
-        while let Some((a, b)) = rest.pop() {
-            let pair = (a.min(b), a.max(b));
-            if a == b || equal.contains(&pair) || !found.insert(pair) {
-                continue;
-            }
-            let operands = self.operands_of(a).zip(self.operands_of(b));
-            let Some(((operation, left), (other, right))) = operands else { return false };
-            if operation != other || found.len() > MAX_COMPARED {
-                return false;
-            }
-            for (left, right) in left.zip(right) {
-                match (left, right) {
-                    (Some(left), Some(right)) if left.bits != right.bits => return false,
-                    (Some(Lane { term: Some(a), .. }), Some(Lane { term: Some(b), .. })) => {
-                        match (a.as_number(), b.as_number()) {
-                            (Some(a), Some(b)) => rest.push((a, b)),
-                            _ if are_one(a, b) => {}
-                            _ => return false,
-                        }
-                    }
-                    _ if left == right => {}
-                    _ => return false,
-                }
-            }
-        }
-        if equal.len() + found.len() > MAX_EQUAL {
+        if equal.len() > MAX_EQUAL {
             equal.clear();
         }
-        equal.extend(found);
+        // Pairs are taken to be equal until they are found to differ.
+        let (mut rest, mut taken) = (vec![(a, b)], Vec::new());
+        while let Some((a, b)) = rest.pop() {
+            let pair = (a.min(b), a.max(b));
+            if a == b || !equal.insert(pair) {
+                continue;
+            }
+            taken.push(pair);
+            if taken.len() > MAX_COMPARED || !self.depend(a, b, &mut rest, &are_one) {
+                for pair in &taken {
+                    equal.remove(pair);
+                }
+                return false;
+            }
+        }
         true
+    }
+
+    /// Whether two results are of one operation, and their operands are equal but for those pairs that are now among the
+    /// rest.
+    fn depend(
+        &self,
+        a: u32,
+        b: u32,
+        rest: &mut Vec<(u32, u32)>,
+        are_one: impl Fn(TermId, TermId) -> bool,
+    ) -> bool {
+        let operands = self.operands_of(a).zip(self.operands_of(b));
+        let Some(((operation, left), (other, right))) = operands else { return false };
+        operation == other
+            && left.zip(right).all(|(left, right)| match (left, right) {
+                (Some(Lane { bits, term: Some(a) }), Some(Lane { bits: other, term: Some(b) })) => {
+                    match (a.as_number(), b.as_number()) {
+                        (Some(a), Some(b)) => rest.push((a, b)),
+                        _ if are_one(a, b) => {}
+                        _ => return false,
+                    }
+                    bits == other
+                }
+                _ => left == right,
+            })
     }
 
     /// Operation and operands of a result.

@@ -126,7 +126,10 @@ impl Page {
     /// Adds a record, and hands over each other that shares bytes with it.
     fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record, &mut Raced)) {
         let Self { records, latest, raced, .. } = self;
-        for old in records.iter().filter(|old| old.row.bytes & new.row.bytes != 0) {
+        let writes = |own: &Record| own.side.kind.writes;
+        let may_race =
+            |old: &&Record| old.row.bytes & new.row.bytes != 0 && (writes(old) || writes(&new));
+        for old in records.iter().filter(may_race) {
             meet(old, &new, raced);
         }
         let alike = latest_of(latest, &new);
