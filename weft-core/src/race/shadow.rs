@@ -186,6 +186,10 @@ impl Page {
         let end = own.end - covered;
         let mut rest = alike[own.start..end].iter_mut();
         if !rest.any(|old| old.is_alike(&new) && old.row.merge(&new.row)) {
+            // Most pages have one: what is touched once takes the room of one.
+            if alike.is_empty() {
+                alike.reserve_exact(1);
+            }
             alike.insert(end, new);
         }
         if self.writes.len() + self.reads.len() >= MANY.max(2 * self.left) {
