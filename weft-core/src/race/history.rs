@@ -41,11 +41,13 @@ struct Page {
     records: Vec<Record>,
     /// By instruction and warp: when it came last, and the records of that moment. No later access is alike to others.
     latest: Latest,
-    raced: Raced,
 }
 
-/// By instructions and warps of two accesses all of whose lanes raced: their rows the last time.
-type Raced = HashMap<[(Pc, u8); 2], [Row; 2], RandomState>;
+/// By page, and instructions and warps of two accesses all of whose lanes raced there: their rows the last time.
+type Raced = HashMap<(Space, u64, [(Pc, u8); 2]), [Row; 2], RandomState>;
+
+/// Races that are remembered.
+const MAX_RACED: usize = 1 << 15;
 
 type Latest = HashMap<(Pc, u8), (Moment, Vec<usize>), RandomState>;
 
@@ -54,6 +56,7 @@ type Latest = HashMap<(Pc, u8), (Moment, Vec<usize>), RandomState>;
 pub struct History {
     shared: Pages<Page>,
     global: Pages<Page>,
+    raced: Raced,
 }
 
 /// Records of a page before those that nothing can race with any more are dropped.
@@ -74,7 +77,8 @@ impl History {
             }
             pages
         };
-        Self { shared: pages(&watched.shared), global: pages(&watched.global) }
+        let (shared, global) = (pages(&watched.shared), pages(&watched.global));
+        Self { shared, global, raced: Raced::default() }
     }
 
     /// A warp accesses: adds each pair that this access races with.
@@ -87,7 +91,8 @@ impl History {
         pairs: &mut Pairs,
     ) {
         let space = access.space;
-        let pages = if space == Space::Shared { &mut self.shared } else { &mut self.global };
+        let Self { shared, global, raced } = self;
+        let pages = if space == Space::Shared { shared } else { global };
         if pages.is_empty() || !pairs.compare(0) {
             return;
         }
@@ -110,7 +115,7 @@ impl History {
                 return;
             }
             let meeting = Meeting { space, page: number, order, terms };
-            page.add(new, |old, new, raced| meeting.race(old, new, raced, pairs));
+            page.add(new, |old, new| meeting.race(old, new, raced, pairs));
             page.prune(order);
         });
     }
@@ -124,13 +129,13 @@ impl Page {
     }
 
     /// Adds a record, and hands over each other that shares bytes with it.
-    fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record, &mut Raced)) {
-        let Self { records, latest, raced, .. } = self;
+    fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record)) {
+        let Self { records, latest, .. } = self;
         let writes = |own: &Record| own.side.kind.writes;
         let may_race =
             |old: &&Record| old.row.bytes & new.row.bytes != 0 && (writes(old) || writes(&new));
         for old in records.iter().filter(may_race) {
-            meet(old, &new, raced);
+            meet(old, &new);
         }
         let alike = latest_of(latest, &new);
         if !alike.iter().any(|at| records[*at].take_in(&new)) {
@@ -232,12 +237,16 @@ impl Meeting<'_> {
         // Then all lanes race, and where they did so before, nothing is new.
         if order.is_one(before, after) {
             let sides = [old, new].map(|own| (own.side.pc, own.side.warp));
-            let is_known = raced.get(&sides).is_some_and(|[a, b]| *a == old.row && *b == new.row);
+            let key = (space, self.page, sides);
+            let is_known = raced.get(&key).is_some_and(|[a, b]| *a == old.row && *b == new.row);
             if is_known && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
                 return;
             }
             if !is_known {
-                raced.insert(sides, [old.row.clone(), new.row.clone()]);
+                if raced.len() >= MAX_RACED {
+                    raced.clear();
+                }
+                raced.insert(key, [old.row.clone(), new.row.clone()]);
             }
         }
         let threads = self.unordered(old, new);
