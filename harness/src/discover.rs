@@ -15,7 +15,7 @@ use crate::bounded;
 
 /// Folders nested deeper than this are not searched.
 const DEPTH: usize = 32;
-/// Bytes of a PTX file: reading one takes some 30 times as much memory.
+/// Bytes of a PTX file: reading one takes some 10 times as much memory.
 const MAX_PTX: u64 = 128 * 1024 * 1024;
 /// How much of a file is read to see whether it is PTX.
 const HEAD: u64 = 64 * 1024;
