@@ -448,6 +448,36 @@ mod tests {
     }
 
     #[test]
+    fn adding_a_number_is_adding_it_to_each_lane() {
+        let values = [
+            Value::uniform(7),
+            Value::affine(100, 4),
+            Value::bits(0b1011),
+            Value::each(std::array::from_fn(|lane| (lane as u64 * 77) % 31)),
+            Value::each(std::array::from_fn(|lane| 0xffff_ffe0 + (lane as u64 ^ 5) % 32)),
+            Value::each(std::array::from_fn(|lane| (lane as u64 % 3).wrapping_sub(1))),
+        ];
+        for value in values {
+            for number in [0, 1, 16, 64, 0xffff_fff0, 1 << 32, u64::MAX, u64::MAX - 15] {
+                for bits in [32, 64] {
+                    let sum = value.plus(number, bits);
+                    let expected = |lane| truncate(value.lane(lane).wrapping_add(number), bits);
+                    assert_eq!(sum.to_array(), std::array::from_fn(expected), "{value:?} {number}");
+                    let all = || lanes(LaneMask::MAX).map(|lane| sum.lane(lane));
+                    assert_eq!(Some(sum.ends(LaneMask::MAX)), all().min().zip(all().max()));
+                    for power in [1, 2, 4, 8, 16] {
+                        let are = all().all(|lane| lane % power == 0);
+                        assert!(are || !sum.are_multiples_of(power), "{sum:?} {power}");
+                    }
+                }
+            }
+        }
+        assert!(Value::affine(64, 16).are_multiples_of(16));
+        let pattern = Value::each(std::array::from_fn(|lane| lane as u64 / 4 * 8));
+        assert!(pattern.plus(128, 32).are_multiples_of(8));
+    }
+
+    #[test]
     fn blending_keeps_the_other_lanes() {
         let mut value = Value::affine(100, 4);
         value.blend(Value::uniform(7), 0b10, LaneMask::MAX);
