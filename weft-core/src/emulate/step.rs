@@ -68,7 +68,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         lanes: LaneMask,
     ) -> Step<LaneMask> {
-        if slice::is_observable(self.program, pc) {
+        if self.inputs.options.warp_synchronous && slice::is_observable(self.program, pc) {
             self.in_lock_step(warp);
         }
         let effect = instr.effect();
