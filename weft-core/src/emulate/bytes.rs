@@ -14,6 +14,11 @@ pub(crate) fn span(from: i64, to: i64) -> Bytes {
     if from < to { below(to) & !below(from) } else { 0 }
 }
 
+/// So many bytes, from the first of a page on; all, if there are no more.
+pub(crate) fn first(count: u32) -> Bytes {
+    if count == 0 { 0 } else { Bytes::MAX >> (Bytes::BITS - count.min(Bytes::BITS)) }
+}
+
 /// The places of these bytes in their page, ascending.
 pub(crate) fn places(bytes: Bytes) -> impl Iterator<Item = u64> {
     let mut rest = bytes;

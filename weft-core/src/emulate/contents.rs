@@ -2,7 +2,9 @@
 
 use super::access::{Piece, kind};
 use super::event::Events;
+use super::inputs::Inputs;
 use super::machine::Machine;
+use super::memory::Memory;
 use super::origin::Origin;
 use super::term::{Lane, TermId, Terms};
 use super::value::{Value, lanes, signed, truncate};
@@ -52,12 +54,8 @@ impl<E: Events> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let Self { shared, global, inputs, terms, .. } = self;
-        let memory = match space {
-            Space::Shared => shared,
-            Space::Global => global,
-            Space::Param => &inputs.params,
-            Space::Const => &inputs.constants,
-            _ => return Value::open(terms.fresh(Origin::Unsupported(pc))),
+        let Some(memory) = held(space, shared, global, inputs) else {
+            return Value::open(terms.fresh(Origin::Unsupported(pc)));
         };
         let ty = decoded.ty();
         if space == Space::Global && ty.is_float() && terms.tells_floats {
@@ -101,13 +99,12 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::Unwritten(pc);
-        match space {
-            Space::Shared => self.shared.load(address, size, unwritten, self.terms),
-            Space::Global => self.global.load(address, size, unwritten, self.terms),
-            Space::Local => self.warps[warp].local(lane).load(address, size, unwritten, self.terms),
-            Space::Param => self.inputs.params.load(address, size, unwritten, self.terms),
-            Space::Const => self.inputs.constants.load(address, size, unwritten, self.terms),
-            _ => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
+        if space == Space::Local {
+            return self.warps[warp].local(lane).load(address, size, unwritten, self.terms);
+        }
+        match held(space, &self.shared, &self.global, self.inputs) {
+            Some(memory) => memory.load(address, size, unwritten, self.terms),
+            None => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
         }
     }
 
@@ -171,6 +168,22 @@ impl<E: Events> Machine<'_, E> {
                 self.write(piece, lane, address, size, Lane::open(term));
             }
         }
+    }
+}
+
+/// The memory of a space that threads share.
+fn held<'a>(
+    space: Space,
+    shared: &'a Memory,
+    global: &'a Memory,
+    inputs: &'a Inputs,
+) -> Option<&'a Memory> {
+    match space {
+        Space::Shared => Some(shared),
+        Space::Global => Some(global),
+        Space::Param => Some(&inputs.params),
+        Space::Const => Some(&inputs.constants),
+        _ => None,
     }
 }
 

@@ -22,7 +22,7 @@ pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
 /// Instructions of all ctas, passes and ways of a check together, counted likewise.
 pub const MAX_INSTRUCTIONS: u64 = 1 << 29;
 
-/// Registers of all warps of a cta.
+/// Registers of all warps of a cta that something depends on.
 pub const MAX_REGISTERS: u64 = 1 << 22;
 
 /// What a branch on an open condition counts against that limit.

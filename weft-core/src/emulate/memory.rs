@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::bytes::{Bytes, PAGE, places, span};
+use super::bytes::{self, Bytes, PAGE, places, span};
 use super::origin::Origin;
 use super::term::{Lane, Terms};
 
@@ -116,7 +116,7 @@ impl Page {
     fn write(&mut self, at: usize, bytes: &[u8], is_open: bool) {
         let end = at + bytes.len();
         self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
-        let own = ones(bytes.len()) << at;
+        let own = bytes::first(u32::try_from(bytes.len()).unwrap_or(0)) << at;
         self.written |= own;
         if is_open {
             self.open |= own;
@@ -130,7 +130,7 @@ impl Page {
     /// What these bytes hold, if that is one value that was stored whole, or all of it is known.
     fn read(&self, at: usize, size: u32) -> Option<Lane> {
         let count = size as usize;
-        let own = ones(count) << at;
+        let own = bytes::first(size) << at;
         if at + count > PAGE_BYTES || self.written & own != own {
             return None;
         }
@@ -143,11 +143,6 @@ impl Page {
             _ => self.value(at).filter(|(stored, _)| *stored == size).map(|(_, value)| value),
         }
     }
-}
-
-/// The first bytes of a page; less than all.
-const fn ones(count: usize) -> Bytes {
-    (1 << count) - 1
 }
 
 /// A state space.

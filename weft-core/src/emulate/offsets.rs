@@ -4,7 +4,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use super::rows::{Row, Shape};
+use super::rows::{Pattern, Row};
 use super::value::WARP;
 
 /// Rows with their pages.
@@ -15,8 +15,8 @@ type Rows = Rc<[(u64, Row)]>;
 pub(super) struct Offsets {
     by_lane: [u64; WARP],
     extent: OnceCell<Extent>,
-    /// The rows of accesses, by what they depend on: see [`Shape`].
-    rows: RefCell<Vec<(Shape, Rows)>>,
+    /// The rows of accesses, by what they depend on: see [`Pattern`].
+    rows: RefCell<Vec<(Pattern, Rows)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,16 +75,20 @@ impl Offsets {
     }
 
     /// The rows of an access, by the distance of their pages from that of the first lane.
-    pub(super) fn rows(&self, shape: Shape, find: impl FnOnce() -> Vec<(u64, Row)>) -> Rows {
-        let known =
-            self.rows.borrow().iter().find(|(own, _)| *own == shape).map(|(_, rows)| rows.clone());
+    pub(super) fn rows(&self, pattern: Pattern, find: impl FnOnce() -> Vec<(u64, Row)>) -> Rows {
+        let known = self
+            .rows
+            .borrow()
+            .iter()
+            .find(|(own, _)| *own == pattern)
+            .map(|(_, rows)| rows.clone());
         known.unwrap_or_else(|| {
             let rows: Rows = find().into();
             let mut all = self.rows.borrow_mut();
             if all.len() == MAX_ROWS {
                 all.clear();
             }
-            all.push((shape, rows.clone()));
+            all.push((pattern, rows.clone()));
             rows
         })
     }

@@ -13,11 +13,7 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn meet(&mut self, warp: usize) -> Step<()> {
         while let Some((wait, here)) = self.met(warp) {
             let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
-            match wait.what {
-                WaitFor::Members(_) => self.have_met(warp, wait.pc, Effect::WarpBarrier, here),
-                WaitFor::Exchange(_) => self.have_met(warp, wait.pc, Effect::Exchange, here),
-                WaitFor::Warp { .. } => {}
-            }
+            self.have_met(warp, wait.pc, wait.what, here);
             for side in sides {
                 self.resume(warp, &side)?;
             }
@@ -26,11 +22,11 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// All lanes that were to come to an instruction have.
-    pub(super) fn have_met(&mut self, warp: usize, pc: Pc, effect: Effect, here: LaneMask) {
-        if effect == Effect::WarpBarrier {
-            self.events.converge(warp, here);
-        } else {
-            self.exchange(warp, pc, here);
+    pub(super) fn have_met(&mut self, warp: usize, pc: Pc, what: WaitFor, here: LaneMask) {
+        match what {
+            WaitFor::Members(_) => self.events.converge(warp, here),
+            WaitFor::Exchange(_) => self.exchange(warp, pc, here),
+            WaitFor::Warp { .. } => {}
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::bytes::{Bytes, PAGE, span};
+use super::bytes::{self, Bytes, PAGE, span};
 use super::event::Access;
 use super::value::{LaneMask, WARP, lanes};
 
@@ -15,7 +15,7 @@ pub(crate) enum By {
     All,
     /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
     Stride { first: i64, stride: i64 },
-    /// Each lane `width` bytes, at most 32, from a place of its own on.
+    /// Each lane `width` bytes from a place of its own on.
     Place { first: Arc<[u8; WARP]>, width: u8 },
 }
 
@@ -37,7 +37,9 @@ impl Row {
                 span(from, from + stride) & self.bytes
             }
             By::Place { .. } if self.lanes >> lane & 1 == 0 => 0,
-            By::Place { first, width } => (ones(*width) << first[lane]) & self.bytes,
+            By::Place { first, width } => {
+                (bytes::first(u32::from(*width)) << first[lane]) & self.bytes
+            }
         }
     }
 
@@ -110,10 +112,13 @@ pub(crate) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
     }
 }
 
+/// So few lanes are as quickly told apart anew.
+const FEW: u32 = 4;
+
 /// What the rows of lanes depend on whose addresses follow no rule, but for the page: where the first lane is in its
 /// page, who accesses, how many bytes, and whether they write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct Pattern {
     place: u64,
     lanes: LaneMask,
     width: u32,
@@ -130,9 +135,9 @@ fn irregular(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
         return scattered(access, visit);
     };
     let (page, place) = (first / PAGE, first % PAGE);
-    let shape =
-        Shape { place, lanes: access.lanes, width: access.bytes, writes: access.kind.writes };
-    let rows = offsets.rows(shape, || {
+    let pattern =
+        Pattern { place, lanes: access.lanes, width: access.bytes, writes: access.kind.writes };
+    let rows = offsets.rows(pattern, || {
         let mut rows = Vec::new();
         scattered(access, &mut |number, row| rows.push((number.wrapping_sub(page), row)));
         rows
@@ -141,9 +146,6 @@ fn irregular(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
         visit(page.wrapping_add(*number), row.clone());
     }
 }
-
-/// So few lanes are as quickly told apart anew.
-const FEW: u32 = 4;
 
 /// Whether lanes at these addresses have bytes of their own, and some share a page.
 fn is_row(base: u64, stride: u64, bytes: u64) -> bool {
@@ -161,7 +163,7 @@ fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Ro
 
 /// Lanes whose addresses follow no rule, page by page.
 fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
-    let width = u8::try_from(access.bytes).unwrap_or(0);
+    let width = access.bytes;
     let mut rest = access.lanes;
     while rest != 0 {
         let page = access.addresses.lane(rest.trailing_zeros() as usize) / PAGE;
@@ -174,7 +176,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             }
             rest &= !(1 << lane);
             let place = address % PAGE;
-            let bytes = ones(width) << place;
+            let bytes = bytes::first(access.bytes) << place;
             let is_apart = !access.kind.writes || bytes & row.bytes == 0;
             if is_apart && place + u64::from(width) <= PAGE {
                 row.bytes |= bytes;
@@ -185,7 +187,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             }
         }
         if row.lanes.count_ones() > 1 {
-            row.by = By::Place { first: Arc::new(first), width };
+            row.by = By::Place { first: Arc::new(first), width: u8::try_from(width).unwrap_or(0) };
         }
         if row.lanes != 0 {
             visit(page, row);
@@ -194,11 +196,6 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             one(access.addresses.lane(lane), u64::from(width), 1 << lane, visit);
         }
     }
-}
-
-/// The first bytes of a page; less than all.
-const fn ones(width: u8) -> Bytes {
-    (1 << width) - 1
 }
 
 /// Lanes that access `access.bytes` bytes each, `stride` apart.
@@ -280,9 +277,10 @@ mod tests {
     fn rows_say_who_accesses_what() {
         let mut compared = 0;
         for addresses in addresses() {
-            for bytes in [1, 2, 4, 8, 16] {
+            for bytes in [1, 2, 4, 8, 16, 128] {
                 for mask in [LaneMask::MAX, 1, 1 << 31, 0x0f0f_00f0, 0x0000_fff0, 0xaaaa_aaaa] {
-                    for writes in [false, true] {
+                    for (writes, shift) in [(false, 0), (true, 0), (true, PAGE), (true, 40)] {
+                        let addresses = addresses.plus(shift, 64);
                         let kind = Kind { writes, ..Kind::default() };
                         let access = Access {
                             warp: 0,

@@ -371,16 +371,16 @@ impl<E: Events> Machine<'_, E> {
                     pc,
                 }));
             }
-            if group == mask & self.warps[warp].live {
-                self.have_met(warp, pc, effect, group);
-                continue;
-            }
-            waiting |= group;
             let what = if decoded.row.effect == Effect::WarpBarrier {
                 WaitFor::Members(mask)
             } else {
                 WaitFor::Exchange(mask)
             };
+            if group == mask & self.warps[warp].live {
+                self.have_met(warp, pc, what, group);
+                continue;
+            }
+            waiting |= group;
             self.warps[warp].waits.push(Wait { pc, block, lanes: group, what });
         }
         Ok(waiting)

@@ -35,8 +35,8 @@ struct LaidOut {
     mirror: Value,
 }
 
-/// What decides a layout.
-type Shared = (Option<usize>, Option<TermId>);
+/// What decides a layout: the region, and the term.
+type LayoutKey = (Option<usize>, Option<TermId>);
 
 /// No region that a number leads to is narrower.
 const NEAR: u64 = 1 << 40;
@@ -186,7 +186,7 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         piece: &Piece<'_>,
         whole: Lane,
-        last: &mut Option<(Shared, Option<Layout>)>,
+        last: &mut Option<(LayoutKey, Option<Layout>)>,
     ) -> (Group, Option<Laid>) {
         let is_global = piece.space == Space::Global;
         let region = match self.terms.region(whole) {

@@ -63,6 +63,14 @@ struct Warp {
 }
 
 impl Warp {
+    /// The last meeting that all lanes know of, if none has ended and nothing tells them apart.
+    fn all_met(&self) -> Option<u32> {
+        match self.lanes {
+            Lanes::All(last) if self.ended.is_none() => Some(last),
+            _ => None,
+        }
+    }
+
     /// What the lanes that now arrive know of those that have ended: the meetings that some of them took part in.
     fn pass_on(&self, live: LaneMask) -> Vec<(usize, Moment)> {
         let Some(ended) = &self.ended else { return Vec::new() };
@@ -253,18 +261,14 @@ impl Order {
     /// Whether all that the lanes of `before` did at `then` happens before now for all other lanes of a warp, so that no
     /// lane need be looked at.
     pub fn is_all_before(&self, before: usize, then: Moment, mask: LaneMask, warp: usize) -> bool {
-        let own = &self.warps[warp];
-        let has_met =
-            || own.ended.is_none() && matches!(own.lanes, Lanes::All(last) if last > then.meetings);
+        let has_met = || self.warps[warp].all_met().is_some_and(|last| last > then.meetings);
         self.is_before(before, then, mask, warp) || before == warp && has_met()
     }
 
     /// Whether nothing tells the lanes of `before` from each other for a warp: where [`Self::is_all_before`] does not
     /// hold, it holds for no lane.
     pub fn is_one(&self, before: usize, warp: usize) -> bool {
-        let own = &self.warps[before];
-        own.slots.is_empty()
-            && (before != warp || own.ended.is_none() && matches!(own.lanes, Lanes::All(_)))
+        !self.tells_lanes(before) && (before != warp || self.warps[warp].all_met().is_some())
     }
 
     /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.

@@ -52,11 +52,12 @@ pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
 /// A number added to lanes that follow no rule.
 fn shifted(decoded: &Decoded, sources: &[Value], bits: u32) -> Option<Value> {
     let [a, b] = sources else { return None };
-    let number = |value: &Value| value.as_uniform();
     match decoded.row.opcode {
-        Opcode::Add if a.as_offsets().is_some() => Some(a.plus(number(b)?, bits)),
-        Opcode::Add if b.as_offsets().is_some() => Some(b.plus(number(a)?, bits)),
-        Opcode::Sub if a.as_offsets().is_some() => Some(a.plus(number(b)?.wrapping_neg(), bits)),
+        Opcode::Add if a.as_offsets().is_some() => Some(a.plus(b.as_uniform()?, bits)),
+        Opcode::Add if b.as_offsets().is_some() => Some(b.plus(a.as_uniform()?, bits)),
+        Opcode::Sub if a.as_offsets().is_some() => {
+            Some(a.plus(b.as_uniform()?.wrapping_neg(), bits))
+        }
         _ => None,
     }
 }
