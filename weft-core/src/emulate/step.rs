@@ -338,9 +338,7 @@ impl<E: Events> Machine<'_, E> {
         if decoded.row.effect == Effect::Barrier {
             return self.wait_for_warp(warp, block, pc, instr, &decoded, enabled);
         }
-        let is_sync =
-            decoded.modifiers.has(Modifier::Sync) || decoded.row.effect == Effect::WarpBarrier;
-        if !is_sync {
+        if !instr.waits() {
             if let Some(maybe) = self.maybe.as_ref().filter(|maybe| !maybe.is_whole) {
                 return Err(maybe.undecided());
             }
@@ -349,9 +347,11 @@ impl<E: Events> Machine<'_, E> {
                 self.exchange(warp, pc, enabled);
                 return Ok(0);
             }
-            let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
-            for dest in instr.dests.iter().flatten() {
-                self.warps[warp].write(*dest, open.clone(), enabled);
+            if self.slice.keep[pc.index()] > Keep::Event {
+                let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
+                for dest in instr.dests.iter().flatten() {
+                    self.warps[warp].write(*dest, open.clone(), enabled);
+                }
             }
             return Ok(0);
         }

@@ -2,7 +2,7 @@
 //!
 //! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and laid out in it, so the least block is the least
 //! number; the last block is the only one that ends the thread, and it is empty; an instruction that waits for other
-//! threads (a barrier or an exchange) is a block of its own; every register index is below `registers`.
+//! threads (a barrier, or an exchange with `.sync`) is a block of its own; every register index is below `registers`.
 //!
 //! A function that is linked in once for several calls has its instructions once, and blocks of its own for each path of
 //! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions
@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ptx::isa::{Decoded, Effect};
+use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
 
 /// A register of the linked program.
@@ -170,9 +170,16 @@ impl Instr {
         base.into_iter().chain(self.guard.map(|guard| guard.register))
     }
 
-    /// Whether it waits for other threads.
+    /// Whether it waits for other threads. Exchanges before PTX 6.0, without `.sync`, take the lanes that are there.
     pub const fn waits(&self) -> bool {
-        matches!(self.effect(), Effect::Barrier | Effect::WarpBarrier | Effect::Exchange)
+        match &self.operation {
+            Operation::Known(decoded) => match decoded.row.effect {
+                Effect::Barrier | Effect::WarpBarrier => true,
+                Effect::Exchange => decoded.modifiers.has(Modifier::Sync),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 }
 
