@@ -34,7 +34,7 @@ impl<E: Events> Machine<'_, E> {
         to: BlockId,
         mask: LaneMask,
     ) {
-        if !self.is_examined() || !self.program.blocks[to.index()].loops.contains(&to) {
+        if !self.is_examined() || !self.program.is_header(to) {
             return;
         }
         let is_inside = self.program.blocks[from.index()].loops.contains(&to);
@@ -120,6 +120,6 @@ impl<E: Events> Machine<'_, E> {
     }
 }
 
-const fn diverged(divergence: Divergence, sides: Vec<Side>) -> Stop {
-    Stop(End::Diverged { divergence, sides })
+fn diverged(divergence: Divergence, sides: Vec<Side>) -> Stop {
+    End::Diverged { divergence, sides }.into()
 }

@@ -93,8 +93,14 @@ pub(super) struct Machine<'a, E> {
     pub(super) run: Run,
 }
 
-/// The machine stops.
-pub(super) struct Stop(pub(super) End);
+/// The machine stops. Boxed, for every step may return one.
+pub(super) struct Stop(Box<End>);
+
+impl From<End> for Stop {
+    fn from(end: End) -> Self {
+        Self(Box::new(end))
+    }
+}
 
 pub(super) type Step<T> = Result<T, Stop>;
 
@@ -113,7 +119,7 @@ pub fn run(
     if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
         let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
-        return Run { end, warp_instructions: 0, thread_commands: 0, generations: 0 };
+        return Run { end: *end, warp_instructions: 0, thread_commands: 0, generations: 0 };
     }
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
@@ -147,7 +153,7 @@ pub fn run(
         run: Run { end: End::Finished, warp_instructions: 0, thread_commands: 0, generations: 0 },
     };
     if let Err(Stop(end)) = machine.take_turns() {
-        machine.run.end = end;
+        machine.run.end = *end;
     }
     let Machine { run, terms, spent, .. } = machine;
     terms.spent = (terms.spent + spent).min(MAX_INSTRUCTIONS);
@@ -157,20 +163,19 @@ pub fn run(
 impl<E: Events> Machine<'_, E> {
     fn take_turns(&mut self) -> Step<()> {
         while let Some(warp) = self.turns.next(self.ready()) {
-            match self.turn(warp) {
-                Err(Stop(End::Undecided(doubt))) if doubt.kind != DoubtKind::Fuel => {
-                    self.leave(warp, doubt);
-                }
-                other => other?,
+            let Err(stop) = self.turn(warp) else { continue };
+            match *stop.0 {
+                End::Undecided(doubt) if doubt.kind != DoubtKind::Fuel => self.leave(warp, doubt),
+                _ => return Err(stop),
             }
         }
         if let Some(doubt) = self.doubts.iter().flatten().next() {
-            return Err(Stop(End::Undecided(*doubt)));
+            return Err(End::Undecided(*doubt).into());
         }
         if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
             return Ok(());
         }
-        Err(Stop(self.deadlock()))
+        Err(self.deadlock().into())
     }
 
     /// A warp cannot go on without guessing. The others can, as if it was slow: so it is up to no schedule what is seen of
@@ -227,7 +232,7 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         self.count_iteration(warp, from, to, lanes);
-        let is_header = self.program.blocks[to.index()].loops.contains(&to);
+        let is_header = self.program.is_header(to);
         if is_header && lanes != 0 && self.maybe.is_none() {
             self.come_round(warp, from, to, lanes);
         }
@@ -287,11 +292,11 @@ impl<E: Events> Machine<'_, E> {
 }
 
 pub(super) fn doubt(kind: DoubtKind, place: PlaceId, origin: Option<Origin>) -> Stop {
-    Stop(End::Undecided(Doubt { kind, place, origin, split: None }))
+    End::Undecided(Doubt { kind, place, origin, split: None }).into()
 }
 
 /// A branch or guard must be decided, and may be by a split.
 pub(super) fn undecided(place: PlaceId, split: PlaceId, origin: Origin) -> Stop {
     let (kind, origin, split) = (DoubtKind::Branch, Some(origin), Some(split));
-    Stop(End::Undecided(Doubt { kind, place, origin, split }))
+    End::Undecided(Doubt { kind, place, origin, split }).into()
 }

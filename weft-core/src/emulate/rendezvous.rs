@@ -1,7 +1,7 @@
 //! Where lanes and warps meet: warp-level synchronization, and arrival at cta barriers as a warp.
 
 use super::event::{Arrival, End, Events};
-use super::machine::{Machine, Step, Stop};
+use super::machine::{Machine, Step};
 use super::value::{LaneMask, Value};
 use super::warp::{Held, Wait, WaitFor, Warp};
 use super::{Origin, TermId, Use};
@@ -93,7 +93,7 @@ impl<E: Events> Machine<'_, E> {
         let pc = first.pc;
         let arrived = self.barriers.arrive(warp, pc, name, count, how, live);
         let is_complete =
-            arrived.map_err(|misuse| Stop(End::Misuse { misuse, warp, lanes: first.lanes, pc }))?;
+            arrived.map_err(|misuse| End::Misuse { misuse, warp, lanes: first.lanes, pc })?;
         let barrier = u8::try_from(name).unwrap_or(u8::MAX);
         self.events.arrive(Arrival { warp, barrier, waits: how != Use::Arrive, pc });
         if how == Use::Reduce {

@@ -327,7 +327,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         enabled: LaneMask,
     ) -> Step<LaneMask> {
-        let Some(decoded) = instr.decoded().copied() else { return Ok(0) };
+        let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
         if let Some(maybe) = &self.maybe
             && (!maybe.is_together || effect == Effect::Barrier)
@@ -336,7 +336,7 @@ impl<E: Events> Machine<'_, E> {
         }
         self.count_commands(enabled);
         if decoded.row.effect == Effect::Barrier {
-            return self.wait_for_warp(warp, block, pc, instr, &decoded, enabled);
+            return self.wait_for_warp(warp, block, pc, instr, decoded, enabled);
         }
         if !instr.waits() {
             if let Some(maybe) = self.maybe.as_ref().filter(|maybe| !maybe.is_whole) {
@@ -356,20 +356,16 @@ impl<E: Events> Machine<'_, E> {
             return Ok(0);
         }
         let at = instr.sources.len().saturating_sub(1);
-        let members = self.known(warp, pc, instr, at, enabled)?;
         let mut waiting = 0;
-        for (mask, group) in groups(&members, enabled) {
+        for (mask, group) in self.known(warp, pc, instr, at, enabled)? {
             let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
             if self.maybe.is_some() {
                 self.meet_at_once(warp, pc, effect, mask, group)?;
                 continue;
             }
             if group & !mask != 0 {
-                return Err(super::machine::Stop(super::End::Mask {
-                    warp,
-                    lanes: group & !mask,
-                    pc,
-                }));
+                let lanes = group & !mask;
+                return Err(super::End::Mask { warp, lanes, pc }.into());
             }
             let what = if decoded.row.effect == Effect::WarpBarrier {
                 WaitFor::Members(mask)
@@ -399,12 +395,9 @@ impl<E: Events> Machine<'_, E> {
         // A reduction's predicate stands last; a count may stand between it and the name.
         let operands = instr.sources.len()
             - usize::from(how == super::Use::Reduce && !instr.sources.is_empty());
-        let names = self.known(warp, pc, instr, 0, enabled)?;
-        let counts =
-            if operands > 1 { Some(self.known(warp, pc, instr, 1, enabled)?) } else { None };
-        for (name, group) in groups(&names, enabled) {
-            let split: Groups<Option<u64>> = if let Some(counts) = &counts {
-                let all = groups(counts, group).into_iter();
+        for (name, group) in self.known(warp, pc, instr, 0, enabled)? {
+            let split: Groups<Option<u64>> = if operands > 1 {
+                let all = self.known(warp, pc, instr, 1, group)?.into_iter();
                 all.map(|(count, group)| (Some(count), group)).collect()
             } else {
                 smallvec![(None, group)]
@@ -418,7 +411,7 @@ impl<E: Events> Machine<'_, E> {
         Ok(enabled)
     }
 
-    /// An operand that must be known in all lanes.
+    /// The lanes by what they hold in an operand that must be known.
     fn known(
         &mut self,
         warp: usize,
@@ -426,11 +419,15 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         at: usize,
         lanes: LaneMask,
-    ) -> Step<Value> {
-        let Some(operand) = instr.sources.get(at) else { return Ok(Value::uniform(0)) };
+    ) -> Step<Groups<u64>> {
+        let operand = match instr.sources.get(at) {
+            None => return Ok(smallvec![(0, lanes)]),
+            Some(Operand::Constant(bits)) => return Ok(smallvec![(*bits, lanes)]),
+            Some(operand) => operand,
+        };
         let value = self.operand(warp, pc, operand);
         if value.open_lanes() & lanes == 0 {
-            return Ok(value);
+            return Ok(groups(&value, lanes));
         }
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
         self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);

@@ -309,6 +309,9 @@ impl Value {
             *self = new;
             return;
         }
+        if mask & live == 0 {
+            return;
+        }
         if let (
             Shape::Bits(_) | Shape::Uniform(0 | 1),
             Shape::Bits(_) | Shape::Uniform(0 | 1),

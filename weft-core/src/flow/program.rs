@@ -373,6 +373,11 @@ impl Program {
         (block.first.0..block.end.0).map(|pc| (Pc(pc), &self.code[pc as usize]))
     }
 
+    /// Whether a block is the header of a loop, which is then the innermost that holds it.
+    pub fn is_header(&self, block: BlockId) -> bool {
+        self.blocks[block.index()].loops.last() == Some(&block)
+    }
+
     /// The blocks of a loop, ascending.
     pub fn blocks_in(&self, header: BlockId) -> impl Iterator<Item = BlockId> {
         let span = self.spans.get(&header).map(|(first, last)| first.0..last.0 + 1);

@@ -6,9 +6,30 @@ use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 
 use super::ieee::{self, Format, with_format};
-use crate::emulate::value::{signed, truncate};
+use crate::emulate::value::{Value, WARP, signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
+
+const OPERATORS: [Modifier; 18] = [
+    Modifier::Eq,
+    Modifier::Ne,
+    Modifier::Lt,
+    Modifier::Le,
+    Modifier::Gt,
+    Modifier::Ge,
+    Modifier::Lo,
+    Modifier::Ls,
+    Modifier::Hi,
+    Modifier::Hs,
+    Modifier::Equ,
+    Modifier::Neu,
+    Modifier::Ltu,
+    Modifier::Leu,
+    Modifier::Gtu,
+    Modifier::Geu,
+    Modifier::Num,
+    Modifier::IsNan,
+];
 
 /// The result and, for `setp p|q`, the second predicate. `None`: not modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
@@ -95,27 +116,34 @@ fn order<F: Format>(decoded: &Decoded, x: u64, y: u64) -> Option<Ordering> {
     operand::<F>(decoded, x).partial_cmp(&operand(decoded, y))
 }
 
+/// The comparison of known integers and its complement, all lanes at once; `None`: lane by lane.
+pub(super) fn in_row(decoded: &Decoded, sources: &[Value]) -> Option<[Value; 2]> {
+    let [a, b] = sources else { return None };
+    let ty = decoded.ty();
+    let is_integer = !ty.is_float() && ty != Type::Other && ieee::part(ty).is_none();
+    if decoded.row.opcode != Opcode::Setp || !is_integer || a.open_lanes() | b.open_lanes() != 0 {
+        return None;
+    }
+    // Signed numbers are in order as unsigned ones once their sign is turned.
+    let sign = u64::from(ty.is_signed()) << (ty.bits() - 1);
+    let in_order = |value: &Value| value.to_array().map(|own| truncate(own, ty.bits()) ^ sign);
+    let (a, b) = (in_order(a), in_order(b));
+    let lanes = |holds: fn(u64, u64) -> bool| {
+        (0..WARP).fold(0, |all, lane| all | u32::from(holds(a[lane], b[lane])) << lane)
+    };
+    let holds = match decoded.modifiers.first_of(&OPERATORS)? {
+        Modifier::Eq => lanes(|a, b| a == b),
+        Modifier::Ne => lanes(|a, b| a != b),
+        Modifier::Lt | Modifier::Lo => lanes(|a, b| a < b),
+        Modifier::Le | Modifier::Ls => lanes(|a, b| a <= b),
+        Modifier::Gt | Modifier::Hi => lanes(|a, b| a > b),
+        Modifier::Ge | Modifier::Hs => lanes(|a, b| a >= b),
+        _ => return None,
+    };
+    Some([holds, !holds].map(Value::bits))
+}
+
 fn compare(decoded: &Decoded, ty: Type, x: u64, y: u64) -> Option<bool> {
-    const OPERATORS: [Modifier; 18] = [
-        Modifier::Eq,
-        Modifier::Ne,
-        Modifier::Lt,
-        Modifier::Le,
-        Modifier::Gt,
-        Modifier::Ge,
-        Modifier::Lo,
-        Modifier::Ls,
-        Modifier::Hi,
-        Modifier::Hs,
-        Modifier::Equ,
-        Modifier::Neu,
-        Modifier::Ltu,
-        Modifier::Leu,
-        Modifier::Gtu,
-        Modifier::Geu,
-        Modifier::Num,
-        Modifier::IsNan,
-    ];
     let operator = decoded.modifiers.first_of(&OPERATORS)?;
     let order = match ty {
         Type::Other => return None,
@@ -139,4 +167,41 @@ fn compare(decoded: &Decoded, ty: Type, x: u64, y: u64) -> Option<bool> {
         Modifier::Num => order.is_some(),
         _ => order.is_none(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::isa;
+
+    /// Wherever it answers, it answers what each lane by itself would.
+    #[test]
+    fn rows_agree_with_every_lane() {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            // Few numbers, so that some are equal, with bits above the width, of either sign.
+            signed(seed >> 40, 2).cast_unsigned() ^ (seed.rotate_left(9) & 1) << 40
+        };
+        let mut answered = 0;
+        for ty in ["u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64"] {
+            for operator in ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"] {
+                let Some(decoded) = isa::decode(&format!("setp.{operator}.{ty}")) else { continue };
+                let sources = [(); 2].map(|()| Value::each(std::array::from_fn(|_| random())));
+                let Some(results) = in_row(&decoded, &sources) else { continue };
+                answered += 1;
+                for lane in 0..WARP {
+                    let args = sources.each_ref().map(|source| source.lane(lane));
+                    let (first, second) = eval(&decoded, &args).unwrap();
+                    let own = results.each_ref().map(|result| result.lane(lane));
+                    assert_eq!(own, [first, second], "{operator} {ty} {args:x?}");
+                }
+            }
+        }
+        assert!(answered > 50, "{answered}");
+        for mnemonic in ["setp.lt.f32", "setp.eq.f16x2", "set.lt.u32.u32"] {
+            let decoded = isa::decode(mnemonic).unwrap();
+            assert_eq!(in_row(&decoded, &[Value::affine(1, 2), Value::uniform(3)]), None);
+        }
+    }
 }

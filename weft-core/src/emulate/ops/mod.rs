@@ -44,6 +44,14 @@ pub(super) fn compute(
     if decoded.row.opcode == Opcode::Mov {
         return moves::mov(terms, pc, decoded, sources, dests);
     }
+    let is_uniform = sources.iter().all(|source| source.as_uniform().is_some());
+    if is_uniform && let Some((first, second)) = in_lane(decoded, sources, 0) {
+        let results = [first, second].map(Value::uniform);
+        return results.into_iter().take(dests.max(1)).collect();
+    }
+    if let Some(results) = compare::in_row(decoded, sources) {
+        return results.into_iter().take(dests.max(1)).collect();
+    }
     if let Some(row) = told_apart(terms, decoded, sources, mask) {
         return smallvec![Value::row(row)];
     }
@@ -101,6 +109,14 @@ fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
+fn in_lane(decoded: &Decoded, sources: &[Value], lane: usize) -> Option<(u64, u64)> {
+    let mut operands = [0; MAX_OPERANDS];
+    for (own, source) in operands.iter_mut().zip(sources) {
+        *own = source.lane(lane);
+    }
+    eval(decoded, &operands[..sources.len().min(MAX_OPERANDS)])
+}
+
 fn lane_by_lane(
     terms: &mut Terms,
     pc: Pc,
@@ -110,22 +126,10 @@ fn lane_by_lane(
     mask: LaneMask,
 ) -> Results {
     let open: LaneMask = sources.iter().fold(0, |open, source| open | source.open_lanes()) & mask;
-    let count = sources.len().min(MAX_OPERANDS);
-    let mut args = [0_u64; MAX_OPERANDS];
-    let mut in_lane = |lane: usize| {
-        for (arg, source) in args.iter_mut().zip(sources) {
-            *arg = source.lane(lane);
-        }
-        eval(decoded, &args[..count])
-    };
-    let is_uniform = sources.iter().all(|source| source.as_uniform().is_some());
-    if is_uniform && let Some((first, second)) = in_lane(0) {
-        return smallvec![Value::uniform(first), Value::uniform(second)];
-    }
     let (mut first, mut second) = ([0; WARP], [0; WARP]);
-    let mut failed = if is_uniform { mask } else { 0 };
-    for lane in lanes(mask & !open & !failed) {
-        match in_lane(lane) {
+    let mut failed = 0;
+    for lane in lanes(mask & !open) {
+        match in_lane(decoded, sources, lane) {
             Some(result) => (first[lane], second[lane]) = result,
             None => failed |= 1 << lane,
         }

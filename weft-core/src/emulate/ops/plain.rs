@@ -1,46 +1,77 @@
-//! The operations of which a bit depends on no higher bits of known operands: all lanes at once.
+//! The common operations on known integers that follow no rule: all lanes at once.
 
-use crate::emulate::value::{Value, truncate};
+use crate::emulate::value::{Value, WARP, signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result where all operands are known; `None`: lane by lane.
 pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
-    let [a, b] = sources else { return None };
-    let ty = decoded.ty();
-    let is_integer = !ty.is_float()
-        && !matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128);
-    let is_low = decoded
-        .modifiers
-        .first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi, Modifier::Wide])
-        .is_none();
-    if !is_integer || !is_low || a.open_lanes() | b.open_lanes() != 0 {
+    let (to, from) = (decoded.ty(), decoded.source_type());
+    let has_more =
+        decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
+    let is_wide = decoded.modifiers.has(Modifier::Wide);
+    let is_known = |source: &Value| source.open_lanes() == 0;
+    if !is_integer(to) || !is_integer(from) || has_more || !sources.iter().all(is_known) {
         return None;
     }
-    let operation: fn(u64, u64) -> u64 = match decoded.row.opcode {
-        Opcode::Add => u64::wrapping_add,
-        Opcode::Sub => u64::wrapping_sub,
-        Opcode::Mul => u64::wrapping_mul,
-        Opcode::And => |a, b| a & b,
-        Opcode::Or => |a, b| a | b,
-        Opcode::Xor => |a, b| a ^ b,
+    // Twice the width of a product needs the sign of its factors; all else is in the low bits.
+    let whole = |at: usize| {
+        let bits = from.bits();
+        let extended = |own| {
+            if from.is_signed() { signed(own, bits).cast_unsigned() } else { truncate(own, bits) }
+        };
+        sources.get(at).map(|source| source.to_array().map(extended))
+    };
+    let bits = if is_wide { to.bits() * 2 } else { to.bits() };
+    if bits > 64 {
+        return None;
+    }
+    let raw = |at: usize| sources.get(at).map(Value::to_array);
+    let amount = |own: u64| u32::try_from(truncate(own, 32)).unwrap_or(u32::MAX);
+    let result: [u64; WARP] = match (decoded.row.opcode, sources.len()) {
+        (Opcode::Add, 2) => each(raw(0)?, raw(1)?, u64::wrapping_add),
+        (Opcode::Sub, 2) => each(raw(0)?, raw(1)?, u64::wrapping_sub),
+        (Opcode::Mul, 2) => each(whole(0)?, whole(1)?, u64::wrapping_mul),
+        (Opcode::Mad, 3) => {
+            each(each(whole(0)?, whole(1)?, u64::wrapping_mul), raw(2)?, u64::wrapping_add)
+        }
+        (Opcode::And, 2) => each(raw(0)?, raw(1)?, |a, b| a & b),
+        (Opcode::Or, 2) => each(raw(0)?, raw(1)?, |a, b| a | b),
+        (Opcode::Xor, 2) => each(raw(0)?, raw(1)?, |a, b| a ^ b),
+        (Opcode::Shl, 2) => each(raw(0)?, raw(1)?, |a, b| a.checked_shl(amount(b)).unwrap_or(0)),
+        (Opcode::Shr, 2) if from.is_signed() => {
+            each(whole(0)?, raw(1)?, |a, b| (a.cast_signed() >> amount(b).min(63)).cast_unsigned())
+        }
+        (Opcode::Shr, 2) => each(whole(0)?, raw(1)?, |a, b| a.checked_shr(amount(b)).unwrap_or(0)),
+        // A signed result is extended, for the register may be wider.
+        (Opcode::Cvt, 1) if to.is_signed() => {
+            return Some(Value::each(whole(0)?.map(|own| signed(own, bits).cast_unsigned())));
+        }
+        (Opcode::Cvt, 1) => whole(0)?,
         _ => return None,
     };
-    let (a, b, bits) = (a.to_array(), b.to_array(), ty.bits());
-    let lane = |lane: usize| truncate(operation(a[lane], b[lane]), bits);
-    Some(Value::each(std::array::from_fn(lane)))
+    Some(Value::each(result.map(|own| truncate(own, bits))))
+}
+
+/// Whether values are whole numbers, and one each.
+fn is_integer(ty: Type) -> bool {
+    let is_other = matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128);
+    !ty.is_float() && !is_other
+}
+
+fn each(a: [u64; WARP], b: [u64; WARP], of: impl Fn(u64, u64) -> u64) -> [u64; WARP] {
+    std::array::from_fn(|lane| of(a[lane], b[lane]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emulate::value::WARP;
     use crate::ptx::isa;
 
     /// Wherever it answers, it answers what each lane by itself would.
     #[test]
     fn agrees_with_every_lane() {
-        const MNEMONICS: [&str; 13] = [
+        const MNEMONICS: [&str; 33] = [
             "add.u16",
             "add.s32",
             "add.u64",
@@ -50,10 +81,30 @@ mod tests {
             "mul.lo.u16",
             "mul.lo.s32",
             "mul.lo.u64",
+            "mul.wide.u16",
+            "mul.wide.s16",
+            "mul.wide.u32",
+            "mul.wide.s32",
+            "mad.lo.u16",
+            "mad.lo.s32",
+            "mad.lo.s64",
+            "mad.wide.u32",
+            "mad.wide.s32",
             "and.b16",
             "or.b32",
             "xor.b64",
             "and.b64",
+            "shl.b16",
+            "shl.b32",
+            "shl.b64",
+            "shr.u16",
+            "shr.u32",
+            "shr.s32",
+            "shr.s64",
+            "cvt.s64.s32",
+            "cvt.u64.u32",
+            "cvt.s16.u32",
+            "cvt.u32.s8",
         ];
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {
@@ -63,20 +114,22 @@ mod tests {
         };
         for mnemonic in MNEMONICS {
             let decoded = isa::decode(mnemonic).unwrap();
+            let count = decoded.row.shape.matches('s').count();
             for _ in 0..50 {
-                let [a, b] = [(); 2].map(|()| Value::each(std::array::from_fn(|_| random())));
-                let sources = [a, b];
-                let result = eval(&decoded, &sources).unwrap();
+                let sources = [(); 3].map(|()| Value::each(std::array::from_fn(|_| random())));
+                let result = eval(&decoded, &sources[..count]).unwrap();
                 for lane in 0..WARP {
                     let args = sources.each_ref().map(|source| source.lane(lane));
-                    let (expected, _) = super::super::eval(&decoded, &args).unwrap();
+                    let (expected, _) = super::super::eval(&decoded, &args[..count]).unwrap();
                     assert_eq!(result.lane(lane), expected, "{mnemonic} {args:x?}");
                 }
             }
         }
-        for mnemonic in ["add.sat.s32", "add.cc.u32", "mul.hi.u32", "mul.wide.u32", "add.f32"] {
+        for mnemonic in ["add.sat.s32", "add.cc.u32", "mul.hi.u32", "cvt.sat.u8.s32", "add.f32"] {
             let decoded = isa::decode(mnemonic).unwrap();
-            assert_eq!(eval(&decoded, &[Value::affine(1, 2), Value::uniform(3)]), None);
+            let count = decoded.row.shape.matches('s').count();
+            let sources = [Value::affine(1, 2), Value::uniform(3)];
+            assert_eq!(eval(&decoded, &sources[..count]), None, "{mnemonic}");
         }
     }
 }
