@@ -72,7 +72,7 @@ impl<E: Events> Machine<'_, E> {
     fn resume(&mut self, warp: usize, side: &Wait) -> Step<()> {
         match self.program.blocks[side.block.index()].terminator {
             Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
-            // A waiting instruction is a block of its own and falls into the next.
+            // A waiting instruction is the last of its block and falls into the next.
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and laid out in it, so the least block is the least
 //! number; the last block is the only one that ends the thread, and it is empty; an instruction that waits for other
-//! threads (a barrier, or an exchange with `.sync`) is a block of its own; every register index is below `registers`.
+//! threads (a barrier, or an exchange with `.sync`) is the last of its block; every register index is below `registers`.
 //!
 //! A function that is linked in once for several calls has its instructions once, and blocks of its own for each path of
 //! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions

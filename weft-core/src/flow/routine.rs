@@ -249,17 +249,13 @@ fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
     }
 }
 
-/// Cuts lines into blocks. What waits for other threads stands alone, and so does a call.
+/// Cuts lines into blocks. What waits for other threads ends one, and so does a call.
 fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
     let mut raw = vec![Raw::default()];
     let mut labels = HashMap::default();
     let mut is_open = true;
     for line in lines {
-        let starts = match &line {
-            Line::Label(_) => true,
-            Line::Instr(instr) => instr.waits(),
-            _ => false,
-        };
+        let starts = matches!(line, Line::Label(_));
         let is_fresh = raw.last().is_some_and(|block| block.instrs.is_empty());
         if !is_open || (starts && !is_fresh) {
             raw.push(Raw::default());
