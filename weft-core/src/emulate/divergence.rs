@@ -26,7 +26,7 @@ impl<E: Events> Machine<'_, E> {
         self.inputs.options.barrier_divergence == BarrierDivergence::Cta
     }
 
-    /// Lanes go from one block to another: counts iterations, if anybody asks.
+    /// Lanes go from a block to the header of a loop: counts iterations, if anybody asks.
     pub(super) fn count_iteration(
         &mut self,
         warp: usize,
@@ -34,7 +34,7 @@ impl<E: Events> Machine<'_, E> {
         to: BlockId,
         mask: LaneMask,
     ) {
-        if !self.is_examined() || !self.program.is_header(to) {
+        if !self.is_examined() {
             return;
         }
         let is_inside = self.program.blocks[from.index()].loops.contains(&to);

@@ -78,8 +78,6 @@ pub(super) struct Machine<'a, E> {
     trapped: bool,
     /// By warp: what it could not decide.
     doubts: Vec<Option<Doubt>>,
-    /// Room for the operands of an instruction.
-    pub(super) operands: Vec<Value>,
     /// What runs now may not happen.
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
@@ -145,7 +143,6 @@ pub fn run(
         trapped: false,
         doubts: vec![None; count],
         rounds: Rounds::new(),
-        operands: Vec::new(),
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),
@@ -227,20 +224,21 @@ impl<E: Events> Machine<'_, E> {
         to: BlockId,
         lanes: LaneMask,
     ) -> Step<()> {
+        if lanes == 0 {
+            return Ok(());
+        }
         let is_end = to.index() + 1 == self.program.blocks.len();
         if self.maybe.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
             return Ok(());
         }
-        self.count_iteration(warp, from, to, lanes);
-        let is_header = self.program.is_header(to);
-        if is_header && lanes != 0 && self.maybe.is_none() {
-            self.come_round(warp, from, to, lanes);
+        if self.program.is_header(to) {
+            self.count_iteration(warp, from, to, lanes);
+            if self.maybe.is_none() {
+                self.come_round(warp, from, to, lanes);
+            }
         }
         if !is_end {
             self.warps[warp].place(to, lanes);
-            return Ok(());
-        }
-        if lanes == 0 {
             return Ok(());
         }
         let last = &self.program.blocks[from.index()];

@@ -65,7 +65,7 @@ impl Numbers {
     pub(super) const LOADED: u64 = u64::MAX - 3;
 
     /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
-    pub(super) fn row(&mut self, opcode: u64, bits: u32, operands: &[Value]) -> Option<RowId> {
+    pub(super) fn row(&mut self, opcode: u64, bits: u32, operands: &[&Value]) -> Option<RowId> {
         let (operation, _) = self.operations.insert_full((opcode, bits));
         let mut codes = [NOTHING; Self::OPERANDS];
         for (at, operand) in operands.iter().enumerate() {
@@ -231,7 +231,7 @@ mod tests {
         })
     }
 
-    fn row(terms: &mut Terms, opcode: u64, operands: &[Value]) -> Value {
+    fn row(terms: &mut Terms, opcode: u64, operands: &[&Value]) -> Value {
         Value::row(terms.row(opcode, operands, 32).unwrap())
     }
 
@@ -248,8 +248,8 @@ mod tests {
         let two = Value::uniform(2);
         // x * 2 + x of each, by another way through the table.
         let [a, b, c] = [straight, turned, halves].map(|own| {
-            let product = row(&mut terms, MUL, &[own.clone(), two.clone()]);
-            row(&mut terms, ADD, &[product, own])
+            let product = row(&mut terms, MUL, &[&own, &two]);
+            row(&mut terms, ADD, &[&product, &own])
         });
         for lane in 0..WARP {
             for other in 0..WARP {
@@ -267,21 +267,21 @@ mod tests {
         let x = unknowns(&mut terms, |lane| lane);
         let shifted = unknowns(&mut terms, |lane| lane + 1);
         let (one, two) = (Value::uniform(1), Value::affine(2, 3));
-        let first = row(&mut terms, ADD, &[x.clone(), one.clone()]);
-        assert_eq!(row(&mut terms, ADD, &[x.clone(), one.clone()]), first);
+        let first = row(&mut terms, ADD, &[&x, &one]);
+        assert_eq!(row(&mut terms, ADD, &[&x, &one]), first);
         let others = [
-            row(&mut terms, MUL, &[x.clone(), one.clone()]),
-            row(&mut terms, ADD, &[x.clone(), two]),
-            row(&mut terms, ADD, &[one.clone(), x.clone()]),
-            row(&mut terms, ADD, &[shifted, one.clone()]),
-            row(&mut terms, ADD, std::slice::from_ref(&x)),
-            row(&mut terms, ADD, &[x.clone(), one.clone(), one.clone()]),
-            Value::row(terms.row(ADD, &[x.clone(), one.clone()], 64).unwrap()),
+            row(&mut terms, MUL, &[&x, &one]),
+            row(&mut terms, ADD, &[&x, &two]),
+            row(&mut terms, ADD, &[&one, &x]),
+            row(&mut terms, ADD, &[&shifted, &one]),
+            row(&mut terms, ADD, &[&x]),
+            row(&mut terms, ADD, &[&x, &one, &one]),
+            Value::row(terms.row(ADD, &[&x, &one], 64).unwrap()),
         ];
         for other in others {
             assert!((0..WARP).all(|lane| !are_same(&terms, (&first, lane), (&other, lane))));
         }
-        assert_eq!(terms.row(ADD, &[x.clone(), x.clone(), x.clone(), x], 32), None);
+        assert_eq!(terms.row(ADD, &[&x, &x, &x, &x], 32), None);
     }
 
     #[test]

@@ -108,19 +108,36 @@ impl<E: Events> Machine<'_, E> {
             }
             return;
         };
-        let mut sources = std::mem::take(&mut self.operands);
-        let operand = |source| self.operand(warp, pc, source).among(enabled);
-        sources.extend(instr.sources.iter().map(operand));
-        let mut results =
-            ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled);
-        sources.clear();
-        self.operands = sources;
-        for (dest, value) in instr.dests.iter().zip(&mut results) {
+        let results = self.computed(warp, pc, instr, decoded, enabled);
+        for (dest, value) in instr.dests.iter().zip(results) {
             if let Some(dest) = dest {
-                let value = std::mem::replace(value, Value::uniform(0));
                 self.warps[warp].write(*dest, value, enabled);
             }
         }
+    }
+
+    fn computed(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        enabled: LaneMask,
+    ) -> ops::Results {
+        let mut made = SmallVec::<[Value; 3]>::new();
+        for source in &instr.sources {
+            if self.warps[warp].registers.operand(source, enabled).is_none() {
+                made.push(self.operand(warp, pc, source).among(enabled));
+            }
+        }
+        let (registers, mut made) = (&self.warps[warp].registers, made.iter());
+        let mut sources = SmallVec::<[&Value; 4]>::new();
+        for source in &instr.sources {
+            if let Some(value) = registers.operand(source, enabled).or_else(|| made.next()) {
+                sources.push(value);
+            }
+        }
+        ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled)
     }
 
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.

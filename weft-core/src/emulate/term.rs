@@ -390,13 +390,13 @@ impl Terms {
 
     /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:
     /// there are too many.
-    pub(super) fn row(&mut self, opcode: u64, operands: &[Value], bits: u32) -> Option<RowId> {
+    pub(super) fn row(&mut self, opcode: u64, operands: &[&Value], bits: u32) -> Option<RowId> {
         self.numbers.row(opcode, bits, operands)
     }
 
     /// Floating-point contents of buffers before the launch, told apart likewise, by their addresses.
     pub(super) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<RowId> {
-        self.numbers.row(Numbers::LOADED, bits, std::slice::from_ref(addresses))
+        self.numbers.row(Numbers::LOADED, bits, &[addresses])
     }
 
     /// The address and the bits of contents of memory before the launch.

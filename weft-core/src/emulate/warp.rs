@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::barrier::Use;
 use super::memory::Memory;
 use super::value::{LaneMask, Value, WARP};
-use crate::flow::{BlockId, Pc, Reg};
+use crate::flow::{BlockId, Operand, Pc, Reg};
 use crate::slice::Slice;
 
 /// Lanes at the start of a block.
@@ -64,6 +64,15 @@ impl Registers {
     fn new(slice: &Slice, unwritten: &Value) -> Self {
         let values = vec![unwritten.clone(); slice.registers as usize + 1];
         Self { places: slice.places.clone(), values }
+    }
+
+    /// An operand, if it is a register that holds in these lanes what it is to be taken for: what is open in others alone
+    /// is known here.
+    pub(super) fn operand(&self, operand: &Operand, lanes: LaneMask) -> Option<&Value> {
+        let Operand::Register(register) = operand else { return None };
+        let value = &self[*register];
+        let open = value.open_lanes();
+        (open == 0 || open & lanes != 0).then_some(value)
     }
 
     /// The register, if something depends on it.
@@ -128,9 +137,6 @@ impl Warp {
 
     /// Puts lanes at the start of a block; with others already there they go on together.
     pub(super) fn place(&mut self, block: BlockId, lanes: LaneMask) {
-        if lanes == 0 {
-            return;
-        }
         match self.fronts.iter_mut().find(|front| front.block == block) {
             Some(front) => front.lanes |= lanes,
             None => self.fronts.push(Front { block, lanes }),

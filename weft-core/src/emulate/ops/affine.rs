@@ -6,7 +6,7 @@ use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result where all operands are affine and the result is too; `None`: lane by lane.
-pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
+pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let ty = decoded.ty();
     let is_integer =
         !ty.is_float() && !matches!(ty, Type::Other | Type::U16x2 | Type::S16x2 | Type::Pred);
@@ -50,7 +50,7 @@ pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
 }
 
 /// A number added to lanes that follow no rule.
-fn shifted(decoded: &Decoded, sources: &[Value], bits: u32) -> Option<Value> {
+fn shifted(decoded: &Decoded, sources: &[&Value], bits: u32) -> Option<Value> {
     let [a, b] = sources else { return None };
     match decoded.row.opcode {
         Opcode::Add if a.as_offsets().is_some() => Some(a.plus(b.as_uniform()?, bits)),
@@ -85,7 +85,7 @@ fn product(a: (u64, u64), b: (u64, u64)) -> Option<(u64, u64)> {
 }
 
 /// The product at twice the width: exact once both operands are extended by their sign.
-fn wide_product(ty: Type, sources: &[Value]) -> Option<(u64, u64)> {
+fn wide_product(ty: Type, sources: &[&Value]) -> Option<(u64, u64)> {
     let bits = ty.bits();
     let extended = |at: usize| {
         let value = sources.get(at)?;
@@ -99,7 +99,7 @@ fn wide_product(ty: Type, sources: &[Value]) -> Option<(u64, u64)> {
     product(extended(0)?, extended(1)?)
 }
 
-fn widened(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
+fn widened(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let (to, from) = (decoded.ty(), decoded.source_type());
     let is_integer = |ty: Type| !ty.is_float() && ty != Type::Other;
     if !is_integer(to) || !is_integer(from) {
@@ -171,7 +171,9 @@ mod tests {
                     for other in numbers() {
                         let narrow = Value::affine_in(base, step, decoded.source_type().bits());
                         let sources = [narrow, Value::uniform(other)];
-                        let Some(result) = eval(&decoded, &sources[..count]) else { continue };
+                        let Some(result) = eval(&decoded, &sources.each_ref()[..count]) else {
+                            continue;
+                        };
                         answered += 1;
                         for lane in 0..WARP {
                             let args: Vec<_> =

@@ -117,7 +117,7 @@ fn order<F: Format>(decoded: &Decoded, x: u64, y: u64) -> Option<Ordering> {
 }
 
 /// The comparison of known integers and its complement, all lanes at once; `None`: lane by lane.
-pub(super) fn in_row(decoded: &Decoded, sources: &[Value]) -> Option<[Value; 2]> {
+pub(super) fn in_row(decoded: &Decoded, sources: &[&Value]) -> Option<[Value; 2]> {
     let [a, b] = sources else { return None };
     let ty = decoded.ty();
     let is_integer = !ty.is_float() && ty != Type::Other && ieee::part(ty).is_none();
@@ -188,7 +188,7 @@ mod tests {
             for operator in ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"] {
                 let Some(decoded) = isa::decode(&format!("setp.{operator}.{ty}")) else { continue };
                 let sources = [(); 2].map(|()| Value::each(std::array::from_fn(|_| random())));
-                let Some(results) = in_row(&decoded, &sources) else { continue };
+                let Some(results) = in_row(&decoded, &sources.each_ref()) else { continue };
                 answered += 1;
                 for lane in 0..WARP {
                     let args = sources.each_ref().map(|source| source.lane(lane));
@@ -201,7 +201,7 @@ mod tests {
         assert!(answered > 50, "{answered}");
         for mnemonic in ["setp.lt.f32", "setp.eq.f16x2", "set.lt.u32.u32"] {
             let decoded = isa::decode(mnemonic).unwrap();
-            assert_eq!(in_row(&decoded, &[Value::affine(1, 2), Value::uniform(3)]), None);
+            assert_eq!(in_row(&decoded, &[&Value::affine(1, 2), &Value::uniform(3)]), None);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. The bits
 //! that are added to a term go through the operation as if they were known.
 
-use super::{affine, eval as eval_lane};
+use smallvec::SmallVec;
+
+use super::{affine, eval as eval_lane, plain};
 use crate::emulate::origin::Region;
 use crate::emulate::term::{Lane, TermId, Terms};
 use crate::emulate::value::{LaneMask, Value, WARP, lanes, signed, truncate};
@@ -12,7 +14,7 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 pub(super) fn eval(
     terms: &mut Terms,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     mask: LaneMask,
 ) -> Option<Value> {
     if sources.iter().all(|source| source.open_lanes() & mask == 0) {
@@ -24,7 +26,7 @@ pub(super) fn eval(
     // What is added does not decide the term, only what is multiplied with: known lanes of a sum need not be equal.
     let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub)
         && sources.iter().all(|source| has_one(source) || source.open_lanes() & mask == 0);
-    if is_sum || sources.iter().all(is_one) {
+    if is_sum || sources.iter().copied().all(is_one) {
         let operands: Vec<_> = sources.iter().map(|source| for_all(source, lane)).collect();
         let term = combination(terms, decoded, &operands)?.term;
         return Some(bits(decoded, sources, mask)?.on_one(term));
@@ -45,10 +47,12 @@ fn for_all(source: &Value, lane: usize) -> Lane {
 }
 
 /// The operation on the bits alone.
-fn bits(decoded: &Decoded, sources: &[Value], mask: LaneMask) -> Option<Value> {
-    let alone: Vec<_> = sources.iter().map(Value::bits_alone).collect();
-    if let Some(value) = affine::eval(decoded, &alone) {
-        return Some(value);
+fn bits(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Value> {
+    let alone: SmallVec<[Value; 3]> = sources.iter().map(|source| source.bits_alone()).collect();
+    let alone: SmallVec<[&Value; 3]> = alone.iter().collect();
+    let in_row = affine::eval(decoded, &alone).or_else(|| plain::eval(decoded, &alone));
+    if in_row.is_some() {
+        return in_row;
     }
     let mut each = [0; WARP];
     for lane in lanes(mask) {
@@ -273,8 +277,15 @@ mod tests {
                 let operands: Vec<_> =
                     sources.into_iter().filter(|width| *width > 0).map(&mut pick).collect();
                 let values: Vec<_> = operands.iter().map(|(value, _)| value.clone()).collect();
-                let value =
-                    compute(&mut terms, Pc(0), &decoded, &values, 1, LaneMask::MAX).remove(0);
+                let value = compute(
+                    &mut terms,
+                    Pc(0),
+                    &decoded,
+                    &values.iter().collect::<Vec<_>>(),
+                    1,
+                    LaneMask::MAX,
+                )
+                .remove(0);
                 let actual = std::array::from_fn(|lane| {
                     let args: Vec<_> = operands.iter().map(|(_, actual)| actual[lane]).collect();
                     eval_lane(&decoded, &args).unwrap().0

@@ -34,7 +34,7 @@ pub(super) fn compute(
     terms: &mut Terms,
     pc: Pc,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     dests: usize,
     mask: LaneMask,
 ) -> Results {
@@ -46,11 +46,10 @@ pub(super) fn compute(
     }
     let is_uniform = sources.iter().all(|source| source.as_uniform().is_some());
     if is_uniform && let Some((first, second)) = in_lane(decoded, sources, 0) {
-        let results = [first, second].map(Value::uniform);
-        return results.into_iter().take(dests.max(1)).collect();
+        return results([first, second].map(Value::uniform), dests);
     }
-    if let Some(results) = compare::in_row(decoded, sources) {
-        return results.into_iter().take(dests.max(1)).collect();
+    if let Some(both) = compare::in_row(decoded, sources) {
+        return results(both, dests);
     }
     if let Some(row) = told_apart(terms, decoded, sources, mask) {
         return smallvec![Value::row(row)];
@@ -62,9 +61,12 @@ pub(super) fn compute(
     if let Some(value) = short {
         return smallvec![value];
     }
-    let mut results = lane_by_lane(terms, pc, decoded, sources, dests, mask);
-    results.truncate(dests.max(1));
-    results
+    lane_by_lane(terms, pc, decoded, sources, dests, mask)
+}
+
+/// The first result, or both.
+fn results([first, second]: [Value; 2], dests: usize) -> Results {
+    if dests > 1 { smallvec![first, second] } else { smallvec![first] }
 }
 
 /// Whether the result is known where the operands are, as far as the instruction goes: some operands may still give an
@@ -109,7 +111,7 @@ fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-fn in_lane(decoded: &Decoded, sources: &[Value], lane: usize) -> Option<(u64, u64)> {
+fn in_lane(decoded: &Decoded, sources: &[&Value], lane: usize) -> Option<(u64, u64)> {
     let mut operands = [0; MAX_OPERANDS];
     for (own, source) in operands.iter_mut().zip(sources) {
         *own = source.lane(lane);
@@ -121,7 +123,7 @@ fn lane_by_lane(
     terms: &mut Terms,
     pc: Pc,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     dests: usize,
     mask: LaneMask,
 ) -> Results {
@@ -142,7 +144,7 @@ fn lane_by_lane(
             let bit = |lane: usize| u32::from(each[lane] != 0) << lane;
             Value::bits((0..WARP).map(bit).fold(0, |mask, own| mask | own))
         };
-        return [first, second].into_iter().take(dests.max(1)).map(value).collect();
+        return results([first, second].map(value), dests);
     }
     // A second result that no register takes needs no term of its own.
     let mut bases = [open_lanes(terms, decoded, sources, open, 0), [None; WARP]];
@@ -153,14 +155,15 @@ fn lane_by_lane(
             lanes(failed).for_each(|lane| bases[lane] = Some(term));
         }
     }
-    smallvec![Value::each(first).on(bases[0]), Value::each(second).on(bases[1])]
+    let [first_bases, second_bases] = bases;
+    results([Value::each(first).on(first_bases), Value::each(second).on(second_bases)], dests)
 }
 
 /// The terms of an operation in the lanes where an operand is open; results are told apart.
 fn open_lanes(
     terms: &mut Terms,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     open: LaneMask,
     result: u64,
 ) -> [Option<TermId>; WARP] {
@@ -168,7 +171,7 @@ fn open_lanes(
     if open == 0 {
         return found;
     }
-    if decoded.is_float_arithmetic() && !sources.iter().all(is_one) {
+    if decoded.is_float_arithmetic() && !sources.iter().copied().all(is_one) {
         return results_apart(terms, decoded, sources, open);
     }
     let (opcode, width) = (decoded.key ^ result, width(decoded));
@@ -192,7 +195,7 @@ fn open_lanes(
 fn told_apart(
     terms: &mut Terms,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     mask: LaneMask,
 ) -> Option<RowId> {
     let open = sources.iter().fold(0, |open, source| open | source.open_lanes());
@@ -200,8 +203,8 @@ fn told_apart(
     let is_row = terms.tells_floats
         && decoded.is_float_arithmetic()
         && mask & !open == 0
-        && !sources.iter().all(is_one)
-        && sources.iter().all(is_stable);
+        && !sources.iter().copied().all(is_one)
+        && sources.iter().copied().all(is_stable);
     is_row.then(|| terms.row(decoded.key, sources, width(decoded))).flatten()
 }
 
@@ -215,7 +218,7 @@ fn is_one(source: &Value) -> bool {
 fn results_apart(
     terms: &mut Terms,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     open: LaneMask,
 ) -> [Option<TermId>; WARP] {
     let row = terms.tells_floats.then(|| terms.row(decoded.key, sources, width(decoded))).flatten();

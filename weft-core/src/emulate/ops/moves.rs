@@ -20,21 +20,21 @@ pub(super) fn mov(
     terms: &mut Terms,
     pc: Pc,
     decoded: &Decoded,
-    sources: &[Value],
+    sources: &[&Value],
     dests: usize,
 ) -> Results {
     if !is_computed(decoded) {
         return smallvec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
     }
     match (sources, dests) {
-        ([source], 0 | 1) => smallvec![source.clone()],
+        ([source], 0 | 1) => smallvec![Value::clone(source)],
         ([whole], parts) => {
             let bits = decoded.ty().bits() / u32::try_from(parts).unwrap_or(1);
             (0..parts).map(|at| unpacked(terms, whole, at, bits)).collect()
         }
         (parts, 1) if (2..=8).contains(&parts.len()) => smallvec![packed(terms, decoded, parts)],
         // `mov.v2` of vectors.
-        (parts, _) => parts.into(),
+        (parts, _) => parts.iter().copied().cloned().collect(),
     }
 }
 
@@ -55,7 +55,7 @@ fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
     })
 }
 
-fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
+fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[&Value]) -> Value {
     let whole = decoded.ty().bits();
     let bits = whole / u32::try_from(parts.len()).unwrap_or(1);
     Value::from_lanes(|lane| {
@@ -72,13 +72,13 @@ fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[Value]) -> Value {
 }
 
 /// `selp` where the predicate is known: one of the operands, open or not.
-pub(super) fn selected(decoded: &Decoded, sources: &[Value], mask: LaneMask) -> Option<Value> {
+pub(super) fn selected(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Value> {
     let [first, second, predicate] = sources else { return None };
     if decoded.row.opcode != Opcode::Selp || predicate.open_lanes() & mask != 0 {
         return None;
     }
-    let mut value = second.clone();
-    value.blend(first.clone(), predicate.truth(), LaneMask::MAX);
+    let mut value = Value::clone(second);
+    value.blend(Value::clone(first), predicate.truth(), LaneMask::MAX);
     Some(value)
 }
 

@@ -5,12 +5,12 @@ use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result where all operands are known; `None`: lane by lane.
-pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
+pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let (to, from) = (decoded.ty(), decoded.source_type());
     let has_more =
         decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
     let is_wide = decoded.modifiers.has(Modifier::Wide);
-    let is_known = |source: &Value| source.open_lanes() == 0;
+    let is_known = |source: &&Value| source.open_lanes() == 0;
     if !is_integer(to) || !is_integer(from) || has_more || !sources.iter().all(is_known) {
         return None;
     }
@@ -26,7 +26,7 @@ pub(super) fn eval(decoded: &Decoded, sources: &[Value]) -> Option<Value> {
     if bits > 64 {
         return None;
     }
-    let raw = |at: usize| sources.get(at).map(Value::to_array);
+    let raw = |at: usize| sources.get(at).map(|source| source.to_array());
     let amount = |own: u64| u32::try_from(truncate(own, 32)).unwrap_or(u32::MAX);
     let result: [u64; WARP] = match (decoded.row.opcode, sources.len()) {
         (Opcode::Add, 2) => each(raw(0)?, raw(1)?, u64::wrapping_add),
@@ -117,7 +117,7 @@ mod tests {
             let count = decoded.row.shape.matches('s').count();
             for _ in 0..50 {
                 let sources = [(); 3].map(|()| Value::each(std::array::from_fn(|_| random())));
-                let result = eval(&decoded, &sources[..count]).unwrap();
+                let result = eval(&decoded, &sources.each_ref()[..count]).unwrap();
                 for lane in 0..WARP {
                     let args = sources.each_ref().map(|source| source.lane(lane));
                     let (expected, _) = super::super::eval(&decoded, &args[..count]).unwrap();
@@ -129,7 +129,7 @@ mod tests {
             let decoded = isa::decode(mnemonic).unwrap();
             let count = decoded.row.shape.matches('s').count();
             let sources = [Value::affine(1, 2), Value::uniform(3)];
-            assert_eq!(eval(&decoded, &sources[..count]), None, "{mnemonic}");
+            assert_eq!(eval(&decoded, &sources.each_ref()[..count]), None, "{mnemonic}");
         }
     }
 }
