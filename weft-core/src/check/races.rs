@@ -26,23 +26,8 @@ pub(super) fn explain(
         return Default::default();
     }
     // First which instructions race; then, with the values of stores that race with each other, which races are benign.
-    // The values may take loops that run out of fuel: then no race is benign.
-    let (mut pairs, _) = record(passes, decided, between, passes.slice);
-    let stores: BTreeSet<Pc> =
-        pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
-    for floats in [Floats::Open, Floats::Computed] {
-        let slice = slice::mark(passes.names.program, &stores, floats);
-        // Where addresses depend on such arithmetic, it is computed.
-        let is_wasted = floats != passes.slice.floats || !slice.leaves_open();
-        let are_equal = !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign);
-        if are_equal || floats == Floats::Open && is_wasted {
-            continue;
-        }
-        passes.terms.tells_floats = true;
-        let (valued, is_whole) = record(passes, decided, between, &slice);
-        passes.terms.tells_floats = false;
-        pairs = if is_whole && !valued.is_cut() { valued } else { pairs };
-    }
+    let (mut pairs, _) = record(passes, decided, between, passes.slice, None);
+    tell_values(passes, decided, between, &mut pairs);
     let names = passes.names;
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
@@ -57,6 +42,39 @@ pub(super) fn explain(
     (findings, sides.map(|side| side.pc).collect())
 }
 
+/// Finds out which races of stores are benign. The values may take loops that run out of fuel: then none is.
+fn tell_values(
+    passes: &mut Passes<'_>,
+    decided: &[Decided],
+    between: &BTreeSet<u64>,
+    pairs: &mut Pairs,
+) {
+    let stores: BTreeSet<Pc> =
+        pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
+    let mark = |floats| slice::mark(passes.names.program, &stores, floats);
+    for floats in [Floats::Open, Floats::Computed] {
+        if !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign) {
+            return;
+        }
+        let slice = mark(floats);
+        // Where addresses depend on such arithmetic, it is computed; and where it decides no branch, that takes little.
+        let is_wasted = || {
+            floats != passes.slice.floats
+                || !slice.leaves_open()
+                || mark(Floats::Computed).branches == passes.slice.branches
+        };
+        if floats == Floats::Open && is_wasted() {
+            continue;
+        }
+        passes.terms.tells_floats = true;
+        let (valued, is_whole) = record(passes, decided, between, &slice, Some(&stores));
+        passes.terms.tells_floats = false;
+        if is_whole && !valued.is_cut() {
+            pairs.take_values(&valued);
+        }
+    }
+}
+
 /// Whether it is a race of two stores.
 fn stores_race(pair: &Pair) -> bool {
     let Example { first, second } = pair.example;
@@ -68,11 +86,13 @@ fn stores(pair: &Pair) -> Option<[Pc; 2]> {
     stores_race(pair).then_some([pair.example.first.pc, pair.example.second.pc])
 }
 
+/// The races of some instructions, or all; and whether all was seen.
 fn record(
     passes: &mut Passes<'_>,
     decided: &[Decided],
     between: &BTreeSet<u64>,
     slice: &Slice,
+    only: Option<&BTreeSet<Pc>>,
 ) -> (Pairs, bool) {
     let mut pairs = Pairs::default();
     let mut across = CtaHistory::new(between.clone());
@@ -90,7 +110,7 @@ fn record(
         }
         let mut reached = vec![false; passes.names.program.code.len()];
         let (block, cta) = (passes.inputs.block, own.cta.index);
-        let mut recorder = Recorder::new(block, cta, &watched, &mut across, &mut pairs);
+        let mut recorder = Recorder::new(block, cta, &watched, &mut across, &mut pairs, only);
         let run = passes.run(slice, own.cta, &mut recorder, &mut reached);
         is_whole &= run.end == own.run.end;
     }

@@ -1,6 +1,9 @@
 //! The pass that explains: the same run again, watching the bytes that race.
 
+use std::collections::BTreeSet;
+
 use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Round, Terms};
+use crate::flow::Pc;
 use crate::launch::Dim3;
 use crate::order::Order;
 use crate::ptx::Space;
@@ -13,6 +16,8 @@ pub(super) struct Recorder<'a> {
     /// Bytes that race between ctas; shared by all ctas of the pass.
     between: &'a mut CtaHistory,
     pairs: &'a mut Pairs,
+    /// The instructions to watch; `None`: all.
+    only: Option<&'a BTreeSet<Pc>>,
     cta: u32,
 }
 
@@ -23,14 +28,18 @@ impl<'a> Recorder<'a> {
         watched: &Watched,
         between: &'a mut CtaHistory,
         pairs: &'a mut Pairs,
+        only: Option<&'a BTreeSet<Pc>>,
     ) -> Self {
         let order = Order::new(super::detector::full_warps(block));
-        Self { order, history: History::new(watched), between, pairs, cta }
+        Self { order, history: History::new(watched), between, pairs, only, cta }
     }
 }
 
 impl Events for Recorder<'_> {
     fn access(&mut self, access: &Access<'_>, terms: &Terms) {
+        if self.only.is_some_and(|only| !only.contains(&access.pc)) {
+            return;
+        }
         self.history.access(access, self.cta, &self.order, terms, self.pairs);
         if access.space == Space::Global {
             self.between.access(access, self.cta, terms, self.pairs);

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::program::Program;
+use super::program::{Instr, Pc, Program, Reg};
 
 /// Applies `step` to every instruction, by its place in the code, and again to those that read what changed. It says
 /// whether it changed what it knows of a register that the instruction writes; that must come to an end.
 pub(crate) fn settle(program: &Program, mut step: impl FnMut(usize) -> bool) {
-    let readers = Readers::of(program);
+    let readers = ByRegister::of(program, Instr::reads);
     let mut work: VecDeque<usize> = (0..program.code.len()).collect();
     let mut waits = vec![true; program.code.len()];
     while let Some(at) = work.pop_front() {
@@ -16,43 +16,48 @@ pub(crate) fn settle(program: &Program, mut step: impl FnMut(usize) -> bool) {
             continue;
         }
         for register in program.code[at].dests.iter().flatten() {
-            for &reader in readers.of_register(register.index()) {
-                if !std::mem::replace(&mut waits[reader], true) {
-                    work.push_back(reader);
+            for reader in readers.of_register(*register) {
+                if !std::mem::replace(&mut waits[reader.index()], true) {
+                    work.push_back(reader.index());
                 }
             }
         }
     }
 }
 
-/// The instructions that read each register: one list, cut by register.
-struct Readers {
+/// The instructions that have to do with each register: one list, cut by register.
+pub(crate) struct ByRegister {
     /// By register: its first; and one more, the end.
     first: Vec<usize>,
-    instructions: Vec<usize>,
+    instructions: Vec<Pc>,
 }
 
-impl Readers {
-    fn of(program: &Program) -> Self {
-        let reads = || {
-            let numbered = program.code.iter().enumerate();
-            numbered.flat_map(|(at, instr)| instr.reads().map(move |own| (at, own.index())))
+impl ByRegister {
+    /// `registers`: those that an instruction has to do with.
+    pub(crate) fn of<'p, I: Iterator<Item = Reg>>(
+        program: &'p Program,
+        registers: impl Fn(&'p Instr) -> I,
+    ) -> Self {
+        let all = || {
+            let numbered = (0..).map(Pc).zip(&program.code);
+            numbered.flat_map(|(pc, instr)| registers(instr).map(move |own| (pc, own.index())))
         };
         // Counted behind the register, summed up, and moved back to the register as they are filled in.
         let mut first = vec![0; program.registers as usize + 2];
-        reads().for_each(|(_, register)| first[register + 2] += 1);
+        all().for_each(|(_, register)| first[register + 2] += 1);
         for at in 1..first.len() {
             first[at] += first[at - 1];
         }
-        let mut instructions = vec![0; first.last().copied().unwrap_or(0)];
-        for (at, register) in reads() {
-            instructions[first[register + 1]] = at;
+        let mut instructions = vec![Pc(0); first.last().copied().unwrap_or(0)];
+        for (pc, register) in all() {
+            instructions[first[register + 1]] = pc;
             first[register + 1] += 1;
         }
         Self { first, instructions }
     }
 
-    fn of_register(&self, register: usize) -> &[usize] {
-        &self.instructions[self.first[register]..self.first[register + 1]]
+    /// Those of a register, ascending.
+    pub(crate) fn of_register(&self, register: Reg) -> &[Pc] {
+        &self.instructions[self.first[register.index()]..self.first[register.index() + 1]]
     }
 }

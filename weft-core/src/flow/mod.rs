@@ -23,7 +23,7 @@ mod sort;
 mod steps;
 
 pub use error::{LinkError, LinkErrorKind};
-pub(crate) use fixpoint::settle;
+pub(crate) use fixpoint::{ByRegister, settle};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
 pub use program::{

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use super::entry::conflict;
 use super::pages::Pages;
 use super::pairs::{Pairs, Side, Threads};
-use super::stored::Stored;
+use super::stored::{Stored, are_same};
 use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::rows::{Row, rows};
 use crate::emulate::{Access, Terms, Value, lanes};
@@ -278,11 +278,16 @@ impl Meeting<'_> {
 
     /// Whether two lanes provably leave the same in all bytes that both store.
     fn store_the_same(&self, old: &Record, first: usize, new: &Record, second: usize) -> bool {
-        let bytes = places(old.row.bytes_of(first) & new.row.bytes_of(second));
-        !old.stored.is_empty()
-            && !new.stored.is_empty()
-            && bytes
-                .map(|at| self.page * PAGE + at)
-                .all(|at| old.stored(first, at).is_same(&new.stored(second, at), self.terms))
+        if old.stored.is_empty() || new.stored.is_empty() {
+            return false;
+        }
+        let is_one_place = old.addresses.lane(first) == new.addresses.lane(second)
+            && old.side.bytes == new.side.bytes;
+        if is_one_place && are_same(&old.stored, first, &new.stored, second, self.terms) {
+            return true;
+        }
+        let mut bytes = places(old.row.bytes_of(first) & new.row.bytes_of(second))
+            .map(|at| self.page * PAGE + at);
+        bytes.all(|at| old.stored(first, at).is_same(&new.stored(second, at), self.terms))
     }
 }

@@ -131,6 +131,15 @@ impl Pairs {
         })
     }
 
+    /// Takes over which races are benign, from another pass that compared the values of stores.
+    pub fn take_values(&mut self, valued: &Self) {
+        for (key, pair) in &mut self.all {
+            if let Some(own) = valued.all.get(key) {
+                pair.is_benign = own.is_benign;
+            }
+        }
+    }
+
     /// Whether a pair of instructions is known to race in this way, and not to be benign.
     pub(super) fn is_settled(&self, space: Space, a: Pc, b: Pc, conflict: Conflict) -> bool {
         let pair = self.all.get(&(space == Space::Global, a.min(b), a.max(b)));

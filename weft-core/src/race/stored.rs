@@ -36,3 +36,22 @@ impl Stored {
         }
     }
 }
+
+/// Whether two lanes provably store the same, element by element.
+pub(super) fn are_same(
+    a: &[Value],
+    first: usize,
+    b: &[Value],
+    second: usize,
+    terms: &Terms,
+) -> bool {
+    let is_same = |(a, b): (&Value, &Value)| {
+        a.lane(first) == b.lane(second)
+            && match (a.base(first), b.base(second)) {
+                (None, None) => true,
+                (Some(a), Some(b)) => terms.are_same(a, b),
+                _ => false,
+            }
+    };
+    a.len() == b.len() && a.iter().zip(b).all(is_same)
+}

@@ -7,13 +7,13 @@
 mod bearing;
 mod control;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 pub use bearing::reads_pointer_bits;
 
-use crate::flow::{BlockId, Operand, Pc, Program, Reg, Terminator};
+use crate::flow::{BlockId, ByRegister, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect};
 
@@ -157,9 +157,10 @@ struct Marker<'p> {
     dependences: Option<Vec<Vec<BlockId>>>,
     /// By instruction: the first one of its blocks.
     first_of: Vec<Pc>,
-    /// By first instruction: the blocks, one for each path of calls.
-    blocks_at: BTreeMap<Pc, Vec<BlockId>>,
-    writers: Vec<Vec<Pc>>,
+    /// Blocks by their first instruction, one for each path of calls; and of which the branches are kept.
+    blocks_at: Vec<(Pc, BlockId)>,
+    is_kept: Vec<bool>,
+    writers: ByRegister,
     needed: Vec<bool>,
     live_blocks: Vec<bool>,
     work: Vec<Reg>,
@@ -168,20 +169,15 @@ struct Marker<'p> {
 
 impl<'p> Marker<'p> {
     fn new(program: &'p Program, floats: Floats) -> Self {
-        let mut writers = vec![Vec::new(); program.registers as usize];
         let mut first_of = vec![Pc(0); program.code.len()];
-        let mut blocks_at: BTreeMap<Pc, Vec<BlockId>> = BTreeMap::new();
+        let mut blocks_at = Vec::new();
         for (block, at) in
             program.blocks.iter().zip(0..).filter(|(block, _)| block.first < block.end)
         {
             first_of[block.first.index()..block.end.index()].fill(block.first);
-            blocks_at.entry(block.first).or_default().push(BlockId(at));
+            blocks_at.push((block.first, BlockId(at)));
         }
-        for (instr, at) in program.code.iter().zip(0..) {
-            for dest in instr.dests.iter().flatten() {
-                writers[dest.index()].push(Pc(at));
-            }
-        }
+        blocks_at.sort_unstable();
         Self {
             program,
             slice: Slice {
@@ -197,7 +193,8 @@ impl<'p> Marker<'p> {
             dependences: control::dependences(program),
             first_of,
             blocks_at,
-            writers,
+            is_kept: vec![false; program.code.len()],
+            writers: ByRegister::of(program, |instr| instr.dests.iter().flatten().copied()),
             needed: vec![false; program.registers as usize],
             live_blocks: vec![false; program.blocks.len()],
             work: Vec::new(),
@@ -208,7 +205,8 @@ impl<'p> Marker<'p> {
     fn run(&mut self) {
         loop {
             while let Some(register) = self.work.pop() {
-                for pc in std::mem::take(&mut self.writers[register.index()]) {
+                for at in 0..self.writers.of_register(register).len() {
+                    let pc = self.writers.of_register(register)[at];
                     self.keep(pc, self.of_result(pc));
                 }
             }
@@ -276,8 +274,13 @@ impl<'p> Marker<'p> {
         }
         let first = self.first_of[pc.index()];
         // Once for all instructions of a block: what is kept of them keeps the same branches.
-        for block in self.blocks_at.remove(&first).unwrap_or_default() {
+        if std::mem::replace(&mut self.is_kept[first.index()], true) {
+            return;
+        }
+        let mut at = self.blocks_at.partition_point(|(own, _)| *own < first);
+        while let Some(&(_, block)) = self.blocks_at.get(at).filter(|(own, _)| *own == first) {
             self.keep_block(block);
+            at += 1;
         }
     }
 
