@@ -124,6 +124,9 @@ impl<E: Events> Machine<'_, E> {
         decoded: &Decoded,
         enabled: LaneMask,
     ) -> ops::Results {
+        if let Some((first, second)) = self.computed_once(warp, instr, decoded) {
+            return ops::results([first, second].map(Value::uniform), instr.dests.len());
+        }
         let mut made = SmallVec::<[Value; 3]>::new();
         for source in &instr.sources {
             if self.warps[warp].registers.operand(source, enabled).is_none() {
@@ -138,6 +141,21 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled)
+    }
+
+    /// The results of known operands that are one for all lanes, if there are no others.
+    fn computed_once(&self, warp: usize, instr: &Instr, decoded: &Decoded) -> Option<(u64, u64)> {
+        let registers = &self.warps[warp].registers;
+        let mut operands = [0; ops::MAX_OPERANDS];
+        let own = operands.get_mut(..instr.sources.len())?;
+        for (own, source) in own.iter_mut().zip(&instr.sources) {
+            *own = match source {
+                Operand::Register(register) => registers[*register].as_uniform()?,
+                Operand::Constant(bits) => *bits,
+                _ => return None,
+            };
+        }
+        ops::compute_once(decoded, own, instr.dests.len())
     }
 
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.

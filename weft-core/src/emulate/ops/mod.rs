@@ -24,7 +24,7 @@ use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 
 /// Operands that an instruction may have.
-const MAX_OPERANDS: usize = 8;
+pub(super) const MAX_OPERANDS: usize = 8;
 
 /// The results of an instruction, by destination.
 pub(super) type Results = SmallVec<[Value; 2]>;
@@ -44,10 +44,6 @@ pub(super) fn compute(
     if decoded.row.opcode == Opcode::Mov {
         return moves::mov(terms, pc, decoded, sources, dests);
     }
-    let is_uniform = sources.iter().all(|source| source.as_uniform().is_some());
-    if is_uniform && let Some((first, second)) = in_lane(decoded, sources, 0) {
-        return results([first, second].map(Value::uniform), dests);
-    }
     if let Some(both) = compare::in_row(decoded, sources) {
         return results(both, dests);
     }
@@ -64,8 +60,23 @@ pub(super) fn compute(
     lane_by_lane(terms, pc, decoded, sources, dests, mask)
 }
 
+/// The results of an instruction on operands that are known and one for all lanes, where that is what each lane
+/// computes.
+pub(super) fn compute_once(
+    decoded: &Decoded,
+    operands: &[u64],
+    dests: usize,
+) -> Option<(u64, u64)> {
+    match (decoded.row.opcode, operands) {
+        (Opcode::Mov, &[own]) if dests < 2 && moves::is_computed(decoded) => Some((own, 0)),
+        (Opcode::Mov, _) => None,
+        _ if decoded.row.effect == Effect::Opaque => None,
+        _ => eval(decoded, operands),
+    }
+}
+
 /// The first result, or both.
-fn results([first, second]: [Value; 2], dests: usize) -> Results {
+pub(super) fn results([first, second]: [Value; 2], dests: usize) -> Results {
     if dests > 1 { smallvec![first, second] } else { smallvec![first] }
 }
 
