@@ -50,7 +50,7 @@ impl Row {
             _ if bytes & self.bytes == 0 => return 0,
             By::Stride { first, stride } => {
                 let (lowest, highest) = (bytes.trailing_zeros(), bytes.ilog2());
-                let lane = |at: u32| (i64::from(at) - first).div_euclid(stride);
+                let lane = |at: u32| quotient(i64::from(at) - first, stride);
                 self.lanes & lanes_below(lane(highest) + 1) & !lanes_below(lane(lowest))
             }
             By::Place { .. } => self.lanes,
@@ -228,9 +228,18 @@ fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, 
 
 /// The lanes `l` whose bytes, `width` of them from `first + l * stride` on, lie on the page or reach into it.
 fn lanes_on_page(first: i64, stride: i64, width: i64) -> LaneMask {
-    let lowest = (-first - width).div_euclid(stride) + 1;
-    let end = (PAGE.cast_signed() - 1 - first).div_euclid(stride) + 1;
+    let lowest = quotient(-first - width, stride) + 1;
+    let end = quotient(PAGE.cast_signed() - 1 - first, stride) + 1;
     lanes_below(end) & !lanes_below(lowest)
+}
+
+/// Rounded down, by a positive stride. Most are powers of two, and a division takes long.
+const fn quotient(number: i64, stride: i64) -> i64 {
+    if stride.count_ones() == 1 {
+        number >> stride.trailing_zeros()
+    } else {
+        number.div_euclid(stride)
+    }
 }
 
 /// Lanes with a lower number.

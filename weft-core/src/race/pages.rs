@@ -10,30 +10,30 @@ const MAX_PAGES: usize = 1 << 18;
 /// Something by page.
 #[derive(Clone, Debug)]
 pub(super) struct Pages<P> {
-    all: Vec<P>,
+    /// With their numbers.
+    all: Vec<(u64, P)>,
     /// By page number: the index in `all`.
     index: HashMap<u64, usize, RandomState>,
-    /// The page found last, with its number.
-    last: Option<(u64, usize)>,
+    /// The index of the page found last.
+    last: usize,
     /// Whether an access was not followed.
     pub(super) is_full: bool,
 }
 
 impl<P: Default> Pages<P> {
     pub(super) fn new() -> Self {
-        Self { all: Vec::new(), index: HashMap::default(), last: None, is_full: false }
+        Self { all: Vec::new(), index: HashMap::default(), last: 0, is_full: false }
     }
 
     /// Forgets all pages.
     pub(super) fn clear(&mut self) {
-        (self.all, self.index, self.last) = (Vec::new(), HashMap::default(), None);
+        (self.all, self.index, self.last) = (Vec::new(), HashMap::default(), 0);
     }
 
     /// All pages with their numbers, ascending.
     pub(super) fn into_all(mut self) -> impl Iterator<Item = (u64, P)> {
-        let mut numbers: Vec<_> = self.index.into_iter().collect();
-        numbers.sort_unstable();
-        numbers.into_iter().map(move |(number, at)| (number, std::mem::take(&mut self.all[at])))
+        self.all.sort_unstable_by_key(|(number, _)| *number);
+        self.all.into_iter()
     }
 
     /// Whether there is no page.
@@ -43,28 +43,34 @@ impl<P: Default> Pages<P> {
 
     /// A page by its number, if there is one.
     pub(super) fn known(&mut self, number: u64) -> Option<&mut P> {
-        let at = self.index.get(&number)?;
-        self.all.get_mut(*at)
+        let at = self.near(number).or_else(|| self.index.get(&number).copied())?;
+        self.last = at;
+        self.all.get_mut(at).map(|(_, page)| page)
     }
 
     /// A page by its number; `None`: there are too many.
     pub(super) fn page(&mut self, number: u64) -> Option<&mut P> {
-        let at = match self.last {
-            Some((own, at)) if own == number => at,
-            _ => {
-                let next = self.all.len();
-                if next >= MAX_PAGES && !self.index.contains_key(&number) {
-                    self.is_full = true;
-                    return None;
-                }
-                let at = *self.index.entry(number).or_insert(next);
-                if at == next {
-                    self.all.push(P::default());
-                }
-                self.last = Some((number, at));
-                at
+        let next = self.all.len();
+        self.last = match self.near(number) {
+            Some(at) => at,
+            None if next < MAX_PAGES || self.index.contains_key(&number) => {
+                *self.index.entry(number).or_insert(next)
+            }
+            None => {
+                self.is_full = true;
+                return None;
             }
         };
-        self.all.get_mut(at)
+        if self.last == next {
+            self.all.push((number, P::default()));
+        }
+        self.all.get_mut(self.last).map(|(_, page)| page)
+    }
+
+    /// The index of a page, if it is the one found last or was made just before or after that: neighbours mostly are
+    /// accessed together.
+    fn near(&self, number: u64) -> Option<usize> {
+        let is_it = |at: &usize| self.all.get(*at).is_some_and(|(own, _)| *own == number);
+        [self.last, self.last.wrapping_add(1), self.last.wrapping_sub(1)].into_iter().find(is_it)
     }
 }

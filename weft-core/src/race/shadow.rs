@@ -179,18 +179,30 @@ impl Page {
         if covered != 0 {
             others.retain(|old| old.row.bytes != 0);
         }
-        let covered = alike[own.clone()].iter_mut().map(is_covered).filter(|own| *own).count();
+        // Mostly it is the same again: it takes the place of what it covers.
+        let (mut covered, mut free) = (0, None);
+        for at in own.clone() {
+            if is_covered(&mut alike[at]) {
+                covered += 1;
+                free = Some(at);
+            }
+        }
+        let takes_in = |old: &Past| old.row.bytes != 0 && old.is_alike(&new);
+        let mut rest = alike[own.clone()].iter_mut().filter(|old| takes_in(old));
+        if !rest.any(|old| old.row.merge(&new.row)) {
+            if let Some(at) = free {
+                alike[at] = new;
+                covered -= 1;
+            } else {
+                // Most pages have one: what is touched once takes the room of one.
+                if alike.is_empty() {
+                    alike.reserve_exact(1);
+                }
+                alike.insert(own.end, new);
+            }
+        }
         if covered != 0 {
             alike.retain(|old| old.row.bytes != 0);
-        }
-        let end = own.end - covered;
-        let mut rest = alike[own.start..end].iter_mut();
-        if !rest.any(|old| old.is_alike(&new) && old.row.merge(&new.row)) {
-            // Most pages have one: what is touched once takes the room of one.
-            if alike.is_empty() {
-                alike.reserve_exact(1);
-            }
-            alike.insert(end, new);
         }
         if self.writes.len() + self.reads.len() >= MANY.max(2 * self.left) {
             self.writes = settled(&self.writes);
