@@ -213,7 +213,7 @@ mod tests {
         let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
                     .entry one() { ret; }\n.entry two() { ret; }\n";
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
-        let files = vec![PtxFile { path, display, text: text.to_owned(), unread: None }];
+        let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
         let package =
             Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
         let jobs = plan_with(&package, |module, kernel, launch| {

@@ -16,7 +16,9 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 
 /// Its first `most` bytes, or all.
 pub(crate) fn head(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    let file = File::open(path)?;
+    let size = file.metadata()?.len().min(most);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

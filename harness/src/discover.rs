@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use weft_core::report::escape;
 
@@ -28,7 +29,7 @@ pub struct PtxFile {
     /// Its path relative to the package or to `OUT_DIR`, with `/`, safe to print.
     pub display: String,
     /// Its text; empty if it cannot be read, with U+FFFD where it is not UTF-8.
-    pub text: String,
+    pub text: Arc<str>,
     /// Why it cannot be read.
     pub unread: Option<String>,
 }
@@ -55,8 +56,8 @@ impl PtxFile {
 
     fn of(path: &Path, display: &str, contents: io::Result<String>) -> Self {
         let (text, unread) = match contents {
-            Ok(text) => (text, None),
-            Err(error) => (String::new(), Some(error.to_string())),
+            Ok(text) => (text.into(), None),
+            Err(error) => (Arc::default(), Some(error.to_string())),
         };
         Self { path: path.to_path_buf(), display: escape(display).into_owned(), text, unread }
     }

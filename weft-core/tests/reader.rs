@@ -50,12 +50,14 @@ fn declarations_keep_their_parts() {
          .visible .entry k(.param .u64 .ptr .global .align 4 p, .param .align 8 .b8 s[24])\n\
          .maxntid 128, 2\n.minnctapersm 2\n{\n.reg .pred %p<3>;\n.reg .b32 %r, %q;\nret;\n}\n",
     ));
-    let [dynamic, table, _] = &module.variables[..] else { unreachable!("three variables") };
+    let [dynamic, table, pointer] = &module.variables[..] else { unreachable!("three variables") };
     assert_eq!((dynamic.space, dynamic.size(), dynamic.is_extern), (Space::Shared, 0, true));
-    assert_eq!(
-        (table.space, table.ty, table.size(), table.init.len()),
-        (Space::Const, Type::F32, 24, 6)
-    );
+    assert_eq!((table.space, table.ty, table.size()), (Space::Const, Type::F32, 24));
+    let [table, pointer] = [table, pointer].map(|own| own.init.as_ref().unwrap());
+    assert_eq!((table.values, pointer.values, &pointer.bytes), (6, 1, &None));
+    let bytes = table.bytes.as_ref().unwrap();
+    assert_eq!((bytes.len(), &bytes[..8]), (24, &[1_f32, 2.0].map(f32::to_le_bytes).concat()[..]));
+    assert_eq!(dynamic.init, None);
     let kernel = module.kernel("k").unwrap();
     assert_eq!(kernel.maxntid, Some([128, 2, 1]));
     assert!(kernel.params[0].is_pointer && kernel.params[1].size() == 24);

@@ -124,7 +124,7 @@ mod tests {
 
     fn jobs(text: &str, checker: weft_harness::case::Checker) -> Vec<Job> {
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
-        let files = vec![PtxFile { path, display, text: text.to_owned(), unread: None }];
+        let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
         let package =
             Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
         let mut jobs = plan_with(&package, checker).expect("there are kernels");

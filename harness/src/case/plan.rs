@@ -99,7 +99,7 @@ fn read(file: &PtxFile) -> Result<(Module, Vec<KernelName>), JobError> {
         return Err(JobError::Read(vec![format!("{}: cannot be read: {reason}", file.display)]));
     }
     let (module, kernels) = guarded(&file.display, || {
-        let module = ptx::parse(&file.text);
+        let module = ptx::parse_shared(&file.text);
         let name = |kernel: &Function| KernelName::new(module.name(kernel.name));
         let kernels = module.kernels().map(name).collect();
         (module, kernels)

@@ -1,5 +1,7 @@
 //! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
 
+use std::sync::Arc;
+
 use super::memory::{Memory, Segment};
 use super::origin::Origin;
 use crate::flow::{Param, Program};
@@ -87,7 +89,7 @@ impl Inputs {
             let whole = Segment {
                 start: param.offset,
                 size: param.size,
-                contents,
+                contents: contents.into(),
                 zeros_follow: false,
                 origin,
             };
@@ -138,7 +140,7 @@ fn with_pointers(whole: Segment, program: &Program, position: usize) -> Vec<Segm
     let part = |start: u64, end: u64, contents: Vec<u8>| Segment {
         start,
         size: end - start,
-        contents,
+        contents: contents.into(),
         ..whole.clone()
     };
     for (at, field) in fields {
@@ -157,14 +159,14 @@ fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
         Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
             start: at,
             size: contents.len() as u64,
-            contents: contents.clone(),
+            contents: contents.as_slice().into(),
             zeros_follow: false,
             origin,
         },
         _ => Segment {
             start: at - REACH,
             size: 2 * REACH,
-            contents: Vec::new(),
+            contents: Arc::default(),
             zeros_follow: false,
             origin,
         },

@@ -1,6 +1,7 @@
 //! The contents of a state space: bytes known, open or as before the launch.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
@@ -28,7 +29,7 @@ pub(super) struct Segment {
     /// Bytes; accesses beyond it belong to no segment.
     pub(super) size: u64,
     /// Known contents from the first byte on.
-    pub(super) contents: Vec<u8>,
+    pub(super) contents: Arc<[u8]>,
     /// Whether zeros follow the known contents; otherwise what follows is open.
     pub(super) zeros_follow: bool,
     /// Where open contents come from.
@@ -416,7 +417,7 @@ mod tests {
         let segment = Segment {
             start: 0x1000,
             size: 64,
-            contents: vec![1, 2, 3, 4],
+            contents: [1, 2, 3, 4].into(),
             zeros_follow: false,
             origin: Origin::Contents(0),
         };

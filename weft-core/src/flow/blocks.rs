@@ -79,9 +79,10 @@ fn place_code(routines: &mut [Routine]) -> (Vec<Instr>, Vec<Vec<(Pc, Pc)>>) {
     let mut code = Vec::new();
     let mut places = vec![Vec::new(); routines.len()];
     for (at, routine) in routines.iter_mut().enumerate().filter(|(at, _)| is_called[*at]) {
+        code.reserve_exact(routine.nodes.iter().map(|node| node.instrs.len()).sum());
         for node in &mut routine.nodes {
             let first = pc(code.len());
-            code.append(&mut node.instrs);
+            code.extend(std::mem::take(&mut node.instrs));
             places[at].push((first, pc(code.len())));
         }
     }

@@ -1,7 +1,9 @@
 //! Where variables live: offsets within the shared, local, global and constant spaces and in the parameter bank.
 
+use std::sync::Arc;
+
 use super::program::{Param, Symbol};
-use crate::ptx::{Initial, Module, Space, Variable};
+use crate::ptx::{Module, Space, Variable};
 
 /// The generic window of the shared space; a shared address counts from 0.
 pub(crate) const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
@@ -108,19 +110,6 @@ const fn align(address: u64, to: u64) -> u64 {
 
 /// The bytes of an initialiser. `None`, open, where there is none (the host may fill the variable before the launch) and
 /// where it holds addresses.
-fn initial_bytes(variable: &Variable) -> Option<Vec<u8>> {
-    if variable.init.is_empty() {
-        return None;
-    }
-    let width = variable.ty.bytes() as usize;
-    let mut bytes = Vec::with_capacity(variable.init.len() * width);
-    for value in &variable.init {
-        let Initial::Bits(bits) = value else { return None };
-        let bits = bits.to_le_bytes();
-        match bits.get(..width) {
-            Some(own) => bytes.extend_from_slice(own),
-            None => bytes.extend(bits.iter().cycle().take(width)),
-        }
-    }
-    Some(bytes)
+fn initial_bytes(variable: &Variable) -> Option<Arc<[u8]>> {
+    variable.init.as_ref().filter(|init| init.values > 0)?.bytes.clone()
 }

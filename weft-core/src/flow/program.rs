@@ -9,6 +9,7 @@
 //! called in it that lead only to the end of the thread; they are not in the loop.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
@@ -266,7 +267,7 @@ pub struct Symbol {
     /// Bytes; 0 for `extern .shared`, which holds the dynamic shared memory.
     pub size: u64,
     /// Its initial contents from the first byte on; zeros follow; `None`: open.
-    pub init: Option<Vec<u8>>,
+    pub init: Option<Arc<[u8]>>,
 }
 
 /// A kernel parameter.

@@ -10,7 +10,7 @@ mod span;
 mod tree;
 
 pub use error::{ReadError, ReadErrorKind};
-pub use parser::parse;
+pub use parser::{parse, parse_shared};
 pub use span::{Position, Span};
 pub use tree::{
     Body, Float, Function, Guard, Initial, Instruction, Loc, Module, Operand, Space, Statement,

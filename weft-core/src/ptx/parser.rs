@@ -17,8 +17,14 @@ mod variable;
 
 /// Reads a whole module. Total: see [`Module::errors`].
 pub fn parse(text: &str) -> Module {
+    parse_shared(&Arc::from(text))
+}
+
+/// The same, of a text that others have too.
+pub fn parse_shared(shared: &Arc<str>) -> Module {
+    let text = &**shared;
     let mut module = Module {
-        text: Arc::from(text),
+        text: shared.clone(),
         lines: line_starts(text),
         version: None,
         target: None,

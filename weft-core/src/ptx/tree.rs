@@ -284,8 +284,8 @@ pub struct Variable {
     pub is_extern: bool,
     /// `.ptr`: a parameter that holds an address.
     pub is_pointer: bool,
-    /// The initialiser's values in order.
-    pub init: Vec<Initial>,
+    /// Its initialiser.
+    pub init: Option<Initial>,
 }
 
 impl Variable {
@@ -300,15 +300,14 @@ impl Variable {
     }
 }
 
-/// One element of an initialiser.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Initial {
-    /// Its bits, in the type of the variable.
-    Bits(u64),
-    /// In a nested row, whose place among the bytes is not followed.
-    Nested,
-    /// The address of a symbol plus an offset.
-    Symbol(Span, i64),
+/// An initialiser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Initial {
+    /// How many values it has.
+    pub values: u64,
+    /// Their bytes, in the type of the variable; `None` where there are addresses among them, or nested rows, whose place
+    /// among the bytes is not followed.
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 /// A `.entry` or `.func`.

@@ -1,7 +1,9 @@
 //! Declarations of variables and their initialisers (PTX ISA §5.4).
 
+use std::sync::Arc;
+
+use super::super::ReadErrorKind;
 use super::super::tree::{Initial, Space, Type, Variable};
-use super::super::{ReadErrorKind, Span};
 use super::{Kind, Literal, Parser, Read, literal};
 
 /// The attributes that stand in front of a variable's name.
@@ -94,7 +96,7 @@ impl Parser<'_> {
             align: attributes.align,
             is_extern: attributes.is_extern,
             is_pointer: attributes.is_pointer,
-            init: Vec::new(),
+            init: None,
         };
         if self.eat(b'<') {
             variable.range = Some(self.small()?);
@@ -111,10 +113,11 @@ impl Parser<'_> {
             self.expect(b']', "`]` of an array")?;
         }
         if self.eat(b'=') {
-            self.initialiser(variable.ty, &mut variable.init)?;
+            variable.init = Some(self.initialiser(variable.ty)?);
         }
         if unsized_dimension {
-            variable.elements = variable.init.len() as u64 / u64::from(variable.vector.max(1));
+            let values = variable.init.as_ref().map_or(0, |init| init.values);
+            variable.elements = values / u64::from(variable.vector.max(1));
         }
         Ok(variable)
     }
@@ -125,33 +128,38 @@ impl Parser<'_> {
         u64::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
     }
 
-    fn initialiser(&mut self, ty: Type, init: &mut Vec<Initial>) -> Read<()> {
-        let mut depth = 0_u64;
+    fn initialiser(&mut self, ty: Type) -> Read<Initial> {
+        let (mut depth, mut values) = (0_u64, 0);
+        let mut bytes = Some(Vec::new());
         loop {
             match self.token.kind {
                 Kind::Punct(b'{') => depth += 1,
                 Kind::Punct(b'}') if depth > 0 => depth -= 1,
                 Kind::Punct(b',') if depth > 0 => {}
                 _ => {
-                    let value = self.initial(ty)?;
-                    init.push(if depth > 1 { Initial::Nested } else { value });
+                    values += 1;
+                    match (self.initial(ty)?, &mut bytes) {
+                        (Some(bits), Some(bytes)) if depth < 2 => append(bytes, bits, ty),
+                        _ => bytes = None,
+                    }
                     if depth == 0 {
-                        return Ok(());
+                        break;
                     }
                     continue;
                 }
             }
             self.advance();
             if depth == 0 {
-                return Ok(());
+                break;
             }
         }
+        Ok(Initial { values, bytes: bytes.map(Arc::from) })
     }
 
-    /// A number, a symbol, `symbol+4` or `generic(symbol)`.
-    fn initial(&mut self, ty: Type) -> Read<Initial> {
+    /// The bits of a number; `None` of `symbol`, `symbol+4` or `generic(symbol)`.
+    fn initial(&mut self, ty: Type) -> Read<Option<u64>> {
         if self.token.kind == Kind::Word {
-            return self.initial_symbol();
+            return self.initial_symbol().map(|()| None);
         }
         let negative = self.eat(b'-');
         if self.token.kind != Kind::Number {
@@ -162,7 +170,7 @@ impl Parser<'_> {
             return Err(self.bad_number(span));
         };
         self.advance();
-        Ok(Initial::Bits(match value {
+        Ok(Some(match value {
             Literal::Integer(bits) => {
                 if negative {
                     bits.wrapping_neg()
@@ -174,19 +182,28 @@ impl Parser<'_> {
         }))
     }
 
-    fn initial_symbol(&mut self) -> Read<Initial> {
-        let mut name: Span = self.advance().span;
+    fn initial_symbol(&mut self) -> Read<()> {
+        self.advance();
         if self.eat(b'(') {
-            name = self.expect_word("a symbol")?;
-            let offset = self.symbol_offset()?;
+            self.expect_word("a symbol")?;
+            self.symbol_offset()?;
             self.expect(b')', "`)` behind a symbol")?;
-            return Ok(Initial::Symbol(name, offset.wrapping_add(self.symbol_offset()?)));
         }
-        Ok(Initial::Symbol(name, self.symbol_offset()?))
+        self.symbol_offset()?;
+        Ok(())
     }
 
     /// An optional `+4` or `-4`.
     pub(super) fn symbol_offset(&mut self) -> Read<i64> {
         if self.eat(b'+') || self.is_punct(b'-') { self.integer() } else { Ok(0) }
+    }
+}
+
+/// A number as the bytes of its type.
+fn append(bytes: &mut Vec<u8>, bits: u64, ty: Type) {
+    let (bits, width) = (bits.to_le_bytes(), ty.bytes() as usize);
+    match bits.get(..width) {
+        Some(own) => bytes.extend_from_slice(own),
+        None => bytes.extend(bits.iter().cycle().take(width)),
     }
 }
