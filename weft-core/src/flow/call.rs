@@ -1,6 +1,9 @@
 //! Calls: device functions linked in with their parameters bound to the caller's variables (PTX ISA §9.7.12.5).
 
+use std::sync::Arc;
+
 use foldhash::HashMap;
+use smallvec::smallvec;
 
 use super::error::{LinkError, LinkErrorKind};
 use super::indirect::Names;
@@ -227,9 +230,9 @@ impl<'m> Linker<'m> {
 /// An instruction that the linker adds.
 fn computed(mnemonic: &str, to: Reg, from: &[Operand], place: PlaceId) -> Instr {
     Instr {
-        operation: isa::decode(mnemonic).map_or(Operation::Unknown, Operation::Known),
+        operation: isa::decode(mnemonic).map(Arc::new).map_or(Operation::Unknown, Operation::Known),
         guard: None,
-        dests: Box::new([Some(to)]),
+        dests: smallvec![Some(to)],
         sources: from.into(),
         address: None,
         place,

@@ -354,7 +354,8 @@ impl<'m> Linker<'m> {
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
     ) -> Result<(), LinkError> {
-        let decoded = self.module.decoded(instruction).copied();
+        let module = self.module;
+        let decoded = module.decoded(instruction);
         let condition = match instruction.guard {
             Some(guard) => Some(Condition {
                 register: self.named_register(frame, guard.register)?,

@@ -1,9 +1,11 @@
 //! Operands of an instruction, resolved and sorted by the table's shape into written, read and address.
 
+use std::sync::Arc;
+
 use super::error::{LinkError, undeclared};
 use super::layout;
 use super::link::{Bound, Frame, Linker};
-use super::program::{Address, Instr, Operand, Operation, PlaceId, Reg, Special};
+use super::program::{Address, Dests, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::{Declared, Scope};
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Function, Instruction, Space, Span, Type};
@@ -28,7 +30,7 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
-        decoded: Option<Decoded>,
+        decoded: Option<&Arc<Decoded>>,
     ) -> Result<Instr, LinkError> {
         // A word that the table does not know may change what is modelled; what is not modelled anyhow stays so.
         let is_modelled = |decoded: &Decoded| {
@@ -36,9 +38,9 @@ impl<'m> Linker<'m> {
         };
         let known = decoded.filter(|decoded| !(decoded.is_strange && is_modelled(decoded)));
         let mut instr = Instr {
-            operation: known.map_or(Operation::Unknown, Operation::Known),
+            operation: known.cloned().map_or(Operation::Unknown, Operation::Known),
             guard: None,
-            dests: Box::new([]),
+            dests: Dests::new(),
             sources: Box::new([]),
             address: None,
             place: PlaceId(0),
@@ -67,7 +69,7 @@ impl<'m> Linker<'m> {
                     instr.address = Some(self.address(frame, instruction, operand, space)?);
                 }
                 _ => {
-                    let ty = decoded.map_or(Type::B64, |decoded| literal_type(&decoded, at));
+                    let ty = decoded.map_or(Type::B64, |decoded| literal_type(decoded, at));
                     self.sources(frame, instruction, operand, ty, &mut sources)?;
                 }
             }
@@ -90,7 +92,7 @@ impl<'m> Linker<'m> {
         {
             return Err(self.bad_operand(instruction, "more operands"));
         }
-        self.carry(frame, known, &mut dests, &mut sources);
+        self.carry(frame, known.map(|own| &**own), &mut dests, &mut sources);
         instr.dests = dests.as_slice().into();
         instr.sources = sources.as_slice().into();
         dests.clear();
@@ -103,7 +105,7 @@ impl<'m> Linker<'m> {
     fn carry(
         &mut self,
         frame: &mut Frame<'m>,
-        decoded: Option<Decoded>,
+        decoded: Option<&Decoded>,
         dests: &mut Vec<Option<Reg>>,
         sources: &mut Vec<Operand>,
     ) {

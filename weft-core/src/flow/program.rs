@@ -11,6 +11,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
 
@@ -109,10 +111,10 @@ pub struct Address {
 }
 
 /// What an instruction does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Operation {
-    /// An instruction of the table.
-    Known(Decoded),
+    /// An instruction of the table; the same mnemonics share it.
+    Known(Arc<Decoded>),
     /// One that the table does not know, or whose modifiers it does not know.
     Unknown,
     /// A call that cannot be linked in: of an unknown function, recursive, or of a function without a body.
@@ -120,6 +122,9 @@ pub enum Operation {
     /// A call of a known external function that touches no memory of the kernel: its results are open.
     External,
 }
+
+/// Registers written; mostly one.
+pub(super) type Dests = SmallVec<[Option<Reg>; 2]>;
 
 /// An instruction with its operands sorted by what happens to them.
 #[derive(Clone, Debug)]
@@ -129,7 +134,7 @@ pub struct Instr {
     /// Enables lanes.
     pub guard: Option<Condition>,
     /// Registers written, in order; `None` where the result is discarded.
-    pub dests: Box<[Option<Reg>]>,
+    pub dests: Dests,
     /// Operands read, in order, vectors taken apart; the address is apart.
     pub sources: Box<[Operand]>,
     /// The address of an access.
@@ -140,8 +145,8 @@ pub struct Instr {
 
 impl Instr {
     /// What it does to the state.
-    pub const fn effect(&self) -> Effect {
-        match self.operation {
+    pub fn effect(&self) -> Effect {
+        match &self.operation {
             Operation::Known(decoded) => decoded.row.effect,
             Operation::External => Effect::Opaque,
             Operation::Unknown | Operation::Call => Effect::Asynchronous,
@@ -149,7 +154,7 @@ impl Instr {
     }
 
     /// The instruction of the table.
-    pub const fn decoded(&self) -> Option<&Decoded> {
+    pub fn decoded(&self) -> Option<&Decoded> {
         match &self.operation {
             Operation::Known(decoded) => Some(decoded),
             _ => None,
@@ -172,7 +177,7 @@ impl Instr {
     }
 
     /// Whether it waits for other threads. Exchanges before PTX 6.0, without `.sync`, take the lanes that are there.
-    pub const fn waits(&self) -> bool {
+    pub fn waits(&self) -> bool {
         match &self.operation {
             Operation::Known(decoded) => match decoded.row.effect {
                 Effect::Barrier | Effect::WarpBarrier => true,

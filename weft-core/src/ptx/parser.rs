@@ -56,7 +56,7 @@ struct Parser<'a> {
     /// Operands of vectors and instructions that are being read, the innermost last.
     operands: Vec<Operand>,
     /// Mnemonics taken apart, each once: a text has a few dozen.
-    mnemonics: Vec<Option<Decoded>>,
+    mnemonics: Vec<Option<Arc<Decoded>>>,
     places: HashMap<&'a str, u32>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
             return place;
         }
         let place = u32::try_from(self.mnemonics.len()).unwrap_or(u32::MAX);
-        self.mnemonics.push(isa::decode(text));
+        self.mnemonics.push(isa::decode(text).map(Arc::new));
         self.places.insert(text, place);
         place
     }

@@ -31,7 +31,7 @@ pub struct Module {
     /// What could not be read.
     pub errors: Vec<ReadError>,
     /// The mnemonics of instructions, each once.
-    pub(super) mnemonics: Vec<Option<Decoded>>,
+    pub(super) mnemonics: Vec<Option<Arc<Decoded>>>,
     /// Of what was read: later changes are not seen by the look-ups below.
     pub(super) index: Index,
 }
@@ -55,7 +55,7 @@ impl Module {
     }
 
     /// The mnemonic of an instruction of this module, taken apart; `None` if no row of the table fits.
-    pub fn decoded(&self, instruction: &Instruction) -> Option<&Decoded> {
+    pub fn decoded(&self, instruction: &Instruction) -> Option<&Arc<Decoded>> {
         self.mnemonics.get(instruction.decoded as usize)?.as_ref()
     }
 
