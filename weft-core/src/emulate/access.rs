@@ -149,7 +149,7 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn in_lock_step(&mut self, warp: usize) {
         let is_together = self.maybe.as_ref().is_none_or(|maybe| maybe.is_together);
         if self.inputs.options.warp_synchronous && is_together {
-            self.events.converge(warp, self.front);
+            self.events.converge(warp, self.warps[warp].front);
         }
     }
 

@@ -66,8 +66,6 @@ pub(super) struct Machine<'a, E> {
     /// By warp, and by barrier: what the rule for the whole cta needs.
     pub(super) iterations: Vec<Iterations>,
     pub(super) gathered: [Option<Reached>; Barriers::COUNT],
-    /// The lanes that run the current block.
-    pub(super) front: LaneMask,
     /// Atomic instructions that the warps executed.
     pub(super) atomics: u64,
     /// Exchanges that each warp ran.
@@ -137,7 +135,6 @@ pub fn run(
         votes: [(0, 0, None); Barriers::COUNT],
         iterations: vec![Iterations::new(); count],
         gathered: std::array::from_fn(|_| None),
-        front: 0,
         atomics: 0,
         exchanges: vec![0; count],
         trapped: false,

@@ -166,7 +166,7 @@ impl<E: Events> Machine<'_, E> {
         let own = &mut self.warps[warp];
         let mut registers = BTreeMap::new();
         for (register, old) in own.log.take().unwrap_or_default().into_iter().rev() {
-            if let Some(known) = own.registers.get_mut(register) {
+            if let Some((known, _)) = own.registers.get_mut(register) {
                 registers.entry(register).or_insert(std::mem::replace(known, old));
             }
         }

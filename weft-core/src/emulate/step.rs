@@ -33,7 +33,7 @@ impl<E: Events> Machine<'_, E> {
     fn rest(&mut self, warp: usize, front: Front, from: Option<Pc>) -> Step<()> {
         let Front { block: id, lanes } = front;
         let program = self.program;
-        self.front = lanes;
+        self.warps[warp].front = lanes;
         let mut waiting = 0;
         let slice = self.slice;
         for &pc in slice.kept(id) {

@@ -57,13 +57,15 @@ pub(super) struct Held {
 pub(super) struct Registers {
     /// By register: its place; 0 for those that nothing depends on.
     places: Arc<[u32]>,
+    /// The last place of a register that blocks hand on.
+    lasting: u32,
     values: Vec<Value>,
 }
 
 impl Registers {
     fn new(slice: &Slice, unwritten: &Value) -> Self {
         let values = vec![unwritten.clone(); slice.registers as usize + 1];
-        Self { places: slice.places.clone(), values }
+        Self { places: slice.places.clone(), lasting: slice.lasting, values }
     }
 
     /// An operand, if it is a register that holds in these lanes what it is to be taken for: what is open in others alone
@@ -75,10 +77,11 @@ impl Registers {
         (open == 0 || open & lanes != 0).then_some(value)
     }
 
-    /// The register, if something depends on it.
-    pub(super) fn get_mut(&mut self, register: Reg) -> Option<&mut Value> {
-        let place = self.places[register.index()] as usize;
-        if place == 0 { None } else { self.values.get_mut(place) }
+    /// The register, if something depends on it, and whether blocks hand it on.
+    pub(super) fn get_mut(&mut self, register: Reg) -> Option<(&mut Value, bool)> {
+        let place = self.places[register.index()];
+        let value = self.values.get_mut(place as usize).filter(|_| place > 0)?;
+        Some((value, place <= self.lasting))
     }
 }
 
@@ -99,12 +102,14 @@ pub(super) struct Warp {
     /// Lanes that have not ended.
     pub(super) live: LaneMask,
     pub(super) fronts: Vec<Front>,
+    /// The lanes that run the current block.
+    pub(super) front: LaneMask,
     /// Where its turn ended within a block: it goes on there.
     pub(super) paused: Option<Paused>,
     pub(super) waits: Vec<Wait>,
     pub(super) held: Option<Held>,
     pub(super) registers: Registers,
-    /// Registers written, with what they held before, while someone may ask.
+    /// Registers written that blocks hand on, with what they held before, while someone may ask.
     pub(super) log: Option<Vec<(Reg, Value)>>,
     /// Local memory of each lane, made when it is first used.
     pub(super) local: Rc<Vec<Memory>>,
@@ -126,6 +131,7 @@ impl Warp {
             all: live,
             live,
             fronts: vec![Front { block: entry, lanes: live }],
+            front: live,
             paused: None,
             waits: Vec::new(),
             held: None,
@@ -156,8 +162,11 @@ impl Warp {
 
     /// Writes a register in some lanes.
     pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
-        let live = self.live;
-        if let Some(own) = self.registers.get_mut(register) {
+        let (live, front) = (self.live, self.front);
+        if let Some((own, is_lasting)) = self.registers.get_mut(register) {
+            if !is_lasting {
+                return own.blend(value, lanes, front);
+            }
             if let Some(log) = &mut self.log {
                 log.push((register, own.clone()));
             }

@@ -6,6 +6,7 @@
 
 mod bearing;
 mod control;
+mod temporary;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -58,6 +59,9 @@ pub struct Slice {
     pub places: Arc<[u32]>,
     /// How many registers have a place.
     pub registers: u32,
+    /// The last place of a register that blocks hand on. What those behind it hold is of no use in the next block, nor to
+    /// lanes that do not run this one.
+    pub lasting: u32,
 }
 
 /// Spaces whose contents decide something.
@@ -97,12 +101,18 @@ impl Slice {
             program.blocks.iter().map(|block| before(block.first)..before(block.end)).collect();
     }
 
-    fn number(&mut self, needed: &[bool]) {
-        let mut place = |is_needed: &bool| {
-            self.registers += u32::from(*is_needed);
-            if *is_needed { self.registers } else { 0 }
-        };
-        self.places = needed.iter().map(&mut place).collect();
+    fn number(&mut self, needed: &[bool], is_temporary: &[bool]) {
+        let mut places = vec![0; needed.len()];
+        for last in [false, true] {
+            for at in (0..needed.len()).filter(|at| needed[*at] && is_temporary[*at] == last) {
+                self.registers += 1;
+                places[at] = self.registers;
+            }
+            if !last {
+                self.lasting = self.registers;
+            }
+        }
+        self.places = places.into();
     }
 
     /// Whether it leaves something open that could be computed.
@@ -129,7 +139,7 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     marker.run();
     let mut slice = marker.slice;
     slice.list(program);
-    slice.number(&marker.needed);
+    slice.number(&marker.needed, &temporary::registers(program, &marker.first_of));
     slice
 }
 
@@ -189,6 +199,7 @@ impl<'p> Marker<'p> {
                 parts: Vec::new(),
                 places: Arc::default(),
                 registers: 0,
+                lasting: 0,
             },
             dependences: control::dependences(program),
             first_of,
