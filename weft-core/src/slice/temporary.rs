@@ -45,7 +45,8 @@ mod tests {
 
     use super::super::{Floats, Marker};
     use super::*;
-    use crate::{flow, ptx};
+    use crate::flow;
+    use crate::ptx;
 
     #[test]
     fn what_a_block_hands_on_is_not_temporary() {

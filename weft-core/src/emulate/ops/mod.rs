@@ -50,6 +50,9 @@ pub(super) fn compute(
     if let Some(row) = told_apart(terms, decoded, sources, mask) {
         return smallvec![Value::row(row)];
     }
+    if let Some(open) = unknown(terms, decoded, sources, mask) {
+        return smallvec![Value::open(open)];
+    }
     let short = affine::eval(decoded, sources)
         .or_else(|| plain::eval(decoded, sources))
         .or_else(|| moves::selected(decoded, sources, mask))
@@ -217,6 +220,26 @@ fn told_apart(
         && !sources.iter().copied().all(is_one)
         && sources.iter().copied().all(is_stable);
     is_row.then(|| terms.row(decoded.key, sources, width(decoded))).flatten()
+}
+
+/// What floating-point arithmetic makes of an operand of which nothing is known in any lane: nothing is known of the
+/// result either. That memory was not written is said lane by lane.
+fn unknown(
+    terms: &mut Terms,
+    decoded: &Decoded,
+    sources: &[&Value],
+    mask: LaneMask,
+) -> Option<TermId> {
+    if !decoded.is_float_arithmetic() {
+        return None;
+    }
+    let is_unknown = |term: &TermId| !terms.is_stable(*term);
+    let term = sources.iter().filter_map(|source| source.one_term(mask)).find(is_unknown)?;
+    let origin = terms.origin(term).filter(|own| !matches!(own, Origin::Unwritten(_)))?;
+    let lane = mask.trailing_zeros() as usize % WARP;
+    let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
+    let region = region(terms, decoded, &operands);
+    Some(terms.any(origin, region))
 }
 
 /// Whether all lanes hold the same term, or the same known bits.
