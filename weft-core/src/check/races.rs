@@ -51,23 +51,21 @@ fn tell_values(
 ) {
     let stores: BTreeSet<Pc> =
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
+    if stores.is_empty() {
+        return;
+    }
     let mark = |floats| slice::mark(passes.names.program, &stores, floats);
-    for floats in [Floats::Open, Floats::Computed] {
+    let computed = mark(Floats::Computed);
+    // Where addresses depend on such arithmetic, it is computed; and where it decides no branch, that takes little.
+    let may_be_long =
+        passes.slice.floats == Floats::Open && computed.branches != passes.slice.branches;
+    let rough = may_be_long.then(|| mark(Floats::Open)).filter(Slice::leaves_open);
+    for slice in rough.iter().chain([&computed]) {
         if !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign) {
             return;
         }
-        let slice = mark(floats);
-        // Where addresses depend on such arithmetic, it is computed; and where it decides no branch, that takes little.
-        let is_wasted = || {
-            floats != passes.slice.floats
-                || !slice.leaves_open()
-                || mark(Floats::Computed).branches == passes.slice.branches
-        };
-        if floats == Floats::Open && is_wasted() {
-            continue;
-        }
         passes.terms.tells_floats = true;
-        let (valued, is_whole) = record(passes, decided, between, &slice, Some(&stores));
+        let (valued, is_whole) = record(passes, decided, between, slice, Some(&stores));
         passes.terms.tells_floats = false;
         if is_whole && !valued.is_cut() {
             pairs.take_values(&valued);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub use bearing::reads_pointer_bits;
 
-use crate::flow::{BlockId, ByRegister, Operand, Pc, Program, Reg, Terminator};
+use crate::flow::{BlockId, ByRegister, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect};
 
@@ -103,15 +103,15 @@ impl Slice {
 
     fn number(&mut self, needed: &[bool], is_temporary: &[bool]) {
         let mut places = vec![0; needed.len()];
-        for last in [false, true] {
-            for at in (0..needed.len()).filter(|at| needed[*at] && is_temporary[*at] == last) {
+        let mut number = |temporary: bool| {
+            for at in (0..needed.len()).filter(|at| needed[*at] && is_temporary[*at] == temporary) {
                 self.registers += 1;
                 places[at] = self.registers;
             }
-            if !last {
-                self.lasting = self.registers;
-            }
-        }
+            self.registers
+        };
+        self.lasting = number(false);
+        number(true);
         self.places = places.into();
     }
 
@@ -170,7 +170,6 @@ struct Marker<'p> {
     /// Blocks by their first instruction, one for each path of calls; and of which the branches are kept.
     blocks_at: Vec<(Pc, BlockId)>,
     is_kept: Vec<bool>,
-    writers: ByRegister,
     needed: Vec<bool>,
     live_blocks: Vec<bool>,
     work: Vec<Reg>,
@@ -205,7 +204,6 @@ impl<'p> Marker<'p> {
             first_of,
             blocks_at,
             is_kept: vec![false; program.code.len()],
-            writers: ByRegister::of(program, |instr| instr.dests.iter().flatten().copied()),
             needed: vec![false; program.registers as usize],
             live_blocks: vec![false; program.blocks.len()],
             work: Vec::new(),
@@ -214,10 +212,11 @@ impl<'p> Marker<'p> {
     }
 
     fn run(&mut self) {
+        let written = |instr: &'p Instr| instr.dests.iter().flatten().copied();
+        let writers = ByRegister::of(self.program, written);
         loop {
             while let Some(register) = self.work.pop() {
-                for at in 0..self.writers.of_register(register).len() {
-                    let pc = self.writers.of_register(register)[at];
+                for &pc in writers.of_register(register) {
                     self.keep(pc, self.of_result(pc));
                 }
             }

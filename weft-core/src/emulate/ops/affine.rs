@@ -1,6 +1,7 @@
 //! The operations that keep lanes growing by a constant step: sums, products with a uniform factor, widening. And those
 //! that change no distance between lanes.
 
+use super::is_modular;
 use crate::emulate::value::{Value, signed};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -8,11 +9,7 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 /// The result where all operands are affine and the result is too; `None`: lane by lane.
 pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let ty = decoded.ty();
-    let is_integer =
-        !ty.is_float() && !matches!(ty, Type::Other | Type::U16x2 | Type::S16x2 | Type::Pred);
-    let has_carry =
-        decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
-    if !is_integer || has_carry {
+    if !is_modular(decoded) {
         return None;
     }
     let bits = ty.bits();

@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::{affine, eval as eval_lane, plain};
+use super::{affine, eval as eval_lane, is_integer, is_modular, plain};
 use crate::emulate::origin::Region;
 use crate::emulate::term::{Lane, TermId, Terms};
 use crate::emulate::value::{LaneMask, Value, WARP, lanes, signed, truncate};
@@ -84,9 +84,7 @@ fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Linea
         let is_logic = matches!(decoded.row.opcode, Opcode::And | Opcode::Or);
         return (is_logic && a.iter().any(absorbs)).then_some(Linear { term: None });
     }
-    let has_carry =
-        decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
-    if !is_integer(ty) || has_carry {
+    if !is_modular(decoded) {
         return None;
     }
     let is_wide = decoded.modifiers.has(Modifier::Wide);
@@ -146,11 +144,6 @@ fn converted(terms: &mut Terms, to: Type, from: Type, x: Lane) -> Option<TermId>
     }
     let term = terms.widened(x.term?, bits, x.bits == 0)?;
     terms.sum(bits, &[(term, 1)], 0)
-}
-
-fn is_integer(ty: Type) -> bool {
-    !ty.is_float()
-        && !matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128)
 }
 
 /// A product of something open and a known factor, as an addend.

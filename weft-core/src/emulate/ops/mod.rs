@@ -21,6 +21,7 @@ use super::origin::{Origin, Region};
 use super::term::{Lane, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
+use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 
 /// Operands that an instruction may have.
@@ -123,6 +124,18 @@ fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         Family::Move => moves::eval(decoded, a).map(|bits| (bits, 0)),
         _ => None,
     }
+}
+
+/// Whether values are whole numbers, and one each.
+fn is_integer(ty: Type) -> bool {
+    let is_other = matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128);
+    !ty.is_float() && !is_other
+}
+
+/// Whether it computes whole numbers within their width, or at twice the width of a product.
+fn is_modular(decoded: &Decoded) -> bool {
+    let others = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]);
+    is_integer(decoded.ty()) && others.is_none()
 }
 
 fn in_lane(decoded: &Decoded, sources: &[&Value], lane: usize) -> Option<(u64, u64)> {

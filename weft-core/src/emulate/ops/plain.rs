@@ -1,17 +1,15 @@
 //! The common operations on known integers that follow no rule: all lanes at once.
 
+use super::{is_integer, is_modular};
 use crate::emulate::value::{Value, WARP, signed, truncate};
-use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result where all operands are known; `None`: lane by lane.
 pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let (to, from) = (decoded.ty(), decoded.source_type());
-    let has_more =
-        decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]).is_some();
     let is_wide = decoded.modifiers.has(Modifier::Wide);
     let is_known = |source: &&Value| source.open_lanes() == 0;
-    if !is_integer(to) || !is_integer(from) || has_more || !sources.iter().all(is_known) {
+    if !is_modular(decoded) || !is_integer(from) || !sources.iter().all(is_known) {
         return None;
     }
     // Twice the width of a product needs the sign of its factors; all else is in the low bits.
@@ -51,12 +49,6 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
         _ => return None,
     };
     Some(Value::each(result.map(|own| truncate(own, bits))))
-}
-
-/// Whether values are whole numbers, and one each.
-fn is_integer(ty: Type) -> bool {
-    let is_other = matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128);
-    !ty.is_float() && !is_other
 }
 
 fn each(a: [u64; WARP], b: [u64; WARP], of: impl Fn(u64, u64) -> u64) -> [u64; WARP] {
