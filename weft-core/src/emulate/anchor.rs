@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::RandomState;
 
 use super::inputs::offset_in_buffer;
-use super::term::{TermId, Terms, gcd};
+use super::term::{Lane, TermId, Terms, gcd};
 use super::ticket::Queue;
 use super::value::signed;
 
@@ -58,9 +58,14 @@ pub(super) struct Layout {
     root: Root,
     queue: Option<Queue>,
     drifts: bool,
-    /// In which it is laid out, and in which it is mirrored.
+    /// In which it is laid out if it drifts, and in which it is mirrored if it does not.
     modulus: u64,
     mirrored: Option<u64>,
+    /// What was added to terms before they were extended.
+    added: u64,
+    /// Lanes that are no farther from the term than half of this are where they naturally are, whatever wraps around
+    /// before it is extended; 0: all are.
+    frame: u64,
 }
 
 /// All anchors of a check.
@@ -154,9 +159,14 @@ impl Terms {
             return None;
         }
         let width = if place.0 { 64 } else { 32 };
-        let whole = self.widened(term, width, false)?;
-        let term = self.low(whole, width)?;
-        let (own, drifts) = (self.modulus(term), !self.is_stable(term));
+        let own = if self.bits(term) < width {
+            self.shared_extension(term, width, false).0
+        } else {
+            Lane::open(term)
+        };
+        let Lane { bits, term } = self.low(own, width);
+        let (term, added) = self.natural(term?)?;
+        let (own, drifts) = (self.modulus(term), self.drifts(term));
         if own == 1 {
             return None;
         }
@@ -164,17 +174,26 @@ impl Terms {
         let most = if queue.is_some() { MAX_TICKETS } else { MAX_ROOTS };
         let atoms = self.atoms(term).to_vec();
         let root = self.anchors.root(place, &atoms, most)?;
-        let modulus = if drifts { self.anchors.modulus(place, root, own) } else { own };
+        let modulus = if drifts { self.anchors.modulus(place, root, own) } else { 0 };
         let mirrored = self.anchors.moduli.get(&(place, root)).filter(|_| !drifts).copied();
-        Some(Layout { place, root, queue, drifts, modulus, mirrored })
+        let frame = if width == 64 { self.frame(&atoms) } else { 0 };
+        let added = added.wrapping_add(bits);
+        Some(Layout { place, root, queue, drifts, modulus, mirrored, added, frame })
     }
 
     /// Where a lane is laid out: these bits from the term on, of an access of so many bytes.
     pub(super) fn lay_out(&mut self, layout: &Layout, bits: u64, bytes: u32) -> Option<Laid> {
-        let &Layout { place, root, queue, drifts, modulus, mirrored } = layout;
-        let offset = offset_at(place, bits);
+        let &Layout { place, root, queue, drifts, modulus, mirrored, added, frame } = layout;
+        let offset = offset_at(place, bits.wrapping_add(added));
         if let Some(queue) = queue {
             self.tickets.reach(queue, offset, bytes);
+        }
+        let is_near = |end: i64| frame == 0 || end.unsigned_abs() < frame / 2;
+        if !(drifts || is_near(offset) && is_near(offset.saturating_add(i64::from(bytes)))) {
+            // It may be a multiple of the frame from where it naturally is.
+            let modulus = self.anchors.modulus(place, root, frame);
+            let address = address(place, root, true, offset, modulus, bytes)?;
+            return Some(Laid { root, queue, address, drifts: true, mirror: None });
         }
         let mirror = match mirrored {
             Some(modulus) => Some(address(place, root, true, offset, modulus, bytes)?),

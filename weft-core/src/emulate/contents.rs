@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::memory::Memory;
 use super::origin::Origin;
 use super::term::{Lane, TermId, Terms};
-use super::value::{Value, lanes, signed, truncate};
+use super::value::{Value, lanes};
 use crate::ptx::{Space, Type};
 
 /// Bytes from the first to the last lane of which the contents before the launch are taken as one row.
@@ -189,17 +189,10 @@ fn held<'a>(
 
 /// A lane's value as it goes to memory.
 fn narrowed(terms: &mut Terms, value: Lane, ty: Type) -> Lane {
-    let bits = ty.bits();
-    let term = value.term.and_then(|term| terms.low(term, bits));
-    Lane { bits: truncate(value.bits, bits), term }
+    terms.low(value, ty.bits())
 }
 
 /// Loads of signed types extend to the register, which may be wider.
 fn extended(terms: &mut Terms, ty: Type, loaded: Lane) -> Lane {
-    if !ty.is_signed() || ty.bits() >= 64 {
-        return loaded;
-    }
-    let term =
-        loaded.term.and_then(|term| terms.extension(term, ty.bits(), true, loaded.bits == 0));
-    Lane { bits: signed(loaded.bits, ty.bits()).cast_unsigned(), term }
+    if ty.is_signed() && ty.bits() < 64 { terms.extended(loaded, ty.bits(), true) } else { loaded }
 }

@@ -16,7 +16,7 @@ const REACH: u64 = 1 << 40;
 const MAX_PARAMS: u64 = 4096;
 
 /// The address that a pointer argument holds.
-const fn buffer(position: usize) -> u64 {
+pub(super) const fn buffer(position: usize) -> u64 {
     BUFFERS + (position as u64 + 1) * SLOT
 }
 

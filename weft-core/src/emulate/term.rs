@@ -3,11 +3,10 @@
 //!
 //! A term is a sum of atoms with known coefficients, plus *drift*: a multiple of a known number that nobody knows, as a
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
-//! Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
+//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
 mod sum;
 
-use std::collections::HashSet;
 use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
@@ -92,17 +91,35 @@ enum Key {
     Exchanged(Exchange),
     /// How often a cta has gone round a loop that it has come to so many times.
     Rounds(u32, BlockId, u32),
-    /// A term of so many bits, extended by its sign or by zeros.
-    Extension(TermId, u32, bool),
+    /// An extension to 64 bits.
+    Extension(Extension),
     /// What has a number of its own.
     Number(u32),
     /// An operation, by its decoded instruction.
     Operation(u64, Box<[Lane]>),
-    /// Width, atoms with coefficients in ascending order, drift.
-    Sum(Box<SumKey>),
+    Sum(Box<Sum>),
 }
 
-type SumKey = (u32, Vec<(TermId, u64)>, u64, Option<(Origin, Region)>);
+/// The sum of a term and a number, of `from` bits, extended to 64 by its sign or by zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Extension {
+    of: TermId,
+    added: u64,
+    from: u32,
+    is_signed: bool,
+}
+
+/// What makes two sums the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Sum {
+    bits: u32,
+    /// With coefficients, in ascending order.
+    atoms: Vec<(TermId, u64)>,
+    drift: u64,
+    wrap: u64,
+    /// Of a sum that drifts: its origin and region.
+    reach: Option<(Origin, Region)>,
+}
 
 /// Atoms and their coefficients.
 #[derive(Clone, Debug)]
@@ -128,12 +145,16 @@ struct Term {
     bits: u32,
     atoms: Atoms,
     drift: u64,
-    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
-    modulus: u64,
-    /// Of an extension: what is extended.
-    inner: Option<TermId>,
+    wrap: u64,
     /// Whether it comes from exchanges alone: one term for the lanes of a warp.
     is_exchanged: bool,
+}
+
+impl Term {
+    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    const fn modulus(&self) -> u64 {
+        gcd(self.drift, self.wrap)
+    }
 }
 
 /// All open values of a check.
@@ -151,9 +172,7 @@ pub struct Terms {
     pub tells_floats: bool,
     /// Instructions of the runs so far.
     pub(super) spent: u64,
-    /// Extensions to which a number was added before they were extended, as if sums did not wrap.
-    wrapping: HashSet<TermId, RandomState>,
-    /// Whether an operation took such an extension for one whose number was added behind it.
+    /// Whether a sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
     pub assumes_indices: bool,
 }
 
@@ -233,12 +252,17 @@ impl Terms {
 
     /// Whether values with this term and one number are equal, wherever they occur.
     pub fn is_stable(&self, id: TermId) -> bool {
-        id.as_number().is_some() || self.get(id).is_some_and(|term| term.drift == 0)
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.modulus() == 0)
+    }
+
+    /// Whether values with this term and one number may differ even if no sum wraps around.
+    pub(super) fn drifts(&self, id: TermId) -> bool {
+        id.as_number().is_none() && self.get(id).is_none_or(|term| term.drift != 0)
     }
 
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
     pub(super) fn modulus(&self, id: TermId) -> u64 {
-        self.get(id).map_or(1, |term| term.modulus)
+        self.get(id).map_or(1, Term::modulus)
     }
 
     /// Its width.
@@ -253,11 +277,18 @@ impl Terms {
     }
 
     /// What an atom extends.
-    pub(super) fn extended(&self, atom: TermId) -> Option<TermId> {
-        self.get(atom)?.inner
+    pub(super) fn inner(&self, atom: TermId) -> Option<TermId> {
+        self.extension(atom).map(|own| own.of)
     }
 
-    /// The atoms of a term with their coefficients, its drift apart.
+    fn extension(&self, atom: TermId) -> Option<Extension> {
+        match self.all.get_index(atom.place())? {
+            (Key::Extension(own), _) => Some(*own),
+            _ => None,
+        }
+    }
+
+    /// The atoms of a term with their coefficients, its drift and wrap apart.
     pub(super) fn atoms(&self, id: TermId) -> &[(TermId, u64)] {
         self.get(id).map_or(&[], |term| term.atoms.all())
     }
@@ -265,7 +296,7 @@ impl Terms {
     /// How many of the lowest bits of a term are zero, whatever its atoms are.
     pub(super) fn zeros(&self, id: TermId) -> u32 {
         let Some(term) = self.get(id) else { return 0 };
-        let factors = term.atoms.all().iter().map(|(_, factor)| *factor).chain([term.drift]);
+        let factors = term.atoms.all().iter().map(|(_, factor)| *factor).chain([term.modulus()]);
         factors.map(u64::trailing_zeros).min().unwrap_or(0)
     }
 
@@ -302,26 +333,18 @@ impl Terms {
         id
     }
 
-    fn atom(
-        &mut self,
-        key: Key,
-        origin: Origin,
-        region: Region,
-        bits: u32,
-        modulus: u64,
-    ) -> TermId {
-        let inner = if let Key::Extension(inner, ..) = key { Some(inner) } else { None };
+    fn atom(&mut self, key: Key, origin: Origin, region: Region, bits: u32) -> TermId {
         let atoms = Atoms::Sum(Box::default());
-        let (drift, is_exchanged) = (0, false);
-        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
+        let (drift, wrap, is_exchanged) = (0, 0, false);
+        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
         self.intern(key, term)
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
     pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
-        let (bits, atoms, inner, is_exchanged) = (64, Atoms::Sum(Box::default()), None, false);
-        let (drift, modulus) = (1, 1);
-        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
+        let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
+        let (drift, wrap) = (1, 0);
+        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
         self.intern(Key::Any(origin, region), term)
     }
 
@@ -337,7 +360,7 @@ impl Terms {
 
     /// What memory held before the launch.
     pub(super) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> TermId {
-        self.atom(Key::Initial(origin, address, bytes), origin, Region::Number, bytes * 8, 0)
+        self.atom(Key::Initial(origin, address, bytes), origin, Region::Number, bytes * 8)
     }
 
     /// How many rounds of a loop came before, the same for all threads of a cta.
@@ -348,25 +371,17 @@ impl Terms {
         header: BlockId,
         entry: u32,
     ) -> TermId {
-        self.atom(Key::Rounds(cta, header, entry), origin, Region::Number, 64, 0)
-    }
-
-    /// A lane plus a multiple of a term.
-    pub(super) fn plus(&mut self, lane: Lane, term: TermId, factor: u64) -> Lane {
-        let bits = lane.term.map_or(64, |own| self.bits(own));
-        let addends: Vec<_> =
-            lane.term.map(|own| (own, 1)).into_iter().chain([(term, factor)]).collect();
-        Lane { bits: lane.bits, term: self.sum(bits, &addends, 0) }
+        self.atom(Key::Rounds(cta, header, entry), origin, Region::Number, 64)
     }
 
     /// What an atomic returned.
     pub(super) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
-        self.atom(Key::Result(execution, bits), origin, Region::Number, bits, 0)
+        self.atom(Key::Result(execution, bits), origin, Region::Number, bits)
     }
 
     /// What all participants of an exchange got.
     pub(super) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> TermId {
-        self.atom(Key::Exchanged(which), origin, Region::Number, bits, 0)
+        self.atom(Key::Exchanged(which), origin, Region::Number, bits)
     }
 
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
@@ -380,9 +395,8 @@ impl Terms {
         let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
         let origin = origin.unwrap_or(Origin::Register);
         let mut terms = operands.iter().filter_map(|lane| lane.term);
-        if terms.clone().all(|id| self.is_stable(id)) {
-            self.assumes_indices |= terms.any(|id| self.may_wrap(id));
-            self.atom(Key::Operation(opcode, operands.into()), origin, region, bits, 0)
+        if terms.all(|id| self.is_stable(id)) {
+            self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
         } else {
             self.any(origin, region)
         }
@@ -413,7 +427,7 @@ impl Terms {
     /// Whether values with these terms and one number are provably equal.
     pub fn are_same(&self, a: TermId, b: TermId) -> bool {
         let are_one = |a: TermId, b: TermId| {
-            let is_itself = a == b && self.is_stable(a) && !self.may_wrap(a);
+            let is_itself = a == b && self.is_stable(a);
             is_itself || self.loaded(a).is_some_and(|own| Some(own) == self.loaded(b))
         };
         match (a.as_number(), b.as_number()) {
@@ -425,13 +439,6 @@ impl Terms {
     /// A number as a term that sums are made of.
     fn plain(&mut self, id: TermId) -> TermId {
         let (Some(number), Some(origin)) = (id.as_number(), self.origin(id)) else { return id };
-        self.atom(Key::Number(number), origin, Region::Number, self.bits(id), 0)
-    }
-
-    /// Whether what this term and a number are may be off by a multiple of its modulus.
-    pub fn may_wrap(&self, id: TermId) -> bool {
-        !self.wrapping.is_empty()
-            && self.modulus(id) != 0
-            && self.atoms(id).iter().any(|(atom, _)| self.wrapping.contains(atom))
+        self.atom(Key::Number(number), origin, Region::Number, self.bits(id))
     }
 }

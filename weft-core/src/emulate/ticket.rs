@@ -245,7 +245,7 @@ impl Terms {
         let Some(term) = lane.term.filter(|_| !self.tickets.of.is_empty()) else { return false };
         self.atoms(term).iter().any(|&(atom, _)| {
             self.tickets.of.contains_key(&atom)
-                || self.extended(atom).is_some_and(|inner| self.has_ticket(Lane::open(inner)))
+                || self.inner(atom).is_some_and(|inner| self.has_ticket(Lane::open(inner)))
         })
     }
 
@@ -257,13 +257,13 @@ impl Terms {
         }
         let bits = self.bits(term);
         // Cut to fewer bits than the counter has, it comes back.
-        if !self.is_stable(term) || bits < self.bits(atom) {
+        if self.drifts(term) || bits < self.bits(atom) {
             return None;
         }
         if let Some(&count) = self.tickets.of.get(&atom) {
             return Some((count, Multiple::new(factor, bits)));
         }
-        let (count, inner) = self.ticket(self.extended(atom)?)?;
+        let (count, inner) = self.ticket(self.inner(atom)?)?;
         Some((count, inner.times(factor, bits)?))
     }
 

@@ -372,6 +372,43 @@ impl Value {
         }
     }
 
+    /// The bits alone, with those of another value added to them within `bits` bits.
+    pub(super) fn sum(&self, other: &Self, bits: u32) -> Self {
+        match (&self.shape, &other.shape) {
+            (_, Shape::Uniform(number)) => self.plus(*number, bits),
+            (Shape::Uniform(number), _) => other.plus(*number, bits),
+            (Shape::Affine(base, step), Shape::Affine(other, more)) => {
+                Self::affine_in(base.wrapping_add(*other), step.wrapping_add(*more), bits)
+            }
+            _ => Self::each(std::array::from_fn(|lane| {
+                truncate(self.lane(lane).wrapping_add(other.lane(lane)), bits)
+            })),
+        }
+    }
+
+    /// The bits alone, times a number within `bits` bits.
+    pub(super) fn times(&self, factor: u64, bits: u32) -> Self {
+        match &self.shape {
+            Shape::Uniform(own) => Self::uniform(truncate(own.wrapping_mul(factor), bits)),
+            Shape::Affine(base, step) => {
+                Self::affine_in(base.wrapping_mul(factor), step.wrapping_mul(factor), bits)
+            }
+            _ => Self::each(std::array::from_fn(|lane| {
+                truncate(self.lane(lane).wrapping_mul(factor), bits)
+            })),
+        }
+    }
+
+    /// The low `from` bits alone, extended by their sign.
+    pub(super) fn signed(&self, from: u32) -> Self {
+        match self.shape {
+            Shape::Uniform(own) => Self::uniform(signed(own, from).cast_unsigned()),
+            _ => Self::each(std::array::from_fn(|lane| {
+                signed(self.lane(lane), from).cast_unsigned()
+            })),
+        }
+    }
+
     /// Whether the bits of all lanes are known to be multiples of a power of two.
     pub(super) fn are_multiples_of(&self, power: u64) -> bool {
         let ones = match &self.shape {

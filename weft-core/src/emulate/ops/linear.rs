@@ -1,16 +1,18 @@
-//! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. The bits
-//! that are added to a term go through the operation as if they were known.
+//! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. Operands
+//! are brought to the width of the result first; then the numbers that are added to terms go through the operation as if
+//! they were known.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use super::{affine, eval as eval_lane, is_integer, is_modular, plain};
+use super::{is_integer, is_modular};
 use crate::emulate::origin::Region;
 use crate::emulate::term::{Lane, TermId, Terms};
-use crate::emulate::value::{LaneMask, Value, WARP, lanes, signed, truncate};
+use crate::emulate::value::{LaneMask, Value, WARP, lanes, truncate};
+use crate::flow::window;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result if it is such a sum in all lanes of `mask`.
+/// The result if it is such a sum in all lanes of `mask`, and something is open there.
 pub(super) fn eval(
     terms: &mut Terms,
     decoded: &Decoded,
@@ -20,294 +22,344 @@ pub(super) fn eval(
     if sources.iter().all(|source| source.open_lanes() & mask == 0) {
         return None;
     }
-    let lane = mask.trailing_zeros() as usize % WARP;
-    let has_one = |source: &Value| source.one_term(mask).is_some();
-    let is_one = |source: &Value| has_one(source) || source.as_uniform().is_some();
-    // What is added does not decide the term, only what is multiplied with: known lanes of a sum need not be equal.
-    let is_sum = matches!(decoded.row.opcode, Opcode::Add | Opcode::Sub)
-        && sources.iter().all(|source| has_one(source) || source.open_lanes() & mask == 0);
-    if is_sum || sources.iter().copied().all(is_one) {
-        let operands: Vec<_> = sources.iter().map(|source| for_all(source, lane)).collect();
-        let term = combination(terms, decoded, &operands)?.term;
-        return Some(bits(decoded, sources, mask)?.on_one(term));
-    }
-    let mut bases = [None; WARP];
-    for lane in lanes(mask) {
-        let operands: Vec<_> = sources.iter().map(|source| source.whole(lane)).collect();
-        bases[lane] = combination(terms, decoded, &operands)?.term;
-    }
-    Some(bits(decoded, sources, mask)?.on(bases))
-}
-
-/// A lane that stands for all: nothing is added to its term only if that is so in every lane.
-fn for_all(source: &Value, lane: usize) -> Lane {
-    let own = source.whole(lane);
-    let differs = own.term.is_some() && source.bits_alone().as_uniform().is_none();
-    Lane { bits: own.bits | u64::from(differs), ..own }
-}
-
-/// The operation on the bits alone.
-fn bits(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Value> {
-    let alone: SmallVec<[Value; 3]> = sources.iter().map(|source| source.bits_alone()).collect();
-    let alone: SmallVec<[&Value; 3]> = alone.iter().collect();
-    let in_row = affine::eval(decoded, &alone).or_else(|| plain::eval(decoded, &alone));
-    if in_row.is_some() {
-        return in_row;
-    }
-    let mut each = [0; WARP];
-    for lane in lanes(mask) {
-        let args: Vec<_> = alone.iter().map(|source| source.lane(lane)).collect();
-        (each[lane], _) = eval_lane(decoded, &args)?;
-    }
-    Some(Value::each(each))
-}
-
-/// The result of an operation that is linear in what is open.
-struct Linear {
-    /// `None`: it is known.
-    term: Option<TermId>,
-}
-
-type Addends = Vec<(TermId, u64)>;
-
-/// The term of the result in one lane; `None` if the operation is not linear in what is open.
-fn combination(terms: &mut Terms, decoded: &Decoded, a: &[Lane]) -> Option<Linear> {
-    if a.iter().all(|lane| lane.term.is_none()) {
-        return Some(Linear { term: None });
-    }
-    let ty = decoded.ty();
-    if ty == Type::Pred {
-        let absorbs = |lane: &Lane| {
-            let neutral = u64::from(decoded.row.opcode == Opcode::And);
-            lane.term.is_none() && lane.bits & 1 != neutral
-        };
-        let is_logic = matches!(decoded.row.opcode, Opcode::And | Opcode::Or);
-        return (is_logic && a.iter().any(absorbs)).then_some(Linear { term: None });
+    if decoded.ty() == Type::Pred {
+        return absorbed(decoded, sources, mask);
     }
     if !is_modular(decoded) {
         return None;
     }
-    let is_wide = decoded.modifiers.has(Modifier::Wide);
-    let bits = if is_wide { (ty.bits() * 2).min(64) } else { ty.bits() };
-    let mut addend = |lane: &Lane, factor: u64| {
-        let term = lane.term.and_then(|term| terms.widened(term, bits, lane.bits == 0));
-        term.map(|term| (term, factor))
+    let (sum, bits) = sum_of(decoded, sources.len())?;
+    let widen = |terms: &mut Terms, at: usize| {
+        let source: &Value = sources.get(at)?;
+        Some(widened(terms, source, operand_width(decoded, at, bits), mask))
     };
-    let addends: Addends = match (decoded.row.opcode, a) {
-        (Opcode::Add, [x, y]) => [addend(x, 1), addend(y, 1)].into_iter().flatten().collect(),
-        (Opcode::Sub, [x, y]) => {
-            [addend(x, 1), addend(y, u64::MAX)].into_iter().flatten().collect()
+    let operands: SmallVec<[Value; 3]> =
+        (0..sources.len()).map(|at| widen(terms, at)).collect::<Option<_>>()?;
+    match sum {
+        Sum::One => operands.into_iter().next(),
+        Sum::Bits => below(terms, decoded, &operands, bits, mask),
+        Sum::Of(addends) => total(terms, &addends, &operands, bits, mask),
+        Sum::Generic => {
+            let own = operands.into_iter().next()?;
+            let base = window(decoded.space);
+            let is_to = decoded.modifiers.has(Modifier::To);
+            Some(own.plus(if is_to { base.wrapping_neg() } else { base }, 64).based_on(&own))
         }
-        (Opcode::Neg, [x]) => addend(x, u64::MAX).into_iter().collect(),
-        (Opcode::Cvta, [x]) => addend(x, 1).into_iter().collect(),
-        (Opcode::Mul, [x, y]) => product(terms, ty, is_wide, *x, *y)?,
-        (Opcode::Mad, [x, y, z]) => {
-            let last = addend(z, 1);
-            let mut addends = product(terms, ty, is_wide, *x, *y)?;
-            addends.extend(last);
-            addends
-        }
-        (Opcode::Shl, [x, Lane { bits: amount, term: None }]) => {
-            let amount = u32::try_from(truncate(*amount, 32)).ok().filter(|own| *own < bits)?;
-            product(terms, ty, false, *x, Lane::known(1 << amount))?
-        }
-        // Bits below all that is open: none of it gets lost, or all of it.
-        (
-            Opcode::Or | Opcode::And,
-            [x, Lane { bits: low, term: None }] | [Lane { bits: low, term: None }, x],
-        ) => {
-            let (own, _) = addend(x, 1)?;
-            let term = terms.sum(bits, &[(own, 1)], 0)?;
-            let is_below = truncate(*low, bits) < 1 << terms.zeros(term).min(63);
-            let is_kept = decoded.row.opcode == Opcode::Or;
-            is_below.then(|| is_kept.then_some((term, 1)).into_iter().collect())?
-        }
-        (Opcode::Cvt, [x]) if is_integer(decoded.source_type()) => {
-            return Some(Linear { term: converted(terms, ty, decoded.source_type(), *x) });
-        }
+    }
+}
+
+/// A logical operation on predicates that a known operand decides.
+fn absorbed(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Value> {
+    let absorbing = match decoded.row.opcode {
+        Opcode::And => 0,
+        Opcode::Or => 1,
         _ => return None,
     };
-    Some(Linear { term: terms.sum(bits, &addends, 0) })
-}
-
-/// The term of a conversion between integers; signed results fill the register, which may be wider.
-fn converted(terms: &mut Terms, to: Type, from: Type, x: Lane) -> Option<TermId> {
-    let bits = to.bits();
-    let is_alone = |bits: u32| truncate(x.bits, bits) == 0;
-    if from.bits() < bits {
-        let term =
-            terms.extension(x.term?, from.bits(), from.is_signed(), is_alone(from.bits()))?;
-        return terms.sum(bits, &[(term, 1)], 0);
-    }
-    if to.is_signed() && bits < 32 {
-        return terms.extension(x.term?, bits, true, is_alone(bits));
-    }
-    let term = terms.widened(x.term?, bits, x.bits == 0)?;
-    terms.sum(bits, &[(term, 1)], 0)
-}
-
-/// A product of something open and a known factor, as an addend.
-fn product(terms: &mut Terms, ty: Type, is_wide: bool, x: Lane, y: Lane) -> Option<Addends> {
-    let (open, term, factor) = match (x.term, y.term) {
-        (None, None) => return Some(Addends::new()),
-        (Some(term), None) => (x, term, y.bits),
-        (None, Some(term)) => (y, term, x.bits),
-        (Some(_), Some(_)) => return None,
+    let absorbs = |source: &&Value, lane: usize| {
+        source.base(lane).is_none() && source.lane(lane) & 1 == absorbing
     };
-    let bits = ty.bits();
-    if is_wide {
-        let factor = if ty.is_signed() {
-            signed(truncate(factor, bits), bits).cast_unsigned()
-        } else {
-            truncate(factor, bits)
-        };
-        let is_alone = truncate(open.bits, bits) == 0;
-        let term = terms.extension(term, bits, ty.is_signed(), is_alone);
-        return Some(term.map(|term| (term, factor)).into_iter().collect());
-    }
-    // A multiple of an address is none.
-    let is_number = bits <= 32 || Region::of(open.bits) == Region::Number || factor == 1;
-    let term = terms.widened(term, bits, open.bits == 0);
-    is_number.then(|| term.map(|term| (term, truncate(factor, bits))).into_iter().collect())
+    let is_absorbed = |lane: usize| sources.iter().any(|source| absorbs(source, lane));
+    lanes(mask).all(is_absorbed).then(|| Value::uniform(absorbing))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::compute;
-    use super::*;
-    use crate::emulate::origin::Origin;
-    use crate::flow::Pc;
-    use crate::ptx::isa;
+/// One addend: an operand, or the product of two.
+#[derive(Clone, Copy)]
+struct Addend {
+    operand: usize,
+    by: Factor,
+}
 
-    const OPERATIONS: [(&str, [u32; 4]); 25] = [
-        ("add.u32", [32, 32, 32, 0]),
-        ("sub.u32", [32, 32, 32, 0]),
-        ("neg.s32", [32, 32, 0, 0]),
-        ("mul.lo.u32", [32, 32, 32, 0]),
-        ("mad.lo.u32", [32, 32, 32, 32]),
-        ("shl.b32", [32, 32, 32, 0]),
-        ("or.b32", [32, 32, 32, 0]),
-        ("and.b32", [32, 32, 32, 0]),
-        ("min.u32", [32, 32, 32, 0]),
-        ("cvt.u64.u32", [64, 32, 0, 0]),
-        ("cvt.s64.s32", [64, 32, 0, 0]),
-        ("cvt.u32.u64", [32, 64, 0, 0]),
-        ("cvt.s64.s16", [64, 32, 0, 0]),
-        ("cvt.u32.u16", [32, 32, 0, 0]),
-        ("cvt.u64.u8", [64, 32, 0, 0]),
-        ("cvt.u8.u32", [32, 32, 0, 0]),
-        ("cvt.u16.u64", [32, 64, 0, 0]),
-        ("cvt.s8.s32", [32, 32, 0, 0]),
-        ("cvt.s16.u64", [64, 64, 0, 0]),
-        ("mul.wide.u32", [64, 32, 32, 0]),
-        ("mad.wide.s32", [64, 32, 32, 64]),
-        ("add.u64", [64, 64, 64, 0]),
-        ("sub.u64", [64, 64, 64, 0]),
-        ("shl.b64", [64, 64, 32, 0]),
-        ("and.b64", [64, 64, 64, 0]),
-    ];
+#[derive(Clone, Copy)]
+enum Factor {
+    Known(u64),
+    Operand(usize),
+    /// Two to the power of an operand.
+    Shift(usize),
+}
 
-    struct Random(u64);
+enum Sum {
+    /// The operand itself, at another width.
+    One,
+    /// The operand plus where the window of a state space begins, or less that.
+    Generic,
+    /// Bits are set or kept below all that is open.
+    Bits,
+    Of(SmallVec<[Addend; 2]>),
+}
 
-    impl Random {
-        fn below(&mut self, most: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 % most
+/// What an operation adds up, and in how many bits.
+fn sum_of(decoded: &Decoded, operands: usize) -> Option<(Sum, u32)> {
+    let plain = |operand| Addend { operand, by: Factor::Known(1) };
+    let less = |operand| Addend { operand, by: Factor::Known(u64::MAX) };
+    let product = Addend { operand: 0, by: Factor::Operand(1) };
+    let sum = match (decoded.row.opcode, operands) {
+        (Opcode::Add, 2) => Sum::Of(smallvec![plain(0), plain(1)]),
+        (Opcode::Sub, 2) => Sum::Of(smallvec![plain(0), less(1)]),
+        (Opcode::Neg, 1) => Sum::Of(smallvec![less(0)]),
+        (Opcode::Mul, 2) => Sum::Of(smallvec![product]),
+        (Opcode::Mad, 3) => Sum::Of(smallvec![product, plain(2)]),
+        (Opcode::Shl, 2) => Sum::Of(smallvec![Addend { operand: 0, by: Factor::Shift(1) }]),
+        (Opcode::Or | Opcode::And, 2) => Sum::Bits,
+        (Opcode::Cvta, 1) if decoded.ty().bits() == 64 => Sum::Generic,
+        (Opcode::Cvt, 1) if is_integer(decoded.source_type()) => Sum::One,
+        _ => return None,
+    };
+    let is_wide = decoded.modifiers.has(Modifier::Wide);
+    let bits = decoded.ty().bits();
+    Some((sum, if is_wide { (bits * 2).min(64) } else { bits }))
+}
+
+/// What of an operand counts, and how it is brought to the width of the result.
+#[derive(Clone, Copy)]
+enum Width {
+    /// The register as it is, its low bits if it has more.
+    Of(u32),
+    /// These low bits, extended by their sign or by zeros.
+    Extended(u32, bool),
+    /// These low bits, extended by their sign or by zeros; then the low ones of that.
+    Through(u32, bool, u32),
+}
+
+fn operand_width(decoded: &Decoded, at: usize, bits: u32) -> Width {
+    let (to, from) = (decoded.ty(), decoded.source_type());
+    match decoded.row.opcode {
+        Opcode::Mul | Opcode::Mad if decoded.modifiers.has(Modifier::Wide) && at < 2 => {
+            Width::Through(to.bits(), to.is_signed(), bits)
         }
+        // An amount has 32 bits, whatever is shifted.
+        Opcode::Shl if at == 1 => Width::Of(32),
+        // Signed results fill the register, which may be wider.
+        Opcode::Cvt if from.bits() < to.bits() && to.is_signed() => {
+            Width::Extended(from.bits(), from.is_signed())
+        }
+        Opcode::Cvt if from.bits() < to.bits() => {
+            Width::Through(from.bits(), from.is_signed(), to.bits())
+        }
+        Opcode::Cvt if to.is_signed() && to.bits() < 64 => Width::Extended(to.bits(), true),
+        _ => Width::Of(bits),
+    }
+}
 
-        fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-            &all[usize::try_from(self.below(all.len() as u64)).unwrap()]
+/// An operand at the width that counts.
+fn widened(terms: &mut Terms, source: &Value, width: Width, mask: LaneMask) -> Value {
+    if source.open_lanes() & mask == 0 {
+        let own = |lane| adapted(terms, source.whole(lane), width).bits;
+        return match source.as_affine() {
+            Some((_, 0)) => Value::uniform(adapted(terms, source.whole(0), width).bits),
+            _ => Value::each(std::array::from_fn(own)),
+        };
+    }
+    if let Some(term) = source.one_term(mask) {
+        if let Width::Of(bits) = width
+            && terms.bits(term) == bits
+        {
+            return source.clone();
+        }
+        let first = mask.trailing_zeros() as usize % WARP;
+        let is_one = lanes(mask).all(|lane| source.lane(lane) == source.lane(first));
+        if is_one {
+            let own = adapted(terms, source.whole(first), width);
+            return Value::uniform(own.bits).on_one(own.term);
+        }
+        return together(terms, source, term, width);
+    }
+    Value::from_lanes(|lane| match mask >> lane & 1 {
+        1 => apart(terms, source, lane, width, mask),
+        _ => Lane::known(0),
+    })
+}
+
+/// One lane of several terms: exact, unless others add another number to the same term.
+fn apart(terms: &mut Terms, source: &Value, lane: usize, width: Width, mask: LaneMask) -> Lane {
+    let own = source.whole(lane);
+    let shares = |other: usize| {
+        own.term.is_some() && source.base(other) == own.term && source.lane(other) != own.bits
+    };
+    match own.term {
+        Some(term) if lanes(mask).any(shares) => {
+            together(terms, &Value::uniform(own.bits).on_one(Some(term)), term, width).whole(0)
+        }
+        _ => adapted(terms, own, width),
+    }
+}
+
+/// One lane, exactly.
+fn adapted(terms: &mut Terms, lane: Lane, width: Width) -> Lane {
+    match width {
+        Width::Of(bits) => terms.at_width(lane, bits),
+        Width::Extended(from, is_signed) => terms.extended(lane, from, is_signed),
+        Width::Through(from, is_signed, bits) => {
+            let whole = terms.extended(lane, from, is_signed);
+            terms.at_width(whole, bits)
+        }
+    }
+}
+
+/// Lanes that add different numbers to one term.
+fn together(terms: &mut Terms, source: &Value, term: TermId, width: Width) -> Value {
+    let own = terms.bits(term);
+    let (from, is_signed, bits) = match width {
+        Width::Of(bits) if own < bits => (own, false, bits),
+        Width::Of(bits) => {
+            let low = terms.low(Lane::open(term), bits);
+            return source.plus(low.bits, bits).on_one(low.term);
+        }
+        Width::Extended(from, is_signed) => (from, is_signed, 64),
+        Width::Through(from, is_signed, bits) => (from, is_signed, bits),
+    };
+    let (shared, from) = terms.shared_extension(term, from, is_signed);
+    let numbers = source.plus(shared.bits, from);
+    let Some(open) = shared.term else {
+        return if is_signed { numbers.signed(from).plus(0, bits) } else { numbers };
+    };
+    let low = terms.low(Lane::open(open), bits);
+    numbers.signed(from).plus(low.bits, bits).on_one(low.term)
+}
+
+/// The sum, in all lanes of `mask`; `None` if what is open is multiplied with what is open.
+fn total(
+    terms: &mut Terms,
+    addends: &[Addend],
+    operands: &[Value],
+    bits: u32,
+    mask: LaneMask,
+) -> Option<Value> {
+    let numbers = numbers(addends, operands, bits, mask)?;
+    let has_one = |value: &Value| value.one_term(mask).is_some();
+    let is_known = |value: &Value| value.open_lanes() & mask == 0;
+    let is_factor = |at: usize| addends.iter().any(|own| own.is_factor(at));
+    // What is added does not decide the term, only what is multiplied with.
+    let is_one = |(at, value): (usize, &Value)| {
+        has_one(value) || is_known(value) && (!is_factor(at) || value.as_uniform().is_some())
+    };
+    if operands.iter().enumerate().all(is_one) {
+        let lane = mask.trailing_zeros() as usize % WARP;
+        let term = term_of(terms, addends, operands, bits, lane)?;
+        return Some(numbers.on_one(term));
+    }
+    let mut all = [None; WARP];
+    for lane in lanes(mask) {
+        all[lane] = term_of(terms, addends, operands, bits, lane)?;
+    }
+    Some(numbers.on(all))
+}
+
+impl Addend {
+    /// Whether an operand is one of the factors of a product.
+    fn is_factor(self, at: usize) -> bool {
+        match self.by {
+            Factor::Known(_) => false,
+            Factor::Operand(other) | Factor::Shift(other) => at == self.operand || at == other,
         }
     }
 
-    /// A register, and what it holds for some values of the atoms and drifts.
-    struct Register {
-        value: Value,
-        bits: u32,
-        actual: [u64; WARP],
-    }
-
-    const CONSTANTS: [u64; 11] = [0, 1, 3, 4, 8, 12, 31, 64, 255, 1024, 0xffff_fffc];
-
-    fn start(random: &mut Random, terms: &mut Terms, at: u64) -> Register {
-        let bits = if at.is_multiple_of(2) { 32 } else { 64 };
-        let atom = terms.initial(Origin::Register, 8 * at, bits / 8);
-        let drift = *random.one_of(&[0, 0, 4, 12, 1024]);
-        let own = random.below(if bits == 32 { 1 << 32 } else { 1 << 40 });
-        let step = random.below(3) * 4;
-        let lanes = Value::affine(random.below(100), step).on_one(Some(atom));
-        let value =
-            Value::from_lanes(|lane| terms.drifting(lanes.whole(lane), drift, Origin::Register));
-        let actual = std::array::from_fn(|lane| {
-            let rounds = random.below(1 << 20);
-            truncate(own.wrapping_add(lanes.lane(lane)).wrapping_add(drift * rounds), bits)
-        });
-        Register { value, bits, actual }
-    }
-
-    /// What a term says of the values of two lanes holds, whatever the atoms and drifts are.
-    #[test]
-    fn lanes_on_one_term_differ_as_the_term_says() {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
-        let (mut compared, mut known) = (0, 0);
-        for _ in 0..3000 {
-            let mut terms = Terms::new();
-            let mut all: Vec<_> = (0..4).map(|at| start(&mut random, &mut terms, at)).collect();
-            for _ in 0..12 {
-                let (mnemonic, [bits, sources @ ..]) = *random.one_of(&OPERATIONS);
-                let decoded = isa::decode(mnemonic).unwrap();
-                let mut pick = |width: u32| {
-                    let of_width: Vec<_> = all.iter().filter(|own| own.bits == width).collect();
-                    let chosen = *random.one_of(&of_width);
-                    if random.below(2) == 0 {
-                        return (chosen.value.clone(), chosen.actual);
-                    }
-                    let bits = *random.one_of(&CONSTANTS);
-                    (Value::uniform(bits), [bits; WARP])
-                };
-                let operands: Vec<_> =
-                    sources.into_iter().filter(|width| *width > 0).map(&mut pick).collect();
-                let values: Vec<_> = operands.iter().map(|(value, _)| value.clone()).collect();
-                let value = compute(
-                    &mut terms,
-                    Pc(0),
-                    &decoded,
-                    &values.iter().collect::<Vec<_>>(),
-                    1,
-                    LaneMask::MAX,
-                )
-                .remove(0);
-                let actual = std::array::from_fn(|lane| {
-                    let args: Vec<_> = operands.iter().map(|(_, actual)| actual[lane]).collect();
-                    eval_lane(&decoded, &args).unwrap().0
-                });
-                all.push(Register { value, bits, actual });
+    /// The operand that is open, and the known factor; `None` if nothing is known.
+    fn parts(self, operands: &[Value], bits: u32, lane: usize) -> Option<(Lane, u64)> {
+        let own = operands.get(self.operand)?.whole(lane);
+        match self.by {
+            Factor::Known(factor) => Some((own, factor)),
+            Factor::Shift(at) => {
+                let amount = operands.get(at)?.whole(lane);
+                let amount = amount.term.is_none().then_some(amount.bits)?;
+                Some((own, if amount < u64::from(bits) { 1 << amount } else { 0 }))
             }
-            let mut first = std::collections::HashMap::new();
-            for register in &all {
-                for lane in 0..WARP {
-                    let (own, actual) = (register.value.whole(lane), register.actual[lane]);
-                    let Some(term) = own.term else {
-                        assert_eq!(own.bits, actual, "known");
-                        known += 1;
-                        continue;
-                    };
-                    let (bits, modulus) = (terms.bits(term), terms.modulus(term));
-                    let &mut (other, there) = first.entry(term).or_insert((own.bits, actual));
-                    let said = own.bits.wrapping_sub(other);
-                    let wrong = truncate(actual.wrapping_sub(there).wrapping_sub(said), bits);
-                    let wrong = signed(wrong, bits).unsigned_abs();
-                    let holds = match modulus {
-                        0 => wrong == 0,
-                        _ => wrong.is_multiple_of(modulus),
-                    };
-                    assert!(holds, "{bits} bits, modulus {modulus}, off by {wrong}");
-                    compared += u32::from(modulus != 1);
+            Factor::Operand(at) => {
+                let (x, y) = (own, operands.get(at)?.whole(lane));
+                let (open, factor) = match (x.term, y.term) {
+                    (_, None) => (x, y.bits),
+                    (None, _) => (y, x.bits),
+                    _ => return None,
+                };
+                // A multiple of an address is none.
+                let is_number = bits <= 32 || Region::of(open.bits) == Region::Number;
+                (open.term.is_none() || is_number || factor == 1).then_some((open, factor))
+            }
+        }
+    }
+}
+
+/// The term of the sum in one lane.
+#[allow(clippy::option_option, reason = "the sum may be known, or none")]
+fn term_of(
+    terms: &mut Terms,
+    addends: &[Addend],
+    operands: &[Value],
+    bits: u32,
+    lane: usize,
+) -> Option<Option<TermId>> {
+    let mut open = SmallVec::<[(TermId, u64); 3]>::new();
+    for addend in addends {
+        let (own, factor) = addend.parts(operands, bits, lane)?;
+        open.extend(own.term.map(|term| (term, factor)));
+    }
+    Some(if open.is_empty() { None } else { terms.sum(bits, &open, 0) })
+}
+
+/// The numbers that are added to the term of the sum, lane by lane.
+fn numbers(addends: &[Addend], operands: &[Value], bits: u32, mask: LaneMask) -> Option<Value> {
+    let mut sum: Option<Value> = None;
+    for addend in addends {
+        let own = operands.get(addend.operand)?.bits_alone();
+        let product = match addend.by {
+            Factor::Known(factor) => own.times(factor, bits),
+            Factor::Operand(at) => {
+                let other = operands.get(at)?.bits_alone();
+                match (own.as_uniform(), other.as_uniform()) {
+                    (_, Some(factor)) => own.times(factor, bits),
+                    (Some(factor), _) => other.times(factor, bits),
+                    _ => by_lane(mask, |lane| {
+                        Some(truncate(own.lane(lane).wrapping_mul(other.lane(lane)), bits))
+                    })?,
                 }
             }
-        }
-        assert!(compared > 100_000 && known > 10_000, "{compared} {known}");
+            Factor::Shift(_) => by_lane(mask, |lane| {
+                let (_, factor) = addend.parts(operands, bits, lane)?;
+                Some(truncate(own.lane(lane).wrapping_mul(factor), bits))
+            })?,
+        };
+        sum = Some(match sum {
+            Some(sum) => sum.sum(&product, bits),
+            None => product,
+        });
     }
+    sum
+}
+
+fn by_lane(mask: LaneMask, mut of: impl FnMut(usize) -> Option<u64>) -> Option<Value> {
+    let mut all = [0; WARP];
+    for lane in lanes(mask) {
+        all[lane] = of(lane)?;
+    }
+    Some(Value::each(all))
+}
+
+/// Bits that are set or kept below all that is open: none of it gets lost, or all of it.
+fn below(
+    terms: &Terms,
+    decoded: &Decoded,
+    operands: &[Value],
+    bits: u32,
+    mask: LaneMask,
+) -> Option<Value> {
+    let [x, y] = operands else { return None };
+    let is_kept = decoded.row.opcode == Opcode::Or;
+    let mut all = [Lane::known(0); WARP];
+    for lane in lanes(mask) {
+        let (first, second) = (x.whole(lane), y.whole(lane));
+        let (open, low) = if second.term.is_none() { (first, second) } else { (second, first) };
+        if low.term.is_some() {
+            return None;
+        }
+        let low = low.bits;
+        let zeros = open.term.map_or(63, |term| terms.zeros(term).min(63));
+        if truncate(low, bits) >= 1 << zeros {
+            return None;
+        }
+        all[lane] = if is_kept {
+            Lane { bits: open.bits | low, ..open }
+        } else {
+            Lane::known(open.bits & low)
+        };
+    }
+    Some(Value::from_lanes(|lane| all[lane]))
 }

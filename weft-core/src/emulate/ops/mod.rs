@@ -8,6 +8,8 @@ mod convert;
 mod float;
 mod ieee;
 mod integer;
+#[cfg(test)]
+mod law;
 mod linear;
 mod moves;
 mod plain;
@@ -290,6 +292,8 @@ fn results_apart(
 fn width(decoded: &Decoded) -> u32 {
     match decoded.row.opcode {
         Opcode::Popc | Opcode::Clz | Opcode::Bfind => 32,
+        // Signed results fill the register, which may be wider.
+        Opcode::Cvt if decoded.ty().is_signed() => 64,
         _ if decoded.modifiers.has(Modifier::Wide) => (decoded.ty().bits() * 2).min(64),
         _ => decoded.ty().bits(),
     }

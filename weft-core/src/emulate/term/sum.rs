@@ -1,9 +1,13 @@
-//! Sums of terms, extensions, and what may be one of two values.
+//! Sums of terms, changes of width, and what may be one of two values.
+//!
+//! An extension is exact: `ext(n + 1)` is an atom of its own, for it is not `ext(n) + 1` where the sum wraps around. Lanes
+//! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
+//! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
 
 use super::super::ops::space_of;
 use super::super::origin::{Origin, Region};
-use super::super::value::truncate;
-use super::{Atoms, Key, Lane, Term, TermId, Terms, gcd};
+use super::super::value::{signed, truncate};
+use super::{Atoms, Extension, Key, Lane, Sum, Term, TermId, Terms, gcd};
 
 /// Unknowns in one sum; of more nothing is known.
 const MAX_ATOMS: usize = 32;
@@ -13,65 +17,169 @@ const fn size(factor: u64) -> u64 {
     factor.cast_signed().unsigned_abs()
 }
 
-/// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers do not wrap, so that small drift
-/// stays as it is.
+/// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers and indices do not wrap, so that small
+/// drift stays as it is.
 const fn drift_in(bits: u32, drift: u64) -> u64 {
     const LARGEST: u64 = 1 << 31;
     match bits {
         _ if drift == 0 => 0,
-        64.. if drift < LARGEST => drift,
+        WIDE.. if drift < LARGEST => drift,
         64.. => 1 << drift.trailing_zeros(),
         _ => gcd(drift, 1 << bits) % (1 << bits),
     }
 }
 
+/// What a sum of `from` bits that wraps around is off by once it is extended.
+const fn wrap_of(from: u32) -> u64 {
+    if from < 64 { 1 << from } else { 0 }
+}
+
+/// What a sum is off by that is so once it is multiplied: a power of two, so that 64 bits hold it however often it wraps
+/// around.
+const fn scaled(wrap: u64, factor: u64) -> u64 {
+    let zeros = wrap.trailing_zeros() + factor.trailing_zeros();
+    if zeros < 64 { 1 << zeros } else { 0 }
+}
+
+/// Sums that wrap around at this width keep what they are naturally; narrower ones wrap around easily.
+const WIDE: u32 = 32;
+
 impl Terms {
-    /// The lower `from` bits of a term, extended to 64. `is_alone`: no number is added to it.
-    pub(in crate::emulate) fn extension(
+    /// The low `from` bits of a lane, extended to 64.
+    pub(in crate::emulate) fn extended(&mut self, lane: Lane, from: u32, is_signed: bool) -> Lane {
+        let known = truncate(lane.bits, from);
+        let Some(id) = lane.term else {
+            let bits = if is_signed { signed(known, from).cast_unsigned() } else { known };
+            return Lane::known(bits);
+        };
+        let own = self.bits(id);
+        if own < from {
+            // There are zeros above it, so that the sign is none.
+            return self.extended(lane, own, false);
+        }
+        let Lane { bits: known, term } = self.low(lane, from);
+        let Some(narrow) = term else { return self.extended(Lane::known(known), from, is_signed) };
+        if from >= 64 {
+            return Lane { bits: known, term };
+        }
+        let narrow = self.plain(narrow);
+        if let Some(term) = self.as_it_is(narrow, known, from, is_signed) {
+            return Lane { bits: known, term };
+        }
+        if self.is_stable(narrow) {
+            let key = Extension { of: narrow, added: known, from, is_signed };
+            let (origin, region) = (self.origin(narrow), Region::Number);
+            let origin = origin.unwrap_or(Origin::Register);
+            return Lane::open(self.atom(Key::Extension(key), origin, region, 64));
+        }
+        Lane {
+            bits: signed(known, from).cast_unsigned(),
+            term: self.shared(narrow, from, is_signed),
+        }
+    }
+
+    /// The sum of a term and a number in 64 bits, if that is its extension: it is made of extensions that are so narrow that
+    /// it cannot wrap around.
+    #[allow(clippy::option_option, reason = "nothing open might be left")]
+    fn as_it_is(
+        &mut self,
+        narrow: TermId,
+        added: u64,
+        from: u32,
+        is_signed: bool,
+    ) -> Option<Option<TermId>> {
+        let Term { origin, atoms, drift, .. } = self.get(narrow)?;
+        if *drift != 0 {
+            return None;
+        }
+        let (origin, atoms) = (*origin, atoms.all().to_vec());
+        let mut most = u128::from(added);
+        for (atom, factor) in &atoms {
+            let own = self.extension(*atom)?;
+            // The only one may fall below zero where the sign is extended again.
+            let is_one = atoms.len() == 1 && *factor == 1 && added == 0 && own.from <= from;
+            if own.is_signed && !(is_one && is_signed) {
+                return None;
+            }
+            let bits = if own.is_signed { own.from - 1 } else { own.from };
+            most += u128::from(*factor) * ((1 << bits) - 1);
+        }
+        let bits = if is_signed { from - 1 } else { from };
+        (most < 1 << bits).then(|| self.sum_of(64, atoms, (0, 0), origin, Region::Number))
+    }
+
+    /// What lanes share once they are extended that add different numbers to the low `from` bits of a term: these numbers
+    /// are to be extended by their sign, from as many bits as are returned.
+    pub(in crate::emulate) fn shared_extension(
         &mut self,
         id: TermId,
         from: u32,
         is_signed: bool,
-        is_alone: bool,
-    ) -> Option<TermId> {
-        let id = self.plain(id);
-        let id = self.widened(id, from, is_alone)?;
-        let narrow = self.sum(from, &[(id, 1)], 0)?;
+    ) -> (Lane, u32) {
+        let own = self.bits(id);
+        let (from, is_signed) = if own < from { (own, false) } else { (from, is_signed) };
+        let Lane { bits, term } = self.low(Lane::open(id), from);
+        let shared = term.and_then(|own| self.shared(own, from, is_signed));
+        (Lane { bits, term: if from < 64 { shared } else { term } }, from)
+    }
+
+    /// The extension of a term of `from` bits to which some number was added.
+    fn shared(&mut self, narrow: TermId, from: u32, is_signed: bool) -> Option<TermId> {
+        let narrow = self.plain(narrow);
         let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
-        // The numbers that are added wrap at the narrow width: at less than 32 bits easily, so that the sum of the
-        // extension and the number is then off by a multiple of it.
-        let wrap = if (32..64).contains(&from) { 1 << from } else { 0 };
-        let drift = if from < 32 && !is_alone { gcd(drift, 1 << from) } else { drift };
         let mut parts = Vec::new();
         if !atoms.all().is_empty() {
-            let whole = self.sum_of(from, atoms.all().to_vec(), 0, origin, Region::Number)?;
-            let key = Key::Extension(whole, from, is_signed);
-            let atom = self.atom(key, origin, Region::Number, 64, wrap);
-            if wrap != 0 && !is_alone {
-                self.wrapping.insert(atom);
-            }
-            parts.push((atom, 1));
+            let of = self.sum_of(from, atoms.all().to_vec(), (0, 0), origin, Region::Number)?;
+            let key = Extension { of, added: 0, from, is_signed };
+            parts.push((self.atom(Key::Extension(key), origin, Region::Number, 64), 1));
         }
-        self.sum_of(64, parts, drift, origin, Region::Number)
+        let wrap = wrap_of(from);
+        self.assumes_indices |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
+        let off = match drift {
+            _ if from >= WIDE && drift != 0 => (drift, 0),
+            0 if from >= WIDE => (0, wrap),
+            _ => (gcd(drift, wrap), 0),
+        };
+        self.sum_of(64, parts, off, origin, Region::Number)
     }
 
-    /// The lower `bits` bits of a term. `None`: they are known.
-    pub(in crate::emulate) fn low(&mut self, id: TermId, bits: u32) -> Option<TermId> {
-        if self.bits(id) > bits { self.sum(bits, &[(id, 1)], 0) } else { Some(id) }
+    /// The low `bits` bits of a lane, if its term has more.
+    pub(in crate::emulate) fn low(&mut self, lane: Lane, bits: u32) -> Lane {
+        let known = truncate(lane.bits, bits);
+        let Some(id) = lane.term.filter(|id| self.bits(*id) > bits) else {
+            return Lane { bits: known, ..lane };
+        };
+        let (mut added, mut addends) = (known, Vec::new());
+        for &(atom, factor) in self.atoms(id) {
+            match self.extension(atom) {
+                // The low bits of what is extended are as they were.
+                Some(own) if own.from >= bits => {
+                    added = added.wrapping_add(own.added.wrapping_mul(factor));
+                    addends.push((own.of, factor));
+                }
+                _ => addends.push((atom, factor)),
+            }
+        }
+        let drift = self.get(id).map_or(1, |term| term.drift);
+        if addends.is_empty() || id.as_number().is_some() {
+            return Lane { bits: known, term: self.sum(bits, &[(id, 1)], 0) };
+        }
+        Lane { bits: truncate(added, bits), term: self.sum(bits, &addends, drift) }
     }
 
-    /// A term of at least `bits` bits. A narrow value in a wide register has zeros above it.
-    pub(in crate::emulate) fn widened(
-        &mut self,
-        id: TermId,
-        bits: u32,
-        is_alone: bool,
-    ) -> Option<TermId> {
-        let own = self.bits(id);
-        if own < bits { self.extension(id, own, false, is_alone) } else { Some(id) }
+    /// A lane in so many bits. A narrow value in a wide register has zeros above it.
+    pub(in crate::emulate) fn at_width(&mut self, lane: Lane, bits: u32) -> Lane {
+        match lane.term.map(|id| self.bits(id)) {
+            Some(own) if own < bits => {
+                let whole = self.extended(lane, own, false);
+                self.low(whole, bits)
+            }
+            _ => self.low(lane, bits),
+        }
     }
 
     /// The sum of terms times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
+    /// No term has fewer bits.
     pub(in crate::emulate) fn sum(
         &mut self,
         bits: u32,
@@ -79,13 +187,13 @@ impl Terms {
         drift: u64,
     ) -> Option<TermId> {
         let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
-        let (mut atoms, mut drift, mut region) = (Vec::new(), drift, Region::Number);
+        let (mut atoms, mut drift, mut wrap) = (Vec::new(), drift, 0);
+        let mut region = Region::Number;
         for &(id, factor) in addends {
             let id = self.plain(id);
-            let own = self.bits(id);
-            let id = if own < bits { self.widened(id, bits, false)? } else { id };
             let term = self.get(id)?;
             drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
+            wrap = gcd(wrap, scaled(term.wrap, factor));
             atoms.extend(
                 term.atoms.all().iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))),
             );
@@ -96,14 +204,14 @@ impl Terms {
                 _ => Region::Unclear,
             });
         }
-        self.sum_of(bits, atoms, drift, origin, region)
+        self.sum_of(bits, atoms, (drift, wrap), origin, region)
     }
 
     fn sum_of(
         &mut self,
         bits: u32,
         mut atoms: Vec<(TermId, u64)>,
-        drift: u64,
+        (drift, wrap): (u64, u64),
         origin: Origin,
         region: Region,
     ) -> Option<TermId> {
@@ -119,23 +227,63 @@ impl Terms {
             *factor = truncate(*factor, bits);
         }
         atoms.retain(|(_, factor)| *factor != 0);
-        let drift = drift_in(bits, drift);
+        let wrap = if bits > WIDE { wrap } else { 0 };
+        // Sums wrap around naturally only beside what is extended: where that has gone, what is left is a multiple.
+        let frame = self.frame(&atoms);
+        let is_natural = wrap != 0 && frame != 0 && wrap.is_multiple_of(frame);
+        let (drift, wrap) = match drift_in(bits, drift) {
+            0 if is_natural => (0, wrap),
+            own if own != 0 && wrap.is_multiple_of(own) => (own, 0),
+            own => (drift_in(bits, gcd(own, wrap)), 0),
+        };
         match (atoms.as_slice(), drift) {
             ([], 0) => return None,
             (_, 1) => return Some(self.any(origin, region)),
             (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
-            (&[(atom, 1)], 0) if self.get(atom)?.bits == bits => return Some(atom),
+            (&[(atom, 1)], 0) if wrap == 0 && self.get(atom)?.bits == bits => return Some(atom),
             _ => {}
         }
-        let wraps =
-            atoms.iter().map(|&(atom, factor)| self.modulus(atom).wrapping_mul(size(factor)));
-        let modulus = drift_in(bits, wraps.fold(drift, gcd));
         let reach = (drift != 0).then_some((origin, region));
-        let key = Key::Sum(Box::new((bits, atoms.clone(), drift, reach)));
+        let key = Key::Sum(Box::new(Sum { bits, atoms: atoms.clone(), drift, wrap, reach }));
         let atoms = Atoms::Sum(atoms.into());
-        let (inner, is_exchanged) = (None, false);
-        let term = Term { origin, region, bits, atoms, drift, modulus, inner, is_exchanged };
+        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged: false };
         Some(self.intern(key, term))
+    }
+
+    /// The number of which what the atoms of a sum are off by is a multiple, whatever wraps around before it is extended;
+    /// 0: nothing is.
+    pub(in crate::emulate) fn frame(&self, atoms: &[(TermId, u64)]) -> u64 {
+        let wrap = |&(atom, factor): &(TermId, u64)| {
+            let own = self.extension(atom).filter(|own| own.from >= WIDE);
+            own.map_or(0, |own| scaled(wrap_of(own.from), factor))
+        };
+        atoms.iter().map(wrap).fold(0, gcd)
+    }
+
+    /// A term of 64 bits with the numbers that were added before it was extended moved out of it: the term, and their sum.
+    pub(in crate::emulate) fn natural(&mut self, id: TermId) -> Option<(TermId, u64)> {
+        let is_added =
+            |(atom, _): &(TermId, u64)| self.extension(*atom).is_some_and(|own| own.added != 0);
+        if !self.atoms(id).iter().any(is_added) {
+            return Some((id, 0));
+        }
+        let Term { origin, region, bits, atoms, mut drift, mut wrap, .. } = self.get(id)?.clone();
+        let mut added = 0_u64;
+        let mut parts = atoms.all().to_vec();
+        for (atom, factor) in &mut parts {
+            let Some(own) = self.extension(*atom).filter(|own| own.added != 0) else { continue };
+            let off = scaled(wrap_of(own.from), *factor);
+            if own.from >= WIDE {
+                wrap = gcd(wrap, off);
+            } else {
+                drift = gcd(drift, off);
+            }
+            let number = signed(own.added, own.from).cast_unsigned();
+            added = added.wrapping_add(number.wrapping_mul(*factor));
+            let key = Key::Extension(Extension { added: 0, ..own });
+            *atom = self.atom(key, origin, Region::Number, 64);
+        }
+        Some((self.sum_of(bits, parts, (drift, wrap), origin, region)?, added))
     }
 
     /// One of two lanes, nobody knows which.
@@ -143,7 +291,12 @@ impl Terms {
         if a == b {
             return a;
         }
-        let [a, b] = [a, b].map(|lane| Lane { term: lane.term.map(|id| self.plain(id)), ..lane });
+        let width = |lane: Lane| lane.term.map(|id| self.bits(id));
+        let is_one_width = width(a).zip(width(b)).is_none_or(|(a, b)| a == b);
+        let [a, b] = [a, b].map(|lane| {
+            let lane = if is_one_width { lane } else { self.at_width(lane, 64) };
+            Lane { term: lane.term.map(|id| self.plain(id)), ..lane }
+        });
         let (left, right) = (self.region(a), self.region(b));
         // Addresses in two buffers, or in two spaces, are not one address plus a number.
         let is_one_place = left == right && space_of(a.bits).0 == space_of(b.bits).0;
@@ -151,7 +304,8 @@ impl Terms {
         let is_one_sum = (first.0, first.1) == (second.0, second.1);
         if is_one_place && is_one_sum && gcd(first.2, second.2) != 1 {
             let apart = size(a.bits.wrapping_sub(b.bits));
-            return self.drifting(a, gcd(first.2, gcd(second.2, apart)), origin);
+            let drift = gcd(gcd(first.2, second.2), apart);
+            return self.drifting(a, drift_in(first.0, drift), origin);
         }
         let region = if left == right { left } else { Region::Unclear };
         Lane::open(self.any(origin, region))
@@ -162,22 +316,31 @@ impl Terms {
         if drift == 0 {
             return lane;
         }
-        let lane = Lane { term: lane.term.map(|id| self.plain(id)), ..lane };
-        let (bits, atoms, own) = self.parts(lane, lane);
-        let (atoms, region) = (atoms.to_vec(), self.region(lane));
-        let own_region =
-            lane.term.and_then(|id| self.get(id)).map_or(Region::Number, |term| term.region);
-        match self.sum_of(bits, atoms, gcd(own, drift), origin, own_region) {
-            Some(id) if self.modulus(id) != 1 => Lane { bits: lane.bits, term: Some(id) },
+        let region = self.region(lane);
+        let Lane { bits, term } = self.at_width(lane, 64);
+        let term = term.map(|id| self.plain(id));
+        let (atoms, own, own_region) = match term.and_then(|id| self.get(id)) {
+            Some(term) => (term.atoms.all().to_vec(), term.modulus(), term.region),
+            None => (Vec::new(), 0, Region::Number),
+        };
+        match self.sum_of(64, atoms, (gcd(own, drift), 0), origin, own_region) {
+            Some(id) if self.modulus(id) != 1 => Lane { bits, term: Some(id) },
             _ => Lane::open(self.any(origin, region)),
         }
     }
 
-    /// Width, atoms and drift of a lane; known bits have the width of the other lane if they fit.
+    /// A lane plus a multiple of a term.
+    pub(in crate::emulate) fn plus(&mut self, lane: Lane, term: TermId, factor: u64) -> Lane {
+        let Lane { bits, term: own } = self.at_width(lane, 64);
+        let addends: Vec<_> = own.map(|own| (own, 1)).into_iter().chain([(term, factor)]).collect();
+        Lane { bits, term: self.sum(64, &addends, 0) }
+    }
+
+    /// Width, atoms and modulus of a lane; known bits have the width of the other lane if they fit.
     fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(TermId, u64)], u64) {
         let term = |lane: Lane| lane.term.and_then(|id| self.get(id));
         match (term(lane), term(other)) {
-            (Some(term), _) => (term.bits, term.atoms.all(), term.drift),
+            (Some(term), _) => (term.bits, term.atoms.all(), term.modulus()),
             (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
                 (other.bits, &[], 0)
             }
