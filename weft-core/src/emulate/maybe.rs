@@ -1,8 +1,9 @@
 //! Branches on open conditions: both sides run, for the lanes concerned, as *maybe*.
 //!
 //! Each side starts from the state at the branch and runs up to the branch's post-dominator, where the sides are joined:
-//! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, all
-//! that the loop assigns or stores is open before, and the loop runs once from its header: this stands for every iteration.
+//! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, the
+//! sides run to the end of this iteration; then all that the loop assigns or stores is open, and the loop runs once from
+//! its header: this stands for every iteration that follows.
 //! Accesses on the way are marked; nothing on the way may wait for other threads.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,15 +115,13 @@ impl<E: Events> Machine<'_, E> {
         };
         if let Some(&header) = block.loops.iter().find(goes_round) {
             self.spend(inside(program, header).count() as u64, block.place)?;
-            self.forget_loop(warp, header, mask, origin);
             stops.push(header);
             widened.push(header);
             rounds = Some(header);
         }
         // A side that ends at once changes nothing.
-        let (ended, mut entries): (Vec<_>, Vec<_>) =
+        let (ended, entries): (Vec<_>, Vec<_>) =
             BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
-        entries.extend(rounds);
         let outermost = outer.as_ref().map_or(block.place, |outer| outer.outermost);
         // Rounds of a loop that are run at once may be different ones in each lane.
         let is_together =
@@ -133,8 +132,8 @@ impl<E: Events> Machine<'_, E> {
         let place = block.place;
         let maybe =
             Maybe { origin, place, outermost, depth, is_together, is_whole, stops, widened };
-        let outer_log = self.warps[warp].log.take();
-        let before = Rc::clone(&self.warps[warp].local);
+        let mut outer_log = self.warps[warp].log.take();
+        let mut before = Rc::clone(&self.warps[warp].local);
         let mut outcomes = Vec::new();
         if !ended.is_empty() {
             outcomes.push(Outcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
@@ -142,6 +141,14 @@ impl<E: Events> Machine<'_, E> {
         for entry in entries {
             self.warps[warp].log = Some(Vec::new());
             self.run_side(warp, entry, mask, maybe.clone())?;
+            outcomes.push(self.take_back(warp, &before));
+        }
+        if let Some(header) = rounds {
+            self.warps[warp].log = outer_log.take();
+            self.forget_loop(warp, header, mask, origin);
+            outer_log = self.warps[warp].log.replace(Vec::new());
+            before = Rc::clone(&self.warps[warp].local);
+            self.run_side(warp, header, mask, maybe)?;
             outcomes.push(self.take_back(warp, &before));
         }
         self.warps[warp].log = outer_log;
@@ -207,12 +214,9 @@ impl<E: Events> Machine<'_, E> {
 
     /// What any iteration of a loop may assign is open.
     fn forget_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask, origin: Origin) {
+        self.forget_registers(warp, header, mask, origin);
         for pc in inside(self.program, header) {
             let instr = &self.program.code[pc];
-            for dest in instr.dests.iter().flatten() {
-                let value = self.after_rounds(warp, header, *dest, origin);
-                self.warps[warp].write(*dest, value, mask);
-            }
             if !matches!(instr.effect(), Effect::Store | Effect::Atomic)
                 || self.slice.keep[pc] != Keep::Value
             {

@@ -9,6 +9,7 @@ mod atomic;
 mod barrier;
 mod bounds;
 pub(crate) mod bytes;
+mod carried;
 mod contention;
 mod contents;
 mod divergence;

@@ -99,7 +99,7 @@ impl<E: Events> Machine<'_, E> {
         Ok(0)
     }
 
-    fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
+    pub(super) fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
         let decoded = instr.decoded().filter(|_| self.slice.keep[pc.index()] != Keep::Open);
         let Some(decoded) = decoded else {
             let open = Value::open(self.terms.fresh(Origin::Unsupported(pc)));

@@ -79,7 +79,7 @@ pub enum Assumption {
     UncountedLoops,
     /// Some accesses have open addresses: nothing is known of their bounds and alignment.
     OpenAddresses,
-    /// Sums in fewer bits than an address has do not wrap around.
+    /// Sums of 32 bits that drift by no power of two do not wrap around.
     NarrowIndices,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,

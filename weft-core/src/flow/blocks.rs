@@ -59,6 +59,8 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         holds: Vec::new(),
         steps: super::Steps::new(),
         fetches: super::Fetches::new(),
+        invariant: super::Chains::new(),
+        derived: super::Chains::new(),
         even: super::Even::new(),
         is_irreducible: routines.iter().any(|routine| routine.is_irreducible),
     })

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod call;
+mod derived;
 mod dominators;
 mod error;
 mod fixpoint;
@@ -22,6 +23,7 @@ mod sharing;
 mod sort;
 mod steps;
 
+pub use derived::Chains;
 pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
 pub(crate) use layout::WINDOW;
@@ -53,6 +55,7 @@ pub(crate) fn build_within(
     let mut program =
         blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
     pointers::mark(&mut program);
-    (program.steps, program.fetches, program.even) = steps::find(&program);
+    (program.invariant, program.derived) = derived::find(&program);
+    (program.steps, program.fetches, program.even) = steps::find(&program, &program.invariant);
     Ok(program)
 }

@@ -350,6 +350,10 @@ pub struct Program {
     pub fetches: super::Fetches,
     /// Registers that loops step once in every round.
     pub even: super::Even,
+    /// Registers that each iteration of a loop computes from what the loop does not define.
+    pub invariant: super::Chains,
+    /// Registers that loops compute from what others hold when an iteration begins.
+    pub derived: super::Chains,
     /// Whether a cycle has several entries, so that the sort order is that of a depth-first search.
     pub is_irreducible: bool,
 }

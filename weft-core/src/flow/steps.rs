@@ -2,11 +2,12 @@
 //! rounds differ by a multiple of it.
 //!
 //! Compilers leave `next = own + step` and, somewhere behind it, `own = next`. A definition of a register steps it if it
-//! leads back to the register through sums with operands that the loop does not define; each register on the way has one
+//! leads back to the register through sums with operands that the loop does not define, or that are invariant; each register on the way has one
 //! definition in the loop, unguarded, and it dominates its use, so that no value from before the loop gets in.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::derived::Chains;
 use super::dominators::Dominance;
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -27,14 +28,16 @@ pub type Even = HashSet<(BlockId, Reg)>;
 const MAX_LINKS: usize = 16;
 
 /// Finds all of them.
-pub(super) fn find(program: &Program) -> (Steps, Fetches, Even) {
+pub(super) fn find(program: &Program, invariant: &Chains) -> (Steps, Fetches, Even) {
     let (mut steps, mut fetches, mut even) = (Steps::new(), Fetches::new(), Even::new());
     let graph = Graph::of(program);
     for &header in program.spans.keys() {
         let inside = Inside::of(program, &graph, header);
         for (register, definitions) in &inside.definitions {
-            let all: Option<Vec<_>> =
-                definitions.iter().map(|at| inside.step(*register, *at)).collect();
+            let all: Option<Vec<_>> = definitions
+                .iter()
+                .map(|at| inside.step((header, *register), *at, invariant))
+                .collect();
             if let Some(all) = all {
                 steps.insert((header, *register), all);
                 if inside.is_even(header, definitions) {
@@ -53,18 +56,18 @@ pub(super) fn find(program: &Program) -> (Steps, Fetches, Even) {
 
 /// A definition: an instruction in one of the blocks that have it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-struct At {
-    block: usize,
-    pc: Pc,
+pub(super) struct At {
+    pub(super) block: usize,
+    pub(super) pc: Pc,
 }
 
 /// Which blocks dominate which.
-struct Graph {
+pub(super) struct Graph {
     dominance: Dominance,
 }
 
 impl Graph {
-    fn of(program: &Program) -> Self {
+    pub(super) fn of(program: &Program) -> Self {
         let successors = |block: &super::Block| {
             block.terminator.successors().into_iter().map(BlockId::index).collect()
         };
@@ -73,7 +76,7 @@ impl Graph {
     }
 
     /// Whether every path to `b` passes `a` before.
-    fn is_before(&self, a: At, b: At) -> bool {
+    pub(super) fn is_before(&self, a: At, b: At) -> bool {
         if a.block == b.block { a.pc < b.pc } else { self.dominates(a.block, b.block) }
     }
 
@@ -84,14 +87,14 @@ impl Graph {
 }
 
 /// A loop's definitions.
-struct Inside<'p> {
-    program: &'p Program,
-    graph: &'p Graph,
-    definitions: BTreeMap<Reg, Vec<At>>,
+pub(super) struct Inside<'p> {
+    pub(super) program: &'p Program,
+    pub(super) graph: &'p Graph,
+    pub(super) definitions: BTreeMap<Reg, Vec<At>>,
 }
 
 impl<'p> Inside<'p> {
-    fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
+    pub(super) fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
         let mut definitions: BTreeMap<Reg, Vec<At>> = BTreeMap::new();
         for id in program.blocks_in(header) {
             for (pc, instr) in program.instructions(id) {
@@ -104,10 +107,22 @@ impl<'p> Inside<'p> {
     }
 
     /// What a definition adds to its register, if it leads back to it.
-    fn step(&self, register: Reg, definition: At) -> Option<Step> {
+    fn step(
+        &self,
+        (header, register): (BlockId, Reg),
+        definition: At,
+        invariant: &Chains,
+    ) -> Option<Step> {
+        let is_variable = |operand: &Operand| match operand {
+            Operand::Register(own) => {
+                self.definitions.contains_key(own) && !invariant.contains_key(&(header, *own))
+            }
+            Operand::Constant(_) | Operand::Shared { .. } | Operand::Special(_) => false,
+            Operand::Not(_) | Operand::Opaque => true,
+        };
         let (mut step, mut at) = (Step::new(), definition);
         for _ in 0..MAX_LINKS {
-            let (source, amount) = self.link(&self.program.code[at.pc.index()])?;
+            let (source, amount) = self.link(&self.program.code[at.pc.index()], is_variable)?;
             step.extend(amount);
             if source == register {
                 return Some(step);
@@ -154,7 +169,11 @@ impl<'p> Inside<'p> {
     }
 
     /// The register that an instruction copies or adds to, and what it adds.
-    fn link(&self, instr: &Instr) -> Option<(Reg, Option<(Operand, bool)>)> {
+    fn link(
+        &self,
+        instr: &Instr,
+        is_inside: impl Fn(&Operand) -> bool,
+    ) -> Option<(Reg, Option<(Operand, bool)>)> {
         let decoded = instr.decoded()?;
         let is_plain = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc]).is_none()
             && !decoded.ty().is_float()
@@ -162,11 +181,6 @@ impl<'p> Inside<'p> {
         if !is_plain || instr.dests.len() != 1 {
             return None;
         }
-        let is_inside = |operand: &Operand| match operand {
-            Operand::Register(register) => self.definitions.contains_key(register),
-            Operand::Constant(_) | Operand::Shared { .. } | Operand::Special(_) => false,
-            Operand::Not(_) | Operand::Opaque => true,
-        };
         match (decoded.row.opcode, &*instr.sources) {
             (Opcode::Mov, [Operand::Register(source)]) => Some((*source, None)),
             (Opcode::Add, [Operand::Register(source), amount]) if !is_inside(amount) => {
