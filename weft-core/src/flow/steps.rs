@@ -122,7 +122,7 @@ impl<'p> Inside<'p> {
         };
         let (mut step, mut at) = (Step::new(), definition);
         for _ in 0..MAX_LINKS {
-            let (source, amount) = self.link(&self.program.code[at.pc.index()], is_variable)?;
+            let (source, amount) = link(&self.program.code[at.pc.index()], is_variable)?;
             step.extend(amount);
             if source == register {
                 return Some(step);
@@ -167,32 +167,31 @@ impl<'p> Inside<'p> {
             && instr.address.is_some_and(is_fixed);
         is_fetch.then_some(definition.pc)
     }
+}
 
-    /// The register that an instruction copies or adds to, and what it adds.
-    fn link(
-        &self,
-        instr: &Instr,
-        is_inside: impl Fn(&Operand) -> bool,
-    ) -> Option<(Reg, Option<(Operand, bool)>)> {
-        let decoded = instr.decoded()?;
-        let is_plain = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc]).is_none()
-            && !decoded.ty().is_float()
-            && matches!(decoded.ty().bits(), 32 | 64);
-        if !is_plain || instr.dests.len() != 1 {
-            return None;
+/// The register that an instruction copies or adds to, and what it adds.
+fn link(
+    instr: &Instr,
+    is_inside: impl Fn(&Operand) -> bool,
+) -> Option<(Reg, Option<(Operand, bool)>)> {
+    let decoded = instr.decoded()?;
+    let is_plain = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc]).is_none()
+        && !decoded.ty().is_float()
+        && matches!(decoded.ty().bits(), 32 | 64);
+    if !is_plain || instr.dests.len() != 1 {
+        return None;
+    }
+    match (decoded.row.opcode, &*instr.sources) {
+        (Opcode::Mov, [Operand::Register(source)]) => Some((*source, None)),
+        (Opcode::Add, [Operand::Register(source), amount]) if !is_inside(amount) => {
+            Some((*source, Some((*amount, false))))
         }
-        match (decoded.row.opcode, &*instr.sources) {
-            (Opcode::Mov, [Operand::Register(source)]) => Some((*source, None)),
-            (Opcode::Add, [Operand::Register(source), amount]) if !is_inside(amount) => {
-                Some((*source, Some((*amount, false))))
-            }
-            (Opcode::Add, [amount, Operand::Register(source)]) if !is_inside(amount) => {
-                Some((*source, Some((*amount, false))))
-            }
-            (Opcode::Sub, [Operand::Register(source), amount]) if !is_inside(amount) => {
-                Some((*source, Some((*amount, true))))
-            }
-            _ => None,
+        (Opcode::Add, [amount, Operand::Register(source)]) if !is_inside(amount) => {
+            Some((*source, Some((*amount, false))))
         }
+        (Opcode::Sub, [Operand::Register(source), amount]) if !is_inside(amount) => {
+            Some((*source, Some((*amount, true))))
+        }
+        _ => None,
     }
 }

@@ -1,0 +1,429 @@
+//! Random expressions over open atoms: what they are symbolically, and what they are under one assignment of the atoms.
+
+use super::super::{compute, eval};
+use crate::emulate::origin::Origin;
+use crate::emulate::term::Terms;
+use crate::emulate::value::{LaneMask, Value, WARP, truncate};
+use crate::flow::{BlockId, Pc};
+use crate::ptx::isa::{self, Decoded, Modifier, Opcode};
+
+/// Operations with the widths of their result and operands in bits; 1 is a predicate.
+const OPERATIONS: [(&str, &[u32]); 74] = [
+    ("add.u16", &[16, 16, 16]),
+    ("add.u32", &[32, 32, 32]),
+    ("add.s32", &[32, 32, 32]),
+    ("add.u64", &[64, 64, 64]),
+    ("sub.u16", &[16, 16, 16]),
+    ("sub.u32", &[32, 32, 32]),
+    ("sub.u64", &[64, 64, 64]),
+    ("sub.s64", &[64, 64, 64]),
+    ("neg.s16", &[16, 16]),
+    ("neg.s32", &[32, 32]),
+    ("neg.s64", &[64, 64]),
+    ("not.b32", &[32, 32]),
+    ("not.b64", &[64, 64]),
+    ("mul.lo.u16", &[16, 16, 16]),
+    ("mul.lo.u32", &[32, 32, 32]),
+    ("mul.lo.s64", &[64, 64, 64]),
+    ("mul.hi.u32", &[32, 32, 32]),
+    ("mul.wide.u16", &[32, 16, 16]),
+    ("mul.wide.s16", &[32, 16, 16]),
+    ("mul.wide.u32", &[64, 32, 32]),
+    ("mul.wide.s32", &[64, 32, 32]),
+    ("mul24.lo.u32", &[32, 32, 32]),
+    ("mad.lo.u32", &[32, 32, 32, 32]),
+    ("mad.lo.s64", &[64, 64, 64, 64]),
+    ("mad.wide.u16", &[32, 16, 16, 32]),
+    ("mad.wide.s16", &[32, 16, 16, 32]),
+    ("mad.wide.u32", &[64, 32, 32, 64]),
+    ("mad.wide.s32", &[64, 32, 32, 64]),
+    ("shl.b16", &[16, 16, 32]),
+    ("shl.b32", &[32, 32, 32]),
+    ("shl.b64", &[64, 64, 32]),
+    ("shr.u32", &[32, 32, 32]),
+    ("shr.s32", &[32, 32, 32]),
+    ("shr.u64", &[64, 64, 32]),
+    ("shr.s64", &[64, 64, 32]),
+    ("and.b32", &[32, 32, 32]),
+    ("and.b64", &[64, 64, 64]),
+    ("or.b32", &[32, 32, 32]),
+    ("or.b64", &[64, 64, 64]),
+    ("xor.b32", &[32, 32, 32]),
+    ("min.u32", &[32, 32, 32]),
+    ("max.s32", &[32, 32, 32]),
+    ("min.s64", &[64, 64, 64]),
+    ("max.u64", &[64, 64, 64]),
+    ("min.s16", &[16, 16, 16]),
+    ("bfe.u32", &[32, 32, 32, 32]),
+    ("cvt.u16.u8", &[16, 16]),
+    ("cvt.s16.s8", &[16, 16]),
+    ("cvt.u32.u8", &[32, 32]),
+    ("cvt.s32.s8", &[32, 32]),
+    ("cvt.s8.s32", &[32, 32]),
+    ("cvt.u8.u32", &[32, 32]),
+    ("cvt.sat.s8.s32", &[32, 32]),
+    ("cvt.sat.u8.s32", &[32, 32]),
+    ("cvt.u32.u16", &[32, 16]),
+    ("cvt.s32.s16", &[32, 16]),
+    ("cvt.u16.u32", &[16, 32]),
+    ("cvt.s16.s32", &[32, 32]),
+    ("cvt.u64.u8", &[64, 32]),
+    ("cvt.s64.s8", &[64, 32]),
+    ("cvt.u64.u16", &[64, 16]),
+    ("cvt.s64.s16", &[64, 16]),
+    ("cvt.u64.u32", &[64, 32]),
+    ("cvt.u64.u32", &[64, 32]),
+    ("cvt.s64.s32", &[64, 32]),
+    ("cvt.s64.s32", &[64, 32]),
+    ("cvt.u64.s32", &[64, 32]),
+    ("cvt.u32.u64", &[32, 64]),
+    ("cvt.s32.s64", &[32, 64]),
+    ("cvt.s16.u64", &[64, 64]),
+    ("selp.b32", &[32, 32, 32, 1]),
+    ("selp.b64", &[64, 64, 64, 1]),
+    ("setp.lt.u32", &[1, 32, 32]),
+    ("setp.eq.s64", &[1, 64, 64]),
+];
+
+/// Numbers at which widths and signs wrap, and small ones.
+const EDGES: [u64; 22] = [
+    0,
+    1,
+    2,
+    3,
+    4,
+    8,
+    12,
+    31,
+    64,
+    127,
+    128,
+    255,
+    256,
+    0x7fff,
+    0x8000,
+    0xffff,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_fffc,
+    0xffff_ffff,
+    1 << 32,
+    u64::MAX,
+];
+
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        usize::try_from(self.next() % most as u64).unwrap()
+    }
+
+    fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    /// A number of so many bits: an edge, near one, small, or anything.
+    fn number(&mut self, bits: u32) -> u64 {
+        let edge = *self.one_of(&EDGES);
+        let own = match self.below(6) {
+            0 | 1 => edge,
+            2 => edge.wrapping_add(self.next() % 70).wrapping_sub(35),
+            3 => self.next() % 70,
+            4 => (1 << (bits - 1)) / 2 + self.next() % 4096,
+            _ => self.next(),
+        };
+        truncate(own, bits)
+    }
+}
+
+/// An operand: a register that was computed before, or known bits.
+enum Operand {
+    Register(usize),
+    Known(Value),
+}
+
+/// How a register gets its value.
+enum Rule {
+    /// An atom of so many bits, read from memory.
+    Atom(usize, u32),
+    Operation(Box<Decoded>, Vec<Operand>),
+    /// Another register plus an unknown multiple of a number, a different one in each lane.
+    Drift(usize, u64),
+    /// Another register plus a multiple of a number, the same multiple everywhere.
+    Rounds(usize, u64),
+    /// One of two registers, in each lane nobody knows which.
+    Either(usize, usize),
+}
+
+/// What the lanes of a register hold; `None` where the manual leaves it open.
+pub(super) type Lanes = [Option<u64>; WARP];
+
+pub(super) struct Register {
+    pub(super) bits: u32,
+    rule: Rule,
+    pub(super) value: Value,
+}
+
+/// Registers that were computed one from the other, and what is known of them.
+pub(super) struct World {
+    pub(super) terms: Terms,
+    pub(super) registers: Vec<Register>,
+    atoms: usize,
+}
+
+impl World {
+    pub(super) fn new(random: &mut Random) -> Self {
+        let mut world = Self { terms: Terms::new(), registers: Vec::new(), atoms: 0 };
+        for bits in [32, 64, *random.one_of(&[8, 16, 32, 32])] {
+            world.start(bits);
+        }
+        for _ in 0..14 {
+            world.grow(random);
+        }
+        world
+    }
+
+    fn start(&mut self, bits: u32) {
+        let at = self.atoms;
+        self.atoms += 1;
+        let term = self.terms.initial(Origin::Contents(0), 64 * at as u64, bits / 8);
+        // A byte lies in a register of 32 bits, with zeros above it.
+        let rule = Rule::Atom(at, bits);
+        let bits = if bits == 8 { 32 } else { bits };
+        self.registers.push(Register { bits, rule, value: Value::open(term) });
+    }
+
+    fn of_width(&self, bits: u32) -> Vec<usize> {
+        (0..self.registers.len()).filter(|at| self.registers[*at].bits == bits).collect()
+    }
+
+    fn grow(&mut self, random: &mut Random) {
+        let made = match random.below(12) {
+            0 => Some(self.joined(random)),
+            1 => self.cancelled(random),
+            _ => None,
+        };
+        let (bits, rule) = made.unwrap_or_else(|| self.operation(random));
+        let value = self.symbolic(&rule);
+        self.registers.push(Register { bits, rule, value });
+    }
+
+    /// Known lanes: one number, a step from lane to lane, or no rule.
+    fn known(random: &mut Random, bits: u32) -> Value {
+        let base = random.number(bits);
+        match random.below(3) {
+            0 => Value::affine_in(base, *random.one_of(&[1, 4, u64::MAX, 1 << 20]), bits),
+            1 if random.below(3) == 0 => Value::each(std::array::from_fn(|_| random.number(bits))),
+            _ => Value::uniform(base),
+        }
+    }
+
+    fn operation(&mut self, random: &mut Random) -> (u32, Rule) {
+        let (mnemonic, [bits, sources @ ..]) = random.one_of(&OPERATIONS) else { unreachable!() };
+        let decoded = isa::decode(mnemonic).unwrap();
+        let mut operands = Vec::new();
+        for (at, &width) in sources.iter().enumerate() {
+            let registers = self.of_width(width);
+            // Amounts of shifts are mostly known, and small.
+            let is_amount =
+                mnemonic.starts_with("sh") && at == 1 || mnemonic.starts_with("bfe") && at > 0;
+            operands.push(if is_amount && random.below(4) > 0 {
+                Operand::Known(Value::uniform(random.next() % 40))
+            } else if width == 1 && registers.is_empty() {
+                Operand::Known(Value::bits(u32::try_from(random.next() >> 32).unwrap()))
+            } else if registers.is_empty() || random.below(3) == 0 {
+                Operand::Known(Self::known(random, width))
+            } else {
+                // The last ones most of all: chains are deeper so.
+                let back = random.below(registers.len()).min(random.below(registers.len()));
+                Operand::Register(registers[registers.len() - 1 - back])
+            });
+        }
+        (*bits, Rule::Operation(Box::new(decoded), operands))
+    }
+
+    /// Registers that loops and branches leave.
+    fn joined(&self, random: &mut Random) -> (u32, Rule) {
+        let bits = *random.one_of(&[32, 64]);
+        let all = self.of_width(bits);
+        let own = *random.one_of(&all);
+        let step = *random.one_of(&[4, 12, 1024, 1 << 31, u64::MAX - 7]);
+        (
+            bits,
+            match random.below(3) {
+                0 => Rule::Drift(own, step.cast_signed().unsigned_abs()),
+                1 => Rule::Rounds(own, step),
+                _ => Rule::Either(own, *random.one_of(&all)),
+            },
+        )
+    }
+
+    /// The difference of two registers that were made from one: what is open might cancel.
+    fn cancelled(&self, random: &mut Random) -> Option<(u32, Rule)> {
+        let bits = *random.one_of(&[32, 64, 64]);
+        let mut all = self.of_width(bits);
+        let own = all.swap_remove(random.below(all.len()));
+        let roots = self.roots(own);
+        all.retain(|other| self.roots(*other) & roots != 0);
+        if all.is_empty() {
+            return None;
+        }
+        let operands = vec![Operand::Register(own), Operand::Register(*random.one_of(&all))];
+        let mnemonic = if bits == 32 { "sub.u32" } else { "sub.u64" };
+        Some((bits, Rule::Operation(Box::new(isa::decode(mnemonic).unwrap()), operands)))
+    }
+
+    /// The atoms in a register, bit by atom.
+    fn roots(&self, register: usize) -> u32 {
+        match &self.registers[register].rule {
+            Rule::Atom(at, _) => 1 << at,
+            Rule::Operation(_, operands) => operands.iter().fold(0, |all, operand| match operand {
+                Operand::Register(at) => all | self.roots(*at),
+                Operand::Known(_) => all,
+            }),
+            Rule::Drift(at, _) | Rule::Rounds(at, _) => self.roots(*at),
+            Rule::Either(a, b) => self.roots(*a) | self.roots(*b),
+        }
+    }
+
+    fn symbolic(&mut self, rule: &Rule) -> Value {
+        let Self { terms, registers, .. } = self;
+        let origin = Origin::Register;
+        match rule {
+            Rule::Atom(..) => unreachable!("atoms are there from the start"),
+            Rule::Operation(decoded, operands) => {
+                let sources: Vec<&Value> = operands
+                    .iter()
+                    .map(|operand| match operand {
+                        Operand::Register(at) => &registers[*at].value,
+                        Operand::Known(value) => value,
+                    })
+                    .collect();
+                compute(terms, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
+            }
+            Rule::Drift(at, step) => {
+                let own = registers[*at].value.clone();
+                Value::from_lanes(|lane| terms.drifting(own.whole(lane), *step, origin))
+            }
+            Rule::Rounds(at, step) => {
+                let own = registers[*at].value.clone();
+                let count = terms.rounds(origin, 0, BlockId(0), 1);
+                Value::from_lanes(|lane| terms.plus(own.whole(lane), count, *step))
+            }
+            Rule::Either(a, b) => {
+                let (a, b) = (registers[*a].value.clone(), registers[*b].value.clone());
+                Value::from_lanes(|lane| terms.either(a.whole(lane), b.whole(lane), origin))
+            }
+        }
+    }
+
+    /// What the registers hold for one assignment of the atoms; `None` where the manual leaves it open.
+    pub(super) fn actual(&self, random: &mut Random, is_ordinary: bool) -> Vec<Lanes> {
+        let mut number = |bits: u32| {
+            if is_ordinary {
+                truncate((1 << (bits.min(40) - 2)) + random.next() % 64, bits)
+            } else {
+                random.number(bits)
+            }
+        };
+        let atoms: Vec<u64> = (0..self.atoms).map(|_| number(64)).collect();
+        let rounds = if is_ordinary { random.next() % 4 } else { random.number(64) };
+        let mut all: Vec<Lanes> = Vec::new();
+        for register in &self.registers {
+            let added = |own: u64, step: u64, count: u64| {
+                truncate(own.wrapping_add(step.wrapping_mul(count)), register.bits)
+            };
+            all.push(std::array::from_fn(|lane| match &register.rule {
+                Rule::Atom(at, bits) => Some(truncate(atoms[*at], *bits)),
+                Rule::Operation(decoded, operands) => {
+                    let of = |operand: &Operand| match operand {
+                        Operand::Register(at) => all[*at][lane],
+                        Operand::Known(value) => Some(value.lane(lane)),
+                    };
+                    let operands: Option<Vec<u64>> = operands.iter().map(of).collect();
+                    eval(decoded, &operands?).map(|(result, _)| result)
+                }
+                Rule::Drift(at, step) => {
+                    let count = if is_ordinary { 0 } else { random.next() % (1 << 20) };
+                    all[*at][lane].map(|own| added(own, *step, count))
+                }
+                Rule::Rounds(at, step) => all[*at][lane].map(|own| added(own, *step, rounds)),
+                Rule::Either(a, b) => {
+                    if random.below(2) == 0 {
+                        all[*a][lane]
+                    } else {
+                        all[*b][lane]
+                    }
+                }
+            }));
+        }
+        all
+    }
+
+    /// Whether some sum or product of 32 or 64 bits wraps around, as far as can be seen.
+    pub(super) fn wraps(&self, actual: &[Lanes]) -> bool {
+        let wraps = |(register, lanes): (&Register, &Lanes)| {
+            let wide = |own: u64| match register.bits {
+                64 => i128::from(own.cast_signed()),
+                _ => i128::from(truncate(own, 32)),
+            };
+            let (decoded, operands) = match &register.rule {
+                Rule::Operation(decoded, operands) => (decoded, operands),
+                Rule::Drift(..) | Rule::Rounds(..) => return register.bits < 64,
+                _ => return false,
+            };
+            (0..WARP).any(|lane| {
+                let of = |operand: &Operand| match operand {
+                    Operand::Register(at) => wide(actual[*at][lane].unwrap_or(0)),
+                    Operand::Known(value) => wide(value.lane(lane)),
+                };
+                let a: Vec<i128> = operands.iter().map(of).collect();
+                let exact = match (decoded.row.opcode, a.as_slice()) {
+                    _ if decoded.modifiers.has(Modifier::Wide) => return false,
+                    (Opcode::Add, [x, y]) => x + y,
+                    (Opcode::Sub, [x, y]) => x - y,
+                    (Opcode::Mul, [x, y]) => x * y,
+                    (Opcode::Mad, [x, y, z]) => x * y + z,
+                    (Opcode::Shl, [x, y]) => x << (y & 63),
+                    (Opcode::Neg, [x]) => -x,
+                    _ => return false,
+                };
+                lanes[lane].is_some_and(|own| wide(own) != exact)
+            })
+        };
+        self.registers.iter().zip(actual).any(wraps)
+    }
+
+    pub(super) fn describe(&self, register: usize) -> String {
+        let operand = |operand: &Operand| match operand {
+            Operand::Register(at) => format!("r{at}"),
+            Operand::Known(value) => format!("{:x?}", value.to_array()),
+        };
+        let mut lines = Vec::new();
+        for (at, Register { bits, rule, .. }) in self.registers[..=register].iter().enumerate() {
+            lines.push(match rule {
+                Rule::Atom(atom, width) => format!("r{at}: atom {atom} of {width} bits"),
+                Rule::Operation(decoded, operands) => {
+                    let operands: Vec<_> = operands.iter().map(operand).collect();
+                    format!(
+                        "r{at} ({bits}): {}{:?} {}",
+                        decoded.row.pattern,
+                        decoded.types,
+                        operands.join(", ")
+                    )
+                }
+                Rule::Drift(own, step) => format!("r{at}: r{own} + drift {step}"),
+                Rule::Rounds(own, step) => format!("r{at}: r{own} + rounds * {step}"),
+                Rule::Either(a, b) => format!("r{at}: r{a} or r{b}"),
+            });
+        }
+        lines.join("\n")
+    }
+}
