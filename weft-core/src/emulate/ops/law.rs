@@ -118,7 +118,7 @@ fn addresses_hold(
 ) {
     for (index, (a, a_lane, a_laid)) in laid.iter().enumerate() {
         // Neighbours and a few others: all pairs would take too long.
-        for (b, b_lane, b_laid) in laid[..index].iter().rev().step_by(7) {
+        for (b, b_lane, b_laid) in laid[..index].iter().rev().step_by(3) {
             if a_laid.root != b_laid.root {
                 continue;
             }

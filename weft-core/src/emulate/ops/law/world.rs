@@ -86,7 +86,7 @@ const OPERATIONS: [(&str, &[u32]); 74] = [
 ];
 
 /// Numbers at which widths and signs wrap, and small ones.
-const EDGES: [u64; 22] = [
+const EDGES: [u64; 26] = [
     0,
     1,
     2,
@@ -103,6 +103,10 @@ const EDGES: [u64; 22] = [
     0x7fff,
     0x8000,
     0xffff,
+    0x1_0001,
+    1 << 17,
+    1 << 24,
+    0x1ff_ffff,
     0x7fff_ffff,
     0x8000_0000,
     0xffff_fffc,
@@ -184,7 +188,7 @@ impl World {
         for bits in [32, 64, *random.one_of(&[8, 16, 32, 32])] {
             world.start(bits);
         }
-        for _ in 0..14 {
+        for _ in 0..16 {
             world.grow(random);
         }
         world
@@ -208,6 +212,7 @@ impl World {
         let made = match random.below(12) {
             0 => Some(self.joined(random)),
             1 => self.cancelled(random),
+            2 => Some(self.far(random)),
             _ => None,
         };
         let (bits, rule) = made.unwrap_or_else(|| self.operation(random));
@@ -278,6 +283,14 @@ impl World {
         let operands = vec![Operand::Register(own), Operand::Register(*random.one_of(&all))];
         let mnemonic = if bits == 32 { "sub.u32" } else { "sub.u64" };
         Some((bits, Rule::Operation(Box::new(isa::decode(mnemonic).unwrap()), operands)))
+    }
+
+    /// A register as far away as a sum is off that wraps around before it is extended and multiplied.
+    fn far(&self, random: &mut Random) -> (u32, Rule) {
+        let own = *random.one_of(&self.of_width(64));
+        let distance = *random.one_of(&[1 << 16, 1 << 32, 1 << 34, u64::MAX << 32]);
+        let operands = vec![Operand::Register(own), Operand::Known(Value::uniform(distance))];
+        (64, Rule::Operation(Box::new(isa::decode("add.u64").unwrap()), operands))
     }
 
     /// The atoms in a register, bit by atom.
