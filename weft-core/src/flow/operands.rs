@@ -273,10 +273,7 @@ impl<'m> Linker<'m> {
         if frame.scopes.targets(frame.scope, text).is_some() {
             return Ok(Meaning::Opaque);
         }
-        match text {
-            "WARP_SZ" => Ok(Meaning::Address(Space::Register, 32)),
-            _ => special(text, 0).map(Meaning::Special).ok_or_else(|| undeclared(text, name)),
-        }
+        special(text, 0).map(Meaning::Special).ok_or_else(|| undeclared(text, name))
     }
 
     /// The register of this name, or `None` if the name stands for something else.

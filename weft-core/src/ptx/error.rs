@@ -28,6 +28,9 @@ pub enum ReadErrorKind {
     /// A number that does not fit.
     #[error("number `{0}` is out of range")]
     Number(String),
+    /// A constant expression without a value.
+    #[error("this constant divides by zero, or mixes whole and floating-point numbers")]
+    Constant,
     /// A name or a string that is too long.
     #[error("a name or string of more than {} bytes", super::lexer::MAX_NAME)]
     Name,

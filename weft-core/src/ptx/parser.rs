@@ -11,6 +11,7 @@ use super::literal::{self, Literal};
 use super::{Module, Operand, ReadError, ReadErrorKind, Span};
 
 mod body;
+mod constant;
 mod function;
 mod operand;
 mod variable;
@@ -55,6 +56,8 @@ struct Parser<'a> {
     token: Token,
     /// Operands of vectors and instructions that are being read, the innermost last.
     operands: Vec<Operand>,
+    /// Whether the instruction that is being read is a call: parentheses in it hold lists, in others constants.
+    is_call: bool,
     /// Mnemonics taken apart, each once: a text has a few dozen.
     mnemonics: Vec<Option<Arc<Decoded>>>,
     places: HashMap<&'a str, u32>,
@@ -72,6 +75,7 @@ impl<'a> Parser<'a> {
             lexer: Lexer::new(text),
             token: Token::START,
             operands: Vec::new(),
+            is_call: false,
             mnemonics: Vec::new(),
             places: HashMap::default(),
         };

@@ -102,6 +102,7 @@ impl Parser<'_> {
         self.advance();
         // Those of one that could not be read.
         self.operands.clear();
+        self.is_call = self.slice(mnemonic).starts_with("call");
         let operands = self.operands(body, b';', 0)?;
         let end = self.advance().span;
         let span = start.to(end);

@@ -2,7 +2,7 @@
 
 use super::super::tree::{Body, Operand};
 use super::super::{ReadErrorKind, Span};
-use super::{Kind, Literal, Parser, Read, literal};
+use super::{Kind, Parser, Read};
 
 /// Vectors in lists in pairs: real PTX needs three.
 const MAX_DEPTH: u32 = 8;
@@ -41,8 +41,16 @@ impl Parser<'_> {
             return Err(self.error(ReadErrorKind::Depth(MAX_DEPTH), span));
         }
         match self.token.kind {
+            Kind::Word if self.is_warp_size() => self.constant_operand(),
             Kind::Word => self.name_operand(),
-            Kind::Number | Kind::Punct(b'-') => self.literal_operand(),
+            Kind::Punct(b'-') if self.is_before_name() => {
+                self.advance();
+                let end = self.token.span;
+                self.name_operand()?;
+                Ok(Operand::Opaque(span.to(end)))
+            }
+            Kind::Number | Kind::Punct(b'-' | b'+' | b'~') => self.constant_operand(),
+            Kind::Punct(b'(') if depth > 0 || !self.is_call => self.constant_operand(),
             Kind::Punct(b'[') => self.address(),
             Kind::Punct(b'{') => {
                 self.advance();
@@ -61,7 +69,10 @@ impl Parser<'_> {
             }
             Kind::Punct(b'!') => {
                 self.advance();
-                Ok(Operand::Not(self.expect_word("a predicate")?))
+                if self.token.kind == Kind::Word && !self.is_warp_size() {
+                    return Ok(Operand::Not(self.advance().span));
+                }
+                Ok(self.constant_behind_not()?.operand())
             }
             _ => Err(self.unexpected("an operand")),
         }
@@ -94,25 +105,15 @@ impl Parser<'_> {
         Ok(if self.slice(name) == "_" { Operand::Sink } else { Operand::Name(name) })
     }
 
-    fn literal_operand(&mut self) -> Read<Operand> {
-        let start = self.token.span;
-        let negative = self.eat(b'-');
-        let span = self.token.span;
-        if negative && self.token.kind == Kind::Word {
-            self.name_operand()?;
-            return Ok(Operand::Opaque(start.to(span)));
-        }
-        let value = if self.token.kind == Kind::Number { literal::read(self.word()) } else { None };
-        let Some(value) = value else {
-            return Err(self.bad_number(span));
-        };
-        self.advance();
-        Ok(match value {
-            Literal::Integer(bits) => {
-                Operand::Integer(if negative { bits.wrapping_neg() } else { bits })
-            }
-            Literal::Float(float) => Operand::Float(if negative { float.negated() } else { float }),
-        })
+    fn constant_operand(&mut self) -> Read<Operand> {
+        Ok(self.constant()?.operand())
+    }
+
+    /// Whether a name follows the sign it stands at.
+    fn is_before_name(&self) -> bool {
+        let rest = self.text.get(self.token.span.end as usize..).unwrap_or("").trim_start();
+        let is_name = |first: char| first.is_ascii_alphabetic() || "_$%".contains(first);
+        rest.starts_with(is_name) && !rest.starts_with("WARP_SZ")
     }
 
     /// `[base]`, `[base+4]`, `[4]`; anything else in brackets is kept whole.
@@ -120,7 +121,7 @@ impl Parser<'_> {
         let (place, token, errors) = (self.lexer.at, self.token, self.lexer.errors.len());
         self.advance();
         let base = if self.token.kind == Kind::Word { Some(self.advance().span) } else { None };
-        let offset = if base.is_some() { self.symbol_offset() } else { self.integer() };
+        let offset = if base.is_some() { self.symbol_offset() } else { self.whole_constant() };
         if let (Ok(offset), true) = (offset, self.is_punct(b']')) {
             self.advance();
             return Ok(Operand::Address { base, offset });

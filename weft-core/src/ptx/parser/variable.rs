@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::super::ReadErrorKind;
 use super::super::tree::{Initial, Space, Type, Variable};
-use super::{Kind, Literal, Parser, Read, literal};
+use super::constant::Constant;
+use super::{Kind, Parser, Read};
 
 /// The attributes that stand in front of a variable's name.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ impl Parser<'_> {
             let word = self.word();
             self.advance();
             match word {
-                ".align" => seen.align = self.small()?,
+                ".align" => seen.align = self.alignment()?,
                 ".v2" => seen.vector = 2,
                 ".v4" => seen.vector = 4,
                 ".v8" => seen.vector = 8,
@@ -122,9 +123,15 @@ impl Parser<'_> {
         Ok(variable)
     }
 
+    fn alignment(&mut self) -> Read<u32> {
+        let span = self.token.span;
+        let value = self.whole_constant()?;
+        u32::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
+    }
+
     fn dimension(&mut self) -> Read<u64> {
         let span = self.token.span;
-        let value = self.integer()?;
+        let value = self.whole_constant()?;
         u64::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
     }
 
@@ -156,29 +163,20 @@ impl Parser<'_> {
         Ok(Initial { values, bytes: bytes.map(Arc::from) })
     }
 
-    /// The bits of a number; `None` of `symbol`, `symbol+4` or `generic(symbol)`.
+    /// The bits of a number; `None` of `symbol`, `symbol+4`, `generic(symbol)` or `0xff(symbol)`.
     fn initial(&mut self, ty: Type) -> Read<Option<u64>> {
-        if self.token.kind == Kind::Word {
+        if self.token.kind == Kind::Word && !self.is_warp_size() {
             return self.initial_symbol().map(|()| None);
         }
-        let negative = self.eat(b'-');
-        if self.token.kind != Kind::Number {
-            return Err(self.unexpected("an initial value"));
+        let value = self.constant()?;
+        if self.eat(b'(') {
+            self.initial_symbol()?;
+            self.expect(b')', "`)` behind a symbol")?;
+            return Ok(None);
         }
-        let span = self.token.span;
-        let Some(value) = literal::read(self.word()) else {
-            return Err(self.bad_number(span));
-        };
-        self.advance();
         Ok(Some(match value {
-            Literal::Integer(bits) => {
-                if negative {
-                    bits.wrapping_neg()
-                } else {
-                    bits
-                }
-            }
-            Literal::Float(float) => (if negative { float.negated() } else { float }).bits(ty),
+            Constant::Float(float) => float.bits(ty),
+            Constant::Signed(_) | Constant::Unsigned(_) => value.bits().unwrap_or(0),
         }))
     }
 
@@ -193,9 +191,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An optional `+4` or `-4`.
+    /// An optional `+4` or `-4`, or another constant behind the sign.
     pub(super) fn symbol_offset(&mut self) -> Read<i64> {
-        if self.eat(b'+') || self.is_punct(b'-') { self.integer() } else { Ok(0) }
+        if self.eat(b'+') || self.is_punct(b'-') { self.whole_constant() } else { Ok(0) }
     }
 }
 
