@@ -73,10 +73,8 @@ pub(super) fn unlisted(names: &Names<'_>) -> Finding {
 pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.
     if let Some(Origin::Unsupported(pc)) = doubt.origin {
-        let why = names.why_open(pc);
-        let message = format!(
-            "control flow, a barrier or an address depends on this instruction, which {why}"
-        );
+        let what = names.what(pc);
+        let message = format!("control flow, a barrier or an address depends on {what}");
         let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());
         return open(Code::Unsupported, None, message, site, None);
     }
@@ -96,8 +94,14 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
             open(Code::DependsOnInput, None, message, site("depends on it"), help)
         }
         DoubtKind::Unsupported => {
-            let message = "this instruction is not modelled".to_owned();
+            let message = format!("a thread reaches {}", names.what_at(doubt.place));
             open(Code::Unsupported, None, message, site("some thread reaches it"), None)
+        }
+        DoubtKind::Target => {
+            let what = names.mnemonic(doubt.place);
+            let message =
+                format!("{what} leads a thread to none of its targets, which is undefined");
+            open(Code::Unsupported, None, message, site("leads nowhere"), None)
         }
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
@@ -120,8 +124,7 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
 pub(super) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
     let check = Some(if access.is_global { Check::Global } else { Check::Shared });
     if let Some(Origin::Unsupported(pc)) = access.origin {
-        let message =
-            format!("an address depends on this instruction, which {}", names.why_open(pc));
+        let message = format!("an address depends on {}", names.what(pc));
         let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());
         return open(Code::Unsupported, check, message, site, None);
     }

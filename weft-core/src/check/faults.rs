@@ -103,7 +103,7 @@ fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Findin
     Finding {
         code: Code::Trap,
         check: None,
-        message: "a thread executes `trap`, which aborts the launch".to_owned(),
+        message: format!("a thread {}, which aborts the launch", names.abort(place)),
         sites: vec![site],
         notes: vec!["what comes after it in other threads was examined as far as they get".into()],
         help: None,

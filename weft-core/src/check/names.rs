@@ -3,7 +3,7 @@
 use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
-use crate::flow::{Pc, Place, PlaceId, Program};
+use crate::flow::{Operation, Pc, Place, PlaceId, Program, Unlinked};
 use crate::launch::{Atomics, Dim3};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
@@ -127,8 +127,8 @@ impl Names<'_> {
         }
     }
 
-    /// Why the result of an instruction is open: "which ...".
-    pub(super) fn why_open(&self, pc: Pc) -> &'static str {
+    /// An instruction and why its result is open, or what it does is not known: "`X`, which ...".
+    pub(super) fn what(&self, pc: Pc) -> String {
         const FUSED: [Opcode; 3] = [Opcode::Add, Opcode::Sub, Opcode::Mul];
         const EXACT: [Modifier; 4] = [Modifier::Rn, Modifier::Rz, Modifier::Rm, Modifier::Rp];
         let is_fused = |own: &&Decoded| {
@@ -136,10 +136,55 @@ impl Names<'_> {
                 && own.ty().is_float()
                 && own.modifiers.first_of(&EXACT).is_none()
         };
-        match self.program.code[pc.index()].decoded().filter(is_fused) {
+        let instr = &self.program.code[pc.index()];
+        if let Some(call) = self.call(&instr.operation) {
+            return call;
+        }
+        let why = match instr.decoded().filter(is_fused) {
             Some(_) => "the assembler may fuse with another, as it has no `.rn`",
             None => "is not modelled",
+        };
+        format!("`{}`, which {why}", self.module.mnemonic_in(self.program.place(pc).span))
+    }
+
+    /// The same of what stops a thread at a place.
+    pub(super) fn what_at(&self, place: PlaceId) -> String {
+        let mut here = self.program.code.iter().filter(|instr| instr.place == place);
+        let call = here.find_map(|instr| self.call(&instr.operation));
+        call.unwrap_or_else(|| format!("{}, which is not modelled", self.mnemonic(place)))
+    }
+
+    /// The instruction at a place.
+    pub(super) fn mnemonic(&self, place: PlaceId) -> String {
+        let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
+        format!("`{}`", self.module.mnemonic_in(span))
+    }
+
+    /// How a thread aborts the launch at a place.
+    pub(super) fn abort(&self, place: PlaceId) -> String {
+        let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
+        match self.module.mnemonic_in(span) {
+            own if !own.starts_with("call") => format!("executes `{own}`"),
+            _ if self.module.name(span).contains("__assert") => "fails an assertion".to_owned(),
+            _ => "calls a function through a null pointer".to_owned(),
         }
+    }
+
+    fn call(&self, operation: &Operation) -> Option<String> {
+        let (name, why) = match operation {
+            Operation::External(name) => (name, Unlinked::NoBody),
+            Operation::Call(name, why) => (name, *why),
+            _ => return None,
+        };
+        let name = demangle(self.module.name(*name));
+        Some(match why {
+            Unlinked::NoBody => format!("the call of `{name}`, which has no body"),
+            Unlinked::Recursive => format!("the call of `{name}`, which is recursive"),
+            Unlinked::TooDeep => format!("the call of `{name}`, which is too deep within others"),
+            Unlinked::NoTargets => {
+                format!("the call through `{name}`, whose targets are not known")
+            }
+        })
     }
 
     /// Where an open value comes from, and what would settle it.
@@ -186,11 +231,9 @@ impl Names<'_> {
                 "a volatile or relaxed load at line {}, which may see any store",
                 self.line(pc)
             )),
-            Some(Origin::Unsupported(pc)) => text(format!(
-                "the instruction at line {}, which {}",
-                self.line(pc),
-                self.why_open(pc)
-            )),
+            Some(Origin::Unsupported(pc)) => {
+                text(format!("the result, at line {}, of {}", self.line(pc), self.what(pc)))
+            }
             Some(Origin::Hardware(pc)) => {
                 text(format!("a hardware register, read at line {}", self.line(pc)))
             }

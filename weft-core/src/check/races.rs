@@ -165,15 +165,17 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Fin
         Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
         Conflict::Race => race,
     };
+    let mut message = message(names, space, code, &first, &second);
     let mut sites = sites(names, space, &first, &second);
     if let Some(pc) = unmodelled.filter(|_| code == Code::Unsupported) {
+        message = format!("{message}, depending on {}", names.what(pc));
         sites.insert(0, names.site(Role::Here, pc, Vec::new(), "its result is needed".into()));
     }
     let &Pair { within_warps, between_warps, between_ctas, .. } = pair;
     Finding {
         code,
         check: Some(check),
-        message: message(names, space, code, &first, &second),
+        message,
         sites,
         notes: vec![counts(pair)],
         help: Some(help(names, code, &first, &second)),

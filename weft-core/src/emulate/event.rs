@@ -163,6 +163,8 @@ pub enum DoubtKind {
     Barrier,
     /// An instruction whose effect is not modelled.
     Unsupported,
+    /// The target of a jump or call: it is none of those that are named.
+    Target,
     /// More instructions than the limit.
     Fuel,
     /// More registers than the limit.

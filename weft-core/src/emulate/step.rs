@@ -10,7 +10,7 @@ use super::origin::{Origin, Region};
 use super::term::Lane;
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Front, Paused, Wait, WaitFor};
-use crate::flow::{BlockId, Condition, Instr, Operand, Pc, PlaceId, Special, Terminator};
+use crate::flow::{BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Special, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
 
@@ -102,9 +102,12 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
         let decoded = instr.decoded().filter(|_| self.slice.keep[pc.index()] != Keep::Open);
         let Some(decoded) = decoded else {
-            let open = Value::open(self.terms.fresh(Origin::Unsupported(pc)));
+            let origin = Origin::Unsupported(pc);
+            // What a function of the system returns may be an address.
+            let is_unclear = matches!(instr.operation, Operation::External(_));
+            let open = if is_unclear { self.terms.unclear(origin) } else { self.terms.fresh(origin) };
             for dest in instr.dests.iter().flatten() {
-                self.warps[warp].write(*dest, open.clone(), enabled);
+                self.warps[warp].write(*dest, Value::open(open), enabled);
             }
             return;
         };
@@ -301,7 +304,7 @@ impl<E: Events> Machine<'_, E> {
             let target =
                 usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
             // An index outside the table is undefined behaviour: nothing can be said about what follows.
-            let Some(target) = target else { return Err(doubt(DoubtKind::Branch, place, None)) };
+            let Some(target) = target else { return Err(doubt(DoubtKind::Target, place, None)) };
             self.go(warp, id, *target, 1 << lane)?;
         }
         Ok(())

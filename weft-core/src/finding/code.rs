@@ -137,8 +137,8 @@ codes! {
          the value as far as it was followed; whether it goes into a result was not examined.";
     Trap "trap" Warning
         "a thread aborts the launch"
-        "A thread executes `trap`: a failed assertion, a panic. The launch ends with an error, so that barriers which \
-         wait for the thread are no deadlock.";
+        "A thread executes `trap`, fails an assertion or calls a null pointer. The launch ends with an error, so that \
+         barriers which wait for the thread are no deadlock.";
     DependsOnInput "depends-on-input" Open
         "the answer depends on a value that the launch leaves open"
         "A branch, an address or a barrier operand depends on an argument or on memory contents that are not given. \
@@ -150,7 +150,8 @@ codes! {
          finding names.";
     Unsupported "unsupported" Open
         "an instruction that the emulator does not model decides control flow, an address or a barrier"
-        "The instruction parses but its effect is not modelled, and what follows depends on it.";
+        "The instruction parses but its effect is not modelled, or the function that is called has no body in the module, \
+         and what follows depends on it.";
     Limit "limit" Open
         "a stated limit of the checker was reached"
         "Emulation stopped before the kernel ended. Choose a smaller launch or smaller trip counts.";

@@ -1,4 +1,5 @@
-//! Calls: device functions linked in with their parameters bound to the caller's variables (PTX ISA §9.7.12.5).
+//! Calls: device functions linked in with their parameters bound to the caller's variables (PTX ISA §9.7.12.5), or to
+//! copies of them where the callee or somebody else could write them.
 
 use std::sync::Arc;
 
@@ -6,13 +7,16 @@ use foldhash::HashMap;
 use smallvec::smallvec;
 
 use super::error::{LinkError, LinkErrorKind};
-use super::indirect::Names;
+use super::indirect::{Names, Targets};
 use super::link::{Bound, Frame, Line, Linker};
 use super::operands;
-use super::program::{Condition, Instr, Operand, Operation, PlaceId, Reg};
+use super::program::{Address, Condition, Instr, Operand, Operation, PlaceId, Reg, Unlinked};
 use super::scope::Declared;
 use super::sharing::{Call, MAX_CALLS};
-use crate::ptx::{self, Function, Instruction, Space, Variable, isa};
+use crate::ptx::{self, Function, Instruction, Space, Span, Variable, isa};
+
+/// Functions of the CUDA system that touch no memory which is compared: what they return is open.
+const EXTERNAL: [&str; 3] = ["vprintf", "malloc", "free"];
 
 impl<'m> Linker<'m> {
     pub(super) fn call(
@@ -34,21 +38,23 @@ impl<'m> Linker<'m> {
         }
         let (scopes, functions) = (&frame.scopes, self.functions);
         let names = Names { module: self.module, body: frame.body, scopes, functions };
-        match frame.definitions.targets(names, frame.scope, &call) {
-            Some(targets) => self.unless(condition, place, instruction.span, |linker| {
-                linker.dispatch(frame, instruction, &call, &targets, place)
-            }),
-            None => self.unlinked(frame, instruction, &call, condition, place, Operation::Call),
-        }
+        let Some(targets) = frame.definitions.targets(names, frame.scope, &call) else {
+            let operation = Operation::Call(*callee, Unlinked::NoTargets);
+            let unlinked = stays(operation, condition, Vec::new(), place);
+            return self.push(Line::Instr(unlinked), instruction.span);
+        };
+        self.unless(condition, place, instruction.span, |linker| {
+            linker.dispatch(frame, instruction, &call, &targets, place)
+        })
     }
 
-    /// A call through a register: a switch over the addresses of its targets.
+    /// A call through a register: a switch over the addresses of its targets. To call null aborts the launch.
     fn dispatch(
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
         call: &Call<'m>,
-        targets: &[&'m str],
+        Targets { functions: targets, may_be_null }: &Targets<'m>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
         let span = instruction.span;
@@ -57,6 +63,13 @@ impl<'m> Linker<'m> {
             32 => ("setp.eq.u32", "selp.b32"),
             _ => ("setp.eq.u64", "selp.b32"),
         };
+        if *may_be_null {
+            let register = self.new_register();
+            let compared = [address, Operand::Constant(0)];
+            self.push(Line::Instr(computed(is_equal, register, &compared, place)), span)?;
+            let condition = Some(Condition { register, negated: false });
+            self.push(Line::Exit { condition, place, traps: true }, span)?;
+        }
         // An address that is none of the list gives an index behind the switch, which is undefined as the call is.
         let mut index = Operand::Constant(targets.len() as u64);
         let mut labels = Vec::with_capacity(targets.len());
@@ -91,37 +104,31 @@ impl<'m> Linker<'m> {
         condition: Option<Condition>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
-        // A result that is also an argument would need memory of its own.
-        let names = |operands: &[ptx::Operand]| -> Vec<&str> {
-            operands
-                .iter()
-                .filter_map(ptx::Operand::name)
-                .map(|name| self.module.name(name))
-                .collect()
-        };
-        let arguments = names(call.arguments);
-        let shares = names(call.results).iter().any(|result| arguments.contains(result));
-        let is_linkable = !shares && !self.is_recursive(name) && self.stack.len() < MAX_CALLS;
-        let function = self.functions.get(name).filter(|_| is_linkable);
-        match function {
+        let why = match self.functions.get(name) {
             Some(function) if function.body.is_some() => {
-                self.unless(condition, place, instruction.span, |linker| {
-                    if linker.sharing.as_ref().is_some_and(|sharing| sharing.is_shared(name)) {
-                        linker.shared_call(frame, instruction, function, call, place)
-                    } else {
-                        linker.linked_call(frame, instruction, function, call, place)
-                    }
-                })
+                if !self.is_recursive(name) && self.stack.len() < MAX_CALLS {
+                    return self.unless(condition, place, instruction.span, |linker| {
+                        if linker.sharing.as_ref().is_some_and(|sharing| sharing.is_shared(name)) {
+                            linker.shared_call(frame, instruction, function, call, place)
+                        } else {
+                            linker.linked_call(frame, instruction, function, call, place)
+                        }
+                    });
+                }
+                if self.is_recursive(name) { Unlinked::Recursive } else { Unlinked::TooDeep }
             }
             Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
-                self.push(Line::Exit { condition, place, traps: true }, instruction.span)
+                let end = Line::Exit { condition, place, traps: true };
+                return self.push(end, instruction.span);
             }
-            function => {
-                let harmless = function.is_some() && matches!(name, "vprintf" | "malloc" | "free");
-                let operation = if harmless { Operation::External } else { Operation::Call };
-                self.unlinked(frame, instruction, call, condition, place, operation)
+            Some(function) if EXTERNAL.contains(&name) => {
+                return self.external(frame, instruction, call, function, condition, place);
             }
-        }
+            _ => Unlinked::NoBody,
+        };
+        let callee = self.functions.get(name).map_or(instruction.span, |function| function.name);
+        let unlinked = stays(Operation::Call(callee, why), condition, Vec::new(), place);
+        self.push(Line::Instr(unlinked), instruction.span)
     }
 
     fn is_recursive(&self, callee: &'m str) -> bool {
@@ -131,33 +138,45 @@ impl<'m> Linker<'m> {
         }
     }
 
-    /// A call that stays one instruction.
-    fn unlinked(
+    /// A call of a function whose results are open, and which does nothing else.
+    fn external(
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
         call: &Call<'m>,
-        condition: Option<Condition>,
+        function: &Function,
+        guard: Option<Condition>,
         place: PlaceId,
-        operation: Operation,
     ) -> Result<(), LinkError> {
-        let mut dests = Vec::new();
-        for result in call.results {
-            if let ptx::Operand::Name(result) = result
-                && let Ok(Some(register)) = self.maybe_register(frame, *result)
-            {
-                dests.push(Some(register));
+        let (mut dests, mut stores) = (Vec::new(), Vec::new());
+        for (param, result) in function.returns.iter().zip(call.results) {
+            match (param.space, result) {
+                (_, ptx::Operand::Sink) => {}
+                (Space::Register, ptx::Operand::Name(name)) => {
+                    dests.push(Some(self.named_register(frame, *name)?));
+                }
+                _ => {
+                    let (space, first) = self.memory_of(frame, instruction, result)?;
+                    for (offset, mnemonic) in parts(param) {
+                        let register = self.new_register();
+                        dests.push(Some(register));
+                        let at = Address { space, base: None, offset: first.wrapping_add(offset) };
+                        stores.push(Instr { guard, ..stored(mnemonic.1, at, register, place) });
+                        if dests.len() > MAX_PARTS {
+                            return Err(self.misfit(function, instruction));
+                        }
+                    }
+                }
             }
         }
-        let instr = Instr {
-            operation,
-            guard: condition,
-            dests: dests.into(),
-            sources: Box::new([]),
-            address: None,
-            place,
-        };
-        self.push(Line::Instr(instr), instruction.span)
+        let own = stays(Operation::External(function.name), guard, dests, place);
+        self.push(Line::Instr(own), instruction.span)?;
+        stores.into_iter().try_for_each(|own| self.push(Line::Instr(own), instruction.span))
+    }
+
+    fn misfit(&self, function: &Function, instruction: &Instruction) -> LinkError {
+        let kind = LinkErrorKind::Call(self.module.name(function.name).into());
+        LinkError { kind, span: instruction.span }
     }
 
     fn linked_call(
@@ -168,20 +187,24 @@ impl<'m> Linker<'m> {
         call: &Call<'m>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
-        let misfit = || LinkError {
-            kind: LinkErrorKind::Call(self.module.name(function.name).into()),
-            span: instruction.span,
-        };
         let &Call { results, arguments, .. } = call;
         if results.len() != function.returns.len() || arguments.len() < function.params.len() {
-            return Err(misfit());
+            return Err(self.misfit(function, instruction));
         }
         let mut bound = HashMap::default();
         for (param, argument) in function.params.iter().zip(arguments) {
-            let own = self.bind(frame, instruction, param, argument)?;
-            if let (Bound::Register(register), true) = (own, param.space == Space::Register) {
-                let source = self.source(frame, instruction, argument, param.ty)?;
-                self.push(Line::Instr(moved(register, source, place)), instruction.span)?;
+            let mut own = self.bind(frame, instruction, param, argument)?;
+            match own {
+                Bound::Register(register) => {
+                    let source = self.source(frame, instruction, argument, param.ty)?;
+                    self.push(Line::Instr(moved(register, source, place)), instruction.span)?;
+                }
+                Bound::Memory(space, _)
+                    if self.is_copied(frame, function, param, argument, call, space) =>
+                {
+                    own = self.copy(own, param, instruction.span, place)?;
+                }
+                Bound::Memory(..) => {}
             }
             bound.insert(self.module.name(param.name), own);
         }
@@ -213,18 +236,107 @@ impl<'m> Linker<'m> {
         if param.space == Space::Register {
             return Ok(Bound::Register(self.new_register()));
         }
+        let (space, address) = self.memory_of(frame, instruction, operand)?;
+        Ok(Bound::Memory(space, address))
+    }
+
+    /// Where the variable lies that is passed as an operand of a call.
+    fn memory_of(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &Instruction,
+        operand: &ptx::Operand,
+    ) -> Result<(Space, u64), LinkError> {
         if let ptx::Operand::Name(name) = operand {
             let text = self.module.name(*name);
             if let Some(Bound::Memory(space, address)) = frame.bound.get(text) {
-                return Ok(Bound::Memory(*space, *address));
+                return Ok((*space, *address));
             }
             if let Some((_, Declared::Variable(variable))) = frame.scopes.find(frame.scope, text) {
-                let (space, address) = self.locate(frame, variable)?;
-                return Ok(Bound::Memory(space, address));
+                return self.locate(frame, variable);
             }
         }
         Err(self.bad_operand(instruction, "a .param variable"))
     }
+
+    /// Whether a parameter needs memory of its own, since somebody could write it, or what it is a copy of, while the
+    /// callee runs. A kernel's parameters are never written.
+    fn is_copied(
+        &mut self,
+        frame: &Frame<'m>,
+        function: &'m Function,
+        param: &Variable,
+        argument: &ptx::Operand,
+        call: &Call<'m>,
+        space: Space,
+    ) -> bool {
+        let name = |operand: &ptx::Operand| operand.name().map(|name| self.module.name(name));
+        let given = name(argument);
+        let is_result = call.results.iter().any(|result| name(result) == given);
+        let is_shown =
+            space != Space::Param && given.is_some_and(|own| frame.exposed.is_shown(own));
+        let own = self.module.name(param.name);
+        is_result || is_shown || self.exposed_in(function).may_change(own)
+    }
+
+    /// A parameter with memory of its own, filled from the caller's variable.
+    fn copy(
+        &mut self,
+        from: Bound,
+        param: &Variable,
+        span: Span,
+        place: PlaceId,
+    ) -> Result<Bound, LinkError> {
+        let Bound::Memory(space, first) = from else { return Ok(from) };
+        let own = self.layout.place(self.module, param).ok_or_else(|| self.too_large(param))?;
+        for (offset, (load, store)) in parts(param) {
+            let register = self.new_register();
+            let at = |space, first: u64| Address {
+                space,
+                base: None,
+                offset: first.wrapping_add(offset),
+            };
+            let load =
+                Instr { address: Some(at(space, first)), ..computed(load, register, &[], place) };
+            self.push(Line::Instr(load), span)?;
+            let store = stored(store, at(Space::Local, own), register, place);
+            self.push(Line::Instr(store), span)?;
+        }
+        Ok(Bound::Memory(Space::Local, own))
+    }
+}
+
+/// Parts that results of external functions may have: they return numbers and pointers.
+const MAX_PARTS: usize = 16;
+
+/// The parts in which a parameter is copied, as wide as its alignment makes sure: their offsets, and what loads and
+/// stores them.
+fn parts(param: &Variable) -> impl Iterator<Item = (u64, (&'static str, &'static str))> {
+    let (size, alignment) = (param.size(), u64::from(param.alignment()));
+    let fits = |width: u64| alignment.is_multiple_of(width) && size.is_multiple_of(width);
+    let (width, mnemonics) = match () {
+        () if fits(8) => (8, ("ld.local.b64", "st.local.b64")),
+        () if fits(4) => (4, ("ld.local.b32", "st.local.b32")),
+        () if fits(2) => (2, ("ld.local.b16", "st.local.b16")),
+        () => (1, ("ld.local.b8", "st.local.b8")),
+    };
+    (0..size / width).map(move |at| (at * width, mnemonics))
+}
+
+/// A store that the linker adds.
+fn stored(mnemonic: &str, at: Address, from: Reg, place: PlaceId) -> Instr {
+    let own = computed(mnemonic, from, &[Operand::Register(from)], place);
+    Instr { dests: smallvec![], address: Some(at), ..own }
+}
+
+/// A call that stays one instruction.
+fn stays(
+    operation: Operation,
+    guard: Option<Condition>,
+    dests: Vec<Option<Reg>>,
+    place: PlaceId,
+) -> Instr {
+    Instr { operation, guard, dests: dests.into(), sources: Box::new([]), address: None, place }
 }
 
 /// An instruction that the linker adds.

@@ -1,5 +1,5 @@
 //! Which functions a call through a register may reach: those of its `.calltargets`, or those whose addresses are all
-//! that is ever moved into the register (PTX ISA §9.7.12.5).
+//! that is ever moved into the register, apart from null, which nobody can call (PTX ISA §9.7.12.5).
 
 use foldhash::{HashMap, HashSet};
 
@@ -13,6 +13,8 @@ use crate::ptx::{Body, Instruction, Module, Operand, Span};
 enum Source<'m> {
     Function(&'m str),
     Register(Scope, &'m str),
+    /// No function: nobody can call it.
+    Null,
     Other,
 }
 
@@ -20,6 +22,14 @@ enum Source<'m> {
 #[derive(Debug, Default)]
 pub(super) struct Definitions<'m> {
     sources: HashMap<(Scope, &'m str), Vec<Source<'m>>>,
+}
+
+/// What a call through a register may reach.
+#[derive(Debug)]
+pub(super) struct Targets<'m> {
+    pub(super) functions: Vec<&'m str>,
+    /// Whether the register may hold null.
+    pub(super) may_be_null: bool,
 }
 
 /// A body's names.
@@ -73,22 +83,30 @@ impl<'m> Definitions<'m> {
         own
     }
 
-    /// The functions that a call may reach, in the order of its list or of the definitions; `None` if they are not known.
+    /// What a call may reach; `None` if that is not known.
     pub(super) fn targets(
         &self,
         names: Names<'_, 'm>,
         scope: Scope,
         call: &Call<'m>,
-    ) -> Option<Vec<&'m str>> {
+    ) -> Option<Targets<'m>> {
+        let moved = self.moved(names, scope, call);
         if let Some(Operand::Name(list)) = call.list
             && let Some((_, listed)) = names.scopes.targets(scope, names.module.name(*list))
         {
             let is_known = listed.iter().all(|name| names.functions.get(name).is_some());
-            return is_known.then(|| listed.to_vec());
+            let may_be_null = moved.is_none_or(|moved| moved.may_be_null);
+            return is_known.then(|| Targets { functions: listed.to_vec(), may_be_null });
         }
+        moved.filter(|moved| !moved.functions.is_empty())
+    }
+
+    /// The functions whose addresses are all that is moved into the register of a call, in the order of the definitions.
+    fn moved(&self, names: Names<'_, 'm>, scope: Scope, call: &Call<'m>) -> Option<Targets<'m>> {
         let Operand::Name(register) = call.callee else { return None };
         let mut work = vec![names.register(scope, *register)?];
-        let (mut seen, mut known, mut found) = (HashSet::default(), HashSet::default(), Vec::new());
+        let (mut seen, mut known) = (HashSet::default(), HashSet::default());
+        let mut found = Targets { functions: Vec::new(), may_be_null: false };
         while let Some(register) = work.pop() {
             if !seen.insert(register) {
                 continue;
@@ -96,13 +114,14 @@ impl<'m> Definitions<'m> {
             for source in self.sources.get(&register)? {
                 match source {
                     Source::Function(name) if !known.insert(*name) => {}
-                    Source::Function(name) => found.push(*name),
+                    Source::Function(name) => found.functions.push(*name),
                     Source::Register(scope, name) => work.push((*scope, name)),
+                    Source::Null => found.may_be_null = true,
                     Source::Other => return None,
                 }
             }
         }
-        (!found.is_empty()).then_some(found)
+        Some(found)
     }
 }
 
@@ -117,7 +136,11 @@ impl<'m> Names<'_, 'm> {
     }
 
     fn source(&self, scope: Scope, operand: &Operand) -> Source<'m> {
-        let Operand::Name(name) = operand else { return Source::Other };
+        let name = match operand {
+            Operand::Name(name) => name,
+            Operand::Integer(0) => return Source::Null,
+            _ => return Source::Other,
+        };
         let text = self.module.name(*name);
         match (self.register(scope, *name), self.scopes.find(scope, text)) {
             (Some((scope, name)), _) => Source::Register(scope, name),

@@ -1,7 +1,7 @@
 //! Lists of lines out of a kernel and the device functions it calls, all names resolved.
 //!
-//! A function is linked in anew at each call, its parameters bound to the caller's: parameter memory is shared, not
-//! copied. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
+//! A function is linked in anew at each call, its parameters bound to the caller's: parameter memory is shared where
+//! nobody could tell it from a copy. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
 //! whose targets are not known, recursive calls and calls of functions without a body stay, as open operations.
 
 use std::rc::Rc;
@@ -11,6 +11,7 @@ use foldhash::{HashMap, HashSet};
 use super::error::{LinkError, LinkErrorKind, MAX_LINES, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
 use super::layout::Layout;
+use super::parameters::Exposed;
 use super::places::{Places, Source};
 use super::program::{Condition, Instr, Operand, Param, PlaceId, Reg, Symbol};
 use super::scope::{Declared, Scope, Scopes};
@@ -99,6 +100,7 @@ pub(super) struct Frame<'m> {
     variables: HashMap<Span, u64>,
     pub(super) source: Source,
     pub(super) definitions: Definitions<'m>,
+    pub(super) exposed: Rc<Exposed<'m>>,
     ret: Option<Label>,
 }
 
@@ -118,6 +120,8 @@ pub(super) struct Linker<'m> {
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
+    /// By function.
+    pub(super) exposed: HashMap<&'m str, Rc<Exposed<'m>>>,
     /// Functions that are being linked, outermost first.
     pub(super) stack: Vec<&'m str>,
 }
@@ -171,6 +175,7 @@ impl<'m> Linker<'m> {
             sharing: None,
             routines: HashMap::default(),
             formals: HashMap::default(),
+            exposed: HashMap::default(),
             stack: Vec::new(),
         }
     }
@@ -283,7 +288,9 @@ impl<'m> Linker<'m> {
         let names = Names { module: self.module, body, scopes: &scopes, functions: self.functions };
         let definitions = Definitions::of(names);
         let variables = self.passed(body, &scopes)?;
+        let exposed = self.exposed_in(function);
         let mut frame = Frame {
+            exposed,
             body,
             scopes,
             definitions,
@@ -324,6 +331,13 @@ impl<'m> Linker<'m> {
             None => Line::Exit { condition: None, place, traps: false },
         };
         self.push(end, function.name)
+    }
+
+    /// What a function's variables for parameters are used for.
+    pub(super) fn exposed_in(&mut self, function: &'m Function) -> Rc<Exposed<'m>> {
+        let module = self.module;
+        let own = self.exposed.entry(module.name(function.name));
+        Rc::clone(own.or_insert_with(|| Rc::new(Exposed::of(module, function))))
     }
 
     fn label(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Label, LinkError> {

@@ -30,7 +30,7 @@ pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
 pub use program::{
     Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Pc, Place,
-    PlaceId, Program, Reg, Special, Symbol, Terminator,
+    PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
 pub use steps::{Even, Fetches, Step, Steps};

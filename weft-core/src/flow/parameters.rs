@@ -1,4 +1,5 @@
-//! The variables that callers pass parameters in, so that all callers of a function can use one place for them.
+//! The variables that callers pass parameters in: whether a callee can use them in place of copies, and whether all
+//! callers of a function can use one place for them.
 //!
 //! PTX wants the stores of arguments to stand right before the call and the loads of results right behind it (PTX ISA
 //! §5.1.6.2). Where that holds, nothing else needs the variable between them, and a function that is not called while it
@@ -8,9 +9,80 @@ use foldhash::{HashMap, HashSet};
 
 use super::indirect::Names;
 use super::scope::{Declared, Scope};
-use super::sharing::Call;
+use super::sharing::{Call, instructions};
 use crate::ptx::isa::Effect;
-use crate::ptx::{Function, Instruction, Operand, Space, Span, Statement, Variable};
+use crate::ptx::{Body, Function, Instruction, Module, Operand, Space, Span, Statement, Variable};
+
+/// What a function does with its parameters and the variables that it passes parameters in, by name, apart from loading
+/// them and passing them on.
+#[derive(Debug, Default)]
+pub(super) struct Exposed<'m> {
+    /// Stored to, or filled by a call.
+    written: HashSet<&'m str>,
+    /// Used in some other way, such as by its address.
+    shown: HashSet<&'m str>,
+}
+
+impl<'m> Exposed<'m> {
+    pub(super) fn of(module: &'m Module, function: &'m Function) -> Self {
+        let mut own = Self::default();
+        let Some(body) = &function.body else { return own };
+        let declared = body.statements.iter().filter_map(|statement| match statement {
+            Statement::Variable(variable) if variable.space == Space::Param => Some(&**variable),
+            _ => None,
+        });
+        let all = function.params.iter().chain(declared);
+        let names: HashSet<&str> = all.map(|variable| module.name(variable.name)).collect();
+        if names.is_empty() {
+            return own;
+        }
+        let named = |operand: &Operand| {
+            operand.name().map(|name| module.name(name)).filter(|name| names.contains(name))
+        };
+        for (_, instruction) in instructions(body) {
+            if let Some(call) = Call::of(module, body, instruction) {
+                own.written.extend(call.results.iter().filter_map(named));
+                continue;
+            }
+            let mnemonic = module.name(instruction.mnemonic);
+            each(body, body.operands(&instruction.operands), &mut |operand| {
+                let Some(name) = named(operand) else { return };
+                match operand {
+                    Operand::Address { .. } if mnemonic.starts_with("ld.param") => {}
+                    Operand::Address { .. } if mnemonic.starts_with("st.param") => {
+                        own.written.insert(name);
+                    }
+                    _ => {
+                        own.shown.insert(name);
+                    }
+                }
+            });
+        }
+        own
+    }
+
+    /// Whether a variable is used by its address, so that stores elsewhere may write it.
+    pub(super) fn is_shown(&self, name: &str) -> bool {
+        self.shown.contains(name)
+    }
+
+    /// Whether the function may write a parameter of its own.
+    pub(super) fn may_change(&self, name: &str) -> bool {
+        self.written.contains(name) || self.shown.contains(name)
+    }
+}
+
+/// The operands of an instruction, those within vectors and lists included.
+fn each<'m>(body: &'m Body, operands: &'m [Operand], see: &mut impl FnMut(&'m Operand)) {
+    for operand in operands {
+        match operand {
+            Operand::Vector(parts) | Operand::Pair(parts) | Operand::List(parts) => {
+                each(body, body.operands(parts), see);
+            }
+            _ => see(operand),
+        }
+    }
+}
 
 /// How a variable is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

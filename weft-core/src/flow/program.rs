@@ -117,10 +117,24 @@ pub enum Operation {
     Known(Arc<Decoded>),
     /// One that the table does not know, or whose modifiers it does not know.
     Unknown,
-    /// A call that cannot be linked in: of an unknown function, recursive, or of a function without a body.
-    Call,
-    /// A call of a known external function that touches no memory of the kernel: its results are open.
-    External,
+    /// A call that cannot be linked in, of the function or through the register with this name.
+    Call(Span, Unlinked),
+    /// A call of a function of the CUDA system, with this name, that touches no memory of the kernel: its results are
+    /// open.
+    External(Span),
+}
+
+/// Why a call is not linked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlinked {
+    /// The function has no body in the module.
+    NoBody,
+    /// It leads back to a function that is being called.
+    Recursive,
+    /// Too many calls are within each other.
+    TooDeep,
+    /// Which functions may be called through the register is not known.
+    NoTargets,
 }
 
 /// Registers written; mostly one.
@@ -148,8 +162,8 @@ impl Instr {
     pub fn effect(&self) -> Effect {
         match &self.operation {
             Operation::Known(decoded) => decoded.row.effect,
-            Operation::External => Effect::Opaque,
-            Operation::Unknown | Operation::Call => Effect::Asynchronous,
+            Operation::External(_) => Effect::Opaque,
+            Operation::Unknown | Operation::Call(..) => Effect::Asynchronous,
         }
     }
 

@@ -204,7 +204,9 @@ impl<'m> Call<'m> {
         let direct = self.callee.name().map(|callee| names.module.name(callee));
         let callees = match direct.and_then(|callee| names.functions.name(callee)) {
             Some(name) => vec![name],
-            None => definitions.targets(names, scope, self).unwrap_or_default(),
+            None => definitions
+                .targets(names, scope, self)
+                .map_or_else(Vec::new, |targets| targets.functions),
         };
         let has_body =
             |name: &&str| names.functions.get(name).is_some_and(|own| own.body.is_some());

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::index::Index;
 use super::isa::Decoded;
+use super::lexer::{Kind, Lexer, Token};
 use super::{Position, ReadError, Span};
 
 /// A module as read; never fails to exist, see `errors`.
@@ -52,6 +53,26 @@ impl Module {
         let line = self.lines.partition_point(|&start| start <= span.start).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
         Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: span.start - start + 1 }
+    }
+
+    /// The mnemonic of the instruction that a span holds, behind its guard.
+    pub fn mnemonic_in(&self, span: Span) -> &str {
+        let text = self.name(span);
+        let mut lexer = Lexer::new(text);
+        let mut token = Token::START;
+        let mut next = || {
+            lexer.next(&mut token);
+            (token, lexer.mnemonic(token.span))
+        };
+        let (mut first, mut mnemonic) = next();
+        if first.kind == Kind::Punct(b'@') {
+            // Behind the sign stand the predicate and perhaps its complement.
+            while first.kind != Kind::Word && first.kind != Kind::End {
+                (first, _) = next();
+            }
+            (_, mnemonic) = next();
+        }
+        text.get(mnemonic.range()).unwrap_or("")
     }
 
     /// The mnemonic of an instruction of this module, taken apart; `None` if no row of the table fits.
