@@ -170,7 +170,7 @@ impl<E: Events> Machine<'_, E> {
             let own = addresses.whole(lane);
             let is_number = own.term.is_some_and(|term| self.terms.is_number(term));
             let space = match (self.terms.region(own), space_of(own.bits)) {
-                (Region::Buffer(_), _) => Space::Global,
+                (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
                 (_, (space, _)) if is_number && space != Space::Global => space,
                 _ => Space::Generic,
             };

@@ -16,7 +16,9 @@ use super::origin::{Origin, Region};
 use super::term::{Lane, gcd};
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::Front;
-use crate::flow::{self, BlockId, Holds, PlaceId, Program, Reg};
+use crate::flow::{
+    self, Block, BlockId, Condition, Holds, Instr, Pc, PlaceId, Program, Reg, Terminator,
+};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
@@ -76,6 +78,13 @@ impl Maybe {
     }
 }
 
+/// What decides which of two values there is.
+pub(super) struct Chooser {
+    condition: Value,
+    /// Whether the first of the two is there where the condition holds.
+    holds_for_first: bool,
+}
+
 /// What a side changed of the state that belongs to lanes: the registers that it wrote, and local memory.
 struct Outcome {
     registers: BTreeMap<Reg, Value>,
@@ -122,6 +131,8 @@ impl<E: Events> Machine<'_, E> {
         // A side that ends at once changes nothing.
         let (ended, entries): (Vec<_>, Vec<_>) =
             BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
+        let first = ended.iter().chain(&entries).next().copied();
+        let chooser = self.chooser(warp, block, first).filter(|_| rounds.is_none());
         let outermost = outer.as_ref().map_or(block.place, |outer| outer.outermost);
         // Rounds of a loop that are run at once may be different ones in each lane.
         let is_together =
@@ -152,9 +163,54 @@ impl<E: Events> Machine<'_, E> {
             outcomes.push(self.take_back(warp, &before));
         }
         self.warps[warp].log = outer_log;
-        self.join(warp, outcomes, mask, origin);
+        self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
         self.maybe = outer;
         self.go(warp, branch, merge, mask)
+    }
+
+    /// Under an open guard an access may happen, and the result may be the new or the old value: open.
+    pub(super) fn under_open_guard(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        guard: Condition,
+        open: LaneMask,
+    ) -> Step<()> {
+        let origin = self.origin_of(warp, guard, open);
+        let condition = self.warps[warp].registers[guard.register].clone();
+        let chooser = Chooser { condition, holds_for_first: guard.negated };
+        let before: Vec<_> = instr
+            .dests
+            .iter()
+            .flatten()
+            .map(|dest| (*dest, self.warps[warp].registers[*dest].clone()))
+            .collect();
+        match instr.effect() {
+            Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
+            Effect::Load | Effect::Store | Effect::Atomic => {
+                self.reached[pc.index()] = true;
+                let inner = Maybe::guard(origin, instr.place);
+                let outer = self.maybe.replace(inner);
+                self.access(warp, pc, instr, open)?;
+                self.maybe = outer;
+            }
+            _ => return Err(undecided(instr.place, instr.place, origin)),
+        }
+        for (dest, old) in before {
+            let new = self.warps[warp].registers[dest].clone();
+            let value = self.one_of(&old, &new, open, (origin, Some(&chooser)));
+            self.warps[warp].write(dest, value, open);
+        }
+        Ok(())
+    }
+
+    /// What decides between the sides of a branch, of which the first in order is `first`.
+    fn chooser(&self, warp: usize, block: &Block, first: Option<BlockId>) -> Option<Chooser> {
+        let Terminator::Branch { condition, taken, .. } = &block.terminator else { return None };
+        let value = self.warps[warp].registers[condition.register].clone();
+        let holds_for_first = (first == Some(*taken)) != condition.negated;
+        Some(Chooser { condition: value, holds_for_first })
     }
 
     fn run_side(&mut self, warp: usize, entry: BlockId, lanes: LaneMask, maybe: Maybe) -> Step<()> {
@@ -182,7 +238,15 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// The state after one of several sides, nobody knows which.
-    fn join(&mut self, warp: usize, outcomes: Vec<Outcome>, mask: LaneMask, origin: Origin) {
+    fn join(
+        &mut self,
+        warp: usize,
+        outcomes: Vec<Outcome>,
+        mask: LaneMask,
+        by: (Origin, Option<&Chooser>),
+    ) {
+        // One condition chooses between two.
+        let by = (by.0, by.1.filter(|_| outcomes.len() == 2));
         let written: BTreeSet<Reg> =
             outcomes.iter().flat_map(|outcome| outcome.registers.keys().copied()).collect();
         for register in written {
@@ -191,7 +255,7 @@ impl<E: Events> Machine<'_, E> {
                 .iter()
                 .map(|outcome| outcome.registers.get(&register).unwrap_or(&before).clone());
             let Some(first) = after.next() else { continue };
-            let joined = after.fold(first, |one, other| self.one_of(&one, &other, mask, origin));
+            let joined = after.fold(first, |one, other| self.one_of(&one, &other, mask, by));
             self.warps[warp].write(register, joined, mask);
         }
         let mut all = outcomes.into_iter().map(|outcome| outcome.local);
@@ -201,13 +265,28 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// In the lanes of `mask` one of two values, nobody knows which.
-    pub(super) fn one_of(&mut self, a: &Value, b: &Value, mask: LaneMask, origin: Origin) -> Value {
+    pub(super) fn one_of(
+        &mut self,
+        a: &Value,
+        b: &Value,
+        mask: LaneMask,
+        (origin, chooser): (Origin, Option<&Chooser>),
+    ) -> Value {
         let differs = a.differs(b) & mask;
         if differs == 0 {
             return a.clone();
         }
         Value::from_lanes(|lane| match differs >> lane & 1 {
-            1 => self.terms.either(a.whole(lane), b.whole(lane), origin),
+            1 => {
+                let both = (a.whole(lane), b.whole(lane));
+                match chooser {
+                    Some(own) => {
+                        let by = (own.condition.whole(lane), own.holds_for_first);
+                        self.terms.either_by(both, origin, by)
+                    }
+                    None => self.terms.either(both.0, both.1, origin),
+                }
+            }
             _ => a.whole(lane),
         })
     }
@@ -246,6 +325,12 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         let region = match program.holds[register.index()] {
             Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
+            Holds::Params(params) if params.all().all(|at| program.is_pointer(at)) => {
+                Region::Among(params)
+            }
+            Holds::Params(params) if params.all().any(|at| program.is_pointer(at)) => {
+                Region::Unclear
+            }
             Holds::Mixed => Region::Unclear,
             _ => Region::Number,
         };

@@ -1,7 +1,7 @@
 //! What is known of an open value apart from its sum: where it comes from, and what it has to do with addresses.
 
 use super::inputs::argument_of;
-use crate::flow::Pc;
+use crate::flow::{Params, Pc};
 
 /// Where an open value comes from first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +35,8 @@ pub enum Region {
     Number,
     /// An address in the buffer of this argument.
     Buffer(usize),
+    /// An address in the buffer of one of these arguments, or a number that leads nowhere, such as null.
+    Among(Params),
     /// Addresses are in it in some other way, such as a difference of pointers.
     Unclear,
 }
@@ -47,6 +49,24 @@ impl Region {
             Some(argument) => Self::Buffer(argument),
             None if bits.cast_signed().unsigned_abs() < LARGEST_NUMBER => Self::Number,
             None => Self::Unclear,
+        }
+    }
+
+    /// That of a value which is one of two, nobody knows which.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (self.params(), other.params()) {
+            _ if self == other => self,
+            (Some(own), Some(others)) => Self::Among(own.and(others)),
+            _ => Self::Unclear,
+        }
+    }
+
+    /// The arguments in whose buffers it may be, if it is an address in one of them.
+    fn params(self) -> Option<Params> {
+        match self {
+            Self::Buffer(argument) => Params::one(argument),
+            Self::Among(params) => Some(params),
+            Self::Number | Self::Unclear => None,
         }
     }
 

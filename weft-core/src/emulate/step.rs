@@ -3,14 +3,15 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::event::{DoubtKind, Events};
-use super::machine::{Machine, Step, doubt, undecided};
-use super::maybe::Maybe;
+use super::machine::{Machine, Step, doubt};
 use super::ops;
 use super::origin::{Origin, Region};
 use super::term::Lane;
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Front, Paused, Wait, WaitFor};
-use crate::flow::{BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Special, Terminator};
+use crate::flow::{
+    BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Special, Terminator,
+};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
 
@@ -105,7 +106,8 @@ impl<E: Events> Machine<'_, E> {
             let origin = Origin::Unsupported(pc);
             // What a function of the system returns may be an address.
             let is_unclear = matches!(instr.operation, Operation::External(_));
-            let open = if is_unclear { self.terms.unclear(origin) } else { self.terms.fresh(origin) };
+            let open =
+                if is_unclear { self.terms.unclear(origin) } else { self.terms.fresh(origin) };
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, Value::open(open), enabled);
             }
@@ -161,43 +163,8 @@ impl<E: Events> Machine<'_, E> {
         ops::compute_once(decoded, own, instr.dests.len())
     }
 
-    /// Under an open guard an access may happen, and the result may be the new or the old value: open.
-    fn under_open_guard(
-        &mut self,
-        warp: usize,
-        pc: Pc,
-        instr: &Instr,
-        guard: Condition,
-        open: LaneMask,
-    ) -> Step<()> {
-        let origin = self.origin_of(warp, guard, open);
-        let before: Vec<_> = instr
-            .dests
-            .iter()
-            .flatten()
-            .map(|dest| (*dest, self.warps[warp].registers[*dest].clone()))
-            .collect();
-        match instr.effect() {
-            Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
-            Effect::Load | Effect::Store | Effect::Atomic => {
-                self.reached[pc.index()] = true;
-                let inner = Maybe::guard(origin, instr.place);
-                let outer = self.maybe.replace(inner);
-                self.access(warp, pc, instr, open)?;
-                self.maybe = outer;
-            }
-            _ => return Err(undecided(instr.place, instr.place, origin)),
-        }
-        for (dest, old) in before {
-            let new = self.warps[warp].registers[dest].clone();
-            let value = self.one_of(&old, &new, open, origin);
-            self.warps[warp].write(dest, value, open);
-        }
-        Ok(())
-    }
-
     /// Where an open condition comes from.
-    fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
+    pub(super) fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
         let value = &self.warps[warp].registers[condition.register];
         let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
         origin.unwrap_or(Origin::Register)

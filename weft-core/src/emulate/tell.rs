@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::anchor::{Laid, Layout, Root};
 use super::event::{Access, Events, Kind, OpenAccess};
-use super::inputs::argument_of;
+use super::inputs::{argument_of, buffer};
 use super::machine::Machine;
 use super::origin::Region;
 use super::term::{Lane, TermId};
@@ -21,6 +21,8 @@ use crate::ptx::isa::Effect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     region: Option<usize>,
+    /// Whether it may lie in another region as well.
+    is_chosen: bool,
     root: Option<Root>,
     queue: Option<Queue>,
     drifts: bool,
@@ -33,6 +35,13 @@ struct LaidOut {
     lanes: LaneMask,
     addresses: Value,
     mirror: Value,
+}
+
+/// Where a lane may be laid out.
+#[derive(Clone, Copy)]
+struct Place {
+    region: Option<usize>,
+    is_chosen: bool,
 }
 
 /// What decides a layout: the region, and the term.
@@ -118,7 +127,8 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
-            let Group { region, root, queue, drifts, is_mirrored } = group;
+            let Group { region, is_chosen, root, queue, drifts, is_mirrored } = group;
+            let kind = Kind { is_maybe: kind.is_maybe || is_chosen, ..kind };
             let origin = addresses.term(mask).and_then(|term| self.terms.origin(term));
             let told = OpenAccess { pc, is_global, region, kind, origin, root, queue };
             self.events.open_access(warp, mask, told);
@@ -126,7 +136,7 @@ impl<E: Events> Machine<'_, E> {
                 continue;
             }
             let outer = self.maybe.as_ref().map(|maybe| maybe.origin);
-            let maybe = if drifts { outer.or(origin) } else { outer };
+            let maybe = if drifts || is_chosen { outer.or(origin) } else { outer };
             let own = Kind { is_maybe: kind.is_maybe || drifts, ..kind };
             let access = access(piece, &made_up, mask, own, &stored);
             let access = Access { maybe, is_anchored: true, root, ..access };
@@ -149,8 +159,12 @@ impl<E: Events> Machine<'_, E> {
             return None;
         }
         let mut layout = None;
-        let mut lay_out = |bits| self.lay_out(piece, Lane { bits, term: Some(term) }, &mut layout);
-        let ((group, first), (other, last)) = (lay_out(least), lay_out(most));
+        let mut lay_out = |bits| {
+            let whole = Lane { bits, term: Some(term) };
+            let [place] = self.places(piece, whole)[..] else { return None };
+            Some(self.lay_out(piece, whole, place, &mut layout))
+        };
+        let ((group, first), (other, last)) = (lay_out(least)?, lay_out(most)?);
         let shift = |of: fn(&Laid) -> Option<u64>| {
             let place = |laid: &Option<Laid>| laid.as_ref().and_then(of).unwrap_or_default();
             let (first, last) = (place(&first), place(&last));
@@ -166,10 +180,13 @@ impl<E: Events> Machine<'_, E> {
         let mut groups: BTreeMap<Group, (LaneMask, [Option<Laid>; WARP])> = BTreeMap::new();
         let mut layout = None;
         for lane in lanes(piece.lanes) {
-            let (group, laid) = self.lay_out(piece, piece.addresses.whole(lane), &mut layout);
-            let (mask, all) = groups.entry(group).or_insert((0, [None; WARP]));
-            *mask |= 1 << lane;
-            all[lane] = laid;
+            let whole = piece.addresses.whole(lane);
+            for place in self.places(piece, whole) {
+                let (group, laid) = self.lay_out(piece, whole, place, &mut layout);
+                let (mask, all) = groups.entry(group).or_insert((0, [None; WARP]));
+                *mask |= 1 << lane;
+                all[lane] = laid;
+            }
         }
         let laid_out = |(group, (lanes, laid)): (_, (_, [Option<Laid>; WARP]))| {
             let at = |of: fn(&Laid) -> Option<u64>| {
@@ -181,27 +198,41 @@ impl<E: Events> Machine<'_, E> {
         groups.into_iter().map(laid_out).collect()
     }
 
+    /// The regions in one of which a lane accesses.
+    fn places(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Place; 2]> {
+        let one = |region| smallvec![Place { region, is_chosen: false }];
+        match self.terms.region(whole) {
+            _ if piece.space != Space::Global => one(self.shared_base(piece)),
+            Region::Buffer(argument) => one(Some(argument)),
+            Region::Among(params) => {
+                params.all().map(|at| Place { region: Some(at), is_chosen: true }).collect()
+            }
+            Region::Number | Region::Unclear => one(None),
+        }
+    }
+
     /// Where a lane is laid out. `last`: the layout of the lane before, for lanes often share a term.
     fn lay_out(
         &mut self,
         piece: &Piece<'_>,
         whole: Lane,
+        Place { region, is_chosen }: Place,
         last: &mut Option<(LayoutKey, Option<Layout>)>,
     ) -> (Group, Option<Laid>) {
         let is_global = piece.space == Space::Global;
-        let region = match self.terms.region(whole) {
-            _ if !is_global => self.shared_base(piece),
-            Region::Buffer(argument) => Some(argument),
-            _ => None,
-        };
+        // What is chosen among buffers starts in each of them alike.
+        let start = region.filter(|_| is_chosen).map_or(0, buffer);
         let layout = match *last {
             Some((key, layout)) if key == (region, whole.term) => layout,
             _ => whole.term.and_then(|term| self.terms.layout((is_global, region), term)),
         };
         *last = Some(((region, whole.term), layout));
-        let laid = layout.and_then(|own| self.terms.lay_out(&own, whole.bits, piece.bytes()));
+        let laid = layout.and_then(|own| {
+            self.terms.lay_out(&own, whole.bits.wrapping_add(start), piece.bytes())
+        });
         let group = Group {
             region,
+            is_chosen,
             root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),
             queue: laid.and_then(|laid| laid.queue),
             drifts: laid.is_some_and(|laid| laid.drifts),

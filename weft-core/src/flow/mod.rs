@@ -29,8 +29,8 @@ pub(crate) use fixpoint::{ByRegister, settle};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
 pub use program::{
-    Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Pc, Place,
-    PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,
+    Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Params, Pc,
+    Place, PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
 pub use steps::{Even, Fetches, Step, Steps};

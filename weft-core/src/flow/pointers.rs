@@ -1,6 +1,6 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
-use super::program::{Field, Holds, Instr, Operand, Program};
+use super::program::{Field, Holds, Instr, Operand, Params, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -31,11 +31,14 @@ pub(super) fn mark(program: &mut Program) {
         }
     }
     for origin in used {
-        let Holds::Param(at) = origin else { continue };
+        let chosen = if let Holds::Params(chosen) = origin { chosen } else { Params::NONE };
+        let one = if let Holds::Param(at) = origin { Some(at) } else { None };
         let count = program.params.len();
-        match program.params.get_mut(at) {
-            Some(param) => param.is_pointer = true,
-            None => program.fields[at - count].is_pointer = true,
+        for at in chosen.all().chain(one) {
+            match program.params.get_mut(at) {
+                Some(param) => param.is_pointer = true,
+                None => program.fields[at - count].is_pointer = true,
+            }
         }
     }
     program.holds = origins;
@@ -77,13 +80,24 @@ fn loaded(instr: &Instr) -> Vec<u64> {
 }
 
 impl Holds {
-    const fn join(self, other: Self) -> Self {
+    fn join(self, other: Self) -> Self {
         match (self, other) {
+            _ if self == other => self,
             (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
-            (Self::Param(a), Self::Param(b)) if a == b => Self::Param(a),
-            (Self::Shared(a), Self::Shared(b)) if a == b => Self::Shared(a),
-            (Self::Number, Self::Number) => Self::Number,
-            _ => Self::Mixed,
+            _ => match (self.params(), other.params()) {
+                (Some(own), Some(others)) => Self::Params(own.and(others)),
+                _ => Self::Mixed,
+            },
+        }
+    }
+
+    /// The parameters that it may be an address of, if it is that or a number.
+    fn params(self) -> Option<Params> {
+        match self {
+            Self::Param(at) => Params::one(at),
+            Self::Params(params) => Some(params),
+            Self::Number => Some(Params::NONE),
+            Self::Nothing | Self::Shared(_) | Self::Mixed => None,
         }
     }
 
@@ -140,7 +154,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         (0..count).all(|at| match source(at) {
             Holds::Number | Holds::Nothing => true,
             Holds::Shared(_) => false,
-            Holds::Param(_) | Holds::Mixed => is_narrow,
+            Holds::Param(_) | Holds::Params(_) | Holds::Mixed => is_narrow,
         })
     };
     match decoded.row.opcode {
@@ -152,7 +166,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared) => source(0),
         // An address in shared memory has 32 bits, in whatever register.
         Opcode::Cvt if matches!(source(0), Holds::Shared(_)) => source(0),
-        Opcode::Selp => source(0).join(source(1)),
+        Opcode::Selp | Opcode::Min | Opcode::Max => source(0).join(source(1)),
         Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
         Opcode::Mad if is_number(2) => source(2),
         Opcode::Mul

@@ -317,6 +317,31 @@ pub struct Field {
     pub is_pointer: bool,
 }
 
+/// Some of the first parameters and fields, by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Params(u64);
+
+impl Params {
+    /// None yet.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// `None`: it is too far behind the first.
+    pub(crate) fn one(at: usize) -> Option<Self> {
+        u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).map(Self)
+    }
+
+    /// All of both.
+    #[must_use]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Ascending.
+    pub(crate) fn all(self) -> impl Iterator<Item = usize> {
+        (0..u64::BITS as usize).filter(move |at| self.0 >> at & 1 == 1)
+    }
+}
+
 /// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
@@ -324,6 +349,8 @@ pub enum Holds {
     Nothing,
     /// A parameter's value, plus numbers: by position, those that are structures by field behind the last parameter.
     Param(usize),
+    /// One of several parameters' values plus numbers, or a number, such as null.
+    Params(Params),
     /// The address of a variable in shared memory, by index of the program's symbols, plus numbers. Dynamic shared
     /// memory is one variable, whatever names it has.
     Shared(usize),

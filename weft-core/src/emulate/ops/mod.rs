@@ -23,8 +23,8 @@ use super::origin::{Origin, Region};
 use super::term::{Lane, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
-use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
+use crate::ptx::{Space, Type};
 
 /// Operands that an instruction may have.
 pub(super) const MAX_OPERANDS: usize = 8;
@@ -308,16 +308,21 @@ fn region(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Region {
         Some(&lane) if is_wide(at) => terms.region(lane),
         _ => Region::Number,
     };
-    let all = |regions: &[Region]| {
-        let same = regions.windows(2).all(|pair| pair[0] == pair[1]);
-        if same { regions.first().copied().unwrap_or(Region::Number) } else { Region::Unclear }
-    };
     match decoded.row.opcode {
         Opcode::Add => own(0).plus(own(1)),
-        Opcode::Sub if own(0) == own(1) && own(0) != Region::Unclear => Region::Number,
+        Opcode::Sub if own(0) == own(1) && matches!(own(0), Region::Number | Region::Buffer(_)) => {
+            Region::Number
+        }
         Opcode::Sub if own(1) == Region::Number => own(0),
         Opcode::Mad if own(0) == Region::Number && own(1) == Region::Number => own(2),
-        Opcode::Selp | Opcode::Min | Opcode::Max => all(&[own(0), own(1)]),
+        Opcode::Selp | Opcode::Min | Opcode::Max if is_wide(0) => match operands {
+            &[a, b, ..] => terms.region_of_either(a, b),
+            _ => Region::Unclear,
+        },
+        // Null leads to where a window starts.
+        Opcode::Cvta if matches!(own(0), Region::Among(_)) && decoded.space != Space::Global => {
+            Region::Unclear
+        }
         Opcode::Cvta => own(0),
         _ if (0..operands.len()).all(|at| own(at) == Region::Number) => Region::Number,
         _ => Region::Unclear,

@@ -8,6 +8,7 @@ use super::super::ops::space_of;
 use super::super::origin::{Origin, Region};
 use super::super::value::{signed, truncate};
 use super::{Atoms, Extension, Key, Lane, Sum, Term, TermId, Terms, gcd};
+use crate::flow::Params;
 
 /// Unknowns in one sum; of more nothing is known.
 const MAX_ATOMS: usize = 32;
@@ -307,8 +308,39 @@ impl Terms {
             let drift = gcd(gcd(first.2, second.2), apart);
             return self.drifting(a, drift_in(first.0, drift), origin);
         }
-        let region = if left == right { left } else { Region::Unclear };
+        let region = self.region_of_either(a, b);
         Lane::open(self.any(origin, region))
+    }
+
+    /// One of two lanes, by a condition: whether it holds for the first. Pointers to two buffers are then one value
+    /// wherever the condition is.
+    pub(in crate::emulate) fn either_by(
+        &mut self,
+        (a, b): (Lane, Lane),
+        origin: Origin,
+        (condition, holds_for_first): (Lane, bool),
+    ) -> Lane {
+        let own = self.either(a, b, origin);
+        match self.region(own) {
+            region @ Region::Among(_) => {
+                let [then, otherwise] = if holds_for_first { [a, b] } else { [b, a] };
+                Lane::open(self.operation(u64::MAX - 4, &[then, otherwise, condition], region, 64))
+            }
+            _ => own,
+        }
+    }
+
+    /// What one of two lanes has to do with addresses. A known number leads nowhere if it is taken for an address.
+    pub(in crate::emulate) fn region_of_either(&self, a: Lane, b: Lane) -> Region {
+        let [left, right] = [a, b].map(|lane| self.region(lane));
+        let leads_nowhere = |lane: Lane, own: Region| lane.term.is_none() && own == Region::Number;
+        let nothing = Region::Among(Params::NONE);
+        match (left, right) {
+            (Region::Number, Region::Number) => Region::Number,
+            _ if leads_nowhere(a, left) => nothing.or(right),
+            _ if leads_nowhere(b, right) => left.or(nothing),
+            _ => left.or(right),
+        }
     }
 
     /// A lane plus any multiple of a drift.
@@ -346,5 +378,45 @@ impl Terms {
             }
             _ => (64, &[], 0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::inputs::buffer;
+    use super::*;
+
+    #[test]
+    fn a_choice_is_one_value_whichever_side_comes_first() {
+        let mut terms = Terms::new();
+        let (a, b) = (Lane::known(buffer(0)), Lane::known(buffer(1)));
+        let origin = Origin::Argument(2);
+        let [condition, other] = [0, 4].map(|at| Lane::open(terms.initial(origin, at, 4)));
+        let one = terms.either_by((a, b), origin, (condition, true));
+        assert!(terms.is_stable(one.term.unwrap()));
+        assert_eq!(terms.either_by((b, a), origin, (condition, false)), one);
+        assert_ne!(terms.either_by((b, a), origin, (condition, true)), one);
+        assert_ne!(terms.either_by((a, b), origin, (other, true)), one);
+        let drifting = Lane::open(terms.fresh(origin));
+        let unknown = terms.either_by((a, b), origin, (drifting, true));
+        assert!(!terms.is_stable(unknown.term.unwrap()));
+        assert_eq!(terms.region(unknown), terms.region(one));
+    }
+
+    #[test]
+    fn null_or_a_pointer_leads_to_its_buffer_and_is_no_offset() {
+        let mut terms = Terms::new();
+        let origin = Origin::Argument(2);
+        let (null, a) = (Lane::known(0), Lane::known(buffer(0)));
+        let one = terms.either(null, a, origin);
+        let Region::Among(params) = terms.region(one) else { unreachable!("it may be null") };
+        assert_eq!(params.all().collect::<Vec<_>>(), [0]);
+        // A number that is not known may be an address that memory held.
+        let number = Lane::open(terms.initial(origin, 0, 8));
+        let open = terms.either(number, a, origin);
+        assert_eq!(terms.region(open), Region::Unclear);
+        let shared = Lane::known(crate::flow::window(crate::ptx::Space::Shared));
+        let generic = terms.either(shared, a, origin);
+        assert_eq!(terms.region(generic), Region::Unclear);
     }
 }
