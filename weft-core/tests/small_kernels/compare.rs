@@ -24,6 +24,8 @@ pub(crate) enum Law {
     Roles,
     Vectors,
     Loops,
+    Calls,
+    Results,
     BarrierMore,
     BarrierLess,
 }
@@ -100,6 +102,14 @@ fn make(
             let printed = transform::relabelled(print::print(code), bits);
             return Some((Subject::of(case, printed), None));
         }
+        Law::Calls => {
+            let printed = transform::outlined(print::print(code))?;
+            return Some((Subject::of(case, printed), None));
+        }
+        Law::Results => {
+            let printed = transform::returned(print::print(code)).filter(|_| case.open.number)?;
+            return Some((Subject::of(case, printed), None));
+        }
         Law::Independent => transform::permuted(code, dice),
         Law::Vectors => transform::split(code),
         Law::Loops => transform::unrolled(code, dice),
@@ -150,7 +160,15 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
         }
         // Halves are aligned where the whole is not.
         Law::Vectors if before.found.is_misaligned() => Ok(false),
-        Law::Vectors | Law::Loops => {
+        Law::Results => {
+            if is_clean(after) && !is_clean(&before.found)
+                || is_defect(after) && !is_defect(&before.found)
+            {
+                return Err("what holds for any result holds for any argument");
+            }
+            Ok(!after.is_open())
+        }
+        Law::Vectors | Law::Loops | Law::Calls => {
             if is_clean(&before.found) && is_defect(after)
                 || is_defect(&before.found) && is_clean(after)
             {

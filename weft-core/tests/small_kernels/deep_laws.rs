@@ -29,9 +29,10 @@ use kernel::Atomics;
 /// Cases of each kind, behind those of the short run.
 const CASES: std::ops::Range<u64> = 1_000_000..1_005_000;
 
-const THEMES: [Theme; 6] = [
+const THEMES: [Theme; 7] = [
     Theme::Plain,
     Theme::Flow,
+    Theme::Chosen,
     Theme::Barriers,
     Theme::Atomics(Atomics::Abstract),
     Theme::Atomics(Atomics::Off),
@@ -72,6 +73,12 @@ fn deep_vectors() {
 #[test]
 fn deep_loops() {
     hold(Law::Loops);
+}
+
+#[test]
+fn deep_calls() {
+    hold(Law::Calls);
+    hold(Law::Results);
 }
 
 #[test]

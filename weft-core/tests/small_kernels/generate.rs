@@ -21,18 +21,21 @@ pub(crate) enum Theme {
     Atomics(Atomics),
     /// Places taken from counters.
     Tickets(Atomics),
+    /// Pointers to one of two buffers.
+    Chosen,
 }
 
 /// A kernel.
 pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
     let block = match theme {
         Theme::Plain => dice.pick(&[2, 3, 4, 4, 4, 8, 34]),
+        Theme::Chosen => dice.pick(&[2, 2, 3, 4, 4, 34]),
         Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
     };
     let atomics = match theme {
-        Theme::Plain | Theme::Flow | Theme::Barriers => Atomics::Abstract,
+        Theme::Plain | Theme::Flow | Theme::Barriers | Theme::Chosen => Atomics::Abstract,
         Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
     };
     let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
@@ -223,6 +226,9 @@ impl Maker<'_> {
             15..18 => Operand::Reg(self.reg()),
             _ => Operand::Const(self.dice.roll(4)),
         };
+        if self.theme == Theme::Chosen && bytes == 4 && self.dice.chance(40) {
+            return Place { array: Array::Either(self.pred()), ..self.data(index) };
+        }
         if array == Array::Data {
             let place = self.data(index);
             // Words only: the buffer has no room for more.

@@ -24,7 +24,7 @@ enum Space {
 const fn space(array: Array) -> Space {
     match array {
         Array::A | Array::B => Space::Shared,
-        Array::Out | Array::Data => Space::Global,
+        Array::Out | Array::Data | Array::Either(_) => Space::Global,
         Array::Local => Space::Local,
     }
 }
@@ -78,6 +78,9 @@ fn uses(op: &Op) -> Option<Uses> {
         }
     };
     uses.asks.extend(guard.map(|(pred, _)| pred));
+    if let Some(Place { array: Array::Either(pred), .. }) = (*what).clone().place_mut() {
+        uses.asks.push(*pred);
+    }
     Some(uses)
 }
 

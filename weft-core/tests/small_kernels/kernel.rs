@@ -59,6 +59,8 @@ pub(crate) enum Array {
     Data,
     /// The thread's own memory.
     Local,
+    /// The buffer of bytes where the predicate holds, and the buffer of words where it does not.
+    Either(Pred),
 }
 
 impl Array {
@@ -66,7 +68,7 @@ impl Array {
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::A | Self::B | Self::Out => 640,
-            Self::Data => 16,
+            Self::Data | Self::Either(_) => 16,
             Self::Local => 64,
         }
     }
@@ -80,7 +82,7 @@ impl Array {
     }
 
     pub(crate) const fn is_global(self) -> bool {
-        matches!(self, Self::Out | Self::Data)
+        matches!(self, Self::Out | Self::Data | Self::Either(_))
     }
 }
 
@@ -95,6 +97,20 @@ pub(crate) struct Place {
     pub(crate) offset: u32,
     /// Whether the address is a generic one.
     pub(crate) is_generic: bool,
+}
+
+impl What {
+    /// Where it accesses memory.
+    pub(crate) fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            Self::Load { place, .. }
+            | Self::Store { place, .. }
+            | Self::Atomic { place, .. }
+            | Self::LoadPair { place, .. }
+            | Self::StorePair { place, .. } => Some(place),
+            _ => None,
+        }
+    }
 }
 
 impl Place {

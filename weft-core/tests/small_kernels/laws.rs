@@ -7,6 +7,8 @@
 //! - *Roles*: where each thread does what another one did, by an exclusive or on its index, everything is found as before.
 //! - *Vectors*: an access of two words races with what its two halves race with.
 //! - *Loops*: a loop whose first round stands before it has the races that it had.
+//! - *Calls*: what a function computes from copies that another one has written before is what it was.
+//! - *Results*: what is said of a function's result that nobody knows is said of an argument that is open.
 //! - *A barrier more*: a barrier that all threads come to adds no race.
 //! - *A barrier less*: without one of its barriers a kernel has all the races that it had.
 //!
@@ -45,9 +47,10 @@ use generate::Theme;
 use kernel::Atomics;
 
 /// What is tried, and how many kernels of each.
-const CASES: [(Theme, u64); 6] = [
+const CASES: [(Theme, u64); 7] = [
     (Theme::Plain, 150),
     (Theme::Flow, 60),
+    (Theme::Chosen, 60),
     (Theme::Barriers, 200),
     (Theme::Atomics(Atomics::Abstract), 100),
     (Theme::Atomics(Atomics::Off), 60),
@@ -92,6 +95,16 @@ fn vectors_are_their_halves() {
 #[test]
 fn the_first_round_of_a_loop_stands_before_it() {
     hold(Law::Loops, 3, 220);
+}
+
+#[test]
+fn calls_take_copies() {
+    hold(Law::Calls, 1, 385);
+}
+
+#[test]
+fn results_that_nobody_knows_are_open() {
+    hold(Law::Results, 1, 160);
 }
 
 #[test]

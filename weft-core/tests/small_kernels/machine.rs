@@ -310,8 +310,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The same with the array that a predicate chooses.
+    fn chosen(&mut self, thread: Thread, mut what: What) -> What {
+        if let Some(place) = what.place_mut()
+            && let Array::Either(pred) = place.array
+        {
+            let condition = self.lanes[thread].preds[pred];
+            self.outcome.decides |= condition.rests;
+            place.array = if condition.bits != 0 { Array::Out } else { Array::Data };
+        }
+        what
+    }
+
     fn act(&mut self, thread: Thread, pc: usize, what: What) {
-        match what {
+        match self.chosen(thread, what) {
             What::Load { dest, place, bytes } => {
                 let at = self.touch(thread, pc, place, bytes, Kind::Load);
                 self.lanes[thread].regs[dest] = self.read(thread, place.array, at, bytes);
@@ -435,7 +447,7 @@ impl<'a> Machine<'a> {
         let cta = thread / self.block;
         match array {
             Array::A | Array::B => &mut self.shared[cta],
-            Array::Data => &mut self.data,
+            Array::Data | Array::Either(_) => &mut self.data,
             Array::Out => &mut self.out,
             Array::Local => &mut self.lanes[thread].own,
         }

@@ -55,6 +55,13 @@ fn values_that_something_open_decides() {
 }
 
 #[test]
+fn pointers_to_one_of_two_buffers() {
+    let tally = suite::run(Theme::Chosen, 0..2000, 5);
+    let least = Least { clean: 1050, clean_on_open: 345, defect: 600, given: 8840 };
+    assert_decided(&tally, least);
+}
+
+#[test]
 fn several_barriers_and_warps() {
     let tally = suite::run(Theme::Barriers, 0..1000, 4);
     let least = Least { clean: 490, clean_on_open: 146, defect: 398, given: 3677 };

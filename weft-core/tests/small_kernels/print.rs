@@ -21,7 +21,7 @@ const HEAD: &str = "\
 
 .visible .entry small(.param .u32 number, .param .u64 data, .param .u64 out)
 {
-    .reg .u64 %data, %out, %at, %wide;
+    .reg .u64 %data, %out, %at, %wide, %chosen;
     .reg .u32 %here, %base, %negated;
     .shared .align 8 .b8 a[640];
     .shared .align 8 .b8 b[640];
@@ -227,13 +227,25 @@ fn atomic(
     lines
 }
 
+/// The lines that choose an array, in one of three ways.
+fn choice(array: Array) -> Vec<String> {
+    let Array::Either(pred) = array else { return Vec::new() };
+    vec![match pred {
+        0 => format!(
+            "{{ mov.b64 %chosen, %data; @!%p{pred} bra CHOSEN; mov.b64 %chosen, %out; CHOSEN: }}"
+        ),
+        1 => format!("mov.b64 %chosen, %data; @%p{pred} mov.b64 %chosen, %out;"),
+        _ => format!("selp.b64 %chosen, %out, %data, %p{pred};"),
+    }]
+}
+
 /// The lines that compute an address, the space to name, and the address operand.
 fn address(place: &Place) -> (Vec<String>, &'static str, String) {
     let Place { array, index, mask, shift, offset, is_generic } = *place;
     let space = match array {
         _ if is_generic => "",
         Array::A | Array::B => ".shared",
-        Array::Out | Array::Data => ".global",
+        Array::Out | Array::Data | Array::Either(_) => ".global",
         Array::Local => ".local",
     };
     let symbol = match array {
@@ -242,10 +254,12 @@ fn address(place: &Place) -> (Vec<String>, &'static str, String) {
         Array::Out => "%out",
         Array::Data => "%data",
         Array::Local => "own",
+        Array::Either(_) => "%chosen",
     };
+    let choice = choice(array);
     if let (Operand::Const(index), false) = (index, is_generic) {
         let at = offset + ((index & mask) << shift);
-        return (Vec::new(), space, format!("[{symbol}+{at}]"));
+        return (choice, space, format!("[{symbol}+{at}]"));
     }
     let index = operand(index);
     if mask == Place::ALL && array.is_global() {
@@ -255,11 +269,13 @@ fn address(place: &Place) -> (Vec<String>, &'static str, String) {
         ];
         return (lines, space, format!("[%at+{offset}]"));
     }
-    let mut lines = if mask == Place::ALL {
-        vec![format!("shl.b32 %here, {index}, {shift};")]
+    let mut lines = choice;
+    if mask == Place::ALL {
+        lines.push(format!("shl.b32 %here, {index}, {shift};"));
     } else {
-        vec![format!("and.b32 %here, {index}, {mask};"), format!("shl.b32 %here, %here, {shift};")]
-    };
+        lines.push(format!("and.b32 %here, {index}, {mask};"));
+        lines.push(format!("shl.b32 %here, %here, {shift};"));
+    }
     if array.is_global() {
         lines.push("cvt.u64.u32 %at, %here;".to_owned());
         lines.push(format!("add.u64 %at, %at, {symbol};"));

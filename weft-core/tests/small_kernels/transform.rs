@@ -1,5 +1,7 @@
 //! Kernels made of kernels.
 
+use std::fmt::Write;
+
 use crate::code::Op;
 use crate::dice::Dice;
 use crate::independent::are_independent;
@@ -39,6 +41,64 @@ pub(crate) fn relabelled(mut printed: Printed, bits: u32) -> Printed {
     const INDEX: &str = "mov.u32 %r0, %tid.x;";
     printed.text = printed.text.replace(INDEX, &format!("{INDEX} xor.b32 %r0, %r0, {bits};"));
     printed
+}
+
+/// What computes a register stands in a function of its own. Another one that is called before it, with the same
+/// arguments, writes its copies of them.
+pub(crate) fn outlined(mut printed: Printed) -> Option<Printed> {
+    const HEAD: &str = ".address_size 64\n";
+    const COMPUTES: [&str; 7] =
+        ["add.u32", "sub.u32", "and.b32", "xor.b32", "mul.lo.u32", "min.u32", "shl.b32"];
+    let mut functions = String::from(
+        ".func (.param .b32 out) use_up(.param .align 4 .b8 in[8]) { .reg .b32 %x<2>; .reg .b64 %at; \
+         mov.b64 %at, in; ld.param.b32 %x0, [in+4]; add.u32 %x1, %x0, 1; st.local.b32 [%at], %x1; \
+         st.local.b32 [%at+4], 0; st.param.b32 [out], %x0; ret; }",
+    );
+    for (at, name) in COMPUTES.iter().enumerate() {
+        write!(
+            functions,
+            " .func (.param .b32 out) compute{at}(.param .align 4 .b8 in[8]) {{ .reg .b32 %x<2>; \
+             ld.param.b32 %x0, [in]; ld.param.b32 %x1, [in+4]; {name} %x0, %x0, %x1; \
+             st.param.b32 [out], %x0; ret; }}"
+        )
+        .expect("strings take all");
+    }
+    let outline = |line: &str| {
+        let (name, operands) = line.trim().strip_suffix(';')?.split_once(' ')?;
+        let function = COMPUTES.iter().position(|own| *own == name)?;
+        let [dest, a, b] = operands.split(", ").collect::<Vec<_>>()[..] else { return None };
+        dest.starts_with("%r").then(|| {
+            format!(
+                "{{ .param .align 4 .b8 given[8]; .param .b32 back; st.param.b32 [given], {a}; \
+                 st.param.b32 [given+4], {b}; call (back), use_up, (given); \
+                 call (back), compute{function}, (given); ld.param.b32 {dest}, [back]; }}"
+            )
+        })
+    };
+    let lines: Vec<_> =
+        printed.text.lines().map(|line| outline(line).unwrap_or_else(|| line.to_owned())).collect();
+    let text = lines.join("\n") + "\n";
+    if text == printed.text {
+        return None;
+    }
+    printed.text = text.replacen(HEAD, &format!(".address_size 64 {functions}\n"), 1);
+    Some(printed)
+}
+
+/// In place of the argument stands what a function without a body returns, to where another one has returned zero.
+pub(crate) fn returned(mut printed: Printed) -> Option<Printed> {
+    const ARGUMENT: &str = "ld.param.u32 %r1, [number];";
+    const RESULT: &str = "{ .param .b64 text; .param .b64 values; .param .b32 back; call (back), zero; \
+         st.param.b64 [text], 0; st.param.b64 [values], 0; call (back), vprintf, (text, values); \
+         ld.param.b32 %r1, [back]; }";
+    const FUNCTIONS: &str = ".address_size 64 .extern .func (.param .b32 out) vprintf(.param .b64 a, .param .b64 b); \
+         .func (.param .b32 out) zero() { .reg .b32 %x; mov.b32 %x, 0; st.param.b32 [out], %x; ret; }";
+    if !printed.text.contains(ARGUMENT) {
+        return None;
+    }
+    printed.text =
+        printed.text.replace(ARGUMENT, RESULT).replacen(".address_size 64", FUNCTIONS, 1);
+    Some(printed)
 }
 
 /// Neighbours that do not depend on each other change places, many times.
