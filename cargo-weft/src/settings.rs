@@ -3,13 +3,8 @@
 use std::num::ParseIntError;
 
 use clap::{Args, ValueEnum};
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Schedule};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Misfit, Schedule};
 use weft_harness::config::Element;
-
-/// Threads of a cta that any device takes.
-const MOST_THREADS: u64 = 1024;
-/// Ctas of a grid that any device takes.
-const MOST_CTAS: u64 = 2_147_483_647;
 
 /// Flags that say what a kernel is launched with.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -97,7 +92,11 @@ pub(crate) enum SettingError {
     Dimensions(usize),
     #[error("a cta has 1 to 1024 threads, not {0}")]
     Block(u64),
-    #[error("a launch has 1 to 2147483647 ctas, not {0}")]
+    #[error("a block of {0}")]
+    BlockExtent(Misfit),
+    #[error("a grid of {0}")]
+    GridExtent(Misfit),
+    #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
     Grid(u64),
     #[error("expected POS=VALUE, such as 2=1024")]
     NoEquals,
@@ -115,35 +114,33 @@ pub(crate) enum SettingError {
 
 fn block(text: &str) -> Result<Dim3, SettingError> {
     let dim = extent(text)?;
-    if (1..=MOST_THREADS).contains(&dim.count()) {
-        Ok(dim)
-    } else {
-        Err(SettingError::Block(dim.count()))
+    match dim.misfit(Dim3::MAX_BLOCK) {
+        _ if !(1..=Dim3::MAX_THREADS).contains(&dim.count()) => {
+            Err(SettingError::Block(dim.count()))
+        }
+        Some(misfit) => Err(SettingError::BlockExtent(misfit)),
+        None => Ok(dim),
     }
 }
 
 fn grid(text: &str) -> Result<Dim3, SettingError> {
     let dim = extent(text)?;
-    if (1..=MOST_CTAS).contains(&dim.count()) {
-        Ok(dim)
-    } else {
-        Err(SettingError::Grid(dim.count()))
+    match dim.misfit(Dim3::MAX_GRID) {
+        Some(misfit) => Err(SettingError::GridExtent(misfit)),
+        None if dim.count() > Dim3::MAX_CTAS => Err(SettingError::Grid(dim.count())),
+        None => Ok(dim),
     }
 }
 
-/// Extents whose product fits 64 bits, so that it can be judged.
 fn extent(text: &str) -> Result<Dim3, SettingError> {
     let parts: Result<Vec<u32>, _> =
         text.split([',', 'x']).map(|part| part.trim().parse()).collect();
-    let dim = match *parts.map_err(SettingError::Extent)? {
-        [x] => Dim3::line(x),
-        [x, y] => Dim3 { x, y, z: 1 },
-        [x, y, z] => Dim3 { x, y, z },
-        ref other => return Err(SettingError::Dimensions(other.len())),
-    };
-    let product =
-        [dim.x, dim.y, dim.z].into_iter().map(u64::from).try_fold(1_u64, u64::checked_mul);
-    product.map(|_| dim).ok_or(SettingError::Grid(u64::MAX))
+    match *parts.map_err(SettingError::Extent)? {
+        [x] => Ok(Dim3::line(x)),
+        [x, y] => Ok(Dim3 { x, y, z: 1 }),
+        [x, y, z] => Ok(Dim3 { x, y, z }),
+        ref other => Err(SettingError::Dimensions(other.len())),
+    }
 }
 
 fn schedule(text: &str) -> Result<Schedule, SettingError> {
@@ -221,7 +218,16 @@ mod tests {
         assert_eq!(block("1,2,3,4"), Err(SettingError::Dimensions(4)));
         assert!(matches!(block("many"), Err(SettingError::Extent(_))));
         assert_eq!(grid("2147483647"), Ok(Dim3::line(2_147_483_647)));
-        assert!(matches!(grid("4294967295,4294967295,4294967295"), Err(SettingError::Grid(_))));
+        let misfit = |dimension, given, most| Misfit { dimension, given, most };
+        assert_eq!(block("1,1,64"), Ok(Dim3 { x: 1, y: 1, z: 64 }));
+        assert_eq!(block("1,1,65"), Err(SettingError::BlockExtent(misfit("z", 65, 64))));
+        assert_eq!(grid("1,65535"), Ok(Dim3 { x: 1, y: 65535, z: 1 }));
+        assert_eq!(grid("1,65536"), Err(SettingError::GridExtent(misfit("y", 65536, 65535))));
+        assert_eq!(grid("1,0,1"), Err(SettingError::GridExtent(misfit("y", 0, 65535))));
+        let many = misfit("x", 2_147_483_648, 2_147_483_647);
+        assert_eq!(grid("2147483648"), Err(SettingError::GridExtent(many)));
+        assert_eq!(grid("65535,65535"), Ok(Dim3 { x: 65535, y: 65535, z: 1 }));
+        assert!(matches!(grid("65538,65535"), Err(SettingError::Grid(_))));
     }
 
     #[test]

@@ -104,7 +104,15 @@ fn errors_name_the_place_and_what_to_write() {
         ),
         (
             "[default]\ngrid = [65536, 65536]",
-            "weft.toml:2:8: a grid of 4294967296 ctas: `grid` takes 1 to 2147483647",
+            "weft.toml:2:8: a grid of 65536 in y, where a device takes 1 to 65535",
+        ),
+        (
+            "[default]\ngrid = [65538, 65535]",
+            "weft.toml:2:8: a grid of 4295032830 ctas: at most 4294967295 are numbered",
+        ),
+        (
+            "[default]\nblock = [1, 1, 128]",
+            "weft.toml:2:9: a block of 128 in z, where a device takes 1 to 64: `block` takes at most [1024, 1024, 64]",
         ),
         ("[default]\nblock = 64\0", "weft.toml:2:11: a control character, U+0000; remove it"),
         ("\"\\u001b\" = 1", "weft.toml:1:1: unknown key `\\u{1b}`"),

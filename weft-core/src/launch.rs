@@ -20,6 +20,23 @@ impl Dim3 {
         Self { x, y: 1, z: 1 }
     }
 
+    /// The most threads of a cta in each dimension (CUDA programming guide, compute capabilities from 2.0 on).
+    pub const MAX_BLOCK: Self = Self { x: 1024, y: 1024, z: 64 };
+    /// The most ctas of a grid in each dimension, likewise.
+    pub const MAX_GRID: Self = Self { x: 2_147_483_647, y: 65_535, z: 65_535 };
+    /// The most threads of a cta in all.
+    pub const MAX_THREADS: u64 = 1024;
+    /// The most ctas in all: so many can be told apart by number.
+    pub const MAX_CTAS: u64 = u32::MAX as u64;
+
+    /// The first dimension in which this is zero or exceeds what a device takes.
+    pub fn misfit(self, most: Self) -> Option<Misfit> {
+        [("x", self.x, most.x), ("y", self.y, most.y), ("z", self.z, most.z)]
+            .into_iter()
+            .find(|(_, given, most)| !(1..=*most).contains(given))
+            .map(|(dimension, given, most)| Misfit { dimension, given, most })
+    }
+
     /// The number of points.
     pub fn count(self) -> u64 {
         u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
@@ -40,6 +57,24 @@ impl fmt::Display for Dim3 {
             (y, 1) => write!(f, "{}x{y}", self.x),
             (y, z) => write!(f, "{}x{y}x{z}", self.x),
         }
+    }
+}
+
+/// An extent in one dimension that no device takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// `x`, `y` or `z`.
+    pub dimension: &'static str,
+    /// As given.
+    pub given: u32,
+    /// The most that a device takes; the least is 1.
+    pub most: u32,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dimension, given, most } = self;
+        write!(f, "{given} in {dimension}, where a device takes 1 to {most}")
     }
 }
 

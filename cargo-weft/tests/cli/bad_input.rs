@@ -78,6 +78,14 @@ fn a_block_that_no_device_takes() {
     for block in ["0", "2000", "64,64", "a", "1,1,1,1"] {
         folder.weft(&format!("check clean.ptx --block {block}")).exits(2).complains("--block");
     }
+    folder
+        .weft("check clean.ptx --block 1,1,128")
+        .exits(2)
+        .complains("a block of 128 in z, where a device takes 1 to 64");
+    folder
+        .weft("check clean.ptx --block 64 --grid 1,70000")
+        .exits(2)
+        .complains("a grid of 70000 in y, where a device takes 1 to 65535");
     let run = folder.weft("check clean.ptx --config weft.toml").exits(101);
     run.complains("weft.toml:2:9").complains("a block of 2000 threads");
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use weft_core::launch::Misfit;
+
 /// A place in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -91,8 +93,18 @@ pub enum Problem {
     /// A block size that no device takes.
     #[error("a block of {0} threads: `block` takes 1 to 1024 threads, such as `256` or `[16, 16]`")]
     Block(u64),
-    /// A grid that no device takes.
-    #[error("a grid of {0} ctas: `grid` takes 1 to 2147483647 ctas, such as `4` or `[2, 2]`")]
+    /// A block or grid that no device takes in one dimension.
+    #[error(
+        "a {key} of {misfit}: `block` takes at most [1024, 1024, 64], `grid` at most [2147483647, 65535, 65535]"
+    )]
+    Extent {
+        /// `block` or `grid`.
+        key: &'static str,
+        /// What is too large.
+        misfit: Misfit,
+    },
+    /// More ctas than are numbered.
+    #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
     Grid(u64),
     /// A number that does not fit its buffer element.
     #[error("{value} does not fit {element}")]

@@ -8,8 +8,6 @@ use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3};
 use super::reader::{Node, float, integer};
 use super::{ConfigError, Problem, Reader};
 
-/// Ctas of a grid that any device takes.
-const MOST_CTAS: u64 = 2_147_483_647;
 const EXTENT: &str = "a positive number or an array of one to three, such as `256` or `[16, 16]`";
 const ARGS: &str =
     "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
@@ -39,22 +37,33 @@ pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigE
         return Err(reader.error(node.span(), Problem::Block(0)));
     }
     let block = extent(reader, "block", node)?;
-    let threads =
-        u64::from(block.x).saturating_mul(u64::from(block.y)).saturating_mul(u64::from(block.z));
-    if threads > 1024 {
-        return Err(reader.error(node.span(), Problem::Block(threads)));
+    if block.count() > Dim3::MAX_THREADS {
+        return Err(reader.error(node.span(), Problem::Block(block.count())));
     }
-    Ok(block)
+    within(reader, "block", node, block, Dim3::MAX_BLOCK)
 }
 
-/// A grid of at most 2147483647 ctas.
+/// A grid that a device takes.
 pub(super) fn grid(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
     let grid = extent(reader, "grid", node)?;
-    let ctas = [grid.x, grid.y, grid.z].map(u64::from).into_iter().fold(1, u64::saturating_mul);
-    if ctas > MOST_CTAS {
-        return Err(reader.error(node.span(), Problem::Grid(ctas)));
+    let grid = within(reader, "grid", node, grid, Dim3::MAX_GRID)?;
+    if grid.count() > Dim3::MAX_CTAS {
+        return Err(reader.error(node.span(), Problem::Grid(grid.count())));
     }
     Ok(grid)
+}
+
+fn within(
+    reader: Reader<'_>,
+    key: &'static str,
+    node: &Node<'_>,
+    given: Dim3,
+    most: Dim3,
+) -> Result<Dim3, ConfigError> {
+    match given.misfit(most) {
+        Some(misfit) => Err(reader.error(node.span(), Problem::Extent { key, misfit })),
+        None => Ok(given),
+    }
 }
 
 /// `atomics`.

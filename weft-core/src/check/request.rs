@@ -2,7 +2,7 @@
 
 use crate::emulate::InputError;
 use crate::flow::{LinkError, Program};
-use crate::launch::{Dim3, Launch};
+use crate::launch::{Dim3, Launch, Misfit};
 use crate::ptx::{Function, Module, Position};
 
 /// A launch that does not fit the kernel, or a kernel that does not link: request errors, not findings.
@@ -11,6 +11,9 @@ pub enum CheckError {
     /// More threads than any device takes, or none.
     #[error("a block of {0} threads: a cta has 1 to 1024 threads")]
     BlockSize(u64),
+    /// More threads of a block in one dimension than any device takes.
+    #[error("a block of {0}")]
+    BlockExtent(Misfit),
     /// A block that the kernel does not allow.
     #[error(
         "a block of {given} threads, but the kernel states {directive} {stated}: the launch would fail"
@@ -23,8 +26,11 @@ pub enum CheckError {
         /// As stated.
         stated: Dim3,
     },
-    /// A grid without ctas or beyond the hardware's limits.
-    #[error("a grid of {0} ctas: a launch has 1 to 2147483647 ctas")]
+    /// More ctas in one dimension than any device takes.
+    #[error("a grid of {0}")]
+    GridExtent(Misfit),
+    /// More ctas than are numbered.
+    #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
     GridSize(u64),
     /// More shared memory than any device has.
     #[error("{0} bytes of shared memory, static and dynamic: a cta has at most {MAX_SHARED}")]
@@ -80,10 +86,10 @@ pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckE
 
 pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
     let grid = launch.grid.unwrap_or(Dim3::line(1));
-    if (1..=u64::from(i32::MAX.unsigned_abs())).contains(&grid.count()) {
-        Ok(grid)
-    } else {
-        Err(CheckError::GridSize(grid.count()))
+    match grid.misfit(Dim3::MAX_GRID) {
+        Some(misfit) => Err(CheckError::GridExtent(misfit)),
+        None if grid.count() > Dim3::MAX_CTAS => Err(CheckError::GridSize(grid.count())),
+        None => Ok(grid),
     }
 }
 
@@ -100,8 +106,11 @@ pub(super) fn block(
         (None, None, Some(most)) => (most, true),
         (None, None, None) => return Ok(None),
     };
-    if !(1..=1024).contains(&block.count()) {
+    if !(1..=Dim3::MAX_THREADS).contains(&block.count()) {
         return Err(CheckError::BlockSize(block.count()));
+    }
+    if let Some(misfit) = block.misfit(Dim3::MAX_BLOCK) {
+        return Err(CheckError::BlockExtent(misfit));
     }
     if let Some(stated) = required.filter(|stated| *stated != block) {
         return Err(CheckError::BlockBound { given: block, directive: ".reqntid", stated });
