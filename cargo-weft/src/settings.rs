@@ -1,9 +1,12 @@
 //! The launch as the command line states it. What is stated here overrides weft.toml.
 
+use std::collections::BTreeMap;
 use std::num::ParseIntError;
 
 use clap::{Args, ValueEnum};
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Misfit, Schedule};
+use weft_core::launch::{
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Misfit, Schedule,
+};
 use weft_harness::config::Element;
 
 /// Flags that say what a kernel is launched with.
@@ -19,7 +22,8 @@ pub(crate) struct Settings {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
-    /// An argument by position: `2=1024`, `2=1.5`, `3=buffer`, or a buffer with contents `3=u64:4,4,1`
+    /// An argument by position: `2=1024`, `2=1.5`, `3=buffer`, a buffer with contents `3=u64:4,4,1`, or a structure's
+    /// field by its first byte `4.16=buffer`
     #[arg(long = "arg", value_name = "POS=VALUE", value_parser = argument)]
     args: Vec<(usize, Arg)>,
     /// The lanes of a warp run in lock step
@@ -62,8 +66,11 @@ impl Settings {
     pub(crate) fn apply(&self, launch: &mut Launch) {
         launch.block = self.block.or(launch.block);
         launch.grid = self.grid.or(launch.grid);
-        launch.shared = self.shared.unwrap_or(launch.shared);
-        launch.args.extend(self.args.iter().cloned());
+        launch.shared = self.shared.or(launch.shared);
+        for (position, arg) in &self.args {
+            let arg = arg.clone().over(launch.args.get(position));
+            launch.args.insert(*position, arg);
+        }
         launch.options.warp_synchronous |= self.warp_synchronous;
         launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
         if let Some(word) = self.atomics {
@@ -100,7 +107,9 @@ pub(crate) enum SettingError {
     Grid(u64),
     #[error("expected POS=VALUE, such as 2=1024")]
     NoEquals,
-    #[error("`{0}` is no position; arguments are counted from 0")]
+    #[error(
+        "`{0}` is no position; arguments are counted from 0, and 4.16 is the field at byte 16 of a structure"
+    )]
     Position(String),
     #[error("`{0}` is no type of buffer contents; they are u8 to u64, i8 to i64, f32 and f64")]
     Type(String),
@@ -156,9 +165,16 @@ fn schedule(text: &str) -> Result<Schedule, SettingError> {
 
 fn argument(text: &str) -> Result<(usize, Arg), SettingError> {
     let (position, value) = text.split_once('=').ok_or(SettingError::NoEquals)?;
-    let position =
-        position.trim().parse().map_err(|_| SettingError::Position(position.to_owned()))?;
-    Ok((position, self::value(value.trim())?))
+    let wrong = |_| SettingError::Position(position.to_owned());
+    let value = self::value(value.trim())?;
+    match position.trim().split_once('.') {
+        Some((position, first)) => {
+            let field = (first.parse().map_err(wrong)?, value);
+            let fields = Fields { bytes: None, fields: BTreeMap::from([field]) };
+            Ok((position.parse().map_err(wrong)?, Arg::Fields(fields)))
+        }
+        None => Ok((position.trim().parse().map_err(wrong)?, value)),
+    }
 }
 
 fn value(text: &str) -> Result<Arg, SettingError> {
@@ -240,6 +256,14 @@ mod tests {
         let four: Vec<u8> = [4_u64, 4, 1].iter().flat_map(|value| value.to_le_bytes()).collect();
         assert_eq!(argument("3=u64:4,4,1"), Ok((3, Arg::Buffer(Buffer { contents: Some(four) }))));
         assert_eq!(argument("3"), Err(SettingError::NoEquals));
+        let field = |first, arg| {
+            Arg::Fields(Fields { bytes: None, fields: BTreeMap::from([(first, arg)]) })
+        };
+        assert_eq!(argument("4.24=7"), Ok((4, field(24, Arg::Integer(7)))));
+        assert_eq!(argument("4.0=buffer"), Ok((4, field(0, Arg::Buffer(Buffer::default())))));
+        for wrong in ["4.x=7", ".4=7", "4.1.2=7", "4.=7", "4.-1=7"] {
+            assert!(matches!(argument(wrong), Err(SettingError::Position(_))), "{wrong}");
+        }
         assert_eq!(argument("x=3"), Err(SettingError::Position("x".into())));
         assert_eq!(argument("3=u65:1"), Err(SettingError::Type("u65".into())));
         assert_eq!(
@@ -260,15 +284,29 @@ mod tests {
 
     #[test]
     fn what_is_stated_overrides_and_the_rest_stays() {
-        let mut launch = Launch { shared: 64, block: Some(Dim3::line(32)), ..Launch::default() };
+        let mut launch =
+            Launch { shared: Some(64), block: Some(Dim3::line(32)), ..Launch::default() };
         let stated = Settings {
             block: Some(Dim3::line(128)),
             args: vec![(1, Arg::Integer(7))],
             ..Settings::default()
         };
         stated.apply(&mut launch);
-        assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), 64));
+        assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), Some(64)));
         assert_eq!(launch.args[&1], Arg::Integer(7));
         assert_eq!(launch.options.atomics, Atomics::Abstract);
+    }
+
+    #[test]
+    fn fields_of_a_structure_add_up() {
+        let bytes = Arg::Buffer(Buffer { contents: Some(vec![0; 32]) });
+        let mut launch = Launch { args: BTreeMap::from([(4, bytes)]), ..Launch::default() };
+        let args = ["4.16=buffer", "4.24=7", "4.24=8"].map(|text| argument(text).unwrap());
+        Settings { args: args.into(), ..Settings::default() }.apply(&mut launch);
+        let fields = BTreeMap::from([(16, Arg::Buffer(Buffer::default())), (24, Arg::Integer(8))]);
+        assert_eq!(launch.args[&4], Arg::Fields(Fields { bytes: Some(vec![0; 32]), fields }));
+        let args = vec![argument("4=1").unwrap()];
+        Settings { args, ..Settings::default() }.apply(&mut launch);
+        assert_eq!(launch.args[&4], Arg::Integer(1));
     }
 }

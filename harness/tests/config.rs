@@ -52,7 +52,7 @@ fn later_tables_override_key_by_key() {
     let config = parse(FULL);
     let plain = config.launches(&KernelName::new("reduce0"));
     assert_eq!(plain.len(), 1);
-    assert_eq!((plain[0].label.as_deref(), plain[0].launch.shared), (None, 4096));
+    assert_eq!((plain[0].label.as_deref(), plain[0].launch.shared), (None, Some(4096)));
     assert_eq!(plain[0].launch.block, Some(Dim3 { x: 16, y: 16, z: 1 }));
     assert_eq!(plain[0].launch.grid, Some(Dim3::line(4)));
     assert_eq!(plain[0].launch.options.atomics, Atomics::Unique);
@@ -64,7 +64,7 @@ fn later_tables_override_key_by_key() {
         both.iter().map(|own| own.label.as_deref().unwrap()).collect::<Vec<_>>(),
         ["one-warp", "args"]
     );
-    assert_eq!((both[0].launch.block, both[0].launch.shared), (Some(Dim3::line(32)), 8));
+    assert_eq!((both[0].launch.block, both[0].launch.shared), (Some(Dim3::line(32)), Some(8)));
     assert_eq!(both[0].launch.args[&2], Arg::Integer(7));
     assert_eq!(both[1].launch.args[&4], Arg::Integer(1));
     assert_eq!(both[1].allow.len(), 1);

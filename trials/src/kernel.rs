@@ -6,7 +6,9 @@ use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Options, Schedule};
+use weft_core::launch::{
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Options, Schedule,
+};
 use weft_core::ptx::isa::{FORMS, TABLE};
 
 /// Every mnemonic of the forms that the machine computes.
@@ -298,13 +300,12 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
     let mut args = BTreeMap::new();
     for _ in 0..u.int_in_range(0..=3)? {
         let position = u.int_in_range(0..=3_usize)?;
-        let arg = match u.int_in_range(0..=3)? {
-            0 => Arg::Integer(i128::from(*u.choose(NUMBERS)?)),
-            1 => Arg::Float(u.arbitrary()?),
-            2 => Arg::Buffer(Buffer { contents: None }),
-            _ => Arg::Buffer(Buffer {
-                contents: Some(vec![u.arbitrary()?; u.int_in_range(0..=64)?]),
+        let arg = match u.int_in_range(0..=4)? {
+            0 => Arg::Fields(Fields {
+                bytes: None,
+                fields: BTreeMap::from([(u64::from(*u.choose(NUMBERS)?), argument(u)?)]),
             }),
+            _ => argument(u)?,
         };
         args.insert(position, arg);
     }
@@ -325,8 +326,21 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
             Schedule::Random(1),
         ])?,
     };
-    let shared = if u.ratio(1, 8)? { *u.choose(NUMBERS)? } else { 64 };
+    let shared = match u.int_in_range(0..=7)? {
+        0 => Some(*u.choose(NUMBERS)?),
+        1 | 2 => None,
+        _ => Some(64),
+    };
     Ok(Launch { block, grid, shared, args, options })
+}
+
+fn argument(u: &mut Unstructured<'_>) -> Result<Arg> {
+    Ok(match u.int_in_range(0..=3)? {
+        0 => Arg::Integer(i128::from(*u.choose(NUMBERS)?)),
+        1 => Arg::Float(u.arbitrary()?),
+        2 => Arg::Buffer(Buffer { contents: None }),
+        _ => Arg::Buffer(Buffer { contents: Some(vec![u.arbitrary()?; u.int_in_range(0..=64)?]) }),
+    })
 }
 
 fn text(u: &mut Unstructured<'_>) -> Result<String> {

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The most bytes of shared memory that a cta can have (CUDA programming guide, compute capability 9.0).
+pub const MAX_SHARED: u64 = 227 * 1024;
+
 /// Threads of a cta or ctas of a grid in x, y and z; each at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3 {
@@ -85,8 +88,35 @@ pub enum Arg {
     Integer(i128),
     /// A floating-point number, rounded to the parameter's type.
     Float(f64),
-    /// A pointer to a buffer of its own.
+    /// A pointer to a buffer of its own; of a structure its bytes.
     Buffer(Buffer),
+    /// A structure, by what it holds.
+    Fields(Fields),
+}
+
+impl Arg {
+    /// This value where `earlier` was given before: fields are put over a structure's bytes and over earlier fields,
+    /// anything else replaces it.
+    #[must_use]
+    pub fn over(self, earlier: Option<&Self>) -> Self {
+        let Self::Fields(own) = self else { return self };
+        let (bytes, mut fields) = match earlier {
+            Some(Self::Fields(earlier)) => (earlier.bytes.clone(), earlier.fields.clone()),
+            Some(Self::Buffer(Buffer { contents })) => (contents.clone(), BTreeMap::new()),
+            _ => (None, BTreeMap::new()),
+        };
+        fields.extend(own.fields);
+        Self::Fields(Fields { bytes: own.bytes.or(bytes), fields })
+    }
+}
+
+/// What a structure holds that is passed by value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fields {
+    /// All of its bytes; `None`: what no field gives is open.
+    pub bytes: Option<Vec<u8>>,
+    /// Numbers and pointers by their first bytes, over the bytes.
+    pub fields: BTreeMap<u64, Arg>,
 }
 
 /// The memory behind a pointer argument.
@@ -158,8 +188,8 @@ pub struct Launch {
     pub block: Option<Dim3>,
     /// Ctas; `None`: one cta is checked and races between ctas are not examined.
     pub grid: Option<Dim3>,
-    /// Bytes of dynamic shared memory.
-    pub shared: u32,
+    /// Bytes of dynamic shared memory; `None`: as many as the accesses need.
+    pub shared: Option<u32>,
     /// Arguments by position; what is absent is open.
     pub args: BTreeMap<usize, Arg>,
     /// Choices of the analysis.

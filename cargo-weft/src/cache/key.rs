@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use blake3::{Hash, Hasher};
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Launch, Options, Schedule};
+use weft_core::launch::{
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Options, Schedule,
+};
 
 /// Keeps these hashes apart from all others (BLAKE3's derivation of keys).
 const CONTEXT: &str = "cargo-weft 2026 verdict of a kernel under a launch";
@@ -47,7 +49,7 @@ impl Key {
         let Launch { block, grid, shared, args, options } = launch;
         self.option(*block, Self::dim);
         self.option(*grid, Self::dim);
-        self.number(*shared);
+        self.option(*shared, Self::number);
         self.args(args);
         self.options(*options);
     }
@@ -79,6 +81,15 @@ impl Key {
             Arg::Buffer(Buffer { contents }) => {
                 self.number(2_u8);
                 self.option(contents.as_deref(), Self::bytes);
+            }
+            Arg::Fields(Fields { bytes, fields }) => {
+                self.number(3_u8);
+                self.option(bytes.as_deref(), Self::bytes);
+                self.count(fields.len());
+                for (&first, field) in fields {
+                    self.number(first);
+                    self.arg(field);
+                }
             }
         }
     }
@@ -128,12 +139,17 @@ mod tests {
         let buffer = |contents: Option<&[u8]>| {
             Arg::Buffer(Buffer { contents: contents.map(<[u8]>::to_vec) })
         };
+        let fields = |bytes: Option<&[u8]>, fields: &[(u64, Arg)]| {
+            let bytes = bytes.map(<[u8]>::to_vec);
+            Arg::Fields(Fields { bytes, fields: fields.iter().cloned().collect() })
+        };
         vec![
             plain(),
             Launch { block: Some(Dim3::line(64)), ..plain() },
             Launch { block: Some(Dim3 { x: 1, y: 64, z: 1 }), ..plain() },
             Launch { grid: Some(Dim3::line(64)), ..plain() },
-            Launch { shared: 64, ..plain() },
+            Launch { shared: Some(64), ..plain() },
+            Launch { shared: Some(0), ..plain() },
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),
@@ -145,6 +161,11 @@ mod tests {
             args(&[(0, buffer(Some(&[0])))]),
             args(&[(0, buffer(Some(&[0, 0])))]),
             args(&[(0, buffer(None)), (1, buffer(None))]),
+            args(&[(0, fields(None, &[]))]),
+            args(&[(0, fields(Some(&[0]), &[]))]),
+            args(&[(0, fields(None, &[(0, buffer(None))]))]),
+            args(&[(0, fields(None, &[(8, buffer(None))]))]),
+            args(&[(0, fields(None, &[(8, Arg::Integer(1))]))]),
             with(Options { warp_synchronous: true, ..Options::default() }),
             with(Options { atomics: Atomics::Unique, ..Options::default() }),
             with(Options { atomics: Atomics::Off, ..Options::default() }),

@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(run(PTX, unchanged, &own), (first.clone(), 0));
         assert_eq!(run(PTX, unchanged, &cache(target.path())), (first.clone(), 0));
         assert_eq!(run(&PTX.replace("sm_80", "sm_81"), unchanged, &own).1, 2);
-        assert_eq!(run(PTX, |job| job.launch.shared = 4, &own).1, 2);
+        assert_eq!(run(PTX, |job| job.launch.shared = Some(4), &own).1, 2);
         assert_eq!(run(PTX, |job| job.launch.options.warp_synchronous = true, &own).1, 2);
         let other = Cache::of_checker(target.path(), blake3::hash(b"another checker"));
         assert_eq!(run(PTX, unchanged, &other), (first.clone(), 2));

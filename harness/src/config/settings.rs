@@ -68,7 +68,10 @@ impl Settings {
     #[must_use]
     pub fn overridden_by(&self, later: &Self) -> Self {
         let mut args = self.args.clone();
-        args.extend(later.args.iter().map(|(position, arg)| (*position, arg.clone())));
+        for (position, arg) in &later.args {
+            let arg = arg.clone().over(args.get(position));
+            args.insert(*position, arg);
+        }
         Self {
             block: later.block.or(self.block),
             grid: later.grid.or(self.grid),
@@ -85,7 +88,7 @@ impl Settings {
         Launch {
             block: self.block,
             grid: self.grid,
-            shared: self.shared.unwrap_or_default(),
+            shared: self.shared,
             args: self.args.clone(),
             options: Options {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),

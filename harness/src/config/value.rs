@@ -1,9 +1,12 @@
 //! The values of settings: extents, choices, arguments and the contents of buffers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
+use toml::Spanned;
 use toml::de::DeValue;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields};
 
 use super::reader::{Node, float, integer};
 use super::{ConfigError, Problem, Reader};
@@ -11,7 +14,9 @@ use super::{ConfigError, Problem, Reader};
 const EXTENT: &str = "a positive number or an array of one to three, such as `256` or `[16, 16]`";
 const ARGS: &str =
     "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
-const ARG: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
+const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, or a structure's fields by \
+                   their first bytes such as `{ 0 = 1024, 8 = \"buffer\" }`";
+const FIELD: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
 
 /// Threads or ctas in x, y and z.
 fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, ConfigError> {
@@ -97,9 +102,7 @@ pub(super) fn args(
     let mut args = BTreeMap::new();
     for (key, item) in reader.table("args", ARGS, node)? {
         let name = key.get_ref();
-        // Not `+1` or `01`, which would be the same position twice.
-        let position = name.parse::<usize>().ok().filter(|position| position.to_string() == *name);
-        let position = position.ok_or_else(|| {
+        let position: usize = counted(name).ok_or_else(|| {
             let found = format!("the key {name:?}");
             reader
                 .error(key.span(), Problem::Value { key: "args".to_owned(), expected: ARGS, found })
@@ -109,25 +112,69 @@ pub(super) fn args(
     Ok(args)
 }
 
+/// A position or offset; not `+1` or `01`, which would be the same one twice.
+fn counted<T: FromStr + ToString>(name: &str) -> Option<T> {
+    name.parse().ok().filter(|number: &T| number.to_string() == name)
+}
+
 fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigError> {
-    let wrong = || reader.wrong(&format!("args.{key}"), ARG, node);
-    match node.get_ref() {
-        DeValue::Integer(_) => integer(node).map(Arg::Integer).ok_or_else(wrong),
-        DeValue::Float(_) => float(node).map(Arg::Float).ok_or_else(wrong),
-        DeValue::String(text) if text == "buffer" => Ok(Arg::Buffer(Buffer::default())),
-        DeValue::Table(table) => {
-            let mut entries = table.iter();
-            let (Some((name, items)), None) = (entries.next(), entries.next()) else {
-                return Err(wrong());
-            };
-            let names = Element::ALL.map(Element::name);
-            let element =
-                Element::from_name(name.get_ref()).ok_or_else(|| reader.unknown(name, &names))?;
-            let contents = contents(reader, element, items)?;
-            Ok(Arg::Buffer(Buffer { contents: Some(contents) }))
+    let Some(table) = node.get_ref().as_table() else {
+        return plain(reader, &format!("args.{key}"), ARG, node);
+    };
+    let mut bytes = None;
+    let mut fields = BTreeMap::new();
+    for (name, item) in table {
+        if let Some(first) = counted::<u64>(name.get_ref()) {
+            fields.insert(first, field(reader, &format!("args.{key}.{first}"), item)?);
+            continue;
         }
-        _ => Err(wrong()),
+        let contents = typed(reader, name, item)?;
+        if bytes.replace(contents).is_some() {
+            return Err(reader.wrong(&format!("args.{key}"), ARG, node));
+        }
     }
+    match bytes {
+        Some(_) if fields.is_empty() => Ok(Arg::Buffer(Buffer { contents: bytes })),
+        None if fields.is_empty() => Err(reader.wrong(&format!("args.{key}"), ARG, node)),
+        _ => Ok(Arg::Fields(Fields { bytes, fields })),
+    }
+}
+
+fn field(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigError> {
+    let Some(table) = node.get_ref().as_table() else { return plain(reader, key, FIELD, node) };
+    let mut entries = table.iter();
+    let (Some((name, items)), None) = (entries.next(), entries.next()) else {
+        return Err(reader.wrong(key, FIELD, node));
+    };
+    let contents = Some(typed(reader, name, items)?);
+    Ok(Arg::Buffer(Buffer { contents }))
+}
+
+/// A number or a buffer with open contents.
+fn plain(
+    reader: Reader<'_>,
+    key: &str,
+    expected: &'static str,
+    node: &Node<'_>,
+) -> Result<Arg, ConfigError> {
+    let arg = match node.get_ref() {
+        DeValue::Integer(_) => integer(node).map(Arg::Integer),
+        DeValue::Float(_) => float(node).map(Arg::Float),
+        DeValue::String(text) if text == "buffer" => Some(Arg::Buffer(Buffer::default())),
+        _ => None,
+    };
+    arg.ok_or_else(|| reader.wrong(key, expected, node))
+}
+
+/// Contents behind the name of their type.
+fn typed(
+    reader: Reader<'_>,
+    name: &Spanned<Cow<'_, str>>,
+    items: &Node<'_>,
+) -> Result<Vec<u8>, ConfigError> {
+    let names = Element::ALL.map(Element::name);
+    let element = Element::from_name(name.get_ref()).ok_or_else(|| reader.unknown(name, &names))?;
+    contents(reader, element, items)
 }
 
 fn contents(reader: Reader<'_>, element: Element, node: &Node<'_>) -> Result<Vec<u8>, ConfigError> {

@@ -129,12 +129,6 @@ pub(super) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
         return open(Code::Unsupported, check, message, site, None);
     }
     let (origin, help) = names.origin(access.origin);
-    let help = help.map(|help| match access.origin {
-        Some(Origin::Argument(position)) => {
-            format!("{help}, or `{position} = \"buffer\"` if it points to a buffer of its own")
-        }
-        _ => help,
-    });
     let message = format!("where this access goes depends on {origin}; it may race with others");
     let site = names.site(Role::Here, access.pc, Vec::new(), "its address is open".into());
     open(Code::DependsOnInput, check, message, site, help)

@@ -1,14 +1,17 @@
 //! Accesses outside of all memory, and misaligned ones.
 
+use super::given::{Numbers, is_outside};
 use super::names::Names;
 use super::races::word;
 use crate::emulate::{Cta, Fault, FaultKind};
 use crate::finding::{Check, Code, Finding, Role};
-use crate::flow::{Pc, PlaceId, Symbol};
+use crate::flow::{Pc, PlaceId};
+use crate::launch::MAX_SHARED;
 use crate::ptx::Space;
 use crate::race::Unwritten;
 
-pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
+/// `numbers`: what the launch gives for the addresses of accesses.
+pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numbers) -> Finding {
     let (check, memory) = match fault.space {
         Space::Shared => (Check::Shared, "shared"),
         _ => (Check::Global, "global"),
@@ -20,35 +23,17 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
     }
     let (word, role) = word(fault.access);
     let address = names.address(fault.space, fault.address);
-    let (code, message, help) = match fault.kind {
-        FaultKind::OutOfBounds if is_unstated(names, fault) => (
-            Code::DependsOnInput,
-            format!(
-                "{word} of dynamic shared memory, at {address}, whose size the launch does not state"
-            ),
-            "give the bytes of dynamic shared memory, as in `shared = 4096`",
-        ),
-        FaultKind::OutOfBounds => (
-            Code::OutOfBounds,
-            format!("{word} outside of all {memory} memory of the kernel, at {address}"),
-            "state the size of the dynamic shared memory or of the buffer in the launch, or guard the access",
-        ),
-        FaultKind::Misaligned => (
-            Code::Misaligned,
-            format!(
-                "{word} of {} bytes at an address that is no multiple of it, {address}",
-                fault.bytes
-            ),
-            "align the array, or access it in narrower parts",
-        ),
-        FaultKind::Uninitialized(_) | FaultKind::Trapped(_) => unreachable!("told above"),
+    let number = numbers.get(&fault.pc).filter(|_| is_outside(fault));
+    let (code, message, help) = match number {
+        Some((at, value)) => of_number(names, word, *at, *value),
+        None => self::message(names, fault, word, memory, &address),
     };
     let (code, message, help) = if fault.maybe.is_none() {
-        (code, message, help.to_owned())
+        (code, message, help)
     } else {
         let (origin, settle) = names.origin(fault.maybe);
         let message = format!("{message}; whether it happens depends on {origin}");
-        (Code::DependsOnInput, message, settle.unwrap_or_else(|| help.to_owned()))
+        (Code::DependsOnInput, message, settle.unwrap_or(help))
     };
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let label = format!("{}-byte {word} of {address}", fault.bytes);
@@ -63,13 +48,58 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
     }
 }
 
-/// Whether an access lies in dynamic shared memory that the kernel declares and the launch does not mention.
-fn is_unstated(names: &Names<'_>, fault: &Fault) -> bool {
-    let is_dynamic = |symbol: &Symbol| symbol.space == Space::Shared && symbol.size == 0;
-    fault.space == Space::Shared
-        && names.dynamic_shared == 0
-        && fault.address >= names.program.static_shared
-        && names.program.symbols.iter().any(is_dynamic)
+/// An access outside of all memory, since the launch gives a number for its address.
+fn of_number(names: &Names<'_>, word: &str, at: usize, value: i128) -> (Code, String, String) {
+    let (what, setting) = (names.param(at), names.setting(at, "\"buffer\""));
+    if value == 0 {
+        let message = format!("{word} at a null pointer: {what} is given as 0");
+        let help = format!("test the pointer before the access, or give a buffer, `{setting}`");
+        return (Code::OutOfBounds, message, help);
+    }
+    let message =
+        format!("{word} at an address that is given as a number: {what} is given as {value}");
+    let help = format!("give a buffer of its own, `{setting}`, or 0 for null");
+    (Code::DependsOnInput, message, help)
+}
+
+fn message(
+    names: &Names<'_>,
+    fault: &Fault,
+    word: &str,
+    memory: &str,
+    address: &str,
+) -> (Code, String, String) {
+    match fault.kind {
+        FaultKind::OutOfBounds if is_beyond_devices(names, fault) => (
+            Code::OutOfBounds,
+            format!(
+                "{word} of dynamic shared memory, at {address}: no device has so much of it, a cta has at most \
+                 {MAX_SHARED} bytes of shared memory"
+            ),
+            "guard the access".to_owned(),
+        ),
+        FaultKind::OutOfBounds => (
+            Code::OutOfBounds,
+            format!("{word} outside of all {memory} memory of the kernel, at {address}"),
+            "state the size of the dynamic shared memory or of the buffer in the launch, or guard the access".to_owned(),
+        ),
+        FaultKind::Misaligned => (
+            Code::Misaligned,
+            format!(
+                "{word} of {} bytes at an address that is no multiple of it, {address}",
+                fault.bytes
+            ),
+            "align the array, or access it in narrower parts".to_owned(),
+        ),
+        FaultKind::Uninitialized(_) | FaultKind::Trapped(_) => unreachable!("told above"),
+    }
+}
+
+/// Whether an access lies in dynamic shared memory that the launch leaves as large as the accesses need.
+fn is_beyond_devices(names: &Names<'_>, fault: &Fault) -> bool {
+    let at = names.program.shared_variable(fault.address, fault.address.saturating_add(1));
+    let is_dynamic = |at: usize| names.program.symbols[at].size == 0;
+    fault.space == Space::Shared && names.dynamic_shared.is_none() && at.is_some_and(is_dynamic)
 }
 
 const STORE_FIRST: &str = "store there first, and put a barrier between";

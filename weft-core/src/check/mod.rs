@@ -6,6 +6,7 @@ mod ctas;
 mod detector;
 mod doubts;
 mod faults;
+mod given;
 mod names;
 mod passes;
 mod races;
@@ -76,7 +77,8 @@ fn check_program(
     };
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
     let dynamic_shared = launch.shared;
-    let names = Names { module, kernel, program, grid, block, atomics, dynamic_shared };
+    let args = &launch.args;
+    let names = Names { module, kernel, program, grid, block, atomics, dynamic_shared, args };
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
@@ -91,7 +93,7 @@ fn check_program(
     inputs.runs_all_ctas = launch.grid.is_some() && ctas::select(grid).len() as u64 == grid.count();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    run(&names, &inputs, launch, most, &mut report);
+    run(&names, &inputs, launch, most, &mut report)?;
     Ok(report)
 }
 
@@ -141,9 +143,16 @@ fn find(names: &Names<'_>, inputs: &Inputs, ctas: &[Cta], most: u64) -> Found {
         .unwrap_or_else(|| find(mark(Floats::Computed), most))
 }
 
-fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &mut Report) {
+fn run(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    launch: &Launch,
+    most: u64,
+    report: &mut Report,
+) -> Result<(), CheckError> {
     let ctas = ctas::select(report.grid);
     let Found { slice, outcome, assumes_indices } = find(names, inputs, &ctas, most);
+    given::mistaken(names, &outcome.decisions)?;
     for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
@@ -166,10 +175,14 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
         report.assumptions.push(Assumption::OpenAddresses);
     }
+    let needs = outcome.decisions.iter().flat_map(|decision| &decision.ctas);
+    let needed = needs.map(|own| own.run.dynamic_shared).max().filter(|bytes| *bytes > 0);
+    report.assumptions.extend(needed.map(Assumption::DynamicShared));
     if assumes_indices {
         report.assumptions.push(Assumption::NarrowIndices);
     }
     assume(&slice, names, launch, ctas.len(), report);
+    Ok(())
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.
@@ -200,8 +213,16 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     let pointers = names.program.pointers();
     let is_global = |symbol: &&flow::Symbol| symbol.space == Space::Global;
     let variables = names.program.symbols.iter().filter(is_global).count();
-    assume(pointers > 0 && pointers + variables > 1, Assumption::DisjointBuffers);
-    assume(slice::reads_pointer_bits(names.program, slice), Assumption::PointerValues);
+    let is_shared = |symbol: &&flow::Symbol| symbol.space == Space::Shared;
+    let objects =
+        names.program.params.iter().filter(|param| param.shared_object().is_some()).count();
+    let all_shared = names.program.symbols.iter().filter(is_shared).count();
+    let is_disjoint = pointers > 0 && pointers + variables > 1 || objects > 0 && all_shared > 1;
+    assume(is_disjoint, Assumption::DisjointBuffers);
+    assume(
+        slice::reads_pointer_bits(names.program, slice, |at| given::number(names, at).is_some()),
+        Assumption::PointerValues,
+    );
     assume(
         names.program.symbols.iter().any(|symbol| symbol.init.is_some()),
         Assumption::InitialValues,

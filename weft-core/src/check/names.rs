@@ -1,12 +1,18 @@
 //! How instructions, threads, addresses and origins are called in findings.
 
+use std::collections::BTreeMap;
+
 use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Operation, Pc, Place, PlaceId, Program, Unlinked};
-use crate::launch::{Atomics, Dim3};
+use crate::launch::{Arg, Atomics, Dim3};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
+
+/// How dynamic shared memory is stated.
+pub(super) const SHARED: &str =
+    "give the bytes of dynamic shared memory in weft.toml, as in `shared = 4096`";
 
 /// The kernel and launch that names refer to.
 #[derive(Clone, Copy)]
@@ -17,8 +23,10 @@ pub(super) struct Names<'a> {
     pub(super) grid: Dim3,
     pub(super) block: Dim3,
     pub(super) atomics: Atomics,
-    /// Bytes of dynamic shared memory.
-    pub(super) dynamic_shared: u32,
+    /// Bytes of dynamic shared memory, if the launch states them.
+    pub(super) dynamic_shared: Option<u32>,
+    /// The arguments that the launch gives.
+    pub(super) args: &'a BTreeMap<usize, Arg>,
 }
 
 /// The site of a place, without threads.
@@ -78,10 +86,16 @@ impl Names<'_> {
         self.module.position(place.map_or(self.kernel.name, |place| place.span)).line
     }
 
-    fn param(&self, position: usize) -> String {
+    /// What an argument, or a field of one, is called.
+    pub(super) fn param(&self, position: usize) -> String {
         if let Some(field) = self.program.field(position) {
             let first = field.offset - self.program.params[field.param].offset;
-            return format!("the pointer at byte {first} of {}", self.param(field.param));
+            let what = if field.is_pointer {
+                "pointer".to_owned()
+            } else {
+                format!("field of {} bytes", field.size)
+            };
+            return format!("the {what} at byte {first} of {}", self.param(field.param));
         }
         let name = self.program.params.get(position).map_or("", |param| param.name.as_str());
         // nvcc and rustc number parameters; only a name that says something is shown.
@@ -91,7 +105,53 @@ impl Names<'_> {
         format!("argument {position} (`{name}`)")
     }
 
+    /// What gives an argument or field this value in weft.toml.
+    pub(super) fn setting(&self, position: usize, value: &str) -> String {
+        match self.program.field(position) {
+            Some(field) => {
+                let first = field.offset - self.program.params[field.param].offset;
+                format!("args = {{ {} = {{ {first} = {value} }} }}", field.param)
+            }
+            None => format!("args = {{ {position} = {value} }}"),
+        }
+    }
+
+    /// How an argument or field that is open is given. What has the size of a pointer, and is not known to be used as one,
+    /// may be one all the same.
+    fn help(&self, position: usize) -> String {
+        let program = self.program;
+        let is_bytes = match (program.params.get(position), program.field(position)) {
+            (Some(param), _) => !param.is_scalar,
+            (None, field) => field.is_some_and(|field| !field.is_alone),
+        };
+        if is_bytes {
+            let whole = program.field(position).map_or(position, |field| field.param);
+            let size = program.params.get(whole).map_or(0, |param| param.size);
+            return format!(
+                "give all {size} bytes of {} in weft.toml: `{}`",
+                self.param(whole),
+                self.setting(whole, "{ u8 = [0, 1] }")
+            );
+        }
+        let may_point = match (program.params.get(position), program.field(position)) {
+            (Some(param), _) => !param.is_float && (param.size == 8 || param.object.is_some()),
+            (None, field) => field.is_some_and(|field| !field.is_float && field.size == 8),
+        };
+        let number = self.setting(position, "1024");
+        let help = format!("give {} in weft.toml: `{number}`", self.param(position));
+        match may_point {
+            true => {
+                let buffer = self.setting(position, "\"buffer\"");
+                format!("{help} if it is a number, or `{buffer}` if it is a pointer")
+            }
+            false => help,
+        }
+    }
+
     fn symbol(&self, at: usize) -> String {
+        if let Some(position) = self.program.symbols.get(at).and_then(|own| own.parameter) {
+            return self.param(position);
+        }
         let name = self.program.symbols.get(at).map_or_else(String::new, |own| demangle(&own.name));
         format!("`{name}`")
     }
@@ -114,14 +174,19 @@ impl Names<'_> {
             let sign = if offset < 0 { '-' } else { '+' };
             return format!("{} {sign} {}", self.param(position), offset.unsigned_abs());
         }
-        let holds = |symbol: &&crate::flow::Symbol| {
+        let holds = |symbol: &crate::flow::Symbol| {
             let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
             symbol.space == space
                 && address >= symbol.address
                 && (is_dynamic || address - symbol.address < symbol.size)
         };
-        match self.program.symbols.iter().filter(holds).max_by_key(|symbol| symbol.address) {
-            Some(symbol) => format!("`{}` + {}", demangle(&symbol.name), address - symbol.address),
+        let symbols = self.program.symbols.iter().enumerate();
+        match symbols.filter(|(_, own)| holds(own)).max_by_key(|(_, symbol)| symbol.address) {
+            Some((at, symbol)) => {
+                let offset = address.wrapping_sub(symbol.pointer()).cast_signed();
+                let sign = if offset < 0 { '-' } else { '+' };
+                format!("{} {sign} {}", self.symbol(at), offset.unsigned_abs())
+            }
             None if space == Space::Shared => format!("shared memory + {address}"),
             None => format!("address {address:#x}"),
         }
@@ -192,20 +257,12 @@ impl Names<'_> {
         let text = |text: String| (text, None);
         match origin {
             Some(Origin::Argument(position)) => {
-                let is_scalar =
-                    self.program.params.get(position).is_none_or(|param| param.is_scalar);
-                let value = if is_scalar { "1024" } else { "{ u8 = [0, 1] }" };
-                let help =
-                    format!("give its value in weft.toml: `args = {{ {position} = {value} }}`");
-                (format!("{}, which is not given", self.param(position)), Some(help))
-            }
-            Some(Origin::Contents(position)) if self.program.field(position).is_some() => {
-                text(format!("the contents of the buffer behind {}", self.param(position)))
+                let text = format!("{}, which is not given", self.param(position));
+                (text, Some(self.help(position)))
             }
             Some(Origin::Contents(position)) => {
-                let help = format!(
-                    "give them in weft.toml: `args = {{ {position} = {{ u32 = [0, 1] }} }}`"
-                );
+                let setting = self.setting(position, "{ u32 = [0, 1] }");
+                let help = format!("give them in weft.toml: `{setting}`");
                 (format!("the contents of the buffer behind {}", self.param(position)), Some(help))
             }
             Some(Origin::Symbol(at)) => {
@@ -236,6 +293,10 @@ impl Names<'_> {
             }
             Some(Origin::Hardware(pc)) => {
                 text(format!("a hardware register, read at line {}", self.line(pc)))
+            }
+            Some(Origin::DynamicShared) => {
+                let text = "the size of dynamic shared memory, which the launch does not state";
+                (text.to_owned(), Some(SHARED.to_owned()))
             }
             Some(Origin::Unkept) => text("memory of which more was written than is kept".into()),
             Some(Origin::Register) => text("a register that nothing wrote".into()),

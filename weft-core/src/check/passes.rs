@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::detector::{Detector, MAX_FAULTS};
 use super::names::Names;
-use super::{barriers, doubts, faults, races};
+use super::{barriers, doubts, faults, given, races};
 use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
 use crate::finding::Finding;
 use crate::flow::Pc;
@@ -156,6 +156,8 @@ impl Passes<'_> {
         if decided.iter().any(|own| own.detector.faults.len() >= MAX_FAULTS) {
             findings.push(doubts::too_many_faults(names));
         }
+        let faults = decided.iter().flat_map(|own| &own.detector.faults);
+        let numbers = given::numbers(names, faults);
         for own in decided {
             let mut unwritten = own.detector.shared.unwritten();
             // An instruction that races may read before what it races with is written, or after: up to the schedule.
@@ -169,7 +171,9 @@ impl Passes<'_> {
                 _ => true,
             };
             let faults: Vec<_> = own.detector.faults.iter().filter(is_sure).collect();
-            findings.extend(faults.iter().map(|fault| faults::explain(names, own.cta, fault)));
+            findings.extend(
+                faults.iter().map(|fault| faults::explain(names, own.cta, fault, &numbers)),
+            );
             let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
             let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
             let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));

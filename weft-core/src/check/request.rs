@@ -2,7 +2,7 @@
 
 use crate::emulate::InputError;
 use crate::flow::{LinkError, Program};
-use crate::launch::{Dim3, Launch, Misfit};
+use crate::launch::{Dim3, Launch, MAX_SHARED, Misfit};
 use crate::ptx::{Function, Module, Position};
 
 /// A launch that does not fit the kernel, or a kernel that does not link: request errors, not findings.
@@ -51,6 +51,21 @@ pub enum CheckError {
         /// What is wrong and what would be right.
         reason: String,
     },
+    /// A number for a pointer.
+    #[error(
+        "{what} is given as the number {value}, but the kernel accesses memory at this address, in line {at}: give a \
+         buffer of its own, `{setting}`, or 0 for null"
+    )]
+    Number {
+        /// The argument or field.
+        what: String,
+        /// As given.
+        value: i128,
+        /// An access.
+        at: Position,
+        /// What to write in weft.toml.
+        setting: String,
+    },
     /// The kernel does not link.
     #[error("line {at}: {reason}")]
     Link {
@@ -60,9 +75,6 @@ pub enum CheckError {
         reason: String,
     },
 }
-
-/// What the largest devices let a cta have (CUDA programming guide, compute capability 9.0).
-const MAX_SHARED: u64 = 227 * 1024;
 
 pub(super) fn shared(bytes: u64) -> Result<(), CheckError> {
     if bytes <= MAX_SHARED { Ok(()) } else { Err(CheckError::Shared(bytes)) }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::arguments;
 use super::memory::{Memory, Segment};
 use super::origin::Origin;
-use crate::flow::{Param, Program};
-use crate::launch::{Arg, Buffer, Dim3, Launch, Options};
+use crate::flow::{Field, Program, Symbol};
+use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
 use crate::ptx::Space;
 
 /// Where the buffers of pointer arguments lie: a slot each, so far apart that none is reached from another.
@@ -47,10 +48,10 @@ pub struct Inputs {
     pub block: Dim3,
     /// Ctas of the launch.
     pub grid: Dim3,
-    /// Bytes of shared memory, static and dynamic.
+    /// The most bytes of shared memory, static and dynamic.
     pub shared: u64,
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
+    /// Bytes of dynamic shared memory; `None`: as many as accesses need.
+    pub dynamic_shared: Option<u32>,
     /// Choices of the analysis.
     pub options: Options,
     /// Whether all ctas of the launch are run: then nothing else writes global memory.
@@ -84,37 +85,29 @@ impl Inputs {
         let mut global = Vec::new();
         for (position, param) in program.params.iter().enumerate() {
             let arg = launch.args.get(&position);
-            let contents = bytes(position, param, arg)?;
-            let origin = Origin::Argument(position);
-            let whole = Segment {
-                start: param.offset,
-                size: param.size,
-                contents: contents.into(),
-                zeros_follow: false,
-                origin,
-            };
-            params.extend(with_pointers(whole, program, position));
-            global.push(pointee(position, arg));
+            params.extend(arguments::segments(program, position, arg)?);
+            if param.is_scalar {
+                global.push(pointee(position, arg));
+            }
         }
-        let fields = program.params.len()..program.params.len() + program.fields.len();
-        global.extend(fields.map(|at| pointee(at, None)));
+        for (at, field) in (program.params.len()..).zip(&program.fields) {
+            global.push(pointee(at, given(program, launch, field)));
+        }
         let mut constants = Vec::new();
         for (at, symbol) in program.symbols.iter().enumerate() {
-            let contents = symbol.init.clone().unwrap_or_default();
-            let origin = Origin::Symbol(at);
-            let zeros_follow = symbol.init.is_some();
-            let (start, size) = (symbol.address, symbol.size);
-            let segment = Segment { start, size, contents, zeros_follow, origin };
             match symbol.space {
-                Space::Global => global.push(segment),
-                Space::Const => constants.push(segment),
+                Space::Global => global.push(variable(at, symbol)),
+                Space::Const => constants.push(match symbol.parameter {
+                    Some(position) => object(position, symbol, launch.args.get(&position)),
+                    None => variable(at, symbol),
+                }),
                 _ => {}
             }
         }
         Ok(Self {
             block,
             grid,
-            shared: program.static_shared.saturating_add(u64::from(launch.shared)),
+            shared: most_shared(program, launch),
             dynamic_shared: launch.shared,
             options: launch.options,
             runs_all_ctas: false,
@@ -125,32 +118,48 @@ impl Inputs {
     }
 }
 
-/// A structure that is open, with its pointers to buffers of their own.
-fn with_pointers(whole: Segment, program: &Program, position: usize) -> Vec<Segment> {
-    let mut fields: Vec<_> = (program.params.len()..)
-        .zip(&program.fields)
-        .filter(|(_, field)| field.param == position && field.is_pointer)
-        .collect();
-    if fields.is_empty() || !whole.contents.is_empty() {
-        return vec![whole];
+/// What a variable holds before the launch.
+fn variable(at: usize, symbol: &Symbol) -> Segment {
+    Segment {
+        start: symbol.address,
+        size: symbol.size,
+        contents: symbol.init.clone().unwrap_or_default(),
+        zeros_follow: symbol.init.is_some(),
+        origin: Origin::Symbol(at),
     }
-    fields.sort_by_key(|(_, field)| field.offset);
-    let end = whole.start.saturating_add(whole.size);
-    let (mut parts, mut here) = (Vec::new(), whole.start);
-    let part = |start: u64, end: u64, contents: Vec<u8>| Segment {
-        start,
-        size: end - start,
-        contents: contents.into(),
-        ..whole.clone()
-    };
-    for (at, field) in fields {
-        parts.push(part(here, field.offset, Vec::new()));
-        here = field.offset + 8;
-        parts.push(part(field.offset, here, buffer(at).to_le_bytes().to_vec()));
+}
+
+/// The object of a pointer to constant memory. What is given of it begins where the pointer points.
+fn object(position: usize, symbol: &Symbol, arg: Option<&Arg>) -> Segment {
+    let whole = Segment { origin: Origin::Contents(position), ..variable(position, symbol) };
+    match arg {
+        Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
+            start: symbol.pointer(),
+            size: contents.len() as u64,
+            contents: contents.as_slice().into(),
+            ..whole
+        },
+        _ => whole,
     }
-    parts.push(part(here, end, Vec::new()));
-    parts.retain(|part| part.size > 0);
-    parts
+}
+
+/// Where the launch does not state it, dynamic shared memory may be as large as devices have it.
+fn most_shared(program: &Program, launch: &Launch) -> u64 {
+    match launch.shared {
+        Some(bytes) => program.static_shared.saturating_add(u64::from(bytes)),
+        None if program.has_dynamic_shared() => program.static_shared.max(MAX_SHARED),
+        None => program.static_shared,
+    }
+}
+
+/// What the launch gives for a field.
+fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l Arg> {
+    match launch.args.get(&field.param) {
+        Some(Arg::Fields(own)) => {
+            own.fields.get(&(field.offset - program.params[field.param].offset))
+        }
+        _ => None,
+    }
 }
 
 fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
@@ -170,61 +179,5 @@ fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
             zeros_follow: false,
             origin,
         },
-    }
-}
-
-/// The bytes of a parameter in the bank; empty where they are open.
-fn bytes(position: usize, param: &Param, arg: Option<&Arg>) -> Result<Vec<u8>, InputError> {
-    let fail = |reason: String| Err(InputError { position, reason });
-    let size = usize::try_from(param.size).unwrap_or(usize::MAX);
-    match arg {
-        None if param.is_pointer => Ok(buffer(position).to_le_bytes().to_vec()),
-        None => Ok(Vec::new()),
-        Some(Arg::Buffer(buffer)) if !param.is_scalar => match &buffer.contents {
-            None => Ok(Vec::new()),
-            Some(contents) if contents.len() == size => Ok(contents.clone()),
-            Some(contents) => fail(format!(
-                "the structure has {size} bytes, the contents given have {}",
-                contents.len()
-            )),
-        },
-        Some(_) if !param.is_scalar => fail(format!(
-            "it is a structure of {size} bytes; give its bytes, as in {{ u8 = [...] }}"
-        )),
-        Some(Arg::Buffer(_)) if size == 8 => Ok(buffer(position).to_le_bytes().to_vec()),
-        Some(Arg::Buffer(_)) => fail(format!("it is a number of {size} bytes, not a pointer")),
-        Some(Arg::Float(value)) if param.is_float => Ok(float_bytes(*value, size)),
-        Some(Arg::Integer(value)) if param.is_float => {
-            #[allow(
-                clippy::cast_precision_loss,
-                reason = "rounding to the parameter's type is documented"
-            )]
-            let value = *value as f64;
-            Ok(float_bytes(value, size))
-        }
-        Some(Arg::Float(value)) => {
-            fail(format!("{value} is not a whole number; the parameter is an integer"))
-        }
-        Some(Arg::Integer(value)) => {
-            let bits = u32::try_from(size * 8).unwrap_or(64).min(64);
-            let fits = (-(1_i128 << (bits - 1))..1_i128 << bits).contains(value);
-            if fits {
-                Ok(value.to_le_bytes()[..size.min(16)].to_vec())
-            } else {
-                fail(format!("{value} does not fit {bits} bits"))
-            }
-        }
-    }
-}
-
-fn float_bytes(value: f64, size: usize) -> Vec<u8> {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "rounding to the parameter's type is documented"
-    )]
-    match size {
-        4 => (value as f32).to_le_bytes().to_vec(),
-        8 => value.to_le_bytes().to_vec(),
-        _ => Vec::new(),
     }
 }

@@ -48,6 +48,14 @@ pub struct Run {
     pub thread_commands: u64,
     /// Completed generations.
     pub generations: u64,
+    /// Bytes of dynamic shared memory that its accesses need, where the launch does not state how many there are.
+    pub dynamic_shared: u64,
+}
+
+impl Run {
+    const fn ended(end: End) -> Self {
+        Self { end, warp_instructions: 0, thread_commands: 0, generations: 0, dynamic_shared: 0 }
+    }
 }
 
 /// The state of a cta. Its parts are run by `step` (instructions), `access` (memory) and `rendezvous` (waiting).
@@ -115,7 +123,7 @@ pub fn run(
     if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
         let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
-        return Run { end: *end, warp_instructions: 0, thread_commands: 0, generations: 0 };
+        return Run::ended(*end);
     }
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
@@ -144,7 +152,7 @@ pub fn run(
         shared: Memory::default(),
         global: inputs.global.clone(),
         reached,
-        run: Run { end: End::Finished, warp_instructions: 0, thread_commands: 0, generations: 0 },
+        run: Run::ended(End::Finished),
     };
     if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = *end;

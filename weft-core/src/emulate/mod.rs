@@ -5,6 +5,7 @@
 
 mod access;
 mod anchor;
+mod arguments;
 mod atomic;
 mod barrier;
 mod bounds;

@@ -22,6 +22,8 @@ pub enum Origin {
     Hardware(Pc),
     /// A volatile or relaxed load of contended memory: what it sees is up to the schedule.
     Strong(Pc),
+    /// The size of dynamic shared memory, which the launch does not state.
+    DynamicShared,
     /// Memory of which more was written than is kept.
     Unkept,
     /// A register that nothing wrote.

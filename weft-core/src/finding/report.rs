@@ -1,5 +1,7 @@
 //! The result of one check: findings, verdict, and what the verdict holds for.
 
+use std::borrow::Cow;
+
 use super::{Check, Class, Code, Site};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::Span;
@@ -65,6 +67,8 @@ pub enum Assumption {
     WithinVariables,
     /// The value of a pointer argument decides something, and it has one value only.
     PointerValues,
+    /// The launch does not state how many bytes of dynamic shared memory there are; accesses need so many.
+    DynamicShared(u64),
     /// Lanes of a warp run in lock step.
     WarpSynchronous,
     /// Counters of `atomics = "unique"` do not wrap around.
@@ -91,8 +95,13 @@ pub enum Assumption {
 
 impl Assumption {
     /// The sentence used in reports.
-    pub const fn sentence(self) -> &'static str {
-        match self {
+    pub fn sentence(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::DynamicShared(bytes) => {
+                return Cow::Owned(format!(
+                    "dynamic shared memory is as large as the accesses need: at least {bytes} bytes"
+                ));
+            }
             Self::DisjointBuffers => {
                 "pointer arguments point to buffers that do not overlap, and stay within them"
             }
@@ -128,7 +137,7 @@ impl Assumption {
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
-        }
+        })
     }
 }
 

@@ -20,6 +20,20 @@ pub(crate) const WINDOW: u64 = 1 << 40;
 /// The first address of global variables; buffers of arguments lie below.
 const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
 
+/// Where the objects lie that `.ptr .shared` and `.ptr .const` parameters point to: behind all variables, a slot each.
+pub(crate) const OBJECTS: u64 = 1 << 30;
+const OBJECT_SLOT: u64 = 1 << 20;
+/// An object of open size reaches so far on both sides of the pointer, which may point into its middle: no more shared
+/// memory is there.
+const OBJECT_REACH: u64 = crate::launch::MAX_SHARED;
+
+/// The object that a parameter points to, at its place among them.
+pub(super) fn object(at: u64, space: Space, param: &Param, parameter: usize) -> Symbol {
+    let address = OBJECTS + at * OBJECT_SLOT;
+    let (name, size) = (param.name.clone(), 2 * OBJECT_REACH);
+    Symbol { name, space, address, size, init: None, parameter: Some(parameter) }
+}
+
 /// Assigns addresses, space by space.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -72,7 +86,7 @@ impl Layout {
         let space = if variable.space == Space::Param { Space::Local } else { variable.space };
         let name = module.name(variable.name).to_owned();
         let init = initial_bytes(variable);
-        self.symbols.push(Symbol { name, space, address, size, init });
+        self.symbols.push(Symbol { name, space, address, size, init, parameter: None });
         Some(address)
     }
 
@@ -80,7 +94,8 @@ impl Layout {
     fn dynamic(&mut self, module: &Module, variable: &Variable) -> u64 {
         let address = self.static_shared();
         let name = module.name(variable.name).to_owned();
-        self.symbols.push(Symbol { name, space: Space::Shared, address, size: 0, init: None });
+        let (space, size, init) = (Space::Shared, 0, None);
+        self.symbols.push(Symbol { name, space, address, size, init, parameter: None });
         address
     }
 
@@ -99,7 +114,8 @@ impl Layout {
             size: variable.size(),
             is_float: variable.ty.is_float(),
             is_scalar: !variable.is_array,
-            is_pointer: variable.is_pointer,
+            pointee: variable.pointee,
+            object: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod call;
+mod constants;
 mod derived;
 mod dominators;
 mod error;
@@ -16,11 +17,13 @@ mod parameters;
 mod places;
 mod pointers;
 mod program;
+mod reaching;
 mod routine;
 mod scope;
 mod shared;
 mod sharing;
 mod sort;
+mod sources;
 mod steps;
 
 pub use derived::Chains;
@@ -28,6 +31,7 @@ pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
+pub use pointers::sources_of;
 pub use program::{
     Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Params, Pc,
     Place, PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,

@@ -1,79 +1,123 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
-use super::program::{Field, Holds, Instr, Operand, Params, Program};
+use super::constants::Constants;
+use super::layout;
+use super::program::{Field, Holds, Instr, Operand, Param, Pc, Program, Reg};
+use super::sources::{is_number, trace};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
-/// Constants from here on may be addresses of variables.
-const LEAST_ADDRESS: u64 = 1 << 40;
-
-/// Marks the parameters that are used as pointers to global memory.
+/// Marks the parameters that are used as pointers.
 pub(super) fn mark(program: &mut Program) {
-    program.fields = fields(program);
-    let origins = origins(program);
-    let mut used = Vec::new();
-    for instr in &program.code {
+    let constants = Constants::of(program);
+    program.fields = fields(program, &constants);
+    let uses = uses(program);
+    let places: Vec<_> = uses.iter().map(|(_, at, register)| (*at, *register)).collect();
+    let mut is_shared = vec![false; program.params.len()];
+    for (found, (space, ..)) in trace(program, &constants, &places).into_iter().zip(uses) {
+        for at in found {
+            let count = program.params.len();
+            match program.params.get_mut(at) {
+                Some(_) if space == Space::Shared => is_shared[at] = true,
+                Some(param) if param.size == 8 => {
+                    param.pointee = param.pointee.or(Some(Space::Global))
+                }
+                Some(_) => {}
+                None if space == Space::Shared => {}
+                None => program.fields[at - count].is_pointer = true,
+            }
+        }
+    }
+    place_objects(program, &is_shared);
+    program.holds = origins(program);
+}
+
+/// By access: the parameters whose value is its address, plus numbers, by position, those that are structures by field
+/// behind the last parameter.
+pub fn sources_of(program: &Program, accesses: &[Pc]) -> Vec<Vec<usize>> {
+    let base = |at: &Pc| program.code[at.index()].address.and_then(|address| address.base);
+    let uses: Vec<_> = accesses.iter().filter_map(|at| Some((*at, base(at)?))).collect();
+    let found = trace(program, &Constants::of(program), &uses);
+    let mut found = uses.iter().map(|(at, _)| *at).zip(found).peekable();
+    let of = |at: &Pc| found.next_if(|(own, _)| own == at).map(|(_, all)| all).unwrap_or_default();
+    accesses.iter().map(of).collect()
+}
+
+/// Registers that are used as addresses, of which space, and where.
+fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
+    let mut uses = Vec::new();
+    for (instr, pc) in program.code.iter().zip((0..).map(Pc)) {
         let is_access = matches!(
             instr.effect(),
             Effect::Load | Effect::Store | Effect::Atomic | Effect::Asynchronous
         );
         if let Some(address) = instr.address
             && is_access
-            && matches!(address.space, Space::Generic | Space::Global)
+            && matches!(address.space, Space::Generic | Space::Global | Space::Shared)
             && let Some(base) = address.base
         {
-            used.push(origins[base.index()]);
+            uses.push((address.space, pc, base));
         }
         if is_to_global(instr)
             && let [Operand::Register(source)] = *instr.sources
         {
-            used.push(origins[source.index()]);
+            uses.push((Space::Global, pc, source));
         }
     }
-    for origin in used {
-        let chosen = if let Holds::Params(chosen) = origin { chosen } else { Params::NONE };
-        let one = if let Holds::Param(at) = origin { Some(at) } else { None };
-        let count = program.params.len();
-        for at in chosen.all().chain(one) {
-            match program.params.get_mut(at) {
-                Some(param) => param.is_pointer = true,
-                None => program.fields[at - count].is_pointer = true,
-            }
-        }
-    }
-    program.holds = origins;
+    uses
 }
 
-/// Eight bytes of structures that are loaded at once.
-fn fields(program: &Program) -> Vec<Field> {
-    let mut fields: Vec<Field> = Vec::new();
+/// A place for what parameters point to in shared and in constant memory.
+fn place_objects(program: &mut Program, is_shared: &[bool]) {
+    let mut count = 0;
+    for (position, param) in program.params.iter_mut().enumerate() {
+        let space = match param.pointee {
+            Some(space @ (Space::Shared | Space::Const)) => space,
+            None if is_shared[position] => Space::Shared,
+            _ => continue,
+        };
+        if param.is_scalar && matches!(param.size, 4 | 8) {
+            param.object = Some(program.symbols.len());
+            program.symbols.push(layout::object(count, space, param, position));
+            count += 1;
+        }
+    }
+}
+
+/// What the kernel loads of structures, each piece once: eight bytes first, which may be pointers.
+fn fields(program: &Program, constants: &Constants) -> Vec<Field> {
+    let mut loaded: Vec<Field> = Vec::new();
     for instr in &program.code {
-        for offset in loaded(instr) {
-            let holds = |param: &super::Param| {
+        for (offset, size) in elements(instr, constants) {
+            let holds = |param: &Param| {
                 let end = param.offset.saturating_add(param.size);
-                !param.is_scalar && param.offset <= offset && offset.saturating_add(8) <= end
+                !param.is_scalar && param.offset <= offset && offset.saturating_add(size) <= end
             };
-            let overlaps = |field: &Field| field.offset.abs_diff(offset) < 8;
-            if let Some(param) = program.params.iter().position(holds)
-                && !fields.iter().any(overlaps)
-            {
-                fields.push(Field { param, offset, is_pointer: false });
+            if let Some(param) = program.params.iter().position(holds) {
+                let is_float = instr.decoded().is_some_and(|decoded| decoded.ty().is_float());
+                let (is_alone, is_pointer) = (true, false);
+                loaded.push(Field { param, offset, size, is_float, is_alone, is_pointer });
             }
+        }
+    }
+    loaded.sort_by_key(|field| field.size != 8);
+    let mut fields: Vec<Field> = Vec::new();
+    for field in loaded {
+        match fields.iter_mut().find(|own| own.overlaps(field.offset, field.size)) {
+            Some(own) => own.is_alone &= (own.offset, own.size) == (field.offset, field.size),
+            None => fields.push(field),
         }
     }
     fields
 }
 
-/// The offsets in the bank of the 8-byte elements that an instruction loads from it.
-fn loaded(instr: &Instr) -> Vec<u64> {
-    match (instr.decoded(), instr.address) {
-        (Some(decoded), Some(address))
-            if decoded.row.opcode == Opcode::Ld
-                && address.space == Space::Param
-                && address.base.is_none()
-                && decoded.ty().bytes() == 8 =>
-        {
-            (0..instr.dests.len() as u64).map(|at| address.offset.wrapping_add(8 * at)).collect()
+/// The offsets and sizes of the elements that an instruction loads from the parameter bank.
+fn elements(instr: &Instr, constants: &Constants) -> Vec<(u64, u64)> {
+    match (instr.decoded(), constants.place(instr)) {
+        (Some(decoded), Some((Space::Param, first))) if instr.effect() == Effect::Load => {
+            let size = u64::from(decoded.ty().bytes());
+            let count = instr.dests.len() as u64;
+            (0..count).map(|at| (first.wrapping_add(size * at), size)).collect()
         }
         _ => Vec::new(),
     }
@@ -140,7 +184,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let Some(decoded) = instr.decoded() else { return Holds::Mixed };
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
-        Operand::Constant(bits) if *bits < LEAST_ADDRESS => Holds::Number,
+        Operand::Constant(bits) if is_number(*bits) => Holds::Number,
         Operand::Shared { variable, .. } => {
             program.shared_at(*variable).map_or(Holds::Mixed, Holds::Shared)
         }
@@ -150,7 +194,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let source = |at: usize| instr.sources.get(at).map_or(Holds::Mixed, of);
     // What has at most 32 bits is no address; wider values must come of numbers alone.
     let is_narrow = decoded.source_type().bits() <= 32;
-    let is_number = |count: usize| {
+    let are_numbers = |count: usize| {
         (0..count).all(|at| match source(at) {
             Holds::Number | Holds::Nothing => true,
             Holds::Shared(_) => false,
@@ -158,17 +202,14 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         })
     };
     match decoded.row.opcode {
-        Opcode::Ld => match loaded(instr).get(dest) {
-            Some(&offset) => parameter(program, offset).map_or(Holds::Mixed, Holds::Param),
-            None => Holds::Mixed,
-        },
+        Opcode::Ld => held(program, instr, dest),
         Opcode::Mov if instr.sources.len() == 1 => source(0),
         Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared) => source(0),
         // An address in shared memory has 32 bits, in whatever register.
         Opcode::Cvt if matches!(source(0), Holds::Shared(_)) => source(0),
         Opcode::Selp | Opcode::Min | Opcode::Max => source(0).join(source(1)),
         Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
-        Opcode::Mad if is_number(2) => source(2),
+        Opcode::Mad if are_numbers(2) => source(2),
         Opcode::Mul
         | Opcode::Shl
         | Opcode::Shr
@@ -176,7 +217,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         | Opcode::And
         | Opcode::Rem
         | Opcode::Bfe
-            if is_number(instr.sources.len()) =>
+            if are_numbers(instr.sources.len()) =>
         {
             Holds::Number
         }
@@ -184,9 +225,31 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     }
 }
 
-/// The parameter or field that is these eight bytes of the bank.
-fn parameter(program: &Program, offset: u64) -> Option<usize> {
-    let whole = |param: &super::Param| param.offset == offset && param.size == 8;
-    let field = || program.fields.iter().position(|field| field.offset == offset);
-    program.params.iter().position(whole).or_else(|| Some(program.params.len() + field()?))
+/// What an element holds that is loaded from the parameter bank.
+fn held(program: &Program, instr: &Instr, dest: usize) -> Holds {
+    let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
+        return Holds::Mixed;
+    };
+    if address.space != Space::Param || address.base.is_some() {
+        return Holds::Mixed;
+    }
+    let bytes = u64::from(decoded.ty().bytes());
+    let Some(at) = parameter(program, address.offset.wrapping_add(bytes * dest as u64), bytes)
+    else {
+        return Holds::Mixed;
+    };
+    match program.params.get(at).and_then(Param::shared_object) {
+        Some(object) => Holds::Shared(object),
+        None if bytes == 8 => Holds::Param(at),
+        None => Holds::Mixed,
+    }
+}
+
+/// The parameter or field that is these bytes of the bank and may be a pointer.
+pub(super) fn parameter(program: &Program, offset: u64, bytes: u64) -> Option<usize> {
+    let is_it = |own: &Param| (own.offset, own.size) == (offset, bytes);
+    let whole = |own: &Param| own.is_scalar && matches!(bytes, 4 | 8) && is_it(own);
+    let field = || program.fields.iter().position(|own| (own.offset, own.size) == (offset, 8));
+    let whole = program.params.iter().position(whole);
+    whole.or_else(|| Some(program.params.len() + field().filter(|_| bytes == 8)?))
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::layout::OBJECTS;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
 
@@ -287,6 +288,15 @@ pub struct Symbol {
     pub size: u64,
     /// Its initial contents from the first byte on; zeros follow; `None`: open.
     pub init: Option<Arc<[u8]>>,
+    /// The parameter that points to its middle, by position, if it is no variable but the object of a pointer.
+    pub parameter: Option<usize>,
+}
+
+impl Symbol {
+    /// What a pointer to it holds: the first byte of a variable, the middle of a parameter's object.
+    pub fn pointer(&self) -> u64 {
+        if self.parameter.is_some() { self.address + self.size / 2 } else { self.address }
+    }
 }
 
 /// A kernel parameter.
@@ -302,17 +312,45 @@ pub struct Param {
     pub is_float: bool,
     /// Whether it is a scalar, not a structure.
     pub is_scalar: bool,
-    /// Whether it holds an address of global memory: declared `.ptr`, or used as one.
-    pub is_pointer: bool,
+    /// The space of which it holds an address: declared `.ptr`, or used as an address of global memory.
+    pub pointee: Option<Space>,
+    /// Index of the symbol that it points to if it holds an address of shared or constant memory: it is declared so, or
+    /// used so, which counts if the launch says that it points to a buffer.
+    pub object: Option<usize>,
 }
 
-/// Eight bytes of a structure that is passed by value.
+impl Field {
+    /// Whether it holds some of these bytes of the bank.
+    pub fn overlaps(&self, offset: u64, size: u64) -> bool {
+        self.offset < offset.saturating_add(size) && offset < self.offset.saturating_add(self.size)
+    }
+}
+
+impl Param {
+    /// Index of the symbol that it points to, if it is declared to point to shared memory.
+    pub fn shared_object(&self) -> Option<usize> {
+        self.object.filter(|_| self.pointee == Some(Space::Shared))
+    }
+
+    /// Whether it holds an address of global memory.
+    pub fn is_pointer(&self) -> bool {
+        self.pointee == Some(Space::Global)
+    }
+}
+
+/// What the kernel loads of a structure that is passed by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The parameter.
     pub param: usize,
     /// First byte in the bank.
     pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Whether it is loaded as a floating-point number.
+    pub is_float: bool,
+    /// Whether all loads of its bytes are of these bytes together.
+    pub is_alone: bool,
     /// Whether it is used as an address of global memory.
     pub is_pointer: bool,
 }
@@ -373,7 +411,7 @@ pub struct Program {
     pub symbols: Vec<Symbol>,
     /// Parameters in order.
     pub params: Vec<Param>,
-    /// Fields of parameters that may be pointers, numbered from behind the last parameter on.
+    /// What is loaded of structures, numbered from behind the last parameter on; those of eight bytes first.
     pub fields: Vec<Field>,
     /// Places of instructions.
     pub places: Vec<Place>,
@@ -403,7 +441,7 @@ impl Program {
     /// Whether a parameter or field holds an address of global memory.
     pub fn is_pointer(&self, at: usize) -> bool {
         match self.params.get(at) {
-            Some(param) => param.is_pointer,
+            Some(param) => param.is_pointer(),
             None => self.field(at).is_some_and(|field| field.is_pointer),
         }
     }
@@ -413,9 +451,14 @@ impl Program {
         self.fields.get(at.checked_sub(self.params.len())?)
     }
 
-    /// How many pointers the parameters hold.
+    /// How many pointers to global memory the parameters hold.
     pub fn pointers(&self) -> usize {
         (0..self.params.len() + self.fields.len()).filter(|at| self.is_pointer(*at)).count()
+    }
+
+    /// Whether the kernel declares dynamic shared memory.
+    pub fn has_dynamic_shared(&self) -> bool {
+        self.symbols.iter().any(|own| own.space == Space::Shared && own.size == 0)
     }
 
     /// The instructions of a block.
@@ -443,11 +486,11 @@ impl Program {
     }
 
     /// The variable in shared memory that holds all these bytes, by index of the symbols. What is behind the static
-    /// ones is the dynamic one.
+    /// ones is the dynamic one, up to the objects that parameters point to.
     pub fn shared_variable(&self, first: u64, end: u64) -> Option<usize> {
         let holds = |own: &Symbol| match own.size {
             _ if own.space != Space::Shared => false,
-            0 => own.address <= first,
+            0 => own.address <= first && end <= OBJECTS,
             size => own.address <= first && end <= own.address + size,
         };
         self.symbols.iter().position(holds)

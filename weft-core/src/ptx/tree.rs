@@ -303,8 +303,8 @@ pub struct Variable {
     pub align: u32,
     /// Whether it is declared `.extern`.
     pub is_extern: bool,
-    /// `.ptr`: a parameter that holds an address.
-    pub is_pointer: bool,
+    /// `.ptr`: a parameter that holds an address, of this space; global where none is written.
+    pub pointee: Option<Space>,
     /// Its initialiser.
     pub init: Option<Initial>,
 }

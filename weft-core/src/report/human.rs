@@ -122,22 +122,36 @@ fn facts(report: &Report) -> Vec<String> {
 /// The arguments and the dynamic shared memory of a launch, if it gives any.
 fn given(launch: &Launch) -> Option<String> {
     let mut parts = Vec::new();
-    if launch.shared > 0 {
-        parts.push(format!("{} bytes of dynamic shared memory", launch.shared));
+    if let Some(bytes) = launch.shared {
+        parts.push(format!("{bytes} bytes of dynamic shared memory"));
     }
     for (position, arg) in &launch.args {
-        parts.push(match arg {
-            Arg::Integer(value) => format!("argument {position} = {value}"),
-            Arg::Float(value) => format!("argument {position} = {value:?}"),
-            Arg::Buffer(buffer) => match &buffer.contents {
-                None => format!("argument {position} = a buffer"),
-                Some(bytes) => {
-                    format!("argument {position} = a buffer of {} given bytes", bytes.len())
-                }
-            },
-        });
+        match arg {
+            Arg::Fields(own) => {
+                let all = own.bytes.iter();
+                parts.extend(
+                    all.map(|bytes| format!("argument {position} = {} given bytes", bytes.len())),
+                );
+                parts.extend(own.fields.iter().map(|(first, field)| {
+                    format!("argument {position} + {first} = {}", value(field))
+                }));
+            }
+            _ => parts.push(format!("argument {position} = {}", value(arg))),
+        }
     }
     (!parts.is_empty()).then(|| format!("launched with {}", parts.join(", ")))
+}
+
+fn value(arg: &Arg) -> String {
+    match arg {
+        Arg::Integer(value) => value.to_string(),
+        Arg::Float(value) => format!("{value:?}"),
+        Arg::Buffer(buffer) => match &buffer.contents {
+            None => "a buffer".to_owned(),
+            Some(bytes) => format!("a buffer of {} given bytes", bytes.len()),
+        },
+        Arg::Fields(_) => "a structure".to_owned(),
+    }
 }
 
 fn snippet<'a>(excerpt: Excerpt) -> Snippet<'a, annotate_snippets::Annotation<'a>> {

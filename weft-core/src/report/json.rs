@@ -7,13 +7,14 @@
 
 mod mutants;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::escape::escape_json;
 use crate::finding::{Check, Class, Finding, Report, Site, ThreadPairs};
-use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch};
+use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Fields, Launch};
 
 pub use mutants::{Tally, mutants, mutants_summary};
 
@@ -99,7 +100,7 @@ struct KernelLine<'a> {
     verdict: &'static str,
     checks: BTreeMap<&'static str, &'static str>,
     findings: Vec<FindingLine<'a>>,
-    assumptions: Vec<&'static str>,
+    assumptions: Vec<Cow<'static, str>>,
     coverage: CoverageLine,
     stats: StatsLine,
 }
@@ -117,7 +118,7 @@ struct LaunchLine<'a> {
     label: Option<&'a str>,
     grid: [u32; 3],
     block: Option<[u32; 3]>,
-    shared: u32,
+    shared: Option<u32>,
     args: BTreeMap<usize, ArgLine>,
     options: OptionsLine,
 }
@@ -133,6 +134,17 @@ enum ArgLine {
     Buffer {
         buffer: BufferLine,
     },
+    Structure {
+        structure: StructureLine,
+    },
+}
+
+#[derive(Serialize)]
+struct StructureLine {
+    /// How many of its bytes are given; null where what no field gives is open.
+    bytes: Option<usize>,
+    /// By their first bytes.
+    fields: BTreeMap<u64, ArgLine>,
 }
 
 #[derive(Serialize)]
@@ -246,6 +258,11 @@ fn arg_line(arg: &Arg) -> ArgLine {
         Arg::Buffer(buffer) => {
             ArgLine::Buffer { buffer: BufferLine { bytes: buffer.contents.as_ref().map(Vec::len) } }
         }
+        Arg::Fields(Fields { bytes, fields }) => {
+            let fields = fields.iter().map(|(first, field)| (*first, arg_line(field))).collect();
+            let bytes = bytes.as_ref().map(Vec::len);
+            ArgLine::Structure { structure: StructureLine { bytes, fields } }
+        }
     }
 }
 
@@ -323,10 +340,20 @@ mod tests {
             (2, Arg::Float(1.5)),
             (3, Arg::Buffer(Buffer { contents: Some(vec![0; 16]) })),
             (4, Arg::Buffer(Buffer::default())),
+            (
+                5,
+                Arg::Fields(Fields {
+                    bytes: None,
+                    fields: BTreeMap::from([
+                        (16, Arg::Buffer(Buffer::default())),
+                        (24, Arg::Integer(7)),
+                    ]),
+                }),
+            ),
         ]);
         Report {
             kernel: "_Z1kv".into(),
-            launch: Launch { shared: 64, args, ..Launch::default() },
+            launch: Launch { shared: Some(64), args, ..Launch::default() },
             block: Some(Dim3::line(64)),
             grid: Dim3::line(2),
             findings: vec![race()],
@@ -362,7 +389,8 @@ mod tests {
             line["launch"],
             json!({
                 "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
-                "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}}},
+                "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}},
+                    "5": {"structure": {"bytes": null, "fields": {"16": {"buffer": {"bytes": null}}, "24": 7}}}},
                 "options": {"warp-synchronous": false, "atomics": "abstract", "barrier-divergence": "warp"},
             })
         );

@@ -116,6 +116,7 @@ enum AssumptionMirror {
     DisjointBuffers,
     WithinVariables,
     PointerValues,
+    DynamicShared(u64),
     WarpSynchronous,
     UniqueCounters,
     OneCta,
@@ -297,7 +298,7 @@ mod tests {
             stats: Stats { ctas: 1, warp_instructions: 2, thread_commands: 3, generations: 4 },
         };
         assert_eq!(read(&write(&report), &launch), Some(report.clone()));
-        let other = Launch { shared: 1, ..launch.clone() };
+        let other = Launch { shared: Some(1), ..launch.clone() };
         assert_eq!(read(&write(&report), &other), Some(Report { launch: other, ..report }));
     }
 

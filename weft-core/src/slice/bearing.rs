@@ -20,9 +20,14 @@ enum Bearing {
     Bits,
 }
 
-/// Whether something that is kept depends on where the buffers of pointer parameters lie.
-pub fn reads_pointer_bits(program: &Program, slice: &Slice) -> bool {
-    let bearings = Bearings::of(program);
+/// Whether something that is kept depends on where the buffers of pointer parameters lie. `is_number`: whether the launch
+/// gives a number for a parameter or field.
+pub fn reads_pointer_bits(
+    program: &Program,
+    slice: &Slice,
+    is_number: impl Fn(usize) -> bool,
+) -> bool {
+    let bearings = Bearings::of(program, is_number);
     let has_bits = |register: Reg| bearings.registers[register.index()] == Bearing::Bits;
     let decides = |(at, instr): (usize, &Instr)| {
         let reads_all = matches!(instr.effect(), Effect::Barrier | Effect::WarpBarrier);
@@ -41,15 +46,24 @@ pub fn reads_pointer_bits(program: &Program, slice: &Slice) -> bool {
 
 struct Bearings<'p> {
     program: &'p Program,
+    /// First bytes and sizes in the parameter bank.
+    pointers: Vec<(u64, u64)>,
     registers: Vec<Bearing>,
     /// What was stored to local, shared and global memory.
     stored: [Bearing; 3],
 }
 
 impl<'p> Bearings<'p> {
-    fn of(program: &'p Program) -> Self {
+    fn of(program: &'p Program, is_number: impl Fn(usize) -> bool) -> Self {
         let registers = vec![Bearing::Nothing; program.registers as usize];
-        let mut bearings = Self { program, registers, stored: [Bearing::Nothing; 3] };
+        let params = program.params.iter().map(|own| (own.pointee.is_some(), own.offset, own.size));
+        let fields = program.fields.iter().map(|own| (own.is_pointer, own.offset, own.size));
+        let pointers = params.chain(fields).enumerate();
+        let pointers = pointers
+            .filter(|(at, (is_pointer, ..))| *is_pointer && !is_number(*at))
+            .map(|(_, (_, offset, size))| (offset, size))
+            .collect();
+        let mut bearings = Self { program, pointers, registers, stored: [Bearing::Nothing; 3] };
         loop {
             let stored = bearings.stored;
             flow::settle(program, |at| bearings.step(at));
@@ -98,16 +112,13 @@ impl<'p> Bearings<'p> {
             return spaces(Some(address)).map(|space| self.stored[space]).max().unwrap_or_default();
         }
         let bytes = instr.decoded().map_or(8, |decoded| u64::from(decoded.ty().bytes()));
-        let params = self.program.params.iter().filter(|param| param.is_pointer);
-        let fields = self.program.fields.iter().filter(|field| field.is_pointer);
-        let mut pointers = params.map(|own| own.offset).chain(fields.map(|own| own.offset));
         let is_read = |offset: u64| {
             address.base.is_some()
                 || (address.offset..address.offset.saturating_add(bytes)).contains(&offset)
         };
-        match pointers.find(|first| (*first..first + 8).any(is_read)) {
+        match self.pointers.iter().find(|(first, size)| (*first..first + size).any(is_read)) {
             None => Bearing::Nothing,
-            Some(first) if bytes >= 8 && first == address.offset => Bearing::Address,
+            Some(&(first, size)) if bytes >= size && first == address.offset => Bearing::Address,
             Some(_) => Bearing::Bits,
         }
     }
@@ -119,7 +130,9 @@ impl<'p> Bearings<'p> {
             instr.sources.get(at).is_some_and(|source| self.operand(source) == Bearing::Address)
         };
         let both = is_address(0) && is_address(1);
-        let is_wide = decoded.ty().bits() >= 64 || decoded.modifiers.has(Modifier::Wide);
+        // Pointers to shared memory may have 32 bits; of others nothing so narrow is an address.
+        let is_whole = instr.sources.len() == 1 && instr.dests.len() == 1;
+        let is_wide = decoded.ty().bits() >= 32 || decoded.modifiers.has(Modifier::Wide);
         match decoded.row.opcode {
             Opcode::Sub | Opcode::Setp | Opcode::Min | Opcode::Max
                 if both && self.is_one(instr) =>
@@ -133,7 +146,8 @@ impl<'p> Bearings<'p> {
             Opcode::Add if is_wide && !both => Bearing::Address,
             Opcode::Sub if is_wide && !is_address(1) => Bearing::Address,
             Opcode::Mad if is_wide && !is_address(0) && !is_address(1) => Bearing::Address,
-            Opcode::Mov | Opcode::Selp | Opcode::Cvta | Opcode::Shfl if is_wide => Bearing::Address,
+            Opcode::Mov | Opcode::Cvta if is_wide && is_whole => Bearing::Address,
+            Opcode::Selp | Opcode::Shfl if is_wide => Bearing::Address,
             Opcode::Isspacep => Bearing::Nothing,
             _ => Bearing::Bits,
         }

@@ -15,7 +15,7 @@ pub(super) struct Attributes {
     vector: u8,
     align: u32,
     pub(super) is_extern: bool,
-    is_pointer: bool,
+    pointee: Option<Space>,
 }
 
 pub(super) fn space(word: &str) -> Option<Space> {
@@ -31,12 +31,14 @@ pub(super) fn space(word: &str) -> Option<Space> {
     })
 }
 
-/// A space or type. `.param .u64 .ptr .global` names the space pointed to, which the pointer's use tells anyhow.
+/// A space or type. Behind `.ptr` a space is the one pointed to.
 fn attribute(word: &str, seen: &mut Attributes) {
     if let Some(space) = space(word) {
-        // `.ptr .shared` is no address of global memory.
-        seen.is_pointer &= matches!(space, Space::Global | Space::Param);
-        seen.space = seen.space.or(Some(space));
+        if seen.space.is_none() {
+            seen.space = Some(space);
+        } else if seen.pointee.is_some() {
+            seen.pointee = Some(space);
+        }
     } else if let Some(ty) = Type::from_suffix(word.trim_start_matches('.')) {
         seen.ty = ty;
     } else if matches!(word, ".texref" | ".samplerref" | ".surfref") {
@@ -47,14 +49,8 @@ fn attribute(word: &str, seen: &mut Attributes) {
 impl Parser<'_> {
     /// Reads attributes up to the name, starting from those already seen.
     pub(super) fn attributes(&mut self, is_extern: bool) -> Read<Attributes> {
-        let mut seen = Attributes {
-            space: None,
-            ty: Type::B8,
-            vector: 1,
-            align: 0,
-            is_extern,
-            is_pointer: false,
-        };
+        let mut seen =
+            Attributes { space: None, ty: Type::B8, vector: 1, align: 0, is_extern, pointee: None };
         while self.token.kind == Kind::Dot {
             let word = self.word();
             self.advance();
@@ -63,7 +59,7 @@ impl Parser<'_> {
                 ".v2" => seen.vector = 2,
                 ".v4" => seen.vector = 4,
                 ".v8" => seen.vector = 8,
-                ".ptr" => seen.is_pointer = true,
+                ".ptr" => seen.pointee = Some(Space::Global),
                 ".extern" => seen.is_extern = true,
                 ".attribute" => self.attribute_list()?,
                 _ => attribute(word, &mut seen),
@@ -96,7 +92,7 @@ impl Parser<'_> {
             is_array: false,
             align: attributes.align,
             is_extern: attributes.is_extern,
-            is_pointer: attributes.is_pointer,
+            pointee: attributes.pointee,
             init: None,
         };
         if self.eat(b'<') {

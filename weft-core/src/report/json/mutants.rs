@@ -1,5 +1,7 @@
 //! The lines of `cargo weft mutate`: `weft-mutants` for each kernel and launch, and the summary.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::{Counts, LaunchLine, SCHEMA, SiteLine, Subject, launch_line, line, site_line};
@@ -61,7 +63,7 @@ struct MutantsLine<'a> {
     verdict: &'static str,
     mutants: Tally,
     advice: Vec<AdviceLine<'a>>,
-    assumptions: Vec<&'static str>,
+    assumptions: Vec<Cow<'static, str>>,
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,236 @@
+//! What the parameter bank holds: arguments as they are given, pointers to buffers and objects of their own, the rest
+//! open.
+
+use std::collections::BTreeMap;
+
+use super::inputs::{InputError, buffer};
+use super::memory::Segment;
+use super::origin::Origin;
+use crate::flow::{Field, Param, Program};
+use crate::launch::{Arg, Buffer, Fields};
+use crate::ptx::Space;
+
+/// The segments of one parameter.
+pub(super) fn segments(
+    program: &Program,
+    position: usize,
+    arg: Option<&Arg>,
+) -> Result<Vec<Segment>, InputError> {
+    let param = &program.params[position];
+    let fail = |reason| InputError { position, reason };
+    if !param.is_scalar {
+        return structure(program, position, arg).map_err(fail);
+    }
+    let contents = scalar(program, position, arg).map_err(fail)?;
+    let origin = Origin::Argument(position);
+    Ok(vec![segment(param.offset, param.size, contents, origin)])
+}
+
+fn segment(start: u64, size: u64, contents: Vec<u8>, origin: Origin) -> Segment {
+    Segment { start, size, contents: contents.into(), zeros_follow: false, origin }
+}
+
+/// The bytes of a scalar; empty where they are open.
+fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u8>, String> {
+    let param = &program.params[position];
+    let size = usize::try_from(param.size).unwrap_or(usize::MAX);
+    if let Some(space @ (Space::Shared | Space::Const | Space::Local)) = param.pointee {
+        return own_object(program, param, space, arg);
+    }
+    let pointer = || buffer(position).to_le_bytes().to_vec();
+    match arg {
+        None if param.is_pointer() => Ok(pointer()),
+        None => Ok(Vec::new()),
+        Some(Arg::Buffer(given)) => match object(program, param) {
+            Some(_) if given.contents.is_some() && !param.is_pointer() => Err(NO_CONTENTS.into()),
+            Some(address) if !param.is_pointer() => Ok(address),
+            _ if size == 8 => Ok(pointer()),
+            _ => Err(format!("it is a number of {size} bytes, not a pointer")),
+        },
+        Some(Arg::Fields(_)) => {
+            Err("it is no structure with fields; give a number or `\"buffer\"`".to_owned())
+        }
+        Some(Arg::Integer(_) | Arg::Float(_)) => number(arg, size, param.is_float),
+    }
+}
+
+const NO_CONTENTS: &str =
+    "it points to shared memory, which holds nothing when the kernel starts; give `\"buffer\"`";
+
+/// The address of what a parameter points to in shared or constant memory.
+fn object(program: &Program, param: &Param) -> Option<Vec<u8>> {
+    let bytes = usize::try_from(param.size).unwrap_or(0).min(8);
+    let address = program.symbols.get(param.object?)?.pointer();
+    Some(address.to_le_bytes()[..bytes].to_vec())
+}
+
+/// A parameter that is declared to point to a space of which the host has no addresses.
+fn own_object(
+    program: &Program,
+    param: &Param,
+    space: Space,
+    arg: Option<&Arg>,
+) -> Result<Vec<u8>, String> {
+    let is_given = |buffer: &Buffer| buffer.contents.is_some() && space == Space::Shared;
+    match (arg, object(program, param)) {
+        (Some(Arg::Buffer(buffer)), _) if is_given(buffer) => Err(NO_CONTENTS.into()),
+        (None | Some(Arg::Buffer(_)), Some(address)) => Ok(address),
+        (None, None) => Ok(Vec::new()),
+        (_, object) => {
+            let word = match space {
+                Space::Shared => "shared",
+                Space::Const => "constant",
+                _ => "local",
+            };
+            let what = if object.is_some() {
+                "give `\"buffer\"`, an object of its own"
+            } else {
+                "leave it open"
+            };
+            Err(format!(
+                "it is declared to point to {word} memory, whose addresses the launch does not choose; {what}"
+            ))
+        }
+    }
+}
+
+/// The bytes of a number.
+fn number(arg: Option<&Arg>, size: usize, is_float: bool) -> Result<Vec<u8>, String> {
+    match arg {
+        Some(Arg::Float(value)) if is_float => Ok(float_bytes(*value, size)),
+        Some(Arg::Integer(value)) if is_float => {
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "rounding to the parameter's type is documented"
+            )]
+            let value = *value as f64;
+            Ok(float_bytes(value, size))
+        }
+        Some(Arg::Float(value)) => {
+            Err(format!("{value} is not a whole number; the parameter is an integer"))
+        }
+        Some(Arg::Integer(value)) => {
+            let bits = u32::try_from(size * 8).unwrap_or(64).min(64);
+            let fits = (-(1_i128 << (bits - 1))..1_i128 << bits).contains(value);
+            if fits {
+                Ok(value.to_le_bytes()[..size.min(16)].to_vec())
+            } else {
+                Err(format!("{value} does not fit {bits} bits"))
+            }
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn float_bytes(value: f64, size: usize) -> Vec<u8> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounding to the parameter's type is documented"
+    )]
+    match size {
+        4 => (value as f32).to_le_bytes().to_vec(),
+        8 => value.to_le_bytes().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// A structure: its fields as they are given or as its bytes say, its pointers to buffers of their own, the rest open.
+fn structure(
+    program: &Program,
+    position: usize,
+    arg: Option<&Arg>,
+) -> Result<Vec<Segment>, String> {
+    let param = &program.params[position];
+    let none = BTreeMap::new();
+    let (bytes, given) = match arg {
+        None | Some(Arg::Buffer(Buffer { contents: None })) => (None, &none),
+        Some(Arg::Buffer(Buffer { contents })) => (contents.as_deref(), &none),
+        Some(Arg::Fields(Fields { bytes, fields })) => (bytes.as_deref(), fields),
+        Some(Arg::Integer(_) | Arg::Float(_)) => {
+            return Err(format!(
+                "it is a structure of {} bytes; give its fields by their first bytes, as in {{ 0 = 1024, 8 = \
+                 \"buffer\" }}, or its bytes, as in {{ u8 = [...] }}",
+                param.size
+            ));
+        }
+    };
+    if let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 != param.size) {
+        let (size, count) = (param.size, bytes.len());
+        return Err(format!("the structure has {size} bytes, the contents given have {count}"));
+    }
+    let mut own: Vec<(usize, &Field)> = (program.params.len()..)
+        .zip(&program.fields)
+        .filter(|(_, field)| field.param == position)
+        .collect();
+    own.sort_by_key(|(_, field)| field.offset);
+    for at in given.keys() {
+        fits(&own, param, *at)?;
+    }
+    let part = |first: u64, size: u64| -> Vec<u8> {
+        let at = |place: u64| usize::try_from(place - param.offset).unwrap_or(usize::MAX);
+        let part = bytes.and_then(|bytes| bytes.get(at(first)..at(first.saturating_add(size))));
+        part.map(<[u8]>::to_vec).unwrap_or_default()
+    };
+    let (mut parts, mut here) = (Vec::new(), param.offset);
+    for (at, field) in own {
+        let size = usize::try_from(field.size).unwrap_or(usize::MAX);
+        let first = field.offset - param.offset;
+        let contents = match given.get(&first) {
+            Some(Arg::Buffer(_)) => buffer(at).to_le_bytes().to_vec(),
+            arg @ Some(_) => field_number(arg, size, field.is_float)
+                .map_err(|reason| format!("the {size} bytes at byte {first}: {reason}"))?,
+            None if bytes.is_none() && field.is_pointer => buffer(at).to_le_bytes().to_vec(),
+            None => part(field.offset, field.size),
+        };
+        let between = part(here, field.offset - here);
+        parts.push(segment(here, field.offset - here, between, Origin::Argument(position)));
+        parts.push(segment(field.offset, field.size, contents, Origin::Argument(at)));
+        here = field.offset + field.size;
+    }
+    let end = param.offset.saturating_add(param.size);
+    parts.push(segment(here, end - here, part(here, end - here), Origin::Argument(position)));
+    parts.retain(|part| part.size > 0);
+    Ok(parts)
+}
+
+/// Loads do not always say whether a number is floating-point; what is written does.
+fn field_number(arg: Option<&Arg>, size: usize, is_float: bool) -> Result<Vec<u8>, String> {
+    let is_written = matches!(arg, Some(Arg::Float(_))) && matches!(size, 4 | 8);
+    match arg {
+        Some(Arg::Fields(_)) => Err("structures within it are given by their own fields".into()),
+        _ => number(arg, size, is_float || is_written),
+    }
+}
+
+/// Whether a field can be given at this byte: what the kernel loads there says how many bytes it has.
+fn fits(fields: &[(usize, &Field)], param: &Param, at: u64) -> Result<(), String> {
+    let first = |field: &Field| field.offset - param.offset;
+    let is_there =
+        |(_, field): &&(usize, &Field)| (first(field)..first(field) + field.size).contains(&at);
+    let list = || {
+        let one = |(_, field): &(usize, &Field)| format!("{} ({})", first(field), field.size);
+        fields.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    match fields.iter().find(is_there) {
+        None if fields.is_empty() => Err(format!(
+            "the kernel loads nothing of it at a known place, so that the size of the field at byte {at} is not known; \
+             give its {} bytes, as in {{ u8 = [...] }}",
+            param.size
+        )),
+        None => Err(format!(
+            "the kernel loads nothing at byte {at}; it loads (with the number of bytes) {}",
+            list()
+        )),
+        Some((_, field)) if first(field) != at => Err(format!(
+            "byte {at} is inside of the {} bytes that the kernel loads at byte {}; give the field there",
+            field.size,
+            first(field)
+        )),
+        Some((_, field)) if !field.is_alone => Err(format!(
+            "the kernel loads byte {at} as a part of different numbers of bytes, so that the size of the field is not \
+             known; give all {} bytes of the structure, as in {{ u8 = [...] }}",
+            param.size
+        )),
+        Some(_) => Ok(()),
+    }
+}

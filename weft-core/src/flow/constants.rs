@@ -1,0 +1,165 @@
+//! Registers that hold one number wherever they are used, and so the places in local memory and in the parameter bank
+//! that accesses reach through registers: unoptimised code keeps every variable in local memory, and passes structures
+//! by their addresses.
+//!
+//! Joined over all definitions; a place in local memory over all stores to it at known addresses.
+
+use std::collections::BTreeMap;
+
+use super::layout::{LOCAL_WINDOW, PARAM_WINDOW, WINDOW};
+use super::program::{Address, Instr, Operand, Program};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier, Opcode};
+
+/// Addresses of variables may be stored in variables, and so on, this deep.
+const MAX_PASSES: u32 = 16;
+
+/// What all definitions say together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Flat {
+    #[default]
+    Nothing,
+    One(u64),
+    Several,
+}
+
+impl Flat {
+    fn join(&mut self, other: Self) -> bool {
+        let joined = match (*self, other) {
+            (own, Self::Nothing) => own,
+            (Self::Nothing, other) => other,
+            (Self::One(a), Self::One(b)) if a == b => Self::One(a),
+            _ => Self::Several,
+        };
+        std::mem::replace(self, joined) != joined
+    }
+
+    fn plus(self, other: Self, of: fn(u64, u64) -> u64) -> Self {
+        match (self, other) {
+            (Self::One(a), Self::One(b)) => Self::One(of(a, b)),
+            (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
+            _ => Self::Several,
+        }
+    }
+}
+
+/// What registers and places in local memory hold.
+pub(super) struct Constants {
+    registers: Vec<Flat>,
+    /// By the first of eight bytes.
+    slots: BTreeMap<u64, Flat>,
+}
+
+impl Constants {
+    pub(super) fn of(program: &Program) -> Self {
+        let registers = vec![Flat::Nothing; program.registers as usize];
+        let mut own = Self { registers, slots: BTreeMap::new() };
+        for _ in 0..MAX_PASSES {
+            let mut is_stored = false;
+            super::settle(program, |at| own.step(&program.code[at], &mut is_stored));
+            if !is_stored {
+                return own;
+            }
+        }
+        own.registers.fill(Flat::Several);
+        own
+    }
+
+    /// Takes an instruction into account; whether anything is new of the registers it writes.
+    fn step(&mut self, instr: &Instr, is_stored: &mut bool) -> bool {
+        if instr.effect() == Effect::Store {
+            *is_stored |= self.store(instr);
+        }
+        let mut changed = false;
+        for (at, dest) in instr.dests.iter().enumerate() {
+            if let Some(dest) = dest {
+                let value = self.result(instr, at);
+                changed |= self.registers[dest.index()].join(value);
+            }
+        }
+        changed
+    }
+
+    fn store(&mut self, instr: &Instr) -> bool {
+        let mut changed = false;
+        for (at, (first, bytes)) in self.stored(instr).into_iter().enumerate() {
+            if bytes == 8 {
+                let value = instr.sources.get(at).map_or(Flat::Several, |own| self.operand(own));
+                changed |= self.slots.entry(first).or_default().join(value);
+            } else {
+                for slot in first.saturating_sub(7)..first.saturating_add(bytes) {
+                    changed |= self.slots.entry(slot).or_default().join(Flat::Several);
+                }
+            }
+        }
+        changed
+    }
+
+    fn result(&self, instr: &Instr, at: usize) -> Flat {
+        let Some(decoded) = instr.decoded() else { return Flat::Several };
+        let source =
+            |at: usize| instr.sources.get(at).map_or(Flat::Several, |own| self.operand(own));
+        let is_to = decoded.modifiers.has(Modifier::To);
+        match decoded.row.opcode {
+            Opcode::Mov if instr.sources.len() == 1 && instr.dests.len() == 1 => source(0),
+            Opcode::Add => source(0).plus(source(1), u64::wrapping_add),
+            Opcode::Sub => source(0).plus(source(1), u64::wrapping_sub),
+            Opcode::Cvta => {
+                let window = super::window(decoded.space);
+                let moved = if is_to { u64::wrapping_sub } else { u64::wrapping_add };
+                source(0).plus(Flat::One(window), moved)
+            }
+            Opcode::Ld if decoded.ty().bytes() == 8 => match self.place(instr) {
+                Some((Space::Local, first)) => {
+                    let slot = first.wrapping_add(8 * at as u64);
+                    self.slots.get(&slot).copied().unwrap_or_default()
+                }
+                None if self.is_pending(instr.address) => Flat::Nothing,
+                _ => Flat::Several,
+            },
+            _ => Flat::Several,
+        }
+    }
+
+    fn operand(&self, operand: &Operand) -> Flat {
+        match operand {
+            Operand::Register(register) => self.registers[register.index()],
+            Operand::Constant(bits) => Flat::One(*bits),
+            _ => Flat::Several,
+        }
+    }
+
+    /// Nothing defines the base so far.
+    fn is_pending(&self, address: Option<Address>) -> bool {
+        let base = address.and_then(|own| own.base);
+        base.is_some_and(|base| self.registers[base.index()] == Flat::Nothing)
+    }
+
+    /// The place of an access, if it is one: generic addresses by the space that they lead to.
+    pub(super) fn place(&self, instr: &Instr) -> Option<(Space, u64)> {
+        let address = instr.address?;
+        let base = match address.base.map(|base| self.registers[base.index()]) {
+            None => 0,
+            Some(Flat::One(base)) => base,
+            Some(_) => return None,
+        };
+        let at = base.wrapping_add(address.offset);
+        if address.space != Space::Generic {
+            return Some((address.space, at));
+        }
+        let windows = [(Space::Local, LOCAL_WINDOW), (Space::Param, PARAM_WINDOW)];
+        let within = |first: u64| at.checked_sub(first).filter(|at| *at < WINDOW);
+        windows.into_iter().find_map(|(space, first)| Some((space, within(first)?)))
+    }
+
+    /// Where the elements of a store to local memory lie, and their bytes.
+    pub(super) fn stored(&self, instr: &Instr) -> Vec<(u64, u64)> {
+        let (Some(decoded), Some((Space::Local, first))) = (instr.decoded(), self.place(instr))
+        else {
+            return Vec::new();
+        };
+        let bytes = u64::from(decoded.ty().bytes());
+        let count = u64::from(decoded.vector());
+        (0..count).map(|at| (first.wrapping_add(at * bytes), bytes)).collect()
+    }
+}
