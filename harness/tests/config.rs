@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use weft_core::finding::{Code, Finding, Role, Site, SourceLine};
-use weft_core::launch::{Arg, Atomics, Buffer, Dim3};
+use weft_core::launch::{Arg, Atomics, Buffer, Dim3, Fields};
 use weft_core::ptx::{Position, Span};
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
@@ -86,6 +86,26 @@ fn a_table_without_kernels_is_named() {
 }
 
 #[test]
+fn fields_of_a_structure_are_put_over_what_is_given_before() {
+    let config = parse(
+        "[[kernel]]\nname = \"k\"\nargs = { 4 = { 16 = \"buffer\", 24 = 7 }, 5 = { u8 = [0, 0] }, 6 = { 0 = 1 } }\n\
+         [[kernel.launch]]\nlabel = \"a\"\n\
+         args = { 4.24 = 8, 4.32 = { u32 = [1] }, 5 = { 1 = 2 }, 6 = { u8 = [3] } }",
+    );
+    let launch = &config.launches(&KernelName::new("k"))[0].launch;
+    let contents = |bytes: &[u8]| Arg::Buffer(Buffer { contents: Some(bytes.to_vec()) });
+    let fields = |bytes: Option<&[u8]>, fields: &[(u64, Arg)]| {
+        let bytes = bytes.map(<[u8]>::to_vec);
+        Arg::Fields(Fields { bytes, fields: fields.iter().cloned().collect() })
+    };
+    let open = Arg::Buffer(Buffer::default());
+    let all = [(16, open), (24, Arg::Integer(8)), (32, contents(&[1, 0, 0, 0]))];
+    assert_eq!(launch.args[&4], fields(None, &all));
+    assert_eq!(launch.args[&5], fields(Some(&[0, 0]), &[(1, Arg::Integer(2))]));
+    assert_eq!(launch.args[&6], contents(&[3]));
+}
+
+#[test]
 fn errors_name_the_place_and_what_to_write() {
     let cases = [
         (
@@ -149,6 +169,26 @@ fn errors_name_the_place_and_what_to_write() {
         (
             "[[kernel]]\nname = \"a\"\nargs = { 1 = { u8 = [256] } }",
             "weft.toml:3:22: 256 does not fit u8",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = { 8 = \"buf\" } }",
+            "weft.toml:3:20: `args.1.8` takes a number, `\"buffer\"`, or a buffer with contents",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = { 8 = { 0 = 1 } } }",
+            "weft.toml:3:22: unknown key `0`; the keys here are `u8`",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = { 08 = 1 } }",
+            "weft.toml:3:16: unknown key `08`; the keys here are `u8`",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = { u8 = [1], u16 = [1], 0 = 1 } }",
+            "weft.toml:3:14: `args.1` takes a number, `\"buffer\"`, a buffer with contents",
+        ),
+        (
+            "[[kernel]]\nname = \"a\"\nargs = { 1 = {} }",
+            "weft.toml:3:14: `args.1` takes a number, `\"buffer\"`, a buffer with contents",
         ),
         (
             "[[kernel]]\nname = \"a\"\nargs = { 1 = { u9 = [1] } }",

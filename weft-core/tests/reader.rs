@@ -60,7 +60,7 @@ fn declarations_keep_their_parts() {
     assert_eq!(dynamic.init, None);
     let kernel = module.kernel("k").unwrap();
     assert_eq!(kernel.maxntid, Some([128, 2, 1]));
-    assert!(kernel.params[0].is_pointer && kernel.params[1].size() == 24);
+    assert!(kernel.params[0].pointee == Some(Space::Global) && kernel.params[1].size() == 24);
     let variables = kernel.body.as_ref().unwrap().statements.iter();
     assert_eq!(
         variables.filter(|statement| matches!(statement, Statement::Variable(_))).count(),

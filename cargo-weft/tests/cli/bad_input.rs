@@ -122,6 +122,41 @@ fn an_allow_that_allows_nothing() {
     run.complains("weft.toml:4:").complains("accepts nothing any more");
 }
 
+/// A kernel whose threads store to their own words behind the pointer at byte 8 of a structure.
+const STRUCTURE: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry scatter(.param .align 8 .b8 table[16])
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [table+8];
+    ld.param.u32 %r2, [table];
+    mov.u32 %r1, %tid.x;
+    mul.lo.u32 %r1, %r1, %r2;
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+";
+
+#[test]
+fn fields_of_a_structure() {
+    let folder = Folder::new("fields").with("s.ptx", STRUCTURE);
+    let check = |args: &str| folder.weft(&format!("check s.ptx --block 64 {args}"));
+    check("").exits(102).says("`args = { 0 = { 0 = 1024 } }`");
+    check("--arg 0.0=1").exits(0).says("clean");
+    check("--arg 0.0=1 --arg 0.8=buffer").exits(0).says("clean");
+    check("--arg 0.0=1 --arg 0.8=u32:0,0").exits(100).says("out-of-bounds");
+    check("--arg 0=u64:1,4096")
+        .exits(101)
+        .complains("the pointer at byte 8 of argument 0 (`table`)");
+    check("--arg 0=u64:1,4096 --arg 0.8=buffer").exits(0).says("clean");
+    check("--arg 0.4=1").exits(101).complains("the kernel loads nothing at byte 4");
+    check("--arg 0.x=1").exits(2).complains("4.16 is the field at byte 16 of a structure");
+}
+
 #[test]
 fn arguments_that_do_not_fit() {
     let folder = Folder::new("arguments").with("clean.ptx", CLEAN);

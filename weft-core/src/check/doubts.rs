@@ -6,6 +6,7 @@ use crate::emulate::{
     Doubt, DoubtKind, MAX_INSTRUCTIONS, MAX_REGISTERS, MAX_WARP_INSTRUCTIONS, OpenAccess, Origin,
 };
 use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::flow::PlaceId;
 use crate::race::MAX_PAIRS;
 
 fn open(
@@ -93,16 +94,13 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
             let message = format!("which threads meet here depends on {origin}");
             open(Code::DependsOnInput, None, message, site("depends on it"), help)
         }
-        DoubtKind::Unsupported => {
-            let message = format!("a thread reaches {}", names.what_at(doubt.place));
-            open(Code::Unsupported, None, message, site("some thread reaches it"), None)
-        }
         DoubtKind::Target => {
             let what = names.mnemonic(doubt.place);
             let message =
                 format!("{what} leads a thread to none of its targets, which is undefined");
             open(Code::Unsupported, None, message, site("leads nowhere"), None)
         }
+        DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
             let help = "choose a smaller block".to_owned();
@@ -118,6 +116,13 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
             open(Code::Limit, None, message, site("still running here"), Some(help.into()))
         }
     }
+}
+
+/// An instruction that is not modelled.
+pub(super) fn unmodelled(names: &Names<'_>, place: PlaceId, label: &str) -> Finding {
+    let message = format!("a thread reaches {}", names.what_at(place));
+    let site = names.site_of(Role::Here, place, label.into());
+    open(Code::Unsupported, None, message, site, None)
 }
 
 /// An access at an open address that may conflict with another.

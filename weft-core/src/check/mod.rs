@@ -2,6 +2,7 @@
 
 mod apart;
 mod barriers;
+mod beyond;
 mod ctas;
 mod detector;
 mod doubts;
@@ -168,6 +169,8 @@ fn run(
     if is_vacuous(&outcome.decisions, report.coverage) {
         findings.push(doubts::vacuous(names));
     }
+    // What no setting settles comes before what one does.
+    findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
     if outcome.decisions.iter().any(|decision| decision.open.stays_in_variables()) {
         report.assumptions.push(Assumption::WithinVariables);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::detector::{Detector, MAX_FAULTS};
 use super::names::Names;
-use super::{barriers, doubts, faults, given, races};
+use super::{barriers, beyond, doubts, faults, given, races};
 use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
 use crate::finding::Finding;
 use crate::flow::Pc;
@@ -137,7 +137,7 @@ impl Passes<'_> {
             let recycled = &own.detector.recycled;
             findings.extend(barriers::explain(names, own.cta, &own.run.end, recycled));
             if let End::Undecided(doubt) = &own.run.end {
-                findings.push(doubts::explain(names, doubt));
+                findings.extend(beyond::explain(names, doubt));
             }
         }
         // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).

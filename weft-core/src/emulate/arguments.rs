@@ -176,6 +176,11 @@ fn structure(
         let size = usize::try_from(field.size).unwrap_or(usize::MAX);
         let first = field.offset - param.offset;
         let contents = match given.get(&first) {
+            Some(Arg::Buffer(_)) if size != 8 => {
+                return Err(format!(
+                    "the field at byte {first} has {size} bytes, not those of a pointer"
+                ));
+            }
             Some(Arg::Buffer(_)) => buffer(at).to_le_bytes().to_vec(),
             arg @ Some(_) => field_number(arg, size, field.is_float)
                 .map_err(|reason| format!("the {size} bytes at byte {first}: {reason}"))?,

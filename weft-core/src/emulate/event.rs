@@ -184,6 +184,14 @@ pub struct Doubt {
     pub split: Option<PlaceId>,
 }
 
+impl Doubt {
+    /// Whether an instruction is the reason, so that nothing that the launch gives lets the machine go on.
+    pub(super) const fn is_unsupported(&self) -> bool {
+        matches!(self.kind, DoubtKind::Unsupported)
+            || matches!(self.origin, Some(Origin::Unsupported(_)))
+    }
+}
+
 /// Lanes that wait in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {

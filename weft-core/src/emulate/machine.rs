@@ -171,7 +171,8 @@ impl<E: Events> Machine<'_, E> {
                 _ => return Err(stop),
             }
         }
-        if let Some(doubt) = self.doubts.iter().flatten().next() {
+        // What no setting settles is said first.
+        if let Some(doubt) = self.doubts.iter().flatten().min_by_key(|own| !own.is_unsupported()) {
             return Err(End::Undecided(*doubt).into());
         }
         if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {

@@ -21,12 +21,33 @@ const HEAD: &str = "\
 
 .visible .entry small(.param .u32 number, .param .u64 data, .param .u64 out)
 {
-    .reg .u64 %data, %out, %at, %wide, %chosen;
+    .reg .u64 %data, %out, %at, %wide, %chosen, %SP, %SPL;
     .reg .u32 %here, %base, %negated;
     .shared .align 8 .b8 a[640];
     .shared .align 8 .b8 b[640];
     .local .align 8 .b8 own[64];
+    .local .align 8 .b8 depot[24];
 ";
+
+/// What every other kernel begins with: pointers are at hand, or come out of local memory as in unoptimised code.
+const POINTERS: [&[&str]; 2] = [
+    &[
+        "ld.param.u64 %data, [data];",
+        "ld.param.u64 %out, [out];",
+        "cvta.to.global.u64 %data, %data;",
+        "cvta.to.global.u64 %out, %out;",
+    ],
+    &[
+        "ld.param.u64 %data, [data];",
+        "st.local.u64 [depot+8], %data;",
+        "ld.param.u64 %data, [out];",
+        "mov.u64 %SPL, depot;",
+        "cvta.local.u64 %SP, %SPL;",
+        "st.u64 [%SP+16], %data;",
+        "ld.local.u64 %data, [depot+8];",
+        "ld.u64 %out, [%SP+16];",
+    ],
+];
 
 /// Prints the code of a kernel.
 pub(crate) fn print(code: &[Op]) -> Printed {
@@ -34,10 +55,9 @@ pub(crate) fn print(code: &[Op]) -> Printed {
     printer.printed.places = vec![None; HEAD.lines().count() + 1];
     printer.line(None, &format!("    .reg .u32 %r<{ALL_REGS}>;"));
     printer.line(None, &format!("    .reg .pred %p<{ALL_PREDS}>;"));
-    printer.line(None, "    ld.param.u64 %data, [data];");
-    printer.line(None, "    ld.param.u64 %out, [out];");
-    printer.line(None, "    cvta.to.global.u64 %data, %data;");
-    printer.line(None, "    cvta.to.global.u64 %out, %out;");
+    for line in POINTERS[code.len() % 2] {
+        printer.line(None, &format!("    {line}"));
+    }
     for (at, op) in code.iter().enumerate() {
         let is_target = |op: &Op| match op {
             Op::Jump(_, target) => *target == at,

@@ -1,0 +1,74 @@
+//! What lies behind the place where a warp cannot go on: instructions that are not modelled keep the verdict open,
+//! whatever the launch gives.
+
+use std::collections::BTreeSet;
+
+use super::doubts;
+use super::names::Names;
+use crate::emulate::{Doubt, DoubtKind};
+use crate::finding::Finding;
+use crate::flow::{BlockId, Pc, PlaceId, Program};
+use crate::ptx::isa::Effect;
+
+/// The finding of a doubt, and before it what all that go on come to and no setting settles. What only some may come to is
+/// a note.
+pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Vec<Finding> {
+    let mut finding = doubts::explain(names, doubt);
+    let is_input =
+        matches!(doubt.kind, DoubtKind::Branch | DoubtKind::Address | DoubtKind::Barrier);
+    if !is_input {
+        return vec![finding];
+    }
+    let program = names.program;
+    let blocks = blocks_of(program, doubt.place);
+    if let Some(pc) = blocks.iter().find_map(|block| certain(program, *block, doubt.place)) {
+        let place = program.code[pc.index()].place;
+        let label = "whatever the launch gives, this comes next";
+        return vec![doubts::unmodelled(names, place, label), finding];
+    }
+    if let Some(pc) = possible(program, &blocks) {
+        finding.notes.push(format!(
+            "the instruction in line {} is not modelled: where a thread comes to it, the verdict stays open",
+            names.line(pc)
+        ));
+    }
+    vec![finding]
+}
+
+/// The blocks that hold, or end with, what stands in a place.
+fn blocks_of(program: &Program, place: PlaceId) -> Vec<BlockId> {
+    let is_there = |id: &BlockId| {
+        program.blocks[id.index()].place == place
+            || program.instructions(*id).any(|(_, instr)| instr.place == place)
+    };
+    let count = u32::try_from(program.blocks.len()).unwrap_or(u32::MAX);
+    (0..count).map(BlockId).filter(is_there).collect()
+}
+
+/// The first instruction that is not modelled on all ways from a place in a block to the thread's end.
+fn certain(program: &Program, first: BlockId, place: PlaceId) -> Option<Pc> {
+    let chain =
+        std::iter::successors(Some(first), |block| program.blocks[block.index()].post_dominator);
+    let mut all = chain.flat_map(|block| program.instructions(block));
+    let in_block = program.instructions(first).any(|(_, instr)| instr.place == place);
+    // Where the block's branch is in doubt, all of its instructions lie before it.
+    let before = if in_block { 0 } else { program.instructions(first).count() };
+    let mut all =
+        all.by_ref().skip(before).skip_while(|(_, instr)| in_block && instr.place != place);
+    let is_it = |(_, instr): &(Pc, &crate::flow::Instr)| {
+        instr.effect() == Effect::Asynchronous && instr.guard.is_none()
+    };
+    all.find(is_it).map(|(pc, _)| pc)
+}
+
+/// The first instruction that is not modelled and can be reached from some blocks.
+fn possible(program: &Program, from: &[BlockId]) -> Option<Pc> {
+    let mut seen: BTreeSet<BlockId> = from.iter().copied().collect();
+    let mut work: Vec<BlockId> = from.to_vec();
+    while let Some(block) = work.pop() {
+        let next = program.blocks[block.index()].terminator.successors();
+        work.extend(next.into_iter().filter(|next| seen.insert(*next)));
+    }
+    let mut all = seen.into_iter().flat_map(|block| program.instructions(block));
+    all.find(|(_, instr)| instr.effect() == Effect::Asynchronous).map(|(pc, _)| pc)
+}
