@@ -101,6 +101,14 @@ impl<E: Events> Machine<'_, E> {
         lanes(access.lanes).find(|lane| piece(access.addresses.lane(*lane)).is_none())
     }
 
+    /// `%dynamic_smem_size`: one value for all threads, if the launch does not state it.
+    pub(super) fn dynamic_size(&mut self) -> Value {
+        match self.inputs.dynamic_shared {
+            Some(bytes) => Value::uniform(bytes.into()),
+            None => Value::open(self.terms.initial(Origin::DynamicShared, 0, 4)),
+        }
+    }
+
     /// Keeps in mind how much dynamic shared memory is needed where the launch does not state how much there is.
     fn note_dynamic(&mut self, end: u64) {
         if self.inputs.dynamic_shared.is_none() && end <= self.inputs.shared {

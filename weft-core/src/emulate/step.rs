@@ -318,10 +318,7 @@ impl<E: Events> Machine<'_, E> {
             Special::LanemaskLe => mask(|lane| (1 << lane) | ((1 << lane) - 1)),
             Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
             Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
-            Special::DynamicSharedSize => match self.inputs.dynamic_shared {
-                Some(bytes) => Value::uniform(bytes.into()),
-                None => Value::open(self.terms.initial(Origin::DynamicShared, 0, 4)),
-            },
+            Special::DynamicSharedSize => self.dynamic_size(),
             Special::Other => Value::open(self.terms.fresh(Origin::Hardware(pc))),
         }
     }
