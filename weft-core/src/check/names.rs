@@ -139,13 +139,11 @@ impl Names<'_> {
         };
         let number = self.setting(position, "1024");
         let help = format!("give {} in weft.toml: `{number}`", self.param(position));
-        match may_point {
-            true => {
-                let buffer = self.setting(position, "\"buffer\"");
-                format!("{help} if it is a number, or `{buffer}` if it is a pointer")
-            }
-            false => help,
+        if !may_point {
+            return help;
         }
+        let buffer = self.setting(position, "\"buffer\"");
+        format!("{help} if it is a number, or `{buffer}` if it is a pointer")
     }
 
     fn symbol(&self, at: usize) -> String {

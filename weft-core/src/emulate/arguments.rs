@@ -158,62 +158,78 @@ fn structure(
         let (size, count) = (param.size, bytes.len());
         return Err(format!("the structure has {size} bytes, the contents given have {count}"));
     }
-    let mut own: Vec<(usize, &Field)> = (program.params.len()..)
-        .zip(&program.fields)
-        .filter(|(_, field)| field.param == position)
-        .collect();
-    own.sort_by_key(|(_, field)| field.offset);
-    for at in given.keys() {
-        fits(&own, param, *at)?;
-    }
+    let own = program.fields.iter().zip(program.params.len()..);
+    let mut own: Vec<_> = own.filter(|(field, _)| field.param == position).collect();
+    own.sort_by_key(|(field, _)| field.offset);
+    given.keys().try_for_each(|at| fits(&own, param, *at))?;
+    parts(&own, param, bytes, given, Origin::Argument(position))
+}
+
+/// A structure in parts: its fields, and what lies between them.
+fn parts(
+    fields: &[(&Field, usize)],
+    param: &Param,
+    bytes: Option<&[u8]>,
+    given: &BTreeMap<u64, Arg>,
+    origin: Origin,
+) -> Result<Vec<Segment>, String> {
     let part = |first: u64, size: u64| -> Vec<u8> {
         let at = |place: u64| usize::try_from(place - param.offset).unwrap_or(usize::MAX);
         let part = bytes.and_then(|bytes| bytes.get(at(first)..at(first.saturating_add(size))));
         part.map(<[u8]>::to_vec).unwrap_or_default()
     };
+    let between =
+        |first: u64, end: u64| segment(first, end - first, part(first, end - first), origin);
     let (mut parts, mut here) = (Vec::new(), param.offset);
-    for (at, field) in own {
-        let size = usize::try_from(field.size).unwrap_or(usize::MAX);
-        let first = field.offset - param.offset;
-        let contents = match given.get(&first) {
-            Some(Arg::Buffer(_)) if size != 8 => {
-                return Err(format!(
-                    "the field at byte {first} has {size} bytes, not those of a pointer"
-                ));
-            }
-            Some(Arg::Buffer(_)) => buffer(at).to_le_bytes().to_vec(),
-            arg @ Some(_) => field_number(arg, size, field.is_float)
-                .map_err(|reason| format!("the {size} bytes at byte {first}: {reason}"))?,
-            None if bytes.is_none() && field.is_pointer => buffer(at).to_le_bytes().to_vec(),
+    for (field, at) in fields {
+        let pointer = || buffer(*at).to_le_bytes().to_vec();
+        let contents = match given.get(&(field.offset - param.offset)) {
+            Some(arg) => given_field(arg, field, param, pointer)?,
+            None if bytes.is_none() && field.is_pointer => pointer(),
             None => part(field.offset, field.size),
         };
-        let between = part(here, field.offset - here);
-        parts.push(segment(here, field.offset - here, between, Origin::Argument(position)));
-        parts.push(segment(field.offset, field.size, contents, Origin::Argument(at)));
+        parts.push(between(here, field.offset));
+        parts.push(segment(field.offset, field.size, contents, Origin::Argument(*at)));
         here = field.offset + field.size;
     }
-    let end = param.offset.saturating_add(param.size);
-    parts.push(segment(here, end - here, part(here, end - here), Origin::Argument(position)));
+    parts.push(between(here, param.offset.saturating_add(param.size)));
     parts.retain(|part| part.size > 0);
     Ok(parts)
 }
 
-/// Loads do not always say whether a number is floating-point; what is written does.
-fn field_number(arg: Option<&Arg>, size: usize, is_float: bool) -> Result<Vec<u8>, String> {
-    let is_written = matches!(arg, Some(Arg::Float(_))) && matches!(size, 4 | 8);
+fn given_field(
+    arg: &Arg,
+    field: &Field,
+    param: &Param,
+    pointer: impl Fn() -> Vec<u8>,
+) -> Result<Vec<u8>, String> {
+    let (size, first) = (field.size, field.offset - param.offset);
     match arg {
-        Some(Arg::Fields(_)) => Err("structures within it are given by their own fields".into()),
-        _ => number(arg, size, is_float || is_written),
+        Arg::Buffer(_) if size == 8 => Ok(pointer()),
+        Arg::Buffer(_) => {
+            Err(format!("the field at byte {first} has {size} bytes, not those of a pointer"))
+        }
+        _ => field_number(arg, usize::try_from(size).unwrap_or(usize::MAX), field.is_float)
+            .map_err(|reason| format!("the {size} bytes at byte {first}: {reason}")),
+    }
+}
+
+/// Loads do not always say whether a number is floating-point; what is written does.
+fn field_number(arg: &Arg, size: usize, is_float: bool) -> Result<Vec<u8>, String> {
+    let is_written = matches!(arg, Arg::Float(_)) && matches!(size, 4 | 8);
+    match arg {
+        Arg::Fields(_) => Err("structures within it are given by their own fields".into()),
+        _ => number(Some(arg), size, is_float || is_written),
     }
 }
 
 /// Whether a field can be given at this byte: what the kernel loads there says how many bytes it has.
-fn fits(fields: &[(usize, &Field)], param: &Param, at: u64) -> Result<(), String> {
+fn fits(fields: &[(&Field, usize)], param: &Param, at: u64) -> Result<(), String> {
     let first = |field: &Field| field.offset - param.offset;
     let is_there =
-        |(_, field): &&(usize, &Field)| (first(field)..first(field) + field.size).contains(&at);
+        |(field, _): &&(&Field, usize)| (first(field)..first(field) + field.size).contains(&at);
     let list = || {
-        let one = |(_, field): &(usize, &Field)| format!("{} ({})", first(field), field.size);
+        let one = |(field, _): &(&Field, usize)| format!("{} ({})", first(field), field.size);
         fields.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     match fields.iter().find(is_there) {
@@ -226,12 +242,12 @@ fn fits(fields: &[(usize, &Field)], param: &Param, at: u64) -> Result<(), String
             "the kernel loads nothing at byte {at}; it loads (with the number of bytes) {}",
             list()
         )),
-        Some((_, field)) if first(field) != at => Err(format!(
+        Some((field, _)) if first(field) != at => Err(format!(
             "byte {at} is inside of the {} bytes that the kernel loads at byte {}; give the field there",
             field.size,
             first(field)
         )),
-        Some((_, field)) if !field.is_alone => Err(format!(
+        Some((field, _)) if !field.is_alone => Err(format!(
             "the kernel loads byte {at} as a part of different numbers of bytes, so that the size of the field is not \
              known; give all {} bytes of the structure, as in {{ u8 = [...] }}",
             param.size

@@ -20,7 +20,7 @@ pub(super) fn mark(program: &mut Program) {
             match program.params.get_mut(at) {
                 Some(_) if space == Space::Shared => is_shared[at] = true,
                 Some(param) if param.size == 8 => {
-                    param.pointee = param.pointee.or(Some(Space::Global))
+                    param.pointee = param.pointee.or(Some(Space::Global));
                 }
                 Some(_) => {}
                 None if space == Space::Shared => {}
