@@ -33,7 +33,7 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numb
     } else {
         let (origin, settle) = names.origin(fault.maybe);
         let message = format!("{message}; whether it happens depends on {origin}");
-        (Code::DependsOnInput, message, settle.unwrap_or(help))
+        (Code::DependsOnInput, message, settle.filter(|_| number.is_none()).unwrap_or(help))
     };
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let label = format!("{}-byte {word} of {address}", fault.bytes);

@@ -80,7 +80,7 @@ pub(crate) struct Said {
 
 impl Checked {
     pub(crate) fn new(kernel: &Kernel, code: &[Op]) -> Self {
-        Self::of(kernel, print::print(code))
+        Self::of(kernel, print::print_either(code))
     }
 
     /// A kernel with another text of its code.

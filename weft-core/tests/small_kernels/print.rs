@@ -29,33 +29,41 @@ const HEAD: &str = "\
     .local .align 8 .b8 depot[24];
 ";
 
-/// What every other kernel begins with: pointers are at hand, or come out of local memory as in unoptimised code.
-const POINTERS: [&[&str]; 2] = [
-    &[
-        "ld.param.u64 %data, [data];",
-        "ld.param.u64 %out, [out];",
-        "cvta.to.global.u64 %data, %data;",
-        "cvta.to.global.u64 %out, %out;",
-    ],
-    &[
-        "ld.param.u64 %data, [data];",
-        "st.local.u64 [depot+8], %data;",
-        "ld.param.u64 %data, [out];",
-        "mov.u64 %SPL, depot;",
-        "cvta.local.u64 %SP, %SPL;",
-        "st.u64 [%SP+16], %data;",
-        "ld.local.u64 %data, [depot+8];",
-        "ld.u64 %out, [%SP+16];",
-    ],
+const POINTERS: &[&str] = &[
+    "ld.param.u64 %data, [data];",
+    "ld.param.u64 %out, [out];",
+    "cvta.to.global.u64 %data, %data;",
+    "cvta.to.global.u64 %out, %out;",
+];
+
+/// The same through local memory, as in unoptimised code.
+const SPILLED_POINTERS: &[&str] = &[
+    "ld.param.u64 %data, [data];",
+    "st.local.u64 [depot+8], %data;",
+    "ld.param.u64 %data, [out];",
+    "mov.u64 %SPL, depot;",
+    "cvta.local.u64 %SP, %SPL;",
+    "st.u64 [%SP+16], %data;",
+    "ld.local.u64 %data, [depot+8];",
+    "ld.u64 %out, [%SP+16];",
 ];
 
 /// Prints the code of a kernel.
 pub(crate) fn print(code: &[Op]) -> Printed {
+    print_with(code, POINTERS)
+}
+
+/// Prints the code of a kernel, of every other one with its pointers in local memory.
+pub(crate) fn print_either(code: &[Op]) -> Printed {
+    print_with(code, [POINTERS, SPILLED_POINTERS][code.len() % 2])
+}
+
+fn print_with(code: &[Op], pointers: &[&str]) -> Printed {
     let mut printer = Printer { printed: Printed { text: HEAD.to_owned(), places: Vec::new() } };
     printer.printed.places = vec![None; HEAD.lines().count() + 1];
     printer.line(None, &format!("    .reg .u32 %r<{ALL_REGS}>;"));
     printer.line(None, &format!("    .reg .pred %p<{ALL_PREDS}>;"));
-    for line in POINTERS[code.len() % 2] {
+    for line in pointers {
         printer.line(None, &format!("    {line}"));
     }
     for (at, op) in code.iter().enumerate() {
