@@ -1,5 +1,6 @@
 //! Which definitions of a register, or of eight bytes of local memory, reach an instruction.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 
 use super::constants::Constants;
@@ -7,8 +8,8 @@ use super::fixpoint::ByRegister;
 use super::program::{BlockId, Pc, Program, Reg};
 use crate::ptx::isa::Effect;
 
-/// Blocks that all searches of a program may look at together.
-const MAX_BLOCKS: u32 = 1 << 20;
+/// Blocks and definitions that all searches of a program may look at together.
+const MAX_STEPS: u32 = 1 << 22;
 
 /// What instructions define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +28,7 @@ pub(super) struct Reaching<'p> {
     predecessors: Vec<Vec<BlockId>>,
     /// Blocks by their first instruction, one for each path of calls.
     blocks: Vec<(Pc, BlockId)>,
-    fuel: u32,
+    fuel: Cell<u32>,
 }
 
 impl<'p> Reaching<'p> {
@@ -57,38 +58,47 @@ impl<'p> Reaching<'p> {
             }
         }
         blocks.sort_unstable();
-        Self { program, writers, stores, predecessors, blocks, fuel: MAX_BLOCKS }
+        Self { program, writers, stores, predecessors, blocks, fuel: Cell::new(MAX_STEPS) }
     }
 
     /// The definitions of a place that reach an instruction; `None`: they were not found in time.
-    pub(super) fn definitions(&mut self, place: Place, at: Pc) -> Option<Vec<Pc>> {
-        let all: Vec<(Pc, bool)> = match place {
+    pub(super) fn definitions(&self, place: Place, at: Pc) -> Option<Vec<Pc>> {
+        match place {
             Place::Register(register) => {
                 let kills = |pc: &Pc| self.program.code[pc.index()].guard.is_none();
-                let all = self.writers.of_register(register).iter();
-                all.map(|pc| (*pc, kills(pc))).collect()
+                self.search(self.writers.of_register(register), |pc| (*pc, kills(pc)), at)
             }
-            Place::Slot(slot) => self.stores.get(&slot).cloned().unwrap_or_default(),
-        };
-        if all.len() < 2 {
-            return Some(all.into_iter().map(|(pc, _)| pc).collect());
+            Place::Slot(slot) => {
+                let all = self.stores.get(&slot).map_or(&[][..], Vec::as_slice);
+                self.search(all, |store| *store, at)
+            }
         }
-        self.search(&all, at)
     }
 
-    fn search(&mut self, all: &[(Pc, bool)], at: Pc) -> Option<Vec<Pc>> {
-        let program = self.program;
+    /// Backwards from an instruction, until all ways come to a definition that replaces what was there. `of`: where a
+    /// definition stands, and whether it is such a one.
+    fn search<T>(&self, all: &[T], of: impl Fn(&T) -> (Pc, bool), at: Pc) -> Option<Vec<Pc>> {
+        if let [] | [_] = all {
+            return Some(all.iter().map(|own| of(own).0).collect());
+        }
+        let blocks = &self.program.blocks;
+        let before = |pc: Pc| all.partition_point(|own| of(own).0 < pc);
         let mut found = Vec::new();
         let mut seen: HashSet<BlockId> = HashSet::new();
-        let mut work: Vec<(BlockId, Pc)> = self.blocks_at(at).map(|block| (block, at)).collect();
+        let mut work: Vec<(BlockId, Pc)> = Vec::new();
+        for block in self.blocks_at(at) {
+            self.spend()?;
+            work.push((block, at));
+        }
         while let Some((block, end)) = work.pop() {
-            self.fuel = self.fuel.checked_sub(1)?;
-            let first = program.blocks[block.index()].first;
-            let range = |pc: Pc| all.partition_point(|(own, _)| *own < pc);
+            self.spend()?;
+            let (first, last) = (before(blocks[block.index()].first), before(end));
             let mut is_killed = false;
-            for (pc, kills) in all[range(first)..range(end).max(range(first))].iter().rev() {
-                found.push(*pc);
-                is_killed = *kills;
+            for own in all.get(first..last).unwrap_or_default().iter().rev() {
+                self.spend()?;
+                let (pc, kills) = of(own);
+                found.push(pc);
+                is_killed = kills;
                 if is_killed {
                     break;
                 }
@@ -96,12 +106,18 @@ impl<'p> Reaching<'p> {
             if !is_killed {
                 let before = &self.predecessors[block.index()];
                 let new = before.iter().filter(|own| seen.insert(**own));
-                work.extend(new.map(|own| (*own, program.blocks[own.index()].end)));
+                work.extend(new.map(|own| (*own, blocks[own.index()].end)));
             }
         }
         found.sort_unstable();
         found.dedup();
         Some(found)
+    }
+
+    /// Counts a step; `None`: there were too many.
+    fn spend(&self) -> Option<()> {
+        self.fuel.set(self.fuel.get().checked_sub(1)?);
+        Some(())
     }
 
     /// The blocks that hold an instruction.
