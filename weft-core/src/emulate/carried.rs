@@ -47,7 +47,7 @@ impl<E: Events> Machine<'_, E> {
             let later = self.after(warp, chain.into_iter(), mask, |machine| {
                 machine.warps[warp].registers[register].clone()
             });
-            values.push((register, self.one_of(&first, &later, mask, origin)));
+            values.push((register, self.one_of(&first, &later, mask, (origin, None))));
         }
         for (register, value) in values {
             self.warps[warp].write(register, value, mask);
