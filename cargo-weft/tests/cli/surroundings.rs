@@ -100,6 +100,21 @@ fn paths_need_not_be_utf_8() {
     run.complains("cargo describes no package whose path is not UTF-8");
 }
 
+/// The first of the signals that end a process which this process, and so its children, neither ignores nor blocks: a
+/// shell has the jobs that it starts in the background ignore interrupts.
+#[cfg(target_os = "linux")]
+fn ending_signal() -> (&'static str, i32) {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has one");
+    let mask = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        u64::from_str_radix(line.expect("the kernel tells it").trim(), 16).expect("in hexadecimal")
+    };
+    let idle = mask("SigIgn:") | mask("SigBlk:");
+    let signals = [("INT", 2), ("TERM", 15), ("HUP", 1), ("USR1", 10), ("ALRM", 14)];
+    let ends = |(_, number): &(&str, i32)| idle >> (number - 1) & 1 == 0;
+    signals.into_iter().find(ends).expect("not all signals are ignored")
+}
+
 /// A terminal sends its interrupt to all processes of the group.
 #[cfg(target_os = "linux")]
 #[test]
@@ -113,15 +128,33 @@ fn an_interrupt_ends_cargo_and_the_build_script_too() {
     let mut command = folder.command(&[]);
     let mut child =
         command.stderr(Stdio::piped()).process_group(0).spawn().expect("the binary starts");
-    let start = Instant::now();
-    while !folder.path().join("started").exists() {
-        assert!(start.elapsed() < Duration::from_secs(30), "the build script does not start");
-        std::thread::sleep(Duration::from_millis(20));
-    }
     let group = format!("-{}", child.id());
-    let killed = Command::new("kill").args(["-s", "INT", "--", &group]).status();
-    assert!(killed.expect("every Unix has kill").success());
-    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    let send = |signal: &str| {
+        let status = Command::new("kill").args(["-s", signal, "--", &group]).status();
+        assert!(status.expect("every Unix has kill").success());
+    };
+    let start = Instant::now();
+    let within = |limit: u64, is_it: &mut dyn FnMut() -> bool| {
+        while !is_it() {
+            if start.elapsed() > Duration::from_secs(limit) {
+                send("KILL");
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
+    };
+    let started = folder.path().join("started");
+    assert!(within(30, &mut || started.exists()), "the build script does not start");
+    let (name, number) = ending_signal();
+    send(name);
+    let mut status = None;
+    let has_ended = within(40, &mut || {
+        status = child.try_wait().expect("it is a child");
+        status.is_some()
+    });
+    assert!(has_ended, "{name} does not end it");
+    assert_eq!(status.and_then(|status| status.signal()), Some(number));
     // Cargo and the build script have standard error too: its end is theirs.
     let mut err = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut err).unwrap();
