@@ -43,7 +43,13 @@ pub(crate) fn of(
     printer: &mut Printer,
 ) -> io::Result<Exit> {
     let jobs: Vec<&Job> = packages.iter().flatten().collect();
-    settle(&jobs, request.cache, |job| line(job, request.format, printer))?;
+    settle(&jobs, request.cache, |job, late| match late {
+        Some(count) => {
+            printer.progress(&waiting(job, count));
+            Ok(())
+        }
+        None => line(job, request.format, printer),
+    })?;
     let dead =
         if request.whole { packages.iter().flat_map(dead_allows).collect() } else { Vec::new() };
     let counts = counts(&jobs, request.failed + dead.len());
@@ -64,17 +70,23 @@ pub(crate) fn of(
     Ok(exit(counts))
 }
 
-/// Has all jobs done, and hands over each when it and all before it are.
+/// What is said of a kernel that takes long while so many behind it are done.
+pub(crate) fn waiting(job: &Job, count: usize) -> String {
+    let kernels = if count == 1 { "kernel behind it is" } else { "kernels behind it are" };
+    format!("still checking {}; {count} {kernels} done", detail::name(job))
+}
+
+/// Has all jobs done, and hands over each when it and all before it are; or how many behind it are, where it takes long.
 fn settle<'j>(
     jobs: &[&'j Job],
     cache: Option<&Cache>,
-    mut take: impl FnMut(&'j Job) -> io::Result<()>,
+    mut take: impl FnMut(&'j Job, Option<usize>) -> io::Result<()>,
 ) -> io::Result<()> {
     match cache {
-        None => in_order(jobs, Job::outcome, |job, _| take(job)),
+        None => in_order(jobs, Job::outcome, |job, turn| take(job, turn.late())),
         Some(cache) => {
             let work = |(job, key): (&'j Job, _)| cache.outcome(job, &key);
-            in_order(&cache.keyed(jobs), work, |(job, _), _| take(job))
+            in_order(&cache.keyed(jobs), work, |(job, _), turn| take(job, turn.late()))
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::collect::{self, Plan};
 use crate::detail;
 use crate::exit::{Exit, Failure};
 use crate::options::{Format, Verbosity};
-use crate::parallel::in_order;
+use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
 
 /// What became of the mutants of a kernel.
@@ -76,7 +76,14 @@ fn account_of(
     printer: &mut Printer,
 ) -> io::Result<Exit> {
     let mut all = Vec::with_capacity(jobs.len());
-    in_order(jobs, mutation, |job, mutation| {
+    in_order(jobs, mutation, |job, turn| {
+        let mutation = match turn {
+            Turn::Done(mutation) => mutation,
+            Turn::Late(count) => {
+                printer.progress(&account::waiting(job, count));
+                return Ok(());
+            }
+        };
         line(job, &mutation, format, printer)?;
         all.push(mutation);
         Ok(())

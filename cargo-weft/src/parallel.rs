@@ -2,16 +2,48 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+
+/// What becomes of an item whose turn it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn<T> {
+    /// It is done.
+    Done(T),
+    /// It is not, though so many behind it are. Told once an item, after some seconds.
+    Late(usize),
+}
+
+impl<T> Turn<T> {
+    /// How many behind it are done, if it is not.
+    pub(crate) const fn late(&self) -> Option<usize> {
+        match self {
+            Self::Done(_) => None,
+            Self::Late(count) => Some(*count),
+        }
+    }
+}
+
+/// After this time, an item that keeps others waiting is told.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Does `work` on all of `items` and hands over each result when it and all before it are there. Items are begun in
 /// their order, one by one: a long one keeps no other waiting, and what is handed over first is done first.
 pub(crate) fn in_order<I: Copy + Send + Sync, T: Send>(
     items: &[I],
     work: impl Fn(I) -> T + Send + Sync,
-    mut take: impl FnMut(I, T) -> io::Result<()>,
+    take: impl FnMut(I, Turn<T>) -> io::Result<()>,
+) -> io::Result<()> {
+    in_order_within(PATIENCE, items, work, take)
+}
+
+fn in_order_within<I: Copy + Send + Sync, T: Send>(
+    patience: Duration,
+    items: &[I],
+    work: impl Fn(I) -> T + Send + Sync,
+    mut take: impl FnMut(I, Turn<T>) -> io::Result<()>,
 ) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
     rayon::in_place_scope(|scope| {
@@ -24,16 +56,29 @@ pub(crate) fn in_order<I: Copy + Send + Sync, T: Send>(
             });
         });
         let mut done = BTreeMap::new();
-        let mut waiting = items.iter().enumerate();
-        let mut next = waiting.next();
-        for (index, result) in receiver {
-            done.insert(index, result);
-            while let Some((result, item)) =
-                next.and_then(|(index, item)| Some((done.remove(&index)?, item)))
-            {
-                take(*item, result)?;
-                next = waiting.next();
-            }
+        for (index, item) in items.iter().enumerate() {
+            let (deadline, mut is_told) = (Instant::now() + patience, false);
+            let result = loop {
+                if let Some(result) = done.remove(&index) {
+                    break result;
+                }
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() && !is_told && !done.is_empty() {
+                    is_told = true;
+                    take(*item, Turn::Late(done.len()))?;
+                }
+                let received = match left {
+                    Duration::ZERO => receiver.recv().map_err(RecvTimeoutError::from),
+                    left => receiver.recv_timeout(left),
+                };
+                match received {
+                    Ok((other, result)) => drop(done.insert(other, result)),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    // Whoever worked on it has panicked, which goes on when the scope ends.
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+            };
+            take(*item, Turn::Done(result))?;
         }
         Ok(())
     })
@@ -41,10 +86,8 @@ pub(crate) fn in_order<I: Copy + Send + Sync, T: Send>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Condvar, Mutex};
-    use std::time::Duration;
-
     use super::*;
+    use std::sync::{Condvar, Mutex};
 
     const ITEMS: usize = 40;
 
@@ -68,13 +111,49 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads start");
         let mut taken = Vec::new();
         let all = pool.install(|| {
-            in_order(&(0..ITEMS).collect::<Vec<_>>(), work, |item, result| {
-                taken.push((item, result));
+            in_order(&(0..ITEMS).collect::<Vec<_>>(), work, |item, turn| {
+                if let Turn::Done(result) = turn {
+                    taken.push((item, result));
+                }
                 Ok(())
             })
         });
         assert!(all.is_ok());
         let rest = (1..ITEMS).map(|item| (item, item));
         assert_eq!(taken, [(0, ITEMS - 1)].into_iter().chain(rest).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_item_that_keeps_others_waiting_is_told_once() {
+        let (told, changed) = (Mutex::new(false), Condvar::new());
+        let work = |item: usize| {
+            let told = told.lock().expect("nobody panics");
+            let limit = Duration::from_secs(20);
+            let is_waiting = |told: &mut bool| item == 1 && !*told;
+            let (told, _) =
+                changed.wait_timeout_while(told, limit, is_waiting).expect("nobody panics");
+            (item, *told)
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads start");
+        let mut turns = Vec::new();
+        let all = pool.install(|| {
+            in_order_within(Duration::from_millis(50), &[0, 1, 2], work, |item, turn| {
+                if turn == Turn::Late(1) {
+                    *told.lock().expect("nobody panics") = true;
+                    changed.notify_all();
+                }
+                turns.push((item, turn));
+                Ok(())
+            })
+        });
+        assert!(all.is_ok());
+        let late: Vec<_> = turns.iter().filter(|(_, turn)| *turn == Turn::Late(1)).collect();
+        assert_eq!(late, [&(1, Turn::Late(1))]);
+        let done = turns.iter().filter_map(|(item, turn)| match turn {
+            Turn::Done((own, _)) => Some((*item, *own)),
+            Turn::Late(_) => None,
+        });
+        assert_eq!(done.collect::<Vec<_>>(), [(0, 0), (1, 1), (2, 2)]);
+        assert!(turns.contains(&(1, Turn::Done((1, true)))));
     }
 }

@@ -75,6 +75,13 @@ impl Printer {
         }
     }
 
+    /// Writes to standard error what is going on, unless told to be quiet.
+    pub(crate) fn progress(&mut self, message: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            self.tell("note", message, None);
+        }
+    }
+
     fn complain(&mut self, message: &str, cause: Option<&(dyn Error + 'static)>) {
         self.tell(&painted("error", style::ERROR), message, cause);
     }
