@@ -325,13 +325,14 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
             Schedule::Latest,
             Schedule::Random(1),
         ])?,
+        past_findings: false,
     };
     let shared = match u.int_in_range(0..=7)? {
         0 => Some(*u.choose(NUMBERS)?),
         1 | 2 => None,
         _ => Some(64),
     };
-    Ok(Launch { block, grid, shared, args, options })
+    Ok(Launch { block, grid, shared, args, options, ..Launch::default() })
 }
 
 fn argument(u: &mut Unstructured<'_>) -> Result<Arg> {

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use weft_core::check_within;
-use weft_core::launch::{Dim3, Launch};
+use weft_core::launch::{Dim3, Launch, Limit};
 use weft_core::ptx::{self, Module};
 use weft_core::report::json::{self, Subject};
 use weft_core::report::{human, short};
@@ -70,8 +69,10 @@ pub fn kernel(bytes: &[u8]) {
 /// Checks and prints the first kernels of a module.
 fn check(module: &Module, launch: &Launch) {
     const KERNELS: usize = 4;
+    let limit = Limit { instructions: MOST, ..Limit::default() };
+    let launch = Launch { limit, ..launch.clone() };
     for kernel in module.kernels().take(KERNELS) {
-        let report = match check_within(module, kernel, launch, MOST) {
+        let report = match weft_core::check(module, kernel, &launch) {
             Ok(report) => report,
             Err(error) => {
                 assert!(!error.to_string().is_empty());

@@ -1,4 +1,5 @@
-//! What a kernel is launched with: grid, block, arguments, dynamic shared memory and the options of the analysis.
+//! What a kernel is launched with: grid, block, arguments, dynamic shared memory, the options of the analysis and
+//! what it may take.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -179,6 +180,37 @@ pub struct Options {
     pub barrier_divergence: BarrierDivergence,
     /// Which warp runs next.
     pub schedule: Schedule,
+    /// Whether all ctas are run even if the first ones are not clean: for those who accept findings, and so need to know
+    /// of the others.
+    pub past_findings: bool,
+}
+
+/// What a check may take before it gives up. Both are counted, not measured, so that a verdict is the same on every
+/// machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Limit {
+    /// Instructions of all ctas and passes together, counted once a warp; what takes as long as several counts as many.
+    /// A single cta may take an eighth of a limit beyond 2^26, and all of a smaller one up to 2^26.
+    pub instructions: u64,
+    /// Bytes that are kept about the kernel.
+    pub memory: u64,
+}
+
+impl Limit {
+    /// Instructions that one cta may run.
+    pub const fn of_a_cta(self) -> u64 {
+        let least = if self.instructions < CTA { self.instructions } else { CTA };
+        if self.instructions / 8 > least { self.instructions / 8 } else { least }
+    }
+}
+
+/// Instructions that one cta may run unless a check may run more than 2^29.
+const CTA: u64 = 1 << 26;
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self { instructions: 1 << 29, memory: 1 << 30 }
+    }
 }
 
 /// One launch configuration of a kernel.
@@ -194,4 +226,6 @@ pub struct Launch {
     pub args: BTreeMap<usize, Arg>,
     /// Choices of the analysis.
     pub options: Options,
+    /// What the check may take.
+    pub limit: Limit,
 }

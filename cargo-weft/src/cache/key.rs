@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use blake3::{Hash, Hasher};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Options, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Limit, Options, Schedule,
 };
 
 /// Keeps these hashes apart from all others (BLAKE3's derivation of keys).
@@ -46,12 +46,15 @@ impl Key {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        let Launch { block, grid, shared, args, options } = launch;
+        let Launch { block, grid, shared, args, options, limit } = launch;
+        let Limit { instructions, memory } = limit;
         self.option(*block, Self::dim);
         self.option(*grid, Self::dim);
         self.option(*shared, Self::number);
         self.args(args);
         self.options(*options);
+        self.number(*instructions);
+        self.number(*memory);
     }
 
     fn dim(&mut self, Dim3 { x, y, z }: Dim3) {
@@ -95,8 +98,10 @@ impl Key {
     }
 
     fn options(&mut self, options: Options) {
-        let Options { warp_synchronous, atomics, barrier_divergence, schedule } = options;
+        let Options { warp_synchronous, atomics, barrier_divergence, schedule, past_findings } =
+            options;
         self.number(warp_synchronous);
+        self.number(past_findings);
         self.number(match atomics {
             Atomics::Abstract => 0_u8,
             Atomics::Unique => 1,
@@ -150,6 +155,9 @@ mod tests {
             Launch { grid: Some(Dim3::line(64)), ..plain() },
             Launch { shared: Some(64), ..plain() },
             Launch { shared: Some(0), ..plain() },
+            Launch { limit: Limit { instructions: 64, ..Limit::default() }, ..plain() },
+            Launch { limit: Limit { memory: 64, ..Limit::default() }, ..plain() },
+            with(Options { past_findings: true, ..Options::default() }),
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),

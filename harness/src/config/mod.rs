@@ -23,5 +23,5 @@ pub use error::{ConfigError, Place, Problem};
 pub use file::Config;
 pub use launches::{DeadEntry, NamedLaunch};
 pub(crate) use reader::Reader;
-pub use settings::Settings;
-pub use value::Element;
+pub use settings::{LimitSettings, Settings};
+pub use value::{Element, size};

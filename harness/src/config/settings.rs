@@ -4,10 +4,36 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toml::Spanned;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Options, Schedule};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Limit, Options};
 
 use super::reader::Node;
 use super::{ConfigError, Reader, value};
+
+/// What is stated of the limits of a check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitSettings {
+    /// Instructions of all ctas and passes.
+    pub instructions: Option<u64>,
+    /// Bytes.
+    pub memory: Option<u64>,
+}
+
+impl LimitSettings {
+    /// These with those of `later` over them.
+    #[must_use]
+    pub fn overridden_by(self, later: Self) -> Self {
+        let instructions = later.instructions.or(self.instructions);
+        Self { instructions, memory: later.memory.or(self.memory) }
+    }
+
+    /// The limit, with what is not stated as in `other`.
+    pub fn over(self, other: Limit) -> Limit {
+        Limit {
+            instructions: self.instructions.unwrap_or(other.instructions),
+            memory: self.memory.unwrap_or(other.memory),
+        }
+    }
+}
 
 /// What a table states; `None` and absent arguments leave the choice to the tables before it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,14 +50,24 @@ pub struct Settings {
     pub atomics: Option<Atomics>,
     /// Which barrier divergence is a defect.
     pub barrier_divergence: Option<BarrierDivergence>,
+    /// Instructions that the check may run, and bytes that it may take.
+    pub limit: LimitSettings,
     /// Arguments by position.
     pub args: BTreeMap<usize, Arg>,
 }
 
 impl Settings {
     /// The keys that `set` understands.
-    pub(crate) const KEYS: [&str; 7] =
-        ["block", "grid", "shared", "warp-synchronous", "atomics", "barrier-divergence", "args"];
+    pub(crate) const KEYS: [&str; 8] = [
+        "block",
+        "grid",
+        "shared",
+        "warp-synchronous",
+        "atomics",
+        "barrier-divergence",
+        "limit",
+        "args",
+    ];
 
     /// Takes one key; `false`: the key is no setting.
     pub(crate) fn set(
@@ -58,6 +94,7 @@ impl Settings {
             "barrier-divergence" => {
                 self.barrier_divergence = Some(value::divergence(reader, node)?);
             }
+            "limit" => self.limit = value::limit(reader, node)?,
             "args" => self.args = value::args(reader, node)?,
             _ => return Ok(false),
         }
@@ -79,6 +116,7 @@ impl Settings {
             warp_synchronous: later.warp_synchronous.or(self.warp_synchronous),
             atomics: later.atomics.or(self.atomics),
             barrier_divergence: later.barrier_divergence.or(self.barrier_divergence),
+            limit: self.limit.overridden_by(later.limit),
             args,
         }
     }
@@ -94,8 +132,9 @@ impl Settings {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),
                 atomics: self.atomics.unwrap_or_default(),
                 barrier_divergence: self.barrier_divergence.unwrap_or_default(),
-                schedule: Schedule::default(),
+                ..Options::default()
             },
+            limit: self.limit.over(Limit::default()),
         }
     }
 }

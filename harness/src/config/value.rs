@@ -9,9 +9,10 @@ use toml::de::DeValue;
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields};
 
 use super::reader::{Node, float, integer};
-use super::{ConfigError, Problem, Reader};
+use super::{ConfigError, LimitSettings, Problem, Reader};
 
 const EXTENT: &str = "a positive number or an array of one to three, such as `256` or `[16, 16]`";
+const LIMIT: &str = "a number of instructions, or a table such as `{ instructions = 100000000, memory = \"512 MiB\" }`";
 const ARGS: &str =
     "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
 const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, or a structure's fields by \
@@ -92,6 +93,44 @@ pub(super) fn divergence(
         Some("off") => Ok(BarrierDivergence::Off),
         _ => Err(reader.wrong("barrier-divergence", "`\"cta\"`, `\"warp\"` or `\"off\"`", node)),
     }
+}
+
+/// `limit`.
+pub(super) fn limit(reader: Reader<'_>, node: &Node<'_>) -> Result<LimitSettings, ConfigError> {
+    let number = |node: &Node<'_>| {
+        integer(node).and_then(|value| u64::try_from(value).ok()).filter(|value| *value > 0)
+    };
+    if node.get_ref().as_table().is_none() {
+        let instructions = number(node).ok_or_else(|| reader.wrong("limit", LIMIT, node))?;
+        return Ok(LimitSettings { instructions: Some(instructions), memory: None });
+    }
+    let mut limit = LimitSettings::default();
+    for (key, item) in reader.table("limit", LIMIT, node)? {
+        let (place, value) = match key.get_ref().as_ref() {
+            "instructions" => (&mut limit.instructions, number(item)),
+            "memory" => {
+                let bytes = || item.get_ref().as_str().and_then(size);
+                (&mut limit.memory, number(item).or_else(bytes))
+            }
+            _ => return Err(reader.unknown(key, &["instructions", "memory"])),
+        };
+        *place = Some(value.ok_or_else(|| reader.wrong("limit", LIMIT, item))?);
+    }
+    Ok(limit)
+}
+
+/// Bytes, such as `1048576`, `1024 KiB`, `1 MiB` or `2 GiB`; at least one.
+pub fn size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit: u64 = match text[digits..].trim_start() {
+        "" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit).filter(|bytes| *bytes > 0)
 }
 
 /// `args`.

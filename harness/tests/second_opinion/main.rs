@@ -46,7 +46,7 @@ const MOST_PASSES: u32 = 16;
 enum Outcome {
     Compared,
     NoLaunch,
-    SomeCtas,
+    ManyCtas,
     Ways,
     TooLong,
 }
@@ -109,7 +109,7 @@ fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Out
     let program = flow::build(module, kernel).expect("fixtures link");
     let Some(block) = report.block else { return Outcome::NoLaunch };
     if report.grid.count() > MOST_CTAS {
-        return Outcome::SomeCtas;
+        return Outcome::ManyCtas;
     }
     let mut inputs = Inputs::new(&program, launch, block, report.grid).expect("arguments fit");
     inputs.runs_all_ctas = launch.grid.is_some();

@@ -2,78 +2,102 @@
 
 use rayon::prelude::*;
 
-use super::detector::Detector;
-use super::passes::{Decided, Decision, Passes};
-use crate::emulate::{Cta, Terms};
-use crate::race::{Ctas, OpenAccesses};
+use super::ctas;
+use super::decision::Decision;
+use super::detector::{Detector, Found};
+use super::passes::Passes;
+use crate::emulate::{Cta, End, Run};
+use crate::race::{Footprint, OpenAccesses};
 
 /// Ctas that run side by side, at most: what each found is kept until all are done.
-const MOST: usize = 32;
+const MOST: u64 = 32;
 
 /// What one cta found by itself.
 struct Alone {
-    decided: Decided,
-    terms: Terms,
+    cta: Cta,
+    run: Run,
+    found: Found,
+    footprint: Option<Footprint>,
+    open: OpenAccesses,
     reached: Vec<bool>,
+    /// Instructions.
+    spent: u64,
+    assumes_indices: bool,
+    /// Whether it has nothing to say to others.
+    is_apart: bool,
+    /// Whether it takes too much memory to run beside others.
+    is_heavy: bool,
 }
 
 impl Passes<'_> {
-    /// Runs the next ctas side by side while what ran so far says nothing to them. How many were decided; whether the
-    /// last of them ends the pass.
-    pub(super) fn decide_apart(&mut self, ctas: &[Cta], decision: &mut Decision) -> (usize, bool) {
-        let mut count = 0;
-        while count < ctas.len() && self.terms.is_apart() && decision.open.is_empty() {
-            // A few at first: a cta that does not end ends the pass, and those beside it have run in vain.
-            let most = MOST.min(2 * (count + 1));
-            let next = &ctas[count..ctas.len().min(count + most)];
-            let start = self.terms.spent();
-            let all: Vec<Alone> = next.par_iter().map(|cta| self.alone(*cta)).collect();
+    /// Runs the next ctas side by side while what ran so far says nothing to them; whether the last of them ends the pass.
+    pub(super) fn decide_apart(&mut self, decision: &mut Decision) -> bool {
+        // A few at first: a cta that does not end ends the pass, and those beside it have run in vain.
+        let mut most = 2;
+        while self.terms.is_apart() && decision.open.is_empty() && !decision.is_heavy {
+            let first = decision.stats.ctas;
+            let count = most.min(self.ctas - first);
+            if count == 0 {
+                return false;
+            }
+            let next = (0..usize::try_from(count).unwrap_or(0)).into_par_iter();
+            let all: Vec<Alone> = next.map(|at| self.alone(first + at as u64)).collect();
             for own in all {
-                let is_apart = own.decided.detector.open.is_empty();
-                if !is_apart || !self.terms.join(&own.terms, start) {
-                    return (count, false);
+                decision.is_heavy = own.is_heavy;
+                if own.is_heavy || !own.is_apart || !self.terms.join(own.spent, own.assumes_indices)
+                {
+                    return false;
                 }
-                count += 1;
-                if decision.take_in(own.decided, &own.reached) {
-                    return (count, true);
+                if decision.take_alone(self, own) {
+                    return true;
                 }
             }
+            most = MOST.min(2 * (most + 1));
         }
-        (count, false)
+        false
     }
 
-    fn alone(&self, cta: Cta) -> Alone {
-        let (block, has_others) = (self.inputs.block, true);
-        let (between, open) = (Ctas::new(), OpenAccesses::default());
-        let mut detector = Detector::new(block, cta.index, has_others, between, open);
+    fn alone(&self, index: u64) -> Alone {
+        let cta = ctas::at(self.names.grid, index);
         let (mut terms, mut reached) =
             (self.terms.fork(), vec![false; self.names.program.code.len()]);
-        let (program, events) = (self.names.program, &mut detector);
+        let (start, memory) = (terms.spent(), terms.memory());
+        let mut events = Detector::new(self.inputs.block, true, memory, OpenAccesses::default());
         let run = crate::emulate::run(
-            program,
+            self.names.program,
             self.slice,
             self.inputs,
             cta,
             &mut terms,
-            events,
+            &mut events,
             &mut reached,
         );
-        detector.shared.close();
-        detector.global.close();
-        Alone { decided: Decided { cta, run, detector }, terms, reached }
+        let open = std::mem::take(&mut events.open);
+        let (found, footprint) = events.close();
+        let is_out = matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_memory());
+        let is_footprint_full = footprint.as_ref().is_some_and(Footprint::is_full);
+        Alone {
+            is_apart: open.is_empty() && terms.is_apart(),
+            is_heavy: terms.is_full || found.is_full || is_footprint_full || is_out,
+            spent: terms.spent() - start,
+            assumes_indices: terms.assumes_indices,
+            cta,
+            run,
+            found,
+            footprint,
+            open,
+            reached,
+        }
     }
 }
 
 impl Decision {
     /// Takes in what a cta found by itself; whether it ends the pass.
-    fn take_in(&mut self, mut own: Decided, reached: &[bool]) -> bool {
-        self.between.take_in(std::mem::take(&mut own.detector.between));
-        self.open.take_in(std::mem::take(&mut own.detector.open));
-        for (all, own) in self.reached.iter_mut().zip(reached) {
+    fn take_alone(&mut self, passes: &Passes<'_>, own: Alone) -> bool {
+        self.open.take_in(own.open);
+        for (all, own) in self.reached.iter_mut().zip(own.reached) {
             *all |= own;
         }
-        let is_last = own.is_broken();
-        self.ctas.push(own);
-        is_last
+        self.take_in(passes.names, own.cta, own.run, own.found, own.footprint)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::doubts;
+use super::doubts::{self, Progress};
 use super::names::Names;
 use crate::emulate::{Doubt, DoubtKind};
 use crate::finding::Finding;
@@ -12,8 +12,8 @@ use crate::ptx::isa::Effect;
 
 /// The finding of a doubt, and before it what all that go on come to and no setting settles. What only some may come to is
 /// a note.
-pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Vec<Finding> {
-    let mut finding = doubts::explain(names, doubt);
+pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Vec<Finding> {
+    let mut finding = doubts::explain(names, doubt, progress);
     let is_input =
         matches!(doubt.kind, DoubtKind::Branch | DoubtKind::Address | DoubtKind::Barrier);
     if !is_input {

@@ -1,6 +1,7 @@
 //! The pass that decides: order and shadows, fed by the machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::emulate::{
     Access, Arrival, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Terms, WARP,
@@ -9,7 +10,7 @@ use crate::flow::Pc;
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
-use crate::race::{Ctas, OpenAccesses, Shadow};
+use crate::race::{Footprint, OpenAccesses, Shadow, Unwritten};
 
 /// Accesses of a cta that are wrong by themselves and told.
 pub(super) const MAX_FAULTS: usize = 1024;
@@ -17,20 +18,49 @@ pub(super) const MAX_FAULTS: usize = 1024;
 /// What one cta does, judged as it happens.
 pub(super) struct Detector {
     order: Order,
-    pub(super) shared: Shadow,
-    pub(super) global: Shadow,
-    pub(super) between: Ctas,
+    shared: Shadow,
+    global: Shadow,
+    /// What it does to global memory, if there are other ctas.
+    footprint: Option<Footprint>,
     pub(super) open: OpenAccesses,
     /// One for each pair of instructions.
-    pub(super) recycled: Vec<Recycling>,
+    recycled: Vec<Recycling>,
     known_recycled: BTreeSet<(Pc, Pc)>,
     /// One for each instruction and kind.
-    pub(super) faults: Vec<Fault>,
+    faults: Vec<Fault>,
     /// By instruction and kind, and whether it may not happen: the first of each is told.
     known_faults: BTreeSet<(Pc, FaultKind, bool)>,
-    cta: u32,
-    /// Whether there are other ctas.
-    has_others: bool,
+}
+
+/// What is wrong in one cta, or was too much.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) recycled: Vec<Recycling>,
+    pub(super) faults: Vec<Fault>,
+    /// By instruction, reads of what nothing wrote.
+    pub(super) unwritten: BTreeMap<Pc, Unwritten>,
+    /// Bytes that race, of shared and of global memory, ascending.
+    pub(super) shared: Vec<Range<u64>>,
+    pub(super) global: Vec<Range<u64>>,
+    /// Whether more memory was accessed, or raced on, than is followed.
+    pub(super) is_full: bool,
+}
+
+/// Of the memory that a check may take, this part may go to the shadow of each state space.
+const SHADOW_PART: u64 = 8;
+/// Likewise, to the footprint.
+const FOOTPRINT_PART: u64 = 32;
+
+/// Bytes in ascending order, as ranges.
+fn ranges(bytes: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for byte in bytes {
+        match ranges.last_mut() {
+            Some(last) if last.end == byte => last.end = byte.saturating_add(1),
+            _ => ranges.push(byte..byte.saturating_add(1)),
+        }
+    }
+    ranges
 }
 
 /// The lanes of each warp of a block.
@@ -44,26 +74,33 @@ pub(super) fn full_warps(block: Dim3) -> Vec<LaneMask> {
 }
 
 impl Detector {
-    pub(super) fn new(
-        block: Dim3,
-        cta: u32,
-        has_others: bool,
-        between: Ctas,
-        open: OpenAccesses,
-    ) -> Self {
+    /// `memory`: bytes that it may take.
+    pub(super) fn new(block: Dim3, has_others: bool, memory: u64, open: OpenAccesses) -> Self {
         Self {
             order: Order::new(full_warps(block)),
-            shared: Shadow::new(),
-            global: Shadow::new(),
-            between,
+            shared: Shadow::within(memory / SHADOW_PART),
+            global: Shadow::within(memory / SHADOW_PART),
+            footprint: has_others.then(|| Footprint::within(memory / FOOTPRINT_PART)),
             open,
             recycled: Vec::new(),
             known_recycled: BTreeSet::new(),
             faults: Vec::new(),
             known_faults: BTreeSet::new(),
-            cta,
-            has_others,
         }
+    }
+
+    /// The run is over: what was found, and what other ctas may race with.
+    pub(super) fn close(self) -> (Found, Option<Footprint>) {
+        let Self { shared, global, footprint, recycled, faults, .. } = self;
+        let found = Found {
+            recycled,
+            faults,
+            unwritten: shared.unwritten(),
+            is_full: shared.is_full() || global.is_full(),
+            shared: ranges(shared.racing().keys().copied()),
+            global: ranges(global.racing().keys().copied()),
+        };
+        (found, footprint)
     }
 }
 
@@ -77,8 +114,8 @@ impl Events for Detector {
             return;
         }
         self.global.access(access, &self.order);
-        if self.has_others {
-            self.between.access(access, self.cta);
+        if let Some(footprint) = &mut self.footprint {
+            footprint.access(access);
         }
     }
 

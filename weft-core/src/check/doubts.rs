@@ -2,12 +2,29 @@
 
 use super::detector::MAX_FAULTS;
 use super::names::Names;
-use crate::emulate::{
-    Doubt, DoubtKind, MAX_INSTRUCTIONS, MAX_REGISTERS, MAX_WARP_INSTRUCTIONS, OpenAccess, Origin,
-};
+use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::PlaceId;
 use crate::race::MAX_PAIRS;
+
+/// How far a check came that reached a limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// Ctas that were run to their end.
+    pub(super) ended: u64,
+    /// Instructions of all passes.
+    pub(super) instructions: u64,
+}
+
+impl Progress {
+    fn sentence(self, names: &Names<'_>) -> String {
+        let Self { ended, instructions } = self;
+        let all = names.grid.count();
+        format!(
+            "{ended} of {all} ctas were run to their end, with {instructions} instructions in all passes"
+        )
+    }
+}
 
 fn open(
     code: Code,
@@ -32,10 +49,32 @@ pub(super) fn vacuous(names: &Names<'_>) -> Finding {
     open(Code::Vacuous, None, message, names.kernel_site("does nothing"), Some(help))
 }
 
-pub(super) fn too_much_memory(names: &Names<'_>) -> Finding {
+pub(super) fn too_much_memory(names: &Names<'_>, progress: Progress) -> Finding {
     let message = "more memory is accessed, or raced on, than is followed".to_owned();
-    let help = "choose a smaller launch".to_owned();
-    open(Code::Limit, None, message, names.kernel_site("accesses too much"), Some(help))
+    let site = names.kernel_site("accesses too much");
+    let notes = vec![progress.sentence(names)];
+    Finding { notes, ..open(Code::Limit, None, message, site, Some(more_memory(names))) }
+}
+
+/// Open values lost their identity, which may be why something is open.
+pub(super) fn too_many_values(names: &Names<'_>) -> Finding {
+    let message = "there are more open values than are told apart".to_owned();
+    let site = names.kernel_site("has too many open values");
+    let help = format!("give arguments; or {}", more_memory(names));
+    open(Code::Limit, None, message, site, Some(help))
+}
+
+fn more_memory(names: &Names<'_>) -> String {
+    let twice = (names.limit.memory >> 20).max(1) * 2;
+    format!("choose a smaller launch, or allow more: `limit = {{ memory = \"{twice} MiB\" }}`")
+}
+
+/// Only the first ctas were run, and they are not clean.
+pub(super) fn first_ctas(names: &Names<'_>, ctas: u64) -> Finding {
+    let all = names.grid.count();
+    let message = format!("the first {ctas} of {all} ctas are not clean: the others were not run");
+    let help = "what is told of the first ones is no complete list: settle it first".to_owned();
+    open(Code::Limit, None, message, names.kernel_site("not all ctas were run"), Some(help))
 }
 
 pub(super) fn unsettled(names: &Names<'_>) -> Finding {
@@ -71,7 +110,7 @@ pub(super) fn unlisted(names: &Names<'_>) -> Finding {
 }
 
 /// The machine stopped because something was open.
-pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
+pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.
     if let Some(Origin::Unsupported(pc)) = doubt.origin {
         let what = names.what(pc);
@@ -107,13 +146,24 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt) -> Finding {
             open(Code::Limit, None, message, site("the kernel starts here"), Some(help))
         }
         DoubtKind::Fuel => {
+            let (one, all) = (names.limit.of_a_cta(), names.limit.instructions);
             let message = format!(
-                "more than {MAX_WARP_INSTRUCTIONS} instructions of one cta, or {MAX_INSTRUCTIONS} in all ctas and \
-                 passes, counted once a warp"
+                "more than {one} instructions of one cta, or {all} in all ctas and passes, counted once a warp"
             );
-            let help = "choose a smaller launch or smaller trip counts; a loop that waits for another thread through \
-                        memory may never end here";
-            open(Code::Limit, None, message, site("still running here"), Some(help.into()))
+            let twice = all.saturating_mul(2);
+            let help = format!(
+                "choose a smaller launch or smaller trip counts, or allow more: `limit = {{ instructions = {twice} }}`; \
+                 a loop that waits for another thread through memory may never end here"
+            );
+            let notes = vec![progress.sentence(names)];
+            let site = site("still running here");
+            Finding { notes, ..open(Code::Limit, None, message, site, Some(help)) }
+        }
+        DoubtKind::Memory => {
+            let message = "the contents of more memory are needed than are kept".to_owned();
+            let notes = vec![progress.sentence(names)];
+            let site = site("still running here");
+            Finding { notes, ..open(Code::Limit, None, message, site, Some(more_memory(names))) }
         }
     }
 }

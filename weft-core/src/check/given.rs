@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::CheckError;
 use super::names::Names;
-use super::passes::Decision;
+use super::decision::Decision;
 use crate::emulate::{Fault, FaultKind, argument_of};
 use crate::flow::{Pc, sources_of};
 use crate::launch::{Arg, Buffer, Fields};
@@ -64,7 +64,7 @@ pub(super) fn number(names: &Names<'_>, at: usize) -> Option<i128> {
 /// what else is found with it says nothing of the kernel. Null is a pointer like any other.
 pub(super) fn mistaken(names: &Names<'_>, decisions: &[Decision]) -> Result<(), CheckError> {
     let of = |decision: &Decision| {
-        let faults = decision.ctas.iter().flat_map(|own| &own.detector.faults);
+        let faults = decision.ctas.iter().flat_map(|own| &own.found.faults);
         let mut numbers = numbers(names, faults.filter(|fault| fault.maybe.is_none()));
         numbers.retain(|_, (_, value)| *value != 0);
         numbers

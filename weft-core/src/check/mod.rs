@@ -4,6 +4,7 @@ mod apart;
 mod barriers;
 mod beyond;
 mod ctas;
+mod decision;
 mod detector;
 mod doubts;
 mod faults;
@@ -19,17 +20,18 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Cta, End, Inputs, MAX_INSTRUCTIONS, Terms};
+use crate::emulate::{Inputs, Terms};
 use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, BlockId, Pc, Program};
-use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
+use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch, Limit};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, Floats, Slice};
 
+use decision::Decision;
 use names::Names;
 pub(crate) use names::site_at;
-use passes::{Decided, Decision, Passes};
+use passes::Passes;
 pub use request::CheckError;
 use ways::Outcome;
 
@@ -38,22 +40,8 @@ use ways::Outcome;
 /// # Errors
 /// A launch that the kernel cannot have, or PTX that does not link.
 pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
-    check_within(module, kernel, launch, MAX_INSTRUCTIONS)
-}
-
-/// The same, given up after `most` instructions, of all ctas and passes together: for those who check many kernels that
-/// need not end. At most 2^29.
-///
-/// # Errors
-/// Likewise.
-pub fn check_within(
-    module: &Module,
-    kernel: &Function,
-    launch: &Launch,
-    most: u64,
-) -> Result<Report, CheckError> {
     let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
-    check_program(module, kernel, &program, launch, most)
+    check_program(module, kernel, &program, launch)
 }
 
 fn check_program(
@@ -61,7 +49,6 @@ fn check_program(
     kernel: &Function,
     program: &Program,
     launch: &Launch,
-    most: u64,
 ) -> Result<Report, CheckError> {
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
@@ -78,8 +65,20 @@ fn check_program(
     };
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
     let dynamic_shared = launch.shared;
-    let args = &launch.args;
-    let names = Names { module, kernel, program, grid, block, atomics, dynamic_shared, args };
+    let (args, limit) = (&launch.args, launch.limit);
+    let past_findings = launch.options.past_findings;
+    let names = Names {
+        module,
+        kernel,
+        program,
+        grid,
+        block,
+        atomics,
+        dynamic_shared,
+        args,
+        limit,
+        past_findings,
+    };
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
@@ -91,10 +90,11 @@ fn check_program(
         report.assumptions.push(Assumption::MaxBlock);
     }
     let mut inputs = Inputs::new(program, launch, block, grid).map_err(request::input)?;
-    inputs.runs_all_ctas = launch.grid.is_some() && ctas::select(grid).len() as u64 == grid.count();
+    // Where not all are run after all, a run is the beginning of one of the launch, and what is not seen is open.
+    inputs.runs_all_ctas = launch.grid.is_some();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    run(&names, &inputs, launch, most, &mut report)?;
+    run(&names, &inputs, launch, &mut report)?;
     Ok(report)
 }
 
@@ -120,52 +120,92 @@ struct Found {
     slice: Slice,
     outcome: Outcome,
     assumes_indices: bool,
+    /// Whether there were too many open values to tell them apart.
+    mixes_values: bool,
+    /// Instructions that the check has run until then.
+    spent: u64,
+    /// How many ctas it is about.
+    ctas: u64,
 }
 
-/// First for whatever floating-point arithmetic computes, which takes little and mostly is enough; if that leaves
-/// anything to settle, with its values.
-fn find(names: &Names<'_>, inputs: &Inputs, ctas: &[Cta], most: u64) -> Found {
-    let find = |slice: Slice, most: u64| {
-        let mut passes = Passes { names, inputs, slice: &slice, ctas, terms: Terms::within(most) };
+impl Found {
+    fn has(&self, is_meant: impl Fn(Class) -> bool) -> bool {
+        self.outcome.findings.iter().any(|finding| is_meant(finding.code.class()))
+    }
+}
+
+/// Of a grid with many ctas first the first ones, then more of them as long as all are clean. All at once if it matters
+/// what else there is.
+fn find(names: &Names<'_>, inputs: &Inputs) -> Found {
+    let all = names.grid.count();
+    let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, 0);
+    while count < all && !names.past_findings {
+        let first = find_among(names, inputs, count, floats, spent);
+        if first.has(|class| class != Class::Warning) {
+            return first;
+        }
+        (floats, spent) = (first.slice.floats, first.spent);
+        count = count.saturating_mul(ctas::FIRST);
+    }
+    find_among(names, inputs, all, floats, spent)
+}
+
+/// Among the first ctas, first for whatever floating-point arithmetic computes, which takes little and mostly is enough;
+/// if that leaves anything to settle, with its values. `floats`: the values, if it is known that they are needed.
+/// `spent`: instructions that were run before.
+fn find_among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> Found {
+    let find = |slice: Slice, spent: u64, most: u64| {
+        let limit = Limit { instructions: most, ..names.limit };
+        let terms = Terms::within(limit, spent.min(most));
+        let mut passes = Passes { names, inputs, slice: &slice, ctas, terms };
         let outcome = ways::check(&mut passes);
-        let assumes_indices = passes.terms.assumes_indices;
-        Found { slice, outcome, assumes_indices }
+        let Terms { assumes_indices, is_full: mixes_values, .. } = passes.terms;
+        Found { outcome, assumes_indices, mixes_values, spent: passes.terms.spent(), ctas, slice }
     };
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
-    let is_settled = |found: &Found| {
-        found.outcome.findings.iter().all(|finding| finding.code.class() == Class::Defect)
-    };
-    let rough = mark(Floats::Open);
-    if !rough.leaves_open() {
-        return find(rough, most);
+    let most = names.limit.instructions;
+    let mut before = spent;
+    if floats == Floats::Open {
+        let rough = mark(floats);
+        if !rough.leaves_open() {
+            return find(rough, spent, most);
+        }
+        let found = find(rough, spent, spent + (most - spent) / ROUGH_PART);
+        if !found.has(|class| class != Class::Defect) {
+            return found;
+        }
+        before = found.spent;
     }
-    Some(find(rough, most / ROUGH_PART))
-        .filter(is_settled)
-        .unwrap_or_else(|| find(mark(Floats::Computed), most))
+    find(mark(Floats::Computed), before, most)
 }
 
 fn run(
     names: &Names<'_>,
     inputs: &Inputs,
     launch: &Launch,
-    most: u64,
     report: &mut Report,
 ) -> Result<(), CheckError> {
-    let ctas = ctas::select(report.grid);
-    let Found { slice, outcome, assumes_indices } = find(names, inputs, &ctas, most);
+    let found = find(names, inputs);
+    let is_too_open = found.mixes_values && found.has(|class| class == Class::Open);
+    let Found { slice, outcome, assumes_indices, ctas, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
-    for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
-        report.stats.warp_instructions += run.warp_instructions;
-        report.stats.thread_commands += run.thread_commands;
-        report.stats.generations += run.generations;
+    for decision in &outcome.decisions {
+        report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
+        report.stats.warp_instructions += decision.stats.warp_instructions;
+        report.stats.thread_commands += decision.stats.thread_commands;
+        report.stats.generations += decision.stats.generations;
     }
-    let ran = outcome.decisions.iter().map(|decision| decision.ctas.len() as u64);
-    report.stats.ctas = ran.max().unwrap_or(0);
     let is_reached =
         |pc: &Pc| outcome.decisions.iter().any(|decision| decision.reached[pc.index()]);
     report.coverage.reached = observable(names.program).filter(is_reached).count();
     report.unreached = spans(names.program, |pc| is_reached(&pc));
     let mut findings = outcome.findings;
+    if is_too_open {
+        findings.push(doubts::too_many_values(names));
+    }
+    if report.stats.ctas == ctas && ctas < names.grid.count() {
+        findings.push(doubts::first_ctas(names, ctas));
+    }
     if is_vacuous(&outcome.decisions, report.coverage) {
         findings.push(doubts::vacuous(names));
     }
@@ -178,20 +218,19 @@ fn run(
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
         report.assumptions.push(Assumption::OpenAddresses);
     }
-    let needs = outcome.decisions.iter().flat_map(|decision| &decision.ctas);
-    let needed = needs.map(|own| own.run.dynamic_shared).max().filter(|bytes| *bytes > 0);
+    let needs = outcome.decisions.iter().map(|decision| decision.dynamic_shared);
+    let needed = needs.max().filter(|bytes| *bytes > 0);
     report.assumptions.extend(needed.map(Assumption::DynamicShared));
     if assumes_indices {
         report.assumptions.push(Assumption::NarrowIndices);
     }
-    assume(&slice, names, launch, ctas.len(), report);
+    assume(&slice, names, launch, report);
     Ok(())
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.
 fn is_vacuous(decisions: &[Decision], coverage: Coverage) -> bool {
-    let mut runs = decisions.iter().flat_map(|decision| &decision.ctas);
-    let is_finished = !decisions.is_empty() && runs.all(|own| own.run.end == End::Finished);
+    let is_finished = !decisions.is_empty() && decisions.iter().all(Decision::is_finished);
     is_finished && coverage.reached == 0 && coverage.sites > 0
 }
 
@@ -207,7 +246,7 @@ fn key(finding: &Finding) -> (Code, Option<Check>, Vec<(Span, Role)>) {
     (finding.code, finding.check, sites)
 }
 
-fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report: &mut Report) {
+fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, report: &mut Report) {
     let mut assume = |holds: bool, assumption| {
         if holds {
             report.assumptions.push(assumption);
@@ -235,7 +274,6 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
     let is_unique = launch.options.atomics == Atomics::Unique;
     assume(is_unique && has_atomics, Assumption::UniqueCounters);
     assume(launch.grid.is_none(), Assumption::OneCta);
-    assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
     let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
     assume(counts && names.program.is_irreducible, Assumption::UncountedLoops);
     let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;

@@ -6,9 +6,10 @@ use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offs
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{Operation, Pc, Place, PlaceId, Program, Unlinked};
-use crate::launch::{Arg, Atomics, Dim3};
+use crate::launch::{Arg, Atomics, Dim3, Limit};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
+use crate::race::Unwritten;
 
 /// How dynamic shared memory is stated.
 pub(super) const SHARED: &str =
@@ -27,6 +28,9 @@ pub(super) struct Names<'a> {
     pub(super) dynamic_shared: Option<u32>,
     /// The arguments that the launch gives.
     pub(super) args: &'a BTreeMap<usize, Arg>,
+    pub(super) limit: Limit,
+    /// Whether ctas are run past findings.
+    pub(super) past_findings: bool,
 }
 
 /// The site of a place, without threads.
@@ -42,6 +46,12 @@ pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String)
 }
 
 impl Names<'_> {
+    /// The variable in shared memory that a read of what nothing wrote lies in.
+    pub(super) fn variable_of(&self, read: &Unwritten) -> Option<usize> {
+        let end = read.address.saturating_add(u64::from(read.bytes));
+        self.program.shared_variable(read.address, end)
+    }
+
     /// The site of an instruction.
     pub(super) fn site(&self, role: Role, pc: Pc, threads: Vec<Thread>, label: String) -> Site {
         self.site_at(role, self.program.place(pc), threads, label)

@@ -2,89 +2,55 @@
 
 use std::collections::BTreeSet;
 
+use super::ctas;
+use super::decision::Decision;
 use super::detector::{Detector, MAX_FAULTS};
+use super::doubts::Progress;
 use super::names::Names;
 use super::{barriers, beyond, doubts, faults, given, races};
-use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
+use crate::emulate::{Cta, End, Events, Fault, FaultKind, Inputs, Run, Terms};
 use crate::finding::Finding;
 use crate::flow::Pc;
-use crate::race::{Ctas, OpenAccesses};
+use crate::race::OpenAccesses;
 use crate::slice::Slice;
-
-/// What the pass that decides found in one cta.
-pub(super) struct Decided {
-    pub(super) cta: Cta,
-    pub(super) run: Run,
-    pub(super) detector: Detector,
-}
-
-/// What the pass that decides found in all ctas.
-pub(super) struct Decision {
-    pub(super) ctas: Vec<Decided>,
-    pub(super) between: Ctas,
-    pub(super) open: OpenAccesses,
-    /// By instruction.
-    pub(super) reached: Vec<bool>,
-}
 
 /// A launch to pass over.
 pub(super) struct Passes<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) inputs: &'a Inputs,
     pub(super) slice: &'a Slice,
-    pub(super) ctas: &'a [Cta],
+    /// How many ctas are run, the first ones of the launch.
+    pub(super) ctas: u64,
     pub(super) terms: Terms,
 }
 
 /// Passes that decide, before the check gives up.
 const MAX_PASSES: u32 = 16;
 
-impl Decided {
-    /// Whether its barriers are broken, or it ran for too long: no further cta is run.
-    pub(super) fn is_broken(&self) -> bool {
-        let end = &self.run.end;
-        let is_out_of_fuel = matches!(end, End::Undecided(doubt) if doubt.kind == DoubtKind::Fuel);
-        barriers::is_defect(end) || !self.detector.recycled.is_empty() || is_out_of_fuel
-    }
-}
-
 impl Passes<'_> {
-    /// Runs the ctas, up to one whose barriers are broken.
+    /// Runs the ctas, up to one behind which there is nothing to be gained.
     fn decide(&mut self, open: OpenAccesses) -> Decision {
-        let program = self.names.program;
-        let reached = vec![false; program.code.len()];
-        let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
+        let mut decision = Decision::new(self.names, open);
         self.terms.begin();
-        let mut rest = self.ctas;
-        while let [cta, others @ ..] = rest {
-            if self.decide_one(*cta, &mut decision) {
+        while decision.stats.ctas < self.ctas {
+            if self.decide_one(&mut decision) || self.decide_apart(&mut decision) {
                 break;
             }
-            let (count, is_last) = self.decide_apart(others, &mut decision);
-            if is_last {
-                break;
-            }
-            rest = &others[count..];
         }
         decision
     }
 
     /// Runs a cta; whether it ends the pass.
-    fn decide_one(&mut self, cta: Cta, decision: &mut Decision) -> bool {
-        let (between, mut open) =
-            (std::mem::take(&mut decision.between), std::mem::take(&mut decision.open));
+    fn decide_one(&mut self, decision: &mut Decision) -> bool {
+        let cta = ctas::at(self.names.grid, decision.stats.ctas);
+        let mut open = std::mem::take(&mut decision.open);
         open.next_cta();
-        let has_others = self.ctas.len() > 1;
-        let mut detector = Detector::new(self.inputs.block, cta.index, has_others, between, open);
+        let memory = self.names.limit.memory;
+        let mut detector = Detector::new(self.inputs.block, self.ctas > 1, memory, open);
         let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
-        detector.shared.close();
-        detector.global.close();
-        decision.between = std::mem::take(&mut detector.between);
         decision.open = std::mem::take(&mut detector.open);
-        let own = Decided { cta, run, detector };
-        let is_last = own.is_broken();
-        decision.ctas.push(own);
-        is_last
+        let (found, footprint) = detector.close();
+        decision.take_in(self.names, cta, run, found, footprint)
     }
 
     /// Runs one cta.
@@ -121,56 +87,65 @@ impl Passes<'_> {
 
     /// Takes note of what strong loads may see change.
     fn contend(&mut self, decision: &Decision) {
-        for Decided { detector, .. } in &decision.ctas {
-            self.terms.contend(false, detector.shared.racing().keys().copied());
-            self.terms.contend(true, detector.global.racing().keys().copied());
+        for own in &decision.ctas {
+            self.terms.contend(false, own.found.shared.iter().cloned().flatten());
+            self.terms.contend(true, own.found.global.iter().cloned().flatten());
         }
         self.terms.contend(true, decision.between.racing().iter().copied());
     }
 
     /// What there is to say, apart from coverage.
     pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
-        let Decision { ctas: decided, between, open, .. } = decision;
+        let Decision { ctas: decided, open, .. } = decision;
         let names = self.names;
+        let progress = self.progress(decision);
         let mut findings = Vec::new();
         for own in decided {
-            let recycled = &own.detector.recycled;
-            findings.extend(barriers::explain(names, own.cta, &own.run.end, recycled));
-            if let End::Undecided(doubt) = &own.run.end {
-                findings.extend(beyond::explain(names, doubt));
+            findings.extend(barriers::explain(names, own.cta, &own.end, &own.found.recycled));
+            if let End::Undecided(doubt) = &own.end {
+                findings.extend(beyond::explain(names, doubt, progress));
             }
         }
         // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
-        let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
+        let is_ordered = decided.iter().all(|own| own.found.recycled.is_empty());
         let mut racing = BTreeSet::new();
         if is_ordered {
             let races;
-            (races, racing) = races::explain(self, decided, between.racing());
+            (races, racing) = races::explain(self, decision);
             findings.extend(races);
         }
-        let is_full =
-            |own: &Decided| own.detector.global.is_full() || own.detector.shared.is_full();
-        if between.is_full() || decided.iter().any(is_full) {
-            findings.push(doubts::too_much_memory(names));
+        if decision.is_full() {
+            findings.push(doubts::too_much_memory(names, progress));
         }
-        if decided.iter().any(|own| own.detector.faults.len() >= MAX_FAULTS) {
+        if decided.iter().any(|own| own.found.faults.len() >= MAX_FAULTS) {
             findings.push(doubts::too_many_faults(names));
         }
-        let faults = decided.iter().flat_map(|own| &own.detector.faults);
-        let numbers = given::numbers(names, faults);
-        for own in decided {
-            let mut unwritten = own.detector.shared.unwritten();
+        findings.extend(self.wrong_by_themselves(decision, &racing));
+        findings.extend(self.open_accesses(decision, open, is_ordered));
+        findings
+    }
+
+    fn progress(&self, decision: &Decision) -> Progress {
+        Progress { ended: decision.ended(), instructions: self.terms.spent() }
+    }
+
+    /// Accesses that are wrong by themselves. `racing`: the instructions that race.
+    fn wrong_by_themselves(&self, decision: &Decision, racing: &BTreeSet<Pc>) -> Vec<Finding> {
+        let (names, mut findings) = (self.names, Vec::new());
+        let numbers =
+            given::numbers(names, decision.ctas.iter().flat_map(|own| &own.found.faults));
+        for own in &decision.ctas {
+            let mut unwritten = own.found.unwritten.clone();
             // An instruction that races may read before what it races with is written, or after: up to the schedule.
             unwritten.retain(|pc, read| {
-                let end = read.address.saturating_add(u64::from(read.bytes));
-                let variable = names.program.shared_variable(read.address, end);
-                !racing.contains(pc) && !open.may_be_written(variable)
+                let variable = names.variable_of(read);
+                !racing.contains(pc) && !decision.open.may_be_written(variable)
             });
             let is_sure = |fault: &&Fault| match fault.kind {
                 FaultKind::Uninitialized(_) => unwritten.contains_key(&fault.pc),
                 _ => true,
             };
-            let faults: Vec<_> = own.detector.faults.iter().filter(is_sure).collect();
+            let faults: Vec<_> = own.found.faults.iter().filter(is_sure).collect();
             findings.extend(
                 faults.iter().map(|fault| faults::explain(names, own.cta, fault, &numbers)),
             );
@@ -179,18 +154,25 @@ impl Passes<'_> {
             let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
             findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
         }
-        let mut doubtful = open.doubtful(self.ctas.len());
+        findings
+    }
+
+    /// Accesses at open addresses that may race.
+    fn open_accesses(
+        &mut self,
+        decision: &Decision,
+        open: &OpenAccesses,
+        is_ordered: bool,
+    ) -> Vec<Finding> {
+        let has_others = self.ctas > 1;
+        let mut doubtful = open.doubtful(has_others);
         if !doubtful.is_empty() && is_ordered {
             let again = self.decide(open.ordered());
             // What does not run to the same end has not seen all: the first look stands.
-            let ends = |decided: &[Decided]| -> Vec<_> {
-                decided.iter().map(|own| own.run.end.clone()).collect()
-            };
-            if ends(&again.ctas) == ends(decided) {
-                doubtful = again.open.doubtful(self.ctas.len());
+            if again.has_ends_of(decision) {
+                doubtful = again.open.doubtful(has_others);
             }
         }
-        findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
-        findings
+        doubtful.iter().map(|access| doubts::open_access(self.names, access)).collect()
     }
 }

@@ -1,40 +1,44 @@
 //! Races: the explaining pass over the ctas that race, and its findings.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use super::ctas;
+use super::decision::{Decided, Decision};
+use super::detector::full_warps;
 use super::names::Names;
-use super::passes::{Decided, Passes};
+use super::passes::Passes;
 use super::recorder::Recorder;
-use crate::emulate::{Kind, Origin};
+use crate::emulate::{End, Kind, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
 use crate::flow::{Pc, Program};
+use crate::order::Order;
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
-use crate::race::{Conflict, CtaHistory, Example, Pair, Pairs, Side, Watched};
+use crate::race::{Conflict, CtaHistory, Example, History, Pair, Pairs, Side, Watched};
 use crate::slice::{self, Floats, Slice};
+
+/// Of the memory that a check may take, each of the histories and the pairs may take this part: there are no shadows then.
+const HISTORY_PART: u64 = 16;
 
 /// Names every racing pair of instructions; the findings, and all instructions that race.
 pub(super) fn explain(
     passes: &mut Passes<'_>,
-    decided: &[Decided],
-    between: &BTreeSet<u64>,
+    decision: &Decision,
 ) -> (Vec<Finding>, BTreeSet<Pc>) {
-    let races = |own: &&Decided| {
-        !own.detector.shared.racing().is_empty() || !own.detector.global.racing().is_empty()
-    };
-    if between.is_empty() && !decided.iter().any(|own| races(&own)) {
+    if decision.between.racing().is_empty() && !decision.ctas.iter().any(Decided::races) {
         return Default::default();
     }
     // First which instructions race; then, with the values of stores that race with each other, which races are benign.
-    let (mut pairs, _) = record(passes, decided, between, passes.slice, None);
-    tell_values(passes, decided, between, &mut pairs);
+    let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
+    tell_values(passes, decision, &mut pairs);
     let names = passes.names;
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
         pairs.iter().map(|(space, pair)| finding(names, space, pair, may_order)).collect();
     if findings.is_empty() {
         findings.push(super::doubts::unexplained(names));
-    } else if pairs.is_cut() {
+    } else if pairs.is_cut() || !is_whole {
         findings.push(super::doubts::unlisted(names));
     }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
@@ -43,12 +47,7 @@ pub(super) fn explain(
 }
 
 /// Finds out which races of stores are benign. The values may take loops that run out of fuel: then none is.
-fn tell_values(
-    passes: &mut Passes<'_>,
-    decided: &[Decided],
-    between: &BTreeSet<u64>,
-    pairs: &mut Pairs,
-) {
+fn tell_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) {
     let stores: BTreeSet<Pc> =
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
     if stores.is_empty() {
@@ -65,7 +64,7 @@ fn tell_values(
             return;
         }
         passes.terms.tells_floats = true;
-        let (valued, is_whole) = record(passes, decided, between, slice, Some(&stores));
+        let (valued, is_whole) = record(passes, decision, slice, Some(&stores));
         passes.terms.tells_floats = false;
         if is_whole && !valued.is_cut() {
             pairs.take_values(&valued);
@@ -84,33 +83,56 @@ fn stores(pair: &Pair) -> Option<[Pc; 2]> {
     stores_race(pair).then_some([pair.example.first.pc, pair.example.second.pc])
 }
 
+impl Decided {
+    /// Whether there are races within the cta.
+    fn races(&self) -> bool {
+        !self.found.shared.is_empty() || !self.found.global.is_empty()
+    }
+
+    /// The bytes that race within the cta.
+    fn watched(&self) -> Watched {
+        let bytes = |ranges: &[Range<u64>]| ranges.iter().cloned().flatten().collect();
+        Watched { shared: bytes(&self.found.shared), global: bytes(&self.found.global) }
+    }
+}
+
 /// The races of some instructions, or all; and whether all was seen.
 fn record(
     passes: &mut Passes<'_>,
-    decided: &[Decided],
-    between: &BTreeSet<u64>,
+    decision: &Decision,
     slice: &Slice,
     only: Option<&BTreeSet<Pc>>,
 ) -> (Pairs, bool) {
-    let mut pairs = Pairs::default();
-    let mut across = CtaHistory::new(between.clone());
+    let memory = passes.names.limit.memory / HISTORY_PART;
+    let between = decision.between.racing();
+    let mut pairs = Pairs::within(memory);
+    let mut across = CtaHistory::within(memory, between.clone());
     let mut is_whole = true;
     passes.terms.begin();
-    for own in decided {
-        let bytes =
-            |racing: &std::collections::BTreeMap<u64, Conflict>| racing.keys().copied().collect();
-        let watched = Watched {
-            shared: bytes(own.detector.shared.racing()),
-            global: bytes(own.detector.global.racing()),
-        };
-        if between.is_empty() && watched.shared.is_empty() && watched.global.is_empty() {
+    let mut decided = decision.ctas.iter().peekable();
+    for index in 0..decision.stats.ctas {
+        let cta = ctas::at(passes.names.grid, index);
+        let own = decided.next_if(|own| own.cta == cta);
+        if between.is_empty() && !own.is_some_and(Decided::races) {
             continue;
         }
+        let watched = own.map_or_else(Watched::default, Decided::watched);
         let mut reached = vec![false; passes.names.program.code.len()];
-        let (block, cta) = (passes.inputs.block, own.cta.index);
-        let mut recorder = Recorder::new(block, cta, &watched, &mut across, &mut pairs, only);
-        let run = passes.run(slice, own.cta, &mut recorder, &mut reached);
-        is_whole &= run.end == own.run.end;
+        let history = History::within(memory, &watched);
+        let order = Order::new(full_warps(passes.inputs.block));
+        let mut recorder = Recorder {
+            order,
+            history,
+            between: &mut across,
+            pairs: &mut pairs,
+            only,
+            cta: cta.index,
+        };
+        let run = passes.run(slice, cta, &mut recorder, &mut reached);
+        is_whole &= run.end == own.map_or(End::Finished, |own| own.end.clone());
+        if !is_whole && matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit()) {
+            break;
+        }
     }
     (pairs, is_whole)
 }

@@ -4,35 +4,20 @@ use std::collections::BTreeSet;
 
 use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Round, Terms};
 use crate::flow::Pc;
-use crate::launch::Dim3;
 use crate::order::Order;
 use crate::ptx::Space;
-use crate::race::{CtaHistory, History, Pairs, Watched};
+use crate::race::{CtaHistory, History, Pairs};
 
 /// Watches one cta.
 pub(super) struct Recorder<'a> {
-    order: Order,
-    history: History,
+    pub(super) order: Order,
+    pub(super) history: History,
     /// Bytes that race between ctas; shared by all ctas of the pass.
-    between: &'a mut CtaHistory,
-    pairs: &'a mut Pairs,
+    pub(super) between: &'a mut CtaHistory,
+    pub(super) pairs: &'a mut Pairs,
     /// The instructions to watch; `None`: all.
-    only: Option<&'a BTreeSet<Pc>>,
-    cta: u32,
-}
-
-impl<'a> Recorder<'a> {
-    pub(super) fn new(
-        block: Dim3,
-        cta: u32,
-        watched: &Watched,
-        between: &'a mut CtaHistory,
-        pairs: &'a mut Pairs,
-        only: Option<&'a BTreeSet<Pc>>,
-    ) -> Self {
-        let order = Order::new(super::detector::full_warps(block));
-        Self { order, history: History::new(watched), between, pairs, only, cta }
-    }
+    pub(super) only: Option<&'a BTreeSet<Pc>>,
+    pub(super) cta: u32,
 }
 
 impl Events for Recorder<'_> {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::check_program;
-use crate::emulate::MAX_INSTRUCTIONS;
 use crate::finding::{Class, Code, Report, Verdict};
 use crate::flow::{self, Growth};
 use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
@@ -135,7 +134,7 @@ fn text(seed: u64) -> String {
 
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program = flow::build_within(module, kernel, growth).expect("the text links");
-    check_program(module, kernel, &program, launch, MAX_INSTRUCTIONS).expect("the launch fits")
+    check_program(module, kernel, &program, launch).expect("the launch fits")
 }
 
 /// The defects, without the instructions: of several that end a run the first may be another. What is open between two

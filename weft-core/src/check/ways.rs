@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use super::decision::Decision;
 use super::names::Names;
-use super::passes::{Decision, Passes};
+use super::passes::Passes;
 use super::{doubts, key};
 use crate::emulate::{Choice, End, Splits, Terms};
 use crate::finding::{Class, Code, Finding};
@@ -24,7 +25,7 @@ type Way = (Vec<Choice>, Decision, Vec<Finding>);
 
 /// Checks a launch.
 pub(super) fn check(passes: &mut Passes<'_>) -> Outcome {
-    let Some(whole) = passes.settle() else { return unsettled(passes.names) };
+    let Some(mut whole) = passes.settle() else { return unsettled(passes.names) };
     if let Some(place) = split_of(&whole)
         && let Some(ways) = split(passes, place)
     {
@@ -32,6 +33,7 @@ pub(super) fn check(passes: &mut Passes<'_>) -> Outcome {
     }
     passes.terms.splits = Splits::default();
     let findings = passes.findings(&whole);
+    whole.close();
     Outcome { findings, decisions: vec![whole] }
 }
 
@@ -41,7 +43,7 @@ fn unsettled(names: &Names<'_>) -> Outcome {
 
 /// Where deciding an open condition lets a run go on that could not.
 fn split_of(decision: &Decision) -> Option<PlaceId> {
-    decision.ctas.iter().find_map(|own| match &own.run.end {
+    decision.ctas.iter().find_map(|own| match &own.end {
         End::Undecided(doubt) => doubt.split,
         _ => None,
     })
@@ -53,7 +55,7 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
     let mut ways = Vec::new();
     for _ in 0..MAX_RUNS {
         let contentions = passes.terms.contentions();
-        let decision = passes.settle()?;
+        let mut decision = passes.settle()?;
         // Other conditions may have been asked for since memory is contended.
         if passes.terms.contentions() != contentions {
             ways.clear();
@@ -67,6 +69,7 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
             return None;
         }
         let findings = passes.findings(&decision);
+        decision.close();
         ways.push((passes.terms.splits.choices().to_vec(), decision, findings));
         if !passes.terms.splits.next_way() {
             return Some(ways);

@@ -1,8 +1,10 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
 use super::event::{DoubtKind, Events, Kind};
-use super::machine::{ATOMIC_COST, Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
-use super::memory::Memory;
+use super::machine::{
+    ATOMIC_COST, CONTENTS_PART, Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt,
+};
+use super::memory::{Held, Memory};
 use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, Value, lanes, truncate};
@@ -126,21 +128,25 @@ impl<E: Events> Machine<'_, E> {
         if keep != Keep::Value {
             return Ok(());
         }
-        let pages = self.pages(piece);
+        let before = self.held(piece);
         match decoded.row.effect {
             Effect::Load => self.load(piece),
             Effect::Store => self.store(piece, &stored),
             _ => self.atomic(piece, &stored),
         }
-        let made = self.pages(piece).saturating_sub(pages);
-        self.spend(PAGE_COST * made as u64, instr.place)
+        let made = self.held(piece).more_than(before);
+        self.contents += made.bytes();
+        if self.contents > self.terms.limit.memory / CONTENTS_PART {
+            return Err(doubt(DoubtKind::Memory, instr.place, None));
+        }
+        self.spend(PAGE_COST * made.pages as u64, instr.place)
     }
 
-    /// Pages of the memory that an access may write to.
-    fn pages(&self, piece: &Piece<'_>) -> usize {
+    /// What is kept of the memory that an access may write to.
+    fn held(&self, piece: &Piece<'_>) -> Held {
         match piece.space {
-            Space::Local => self.warps[piece.warp].local.iter().map(Memory::pages).sum(),
-            _ => self.global.pages(),
+            Space::Local => self.warps[piece.warp].local.iter().map(Memory::held).sum(),
+            _ => self.global.held(),
         }
     }
 

@@ -13,7 +13,6 @@ use std::collections::{BTreeSet, HashMap};
 use foldhash::fast::RandomState;
 
 use super::inputs::argument_of;
-use super::machine::MAX_WARP_INSTRUCTIONS;
 
 /// A word of memory: global or not, its address by the size of a word.
 type Word = (bool, u64);
@@ -25,8 +24,8 @@ const WORD: u64 = 4;
 const POLLED: u32 = 4096;
 
 /// Instructions of one cta, counted once a warp, before all memory is taken to be contended: half of those that it may
-/// run.
-const LONG: u64 = MAX_WARP_INSTRUCTIONS / 2;
+/// run unless more is stated.
+const LONG: u64 = 1 << 25;
 
 /// Passes that find contended memory before all of it is taken to be.
 const MAX_CHANGES: u32 = 4;

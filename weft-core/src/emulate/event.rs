@@ -169,6 +169,20 @@ pub enum DoubtKind {
     Fuel,
     /// More registers than the limit.
     Registers,
+    /// More contents of memory than are kept.
+    Memory,
+}
+
+impl DoubtKind {
+    /// Whether a limit of the check was reached: no other warp or cta is run.
+    pub const fn is_limit(self) -> bool {
+        matches!(self, Self::Fuel | Self::Memory)
+    }
+
+    /// Whether it was the limit of memory.
+    pub const fn is_memory(self) -> bool {
+        matches!(self, Self::Memory)
+    }
 }
 
 /// Why the machine could not go on.

@@ -15,13 +15,6 @@ use super::warp::{Wait, WaitFor, Warp};
 use crate::flow::{BlockId, PlaceId, Program};
 use crate::slice::Slice;
 
-/// Instructions of one cta, counted once a warp, before the machine gives up. An access counts once more for each four
-/// of its lanes.
-pub const MAX_WARP_INSTRUCTIONS: u64 = 1 << 26;
-
-/// Instructions of all ctas, passes and ways of a check together, counted likewise.
-pub const MAX_INSTRUCTIONS: u64 = 1 << 29;
-
 /// Registers of all warps of a cta that something depends on.
 pub const MAX_REGISTERS: u64 = 1 << 22;
 
@@ -33,6 +26,9 @@ pub(super) const PAGE_COST: u64 = 8;
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
 /// What a lane's atomic costs, likewise.
 pub(super) const ATOMIC_COST: u64 = 4;
+
+/// Of the memory that a check may take, this part may hold contents of global and local memory.
+pub(super) const CONTENTS_PART: u64 = 4;
 
 /// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
 const TURN: u32 = 4096;
@@ -92,6 +88,8 @@ pub(super) struct Machine<'a, E> {
     limit: u64,
     /// Those that it has, and what took as long as some.
     pub(super) spent: u64,
+    /// Bytes that the contents of global and local memory take, counted as they were made.
+    pub(super) contents: u64,
     /// By instruction: whether some lane reached it.
     pub(super) reached: &'a mut [bool],
     pub(super) run: Run,
@@ -127,10 +125,11 @@ pub fn run(
     }
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
-    let limit = MAX_WARP_INSTRUCTIONS.min(MAX_INSTRUCTIONS - terms.spent);
+    let limit = terms.limit.of_a_cta().min(terms.limit.instructions - terms.spent);
     let mut machine = Machine {
         limit,
         spent: 0,
+        contents: 0,
         program,
         slice,
         inputs,
@@ -158,7 +157,7 @@ pub fn run(
         machine.run.end = *end;
     }
     let Machine { run, terms, spent, .. } = machine;
-    terms.spent = (terms.spent + spent).min(MAX_INSTRUCTIONS);
+    terms.spent = (terms.spent + spent).min(terms.limit.instructions);
     run
 }
 
@@ -167,7 +166,7 @@ impl<E: Events> Machine<'_, E> {
         while let Some(warp) = self.turns.next(self.ready()) {
             let Err(stop) = self.turn(warp) else { continue };
             match *stop.0 {
-                End::Undecided(doubt) if doubt.kind != DoubtKind::Fuel => self.leave(warp, doubt),
+                End::Undecided(doubt) if !doubt.kind.is_limit() => self.leave(warp, doubt),
                 _ => return Err(stop),
             }
         }

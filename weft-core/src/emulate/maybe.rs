@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
-use super::memory::Memory;
+use super::memory::{Held, Memory};
 use super::origin::{Origin, Region};
 use super::term::{Lane, gcd};
 use super::value::{LaneMask, Value, WARP, lanes};
@@ -111,8 +111,8 @@ impl<E: Events> Machine<'_, E> {
         }
         self.spend(OPEN_COST, block.place)?;
         // Sides that write local memory copy it.
-        let pages: usize = self.warps[warp].local.iter().map(Memory::pages).sum();
-        self.spend(pages as u64, block.place)?;
+        let held: Held = self.warps[warp].local.iter().map(Memory::held).sum();
+        self.spend(held.pages as u64, block.place)?;
         let outer = self.maybe.take();
         let (mut stops, mut widened) = outer
             .as_ref()

@@ -155,12 +155,43 @@ pub(super) struct Memory {
     forgotten: Option<Origin>,
     /// Pages that are kept.
     limit: usize,
+    /// Pages with open values.
+    tables: usize,
+}
+
+/// What a memory holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) pages: usize,
+    tables: usize,
+}
+
+impl Held {
+    /// Bytes that it takes: of a page with its number, and of the values of one.
+    pub(super) const fn bytes(self) -> u64 {
+        const WITH_NUMBER: usize = size_of::<Page>() + 4 * size_of::<u64>();
+        (self.pages * WITH_NUMBER + self.tables * PAGE_BYTES * size_of::<(u32, Lane)>()) as u64
+    }
+
+    /// What this is more than another.
+    pub(super) const fn more_than(self, other: Self) -> Self {
+        let pages = self.pages.saturating_sub(other.pages);
+        Self { pages, tables: self.tables.saturating_sub(other.tables) }
+    }
+}
+
+impl std::iter::Sum for Held {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        let plus =
+            |a: Self, b: Self| Self { pages: a.pages + b.pages, tables: a.tables + b.tables };
+        all.fold(Self::default(), plus)
+    }
 }
 
 impl Default for Memory {
     /// Shared memory, or the local memory of a thread.
     fn default() -> Self {
-        Self { pages: HashMap::default(), segments: Vec::new(), forgotten: None, limit: MAX_OWN }
+        Self { limit: MAX_OWN, ..Self::new(Vec::new()) }
     }
 }
 
@@ -168,12 +199,13 @@ impl Memory {
     /// Global memory with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        Self { pages: HashMap::default(), segments, forgotten: None, limit: MAX_GLOBAL }
+        let (pages, limit) = (HashMap::default(), MAX_GLOBAL);
+        Self { pages, segments, forgotten: None, limit, tables: 0 }
     }
 
-    /// Pages that something was written to.
-    pub(super) fn pages(&self) -> usize {
-        self.pages.len()
+    /// What is kept of what was written.
+    pub(super) fn held(&self) -> Held {
+        Held { pages: self.pages.len(), tables: self.tables }
     }
 
     fn page(&self, address: u64) -> Option<&Page> {
@@ -190,6 +222,7 @@ impl Memory {
     /// Something was written nobody knows where: all contents are open.
     pub(super) fn forget(&mut self, origin: Origin) {
         self.pages.clear();
+        self.tables = 0;
         self.forgotten = Some(origin);
     }
 
@@ -304,6 +337,7 @@ impl Memory {
             let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
             page.write(within(first), bytes, value.term.is_some());
             if number == own && value.term.is_some() {
+                self.tables += usize::from(page.values.is_empty());
                 page.put(within(address), size, value);
             }
         }
@@ -405,7 +439,7 @@ mod tests {
         for page in 0..2 * MAX_OWN as u64 {
             memory.store(page * PAGE, 4, Lane::known(page));
         }
-        assert!(memory.pages() <= MAX_OWN);
+        assert!(memory.held().pages <= MAX_OWN);
         assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut terms).term, None);
         let lost = memory.load(0, 4, NOWHERE, &mut terms).term.unwrap();
         assert_eq!(terms.origin(lost), Some(Origin::Unkept));

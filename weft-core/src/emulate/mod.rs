@@ -44,7 +44,7 @@ pub use event::{
     Side, Stuck,
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
-pub use machine::{MAX_INSTRUCTIONS, MAX_REGISTERS, MAX_WARP_INSTRUCTIONS, Run, run};
+pub use machine::{MAX_REGISTERS, Run, run};
 pub use origin::{Origin, Region};
 pub use rounds::Round;
 pub use split::{Choice, Splits};

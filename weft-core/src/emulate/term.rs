@@ -15,13 +15,13 @@ use indexmap::IndexMap;
 use super::anchor::Anchors;
 use super::contention::Contention;
 use super::inputs::argument_of;
-use super::machine::MAX_INSTRUCTIONS;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::Value;
 use crate::flow::BlockId;
+use crate::launch::Limit;
 
 /// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -170,15 +170,37 @@ pub struct Terms {
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
     /// known to be the same only if they are stored.
     pub tells_floats: bool,
-    /// Instructions of the runs so far.
+    /// Instructions of the runs so far, and what the check may take.
     pub(super) spent: u64,
+    pub(super) limit: Limit,
+    /// Bytes that the terms take.
+    held: u64,
+    /// Whether some lost their identity, there being too many.
+    pub is_full: bool,
     /// Whether a sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
     pub assumes_indices: bool,
+}
+
+/// Bytes that a term takes, with its key and its place in the table.
+fn held(key: &Key, term: &Term) -> u64 {
+    let parts = match key {
+        Key::Operation(_, operands) => operands.len() * size_of::<Lane>(),
+        Key::Sum(own) => size_of::<Sum>() + size_of_val(own.atoms.as_slice()),
+        _ => 0,
+    };
+    let atoms = size_of_val(term.atoms.all());
+    (size_of::<(Key, Term)>() + 4 * size_of::<u64>() + parts + atoms) as u64
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
 /// stay together by it.
 const MAX_TERMS: usize = 1 << 21;
+
+/// Of the memory that a check may take, open values may take this part.
+const TERMS_PART: u64 = 4;
+
+/// Of the memory that a check may take, each cta that runs apart from others may take this part.
+const APART_PART: u64 = 8;
 
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -190,9 +212,9 @@ impl Terms {
         Self::default()
     }
 
-    /// None yet, for runs of so many instructions together, at most 2^29.
-    pub fn within(instructions: u64) -> Self {
-        Self { spent: MAX_INSTRUCTIONS.saturating_sub(instructions), ..Self::default() }
+    /// None yet, for runs that together take no more than this, after so many instructions.
+    pub fn within(limit: Limit, spent: u64) -> Self {
+        Self { spent, limit, ..Self::default() }
     }
 
     /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
@@ -206,7 +228,8 @@ impl Terms {
     /// For a cta that runs apart from others, for as long as one may that comes next.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { spent: self.spent, ..Self::default() }
+        let memory = self.limit.memory / APART_PART;
+        Self { spent: self.spent, limit: Limit { memory, ..self.limit }, ..Self::default() }
     }
 
     /// Instructions of the runs so far.
@@ -214,16 +237,19 @@ impl Terms {
         self.spent
     }
 
-    /// Takes in what a cta ran apart, from this many instructions on; false if it was not apart, or those before it leave
-    /// it less.
-    pub fn join(&mut self, fork: &Self, start: u64) -> bool {
-        let spent = self.spent + (fork.spent - start);
-        let is_one = fork.is_apart() && spent < MAX_INSTRUCTIONS;
-        if is_one {
-            self.spent = spent;
-            self.assumes_indices |= fork.assumes_indices;
+    /// Bytes that the check may take.
+    pub const fn memory(&self) -> u64 {
+        self.limit.memory
+    }
+
+    /// Takes in that a cta ran so many instructions apart; false if those before it leave it less.
+    pub fn join(&mut self, spent: u64, assumes_indices: bool) -> bool {
+        let fits = self.spent + spent < self.limit.instructions;
+        if fits {
+            self.spent += spent;
+            self.assumes_indices |= assumes_indices;
         }
-        is_one
+        fits
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {
@@ -322,10 +348,14 @@ impl Terms {
             }
             _ => false,
         };
-        let most = if is_exchanged { 2 * MAX_TERMS } else { MAX_TERMS };
-        if self.all.len() >= most && !matches!(key, Key::Any(..)) {
+        let most = if is_exchanged { 2 } else { 1 };
+        let is_full = self.all.len() >= most * MAX_TERMS
+            || self.held / most as u64 >= self.limit.memory / TERMS_PART;
+        if is_full && !matches!(key, Key::Any(..)) {
+            self.is_full = true;
             return self.any(term.origin, term.region);
         }
+        self.held += held(&key, &term);
         let id = TermId::at(self.all.len());
         let is_atom = term.atoms.all().is_empty() && term.drift == 0;
         let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };

@@ -75,8 +75,6 @@ pub enum Assumption {
     UniqueCounters,
     /// No grid was given: one cta was checked.
     OneCta,
-    /// Only some ctas of the grid were checked.
-    SomeCtas,
     /// Initialised variables hold their initial values.
     InitialValues,
     /// A cycle has several entries, so that its iterations cannot be counted.
@@ -121,9 +119,6 @@ impl Assumption {
             Self::OneCta => {
                 "no grid is given: one cta was checked, races between ctas were not examined"
             }
-            Self::SomeCtas => {
-                "corner ctas and their neighbours stand for the others: not every cta of the grid was run"
-            }
             Self::InitialValues => "initialised variables hold their initial values at the launch",
             Self::UncountedLoops => {
                 "threads reach barriers inside loops with several entries in the same iterations"
@@ -153,7 +148,7 @@ pub struct Coverage {
 /// What the check cost, in units of the machine; no times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Emulated ctas; where open conditions were split, of the way with most of them.
+    /// Emulated ctas, the first ones of the grid; where open conditions were split, of the way with most of them.
     pub ctas: u64,
     /// Instructions executed, counted once a warp.
     pub warp_instructions: u64,

@@ -38,6 +38,9 @@ pub struct CtaHistory {
     records: HashMap<u64, Vec<Record>, RandomState>,
     /// By instruction and warp, the access that came last. The ctas run one after another: the same again says nothing.
     latest: HashMap<(Pc, usize), Latest, RandomState>,
+    /// Records of all bytes, and how many there may be.
+    kept: u64,
+    most: u64,
 }
 
 /// An access, without what its instruction and warp tell.
@@ -58,9 +61,11 @@ impl Latest {
 }
 
 impl CtaHistory {
-    /// Watches these bytes.
-    pub fn new(watched: BTreeSet<u64>) -> Self {
-        Self { watched, records: HashMap::default(), latest: HashMap::default() }
+    /// Watches these bytes. `memory`: bytes that the accesses may take.
+    pub fn within(memory: u64, watched: BTreeSet<u64>) -> Self {
+        let most = memory / (2 * size_of::<Record>() as u64);
+        let (records, latest) = (HashMap::default(), HashMap::default());
+        Self { watched, records, latest, kept: 0, most }
     }
 
     /// A warp of a cta accesses: adds each pair that this access races with.
@@ -73,6 +78,10 @@ impl CtaHistory {
             return;
         }
         self.latest.insert(key, own);
+        if self.kept >= self.most {
+            pairs.cut();
+            return;
+        }
         for (byte, mut new) in records_of(access, cta, &self.watched) {
             let records = self.records.entry(byte).or_default();
             if !pairs.compare(records.len() + 1) {
@@ -96,6 +105,7 @@ impl CtaHistory {
             };
             if is_new {
                 records.push(new);
+                self.kept += 1;
             }
         }
     }

@@ -1,12 +1,59 @@
 //! The pass that decides, between ctas: which bytes of global memory race. No barrier orders ctas.
+//!
+//! A cta notes what it accesses by itself, in a [`Footprint`]. When it has ended, its footprint is added to those of the
+//! ctas before it. Pages next to each other that were accessed alike are one run of pages, however many they are: so a cta
+//! leaves behind as many runs as it has ranges, and what all ctas read in common is one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use smallvec::{SmallVec, smallvec};
 
 use super::entry::conflict;
 use super::pages::Pages;
 use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::rows::rows;
 use crate::emulate::{Access, Kind};
+
+/// The bytes of a page that a cta accesses in each way; there are few.
+type Own = SmallVec<[(Kind, Bytes); 1]>;
+
+/// The global memory that one cta accesses.
+#[derive(Clone, Debug)]
+pub struct Footprint {
+    pages: Pages<Own>,
+}
+
+/// What a way takes.
+const WAY: usize = size_of::<(Kind, Bytes)>();
+
+impl Footprint {
+    /// Nothing was accessed. `memory`: bytes that what is accessed may take.
+    pub fn within(memory: u64) -> Self {
+        Self { pages: Pages::within(memory) }
+    }
+
+    /// Whether more memory was accessed than is followed.
+    pub const fn is_full(&self) -> bool {
+        self.pages.is_full
+    }
+
+    /// A warp of the cta accesses.
+    pub fn access(&mut self, access: &Access<'_>) {
+        rows(access, |number, row| self.note(number, access.kind, row.bytes));
+    }
+
+    fn note(&mut self, page: u64, kind: Kind, bytes: Bytes) {
+        let Some(page) = self.pages.page(page) else { return };
+        if let Some((_, known)) = page.iter_mut().find(|(own, _)| *own == kind) {
+            *known |= bytes;
+            return;
+        }
+        // In one order, so that pages that were accessed alike are equal.
+        let at = page.partition_point(|(own, _)| *own < kind);
+        page.insert(at, (kind, bytes));
+        self.pages.grow(0, WAY);
+    }
+}
 
 /// The ctas that accessed a byte in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,33 +62,43 @@ enum By {
     Many,
 }
 
-/// Bytes of a page that were accessed in one way by one cta, or by many; there are few.
-#[derive(Clone, Debug)]
+/// Bytes of each page of a run that were accessed in one way by one cta, or by many; there are few.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Way {
     kind: Kind,
     by: By,
     bytes: Bytes,
 }
 
+/// Pages that were accessed alike, up to this one.
+#[derive(Clone, Debug)]
+struct Run {
+    end: u64,
+    ways: SmallVec<[Way; 1]>,
+}
+
+/// What a run takes by itself, with its place in the map, whose nodes are half full at least.
+const RUN: usize = 2 * size_of::<(u64, Run)>();
+
 /// The shadow of global memory across ctas.
 #[derive(Clone, Debug)]
 pub struct Ctas {
-    pages: Pages<Vec<Way>>,
+    /// By first page; they do not overlap.
+    runs: BTreeMap<u64, Run>,
     racing: BTreeSet<u64>,
+    /// Ways of all runs beyond one each.
+    ways: usize,
+    most: u64,
+    is_full: bool,
 }
 
 const MAX_RACING: usize = 1 << 18;
 
-impl Default for Ctas {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Ctas {
-    /// Nothing was accessed.
-    pub fn new() -> Self {
-        Self { pages: Pages::new(), racing: BTreeSet::new() }
+    /// Nothing was accessed. `memory`: bytes that what is accessed may take.
+    pub fn within(memory: u64) -> Self {
+        let (runs, racing) = (BTreeMap::new(), BTreeSet::new());
+        Self { runs, racing, ways: 0, most: memory, is_full: false }
     }
 
     /// The bytes that race; at most 262144 of them.
@@ -51,38 +108,100 @@ impl Ctas {
 
     /// Whether more memory was accessed, or raced on, than is followed.
     pub fn is_full(&self) -> bool {
-        self.pages.is_full || self.racing.len() >= MAX_RACING
+        self.is_full || self.racing.len() >= MAX_RACING
     }
 
-    /// Takes in what one cta did that is not among those yet.
-    pub fn take_in(&mut self, cta: Self) {
-        self.pages.is_full |= cta.pages.is_full;
-        for (number, ways) in cta.pages.into_all() {
-            for Way { kind, by, bytes } in ways {
-                if let By::One(cta) = by {
-                    self.add(number, kind, cta, bytes);
+    /// Adds what one cta did that is not among those yet.
+    pub fn add(&mut self, cta: u32, footprint: Footprint) {
+        self.is_full |= footprint.is_full();
+        let mut pages = footprint.pages.into_all().peekable();
+        while let Some((first, own)) = pages.next() {
+            let mut end = first + 1;
+            while pages.next_if(|(next, other)| *next == end && *other == own).is_some() {
+                end += 1;
+            }
+            if !self.is_full {
+                self.add_run(first, end, &own, cta);
+            }
+            self.is_full |=
+                (self.runs.len() * RUN + self.ways * size_of::<Way>()) as u64 > self.most;
+        }
+    }
+
+    /// Adds what a cta did to each of these pages.
+    fn add_run(&mut self, first: u64, end: u64, own: &Own, cta: u32) {
+        self.split(first);
+        self.split(end);
+        let known = self.runs.range(first..end).map(|(start, run)| (*start, run.end));
+        let mut starts: SmallVec<[u64; 4]> = smallvec![];
+        let mut gaps: SmallVec<[(u64, u64); 4]> = smallvec![];
+        let mut at = first;
+        for (start, known_end) in known.chain([(end, end)]) {
+            if at < start {
+                gaps.push((at, start));
+                starts.push(at);
+            }
+            starts.push(start);
+            at = known_end;
+        }
+        for (start, end) in gaps {
+            self.runs.insert(start, Run { end, ways: smallvec![] });
+        }
+        let (last, met) = starts.split_last().unwrap_or((&end, &[]));
+        for start in met {
+            self.meet(*start, own, cta);
+        }
+        for start in met {
+            self.join(*start);
+        }
+        self.join(*last);
+    }
+
+    /// Adds what a cta did to each page of a run.
+    fn meet(&mut self, start: u64, own: &Own, cta: u32) {
+        let Some(run) = self.runs.get_mut(&start) else { return };
+        let before = run.ways.len();
+        let add =
+            |racing, (kind, bytes): &(Kind, Bytes)| racing | add(&mut run.ways, *kind, cta, *bytes);
+        let racing = own.iter().fold(0, add);
+        self.ways = self.ways + run.ways.len().saturating_sub(1) - before.saturating_sub(1);
+        let end = run.end;
+        for page in start..if racing == 0 { start } else { end } {
+            for at in places(racing) {
+                if self.racing.len() < MAX_RACING {
+                    self.racing.insert(page * PAGE + at);
                 }
             }
         }
     }
 
-    /// A warp of a cta accesses.
-    pub fn access(&mut self, access: &Access<'_>, cta: u32) {
-        rows(access, |number, row| self.add(number, access.kind, cta, row.bytes));
+    /// A run that begins before this page and goes beyond ends here, and another begins.
+    fn split(&mut self, at: u64) {
+        let Some((_, run)) = self.runs.range_mut(..at).next_back() else { return };
+        if run.end > at {
+            let rest = run.clone();
+            run.end = at;
+            self.ways += rest.ways.len().saturating_sub(1);
+            self.runs.insert(at, rest);
+        }
     }
 
-    fn add(&mut self, page: u64, kind: Kind, cta: u32, bytes: Bytes) {
-        let Some(ways) = self.pages.page(page) else { return };
-        for at in places(add(ways, kind, cta, bytes)) {
-            if self.racing.len() < MAX_RACING {
-                self.racing.insert(page * PAGE + at);
-            }
+    /// The run that begins here goes on with the one before, if both are alike.
+    fn join(&mut self, at: u64) {
+        let Some(run) = self.runs.get(&at) else { return };
+        let before = self.runs.range(..at).next_back();
+        let before = before.filter(|(_, own)| own.end == at && own.ways == run.ways);
+        let Some((&start, _)) = before else { return };
+        let Some(Run { end, ways }) = self.runs.remove(&at) else { return };
+        self.ways -= ways.len().saturating_sub(1);
+        if let Some(before) = self.runs.get_mut(&start) {
+            before.end = end;
         }
     }
 }
 
 /// Adds an access; the bytes at which it conflicts with one of another cta.
-fn add(page: &mut Vec<Way>, kind: Kind, cta: u32, bytes: Bytes) -> Bytes {
+fn add(page: &mut SmallVec<[Way; 1]>, kind: Kind, cta: u32, bytes: Bytes) -> Bytes {
     let races = |way: &&Way| way.by != By::One(cta) && conflict(way.kind, kind, false).is_some();
     let racing = page.iter().filter(races).fold(0, |racing, way| racing | way.bytes & bytes);
     let mut shared = 0;
@@ -92,15 +211,19 @@ fn add(page: &mut Vec<Way>, kind: Kind, cta: u32, bytes: Bytes) -> Bytes {
             way.bytes &= !bytes;
         }
     }
+    page.retain(|way| way.bytes != 0);
     note(page, kind, By::Many, shared);
     note(page, kind, By::One(cta), bytes & !shared);
     racing
 }
 
-fn note(page: &mut Vec<Way>, kind: Kind, by: By, bytes: Bytes) {
+fn note(page: &mut SmallVec<[Way; 1]>, kind: Kind, by: By, bytes: Bytes) {
     match page.iter_mut().find(|way| (way.kind, way.by) == (kind, by)) {
         Some(way) => way.bytes |= bytes,
         None if bytes != 0 => page.push(Way { kind, by, bytes }),
         None => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

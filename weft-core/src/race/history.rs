@@ -66,10 +66,10 @@ const PRUNE_AT: usize = 64;
 const ROW_COST: u32 = 8;
 
 impl History {
-    /// Watches these bytes.
-    pub fn new(watched: &Watched) -> Self {
+    /// Watches these bytes. `memory`: bytes that the accesses of a space may take.
+    pub fn within(memory: u64, watched: &Watched) -> Self {
         let pages = |bytes: &BTreeSet<u64>| {
-            let mut pages = Pages::<Page>::new();
+            let mut pages = Pages::<Page>::within(memory);
             for byte in bytes {
                 if let Some(page) = pages.page(byte / PAGE) {
                     page.watched |= 1 << (byte % PAGE);
@@ -96,6 +96,10 @@ impl History {
         if pages.is_empty() || !pairs.compare(0) {
             return;
         }
+        if pages.is_over() || pages.is_full {
+            pairs.cut();
+            return;
+        }
         rows(access, |number, mut row| {
             let Some(page) = pages.known(number) else { return };
             row.restrict(page.watched);
@@ -115,13 +119,21 @@ impl History {
                 return;
             }
             let meeting = Meeting { space, page: number, order, terms };
+            let before = page.held();
             page.add(new, |old, new| meeting.race(old, new, raced, pairs));
             page.prune(order);
+            let after = page.held();
+            pages.grow(before, after);
         });
     }
 }
 
 impl Page {
+    /// Bytes that its records take, with a value of each.
+    fn held(&self) -> usize {
+        self.records.len() * (size_of::<Record>() + size_of::<Value>())
+    }
+
     /// The records that may be alike to a new one.
     fn alike(&self, new: &Record) -> &[usize] {
         let latest = self.latest.get(&(new.side.pc, new.side.warp));

@@ -19,7 +19,7 @@ mod shadow;
 mod stored;
 
 pub use cta_history::CtaHistory;
-pub use ctas::Ctas;
+pub use ctas::{Ctas, Footprint};
 pub use entry::{Conflict, conflict};
 pub use history::{History, Watched};
 pub use open::OpenAccesses;

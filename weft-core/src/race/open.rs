@@ -180,8 +180,8 @@ impl OpenAccesses {
         self.apart = apart;
     }
 
-    /// The open accesses that may conflict with another access, one an instruction. `ctas`: how many ctas ran.
-    pub fn doubtful(&self, ctas: usize) -> Vec<OpenAccess> {
+    /// The open accesses that may conflict with another access, one an instruction. `has_others`: several ctas ran.
+    pub fn doubtful(&self, has_others: bool) -> Vec<OpenAccess> {
         let classes = self.classes();
         let mut known = BTreeMap::new();
         let mut may_conflict = |access: &OpenAccess, same_cta| {
@@ -190,10 +190,10 @@ impl OpenAccesses {
         };
         let is_doubtful = |access: &&OpenAccess| match self.cells {
             Some(_) if !self.is_full => {
-                let between = access.is_global && ctas > 1 && may_conflict(access, false);
+                let between = access.is_global && has_others && may_conflict(access, false);
                 self.doubtful.contains(access) || between
             }
-            _ => may_conflict(access, ctas == 1),
+            _ => may_conflict(access, !has_others),
         };
         let mut doubtful: Vec<_> = self.open.iter().filter(is_doubtful).copied().collect();
         doubtful.dedup_by_key(|access| access.pc);

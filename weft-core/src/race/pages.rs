@@ -4,9 +4,6 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// Pages kept; accesses beyond are not followed.
-const MAX_PAGES: usize = 1 << 18;
-
 /// Something by page.
 #[derive(Clone, Debug)]
 pub(super) struct Pages<P> {
@@ -16,18 +13,31 @@ pub(super) struct Pages<P> {
     index: HashMap<u64, usize, RandomState>,
     /// The index of the page found last.
     last: usize,
+    /// Bytes that the pages take, and may take.
+    held: u64,
+    most: u64,
     /// Whether an access was not followed.
     pub(super) is_full: bool,
 }
 
 impl<P: Default> Pages<P> {
-    pub(super) fn new() -> Self {
-        Self { all: Vec::new(), index: HashMap::default(), last: 0, is_full: false }
+    /// What one takes by itself: the page with its number, and its place in the index.
+    const HELD: u64 = (size_of::<(u64, P)>() + 4 * size_of::<u64>()) as u64;
+
+    /// For so many bytes of memory.
+    pub(super) fn within(most: u64) -> Self {
+        let index = HashMap::default();
+        Self { all: Vec::new(), index, last: 0, held: 0, most, is_full: false }
     }
 
-    /// Forgets all pages.
-    pub(super) fn clear(&mut self) {
-        (self.all, self.index, self.last) = (Vec::new(), HashMap::default(), 0);
+    /// Whether they take more than they may.
+    pub(super) const fn is_over(&self) -> bool {
+        self.held > self.most
+    }
+
+    /// What the page found last holds grew to so many bytes from so many.
+    pub(super) const fn grow(&mut self, from: usize, to: usize) {
+        self.held = (self.held + to as u64).saturating_sub(from as u64);
     }
 
     /// All pages with their numbers, ascending.
@@ -48,20 +58,19 @@ impl<P: Default> Pages<P> {
         self.all.get_mut(at).map(|(_, page)| page)
     }
 
-    /// A page by its number; `None`: there are too many.
+    /// A page by its number; `None`: they take too much.
     pub(super) fn page(&mut self, number: u64) -> Option<&mut P> {
+        if self.is_over() {
+            self.is_full = true;
+            return None;
+        }
         let next = self.all.len();
         self.last = match self.near(number) {
             Some(at) => at,
-            None if next < MAX_PAGES || self.index.contains_key(&number) => {
-                *self.index.entry(number).or_insert(next)
-            }
-            None => {
-                self.is_full = true;
-                return None;
-            }
+            None => *self.index.entry(number).or_insert(next),
         };
         if self.last == next {
+            self.held += Self::HELD;
             self.all.push((number, P::default()));
         }
         self.all.get_mut(self.last).map(|(_, page)| page)

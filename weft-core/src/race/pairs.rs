@@ -97,11 +97,14 @@ pub struct Pair {
 }
 
 /// Racing pairs of instructions by space.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Pairs {
     all: BTreeMap<(bool, Pc, Pc), Pair>,
     /// Accesses compared.
     compared: u64,
+    /// Pairs of warps whose pairs of threads are told apart, and how many of them may be.
+    told: u64,
+    most: u64,
     is_cut: bool,
 }
 
@@ -111,7 +114,20 @@ pub const MAX_PAIRS: usize = 1024;
 /// Comparisons of two accesses of a byte, each by up to 32 lanes, before the pass that explains names no more pairs.
 const MAX_COMPARED: u64 = 1 << 27;
 
+/// Bytes that the pairs of threads of two warps take.
+const TOLD: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>() as u64);
+
 impl Pairs {
+    /// None yet. `memory`: bytes that they may take.
+    pub const fn within(memory: u64) -> Self {
+        Self { all: BTreeMap::new(), compared: 0, told: 0, most: memory / TOLD, is_cut: false }
+    }
+
+    /// There is more to say than can be kept.
+    pub(super) const fn cut(&mut self) {
+        self.is_cut = true;
+    }
+
     /// Whether there may be more pairs than are named, and more to say of those that are.
     pub const fn is_cut(&self) -> bool {
         self.is_cut
@@ -176,7 +192,13 @@ impl Pairs {
             (pair.conflict, pair.example) = (conflict, example);
         }
         pair.is_benign = pair.is_benign && is_benign();
-        pair.count(first, second, threads);
+        if self.told < self.most {
+            let before = pair.seen.len();
+            pair.count(first, second, threads);
+            self.told += (pair.seen.len() - before) as u64;
+        } else {
+            self.is_cut = true;
+        }
     }
 }
 

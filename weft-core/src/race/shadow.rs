@@ -67,21 +67,11 @@ const MAX_RACING: usize = 1 << 18;
 /// Accesses of a page before those of one warp, time and kind are told byte by byte.
 const MANY: usize = 256;
 
-impl Default for Shadow {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Shadow {
-    /// Nothing was accessed.
-    pub fn new() -> Self {
-        Self { pages: Pages::new(), racing: BTreeMap::new(), unwritten: BTreeMap::new() }
-    }
-
-    /// The run is over: what was accessed is no longer needed, what was found is.
-    pub fn close(&mut self) {
-        self.pages.clear();
+    /// Nothing was accessed. `memory`: bytes that what is accessed may take.
+    pub fn within(memory: u64) -> Self {
+        let pages = Pages::within(memory);
+        Self { pages, racing: BTreeMap::new(), unwritten: BTreeMap::new() }
     }
 
     /// The bytes that race, and how; at most 262144 of them.
@@ -122,6 +112,7 @@ impl Shadow {
             }
             let (warp, kind) = (u8::try_from(access.warp).unwrap_or(u8::MAX), access.kind);
             let new = Past { row, when: order.now(access.warp), warp, kind };
+            let before = page.held();
             page.add(new, order, |bytes, conflict| {
                 for at in places(bytes) {
                     if racing.len() < MAX_RACING {
@@ -130,6 +121,8 @@ impl Shadow {
                     }
                 }
             });
+            let after = page.held();
+            pages.grow(before, after);
         });
     }
 }
@@ -152,6 +145,11 @@ fn note_unwritten(
 }
 
 impl Page {
+    /// Bytes that its accesses take.
+    fn held(&self) -> usize {
+        (self.writes.len() + self.reads.len()) * size_of::<Past>()
+    }
+
     /// Adds an access, forgets what it covers, and tells the bytes that race and how: each byte once for each way.
     fn add(&mut self, new: Past, order: &Order, mut tell: impl FnMut(Bytes, Conflict)) {
         if new.kind.writes {

@@ -120,7 +120,6 @@ enum AssumptionMirror {
     WarpSynchronous,
     UniqueCounters,
     OneCta,
-    SomeCtas,
     InitialValues,
     UncountedLoops,
     OpenAddresses,

@@ -15,13 +15,13 @@ use crate::model::Pairs;
 
 /// What the streaming algorithm says: the races of a well-synchronized program, or nothing.
 pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
-    let mut decided = Decided::default();
+    let mut decided = Decided { shadow: Shadow::within(u64::MAX) };
     run(program, schedule, &mut decided)?;
     let bytes: BTreeSet<u64> = decided.shadow.racing().keys().copied().collect();
     let watched = Watched { shared: bytes.clone(), global: BTreeSet::new() };
     let mut explained = Explained {
-        history: History::new(&watched),
-        pairs: Racing::default(),
+        history: History::within(u64::MAX, &watched),
+        pairs: Racing::within(u64::MAX),
         terms: Terms::new(),
     };
     run(program, schedule, &mut explained)?;
@@ -53,7 +53,6 @@ trait Pass {
     fn access(&mut self, access: &Access<'_>, order: &Order);
 }
 
-#[derive(Default)]
 struct Decided {
     shadow: Shadow,
 }

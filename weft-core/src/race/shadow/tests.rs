@@ -139,7 +139,7 @@ fn synchronize(random: &mut Random, order: &mut Order) {
 fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed << 32);
     let mut order = Order::new(vec![LaneMask::MAX, LaneMask::MAX, 0x000f_ffff]);
-    let (mut shadow, mut pairs) = (Shadow::new(), Pairs::default());
+    let (mut shadow, mut pairs) = (Shadow::within(u64::MAX), Pairs::default());
     let mut last = (4, Value::uniform(0));
     for _ in 0..accesses {
         // Some access where the one before did.
@@ -212,7 +212,7 @@ fn lanes_that_change_places_race() {
         Value::each(std::array::from_fn(|lane| if lane == first { 0 } else { lane as u64 * 4 }))
     };
     let kind = Kind { element: 4, writes: true, ..Kind::default() };
-    let mut shadow = Shadow::new();
+    let mut shadow = Shadow::within(u64::MAX);
     for lanes in [[1, 3], [1, 5], [1, 3]] {
         let (addresses, mask) = (place(lanes[1]), 1 << lanes[0] | 1 << lanes[1]);
         shadow.access(&access(0, mask, &addresses, 4, kind), &order);

@@ -1,0 +1,51 @@
+//! A check that is given less comes less far, and says so: it finds nothing that is not there, and proves nothing that is
+//! not so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_core::finding::{Code, Verdict};
+use weft_core::launch::{Launch, Limit};
+use weft_core::ptx;
+use weft_harness::fixture::Fixture;
+
+fn paths() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
+    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    paths.sort();
+    paths
+}
+
+#[test]
+fn less_is_never_more() {
+    let (mut open, mut same) = (0, 0);
+    for path in paths() {
+        let text = fs::read_to_string(&path).expect("fixtures are text");
+        let launch = Fixture::parse(&text, &path).expect("the header is right").launch();
+        let module = ptx::parse(&text);
+        for kernel in module.kernels() {
+            let verdict = |limit: Limit| {
+                let launch = Launch { limit, ..launch.clone() };
+                let report = weft_core::check(&module, kernel, &launch).expect("the launch fits");
+                let is_limited = report.findings.iter().any(|own| own.code == Code::Limit);
+                (report.verdict(), is_limited)
+            };
+            let (whole, _) = verdict(launch.limit);
+            let few = [20, 100, 500, 2500, 20_000]
+                .map(|instructions| Limit { instructions, ..launch.limit });
+            let little =
+                [1 << 9, 1 << 12, 1 << 15, 1 << 18].map(|memory| Limit { memory, ..launch.limit });
+            for limit in few.into_iter().chain(little) {
+                let (own, is_limited) = verdict(limit);
+                let name = path.display();
+                // Both are true of a run that was seen in part: what is not seen may be worse, never better.
+                assert!(own == whole || own == Verdict::Open, "{name}: {own:?} with {limit:?}");
+                assert!(own == whole || is_limited, "{name}: not said why, with {limit:?}");
+                *(if is_limited { &mut open } else { &mut same }) += 1;
+            }
+        }
+    }
+    assert!(open > 200 && same > 200, "{open} limited, {same} not");
+}

@@ -1,0 +1,160 @@
+//! What the pass that decides found in all ctas. Of a cta that found nothing but what those before it found, numbers are
+//! left: so memory follows what there is to say, not how many ctas there are.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::barriers;
+use super::detector::{Found, MAX_FAULTS};
+use super::names::Names;
+use crate::emulate::{Cta, End, FaultKind, Run};
+use crate::finding::Stats;
+use crate::flow::Pc;
+use crate::race::{Ctas, Footprint, OpenAccesses};
+
+/// Of the memory that a check may take, three of so many parts may go to what ctas did to global memory, and one half to
+/// what is kept of those that found something.
+const PART: u64 = 16;
+
+/// What the pass that decides found in one cta.
+pub(super) struct Decided {
+    pub(super) cta: Cta,
+    pub(super) end: End,
+    pub(super) found: Found,
+}
+
+/// A fault of an instruction by its kind and whether it may not happen, or a read of what nothing wrote; and the variable
+/// in shared memory that nothing wrote.
+type Said = (Pc, Option<(FaultKind, bool)>, Option<usize>);
+
+/// What the pass that decides found in all ctas.
+pub(super) struct Decision {
+    /// What it ran. The ctas are the first ones of the launch.
+    pub(super) stats: Stats,
+    /// Those of them that found something, ascending.
+    pub(super) ctas: Vec<Decided>,
+    pub(super) between: Ctas,
+    pub(super) open: OpenAccesses,
+    /// By instruction.
+    pub(super) reached: Vec<bool>,
+    /// Whether some cta takes too much memory to run beside others.
+    pub(super) is_heavy: bool,
+    /// Bytes of dynamic shared memory that a cta accesses, at most, if nobody states how many there are.
+    pub(super) dynamic_shared: u64,
+    said: BTreeSet<Said>,
+    /// Bytes that `ctas` takes, and may take.
+    kept: usize,
+    most: usize,
+}
+
+impl Decision {
+    pub(super) fn new(names: &Names<'_>, open: OpenAccesses) -> Self {
+        let memory = names.limit.memory;
+        Self {
+            stats: Stats::default(),
+            ctas: Vec::new(),
+            between: Ctas::within(memory / PART * 3),
+            open,
+            reached: vec![false; names.program.code.len()],
+            is_heavy: false,
+            dynamic_shared: 0,
+            said: BTreeSet::new(),
+            kept: 0,
+            most: usize::try_from(memory / PART / 2).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Takes in what the next cta found; whether it ends the pass.
+    pub(super) fn take_in(
+        &mut self,
+        names: &Names<'_>,
+        cta: Cta,
+        run: Run,
+        found: Found,
+        footprint: Option<Footprint>,
+    ) -> bool {
+        self.stats.ctas += 1;
+        self.stats.warp_instructions += run.warp_instructions;
+        self.stats.thread_commands += run.thread_commands;
+        self.stats.generations += run.generations;
+        self.dynamic_shared = self.dynamic_shared.max(run.dynamic_shared);
+        if let Some(footprint) = footprint {
+            self.between.add(cta.index, footprint);
+        }
+        let is_broken = barriers::is_defect(&run.end) || !found.recycled.is_empty();
+        let is_out = matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit());
+        let is_new = self.says_more(names, &found);
+        if run.end != End::Finished || found.is_more_than_faults() || is_new {
+            self.kept += size_of::<Decided>() + found.held();
+            self.ctas.push(Decided { cta, end: run.end, found });
+        }
+        is_out || is_broken && !names.past_findings || self.between.is_full() || self.is_over()
+    }
+
+    /// Notes the faults of a cta and what it reads that nothing wrote; whether there is something new.
+    fn says_more(&mut self, names: &Names<'_>, found: &Found) -> bool {
+        let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
+        let faults = found.faults.iter().filter_map(|fault| {
+            let variable = match fault.kind {
+                FaultKind::Uninitialized(_) => variable(&fault.pc)?,
+                _ => None,
+            };
+            Some((fault.pc, Some((fault.kind, fault.maybe.is_some())), variable))
+        });
+        let reads = found.unwritten.iter().map(|(pc, read)| (*pc, None, names.variable_of(read)));
+        let before = self.said.len();
+        self.said.extend(faults.chain(reads));
+        self.said.len() > before
+    }
+
+    fn is_over(&self) -> bool {
+        self.kept > self.most
+    }
+
+    /// Whether more memory was accessed, or raced on, than is followed.
+    pub(super) fn is_full(&self) -> bool {
+        self.between.is_full() || self.is_over() || self.ctas.iter().any(|own| own.found.is_full)
+    }
+
+    /// How many ctas were run to their end.
+    pub(super) fn ended(&self) -> u64 {
+        let is_out =
+            |own: &&Decided| matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
+        self.stats.ctas - self.ctas.iter().filter(is_out).count() as u64
+    }
+
+    /// Whether every cta finished.
+    pub(super) fn is_finished(&self) -> bool {
+        self.ctas.iter().all(|own| own.end == End::Finished)
+    }
+
+    /// Whether all ctas ended as in another pass.
+    pub(super) fn has_ends_of(&self, other: &Self) -> bool {
+        let ends = |own: &Self| -> Vec<(u32, End)> {
+            let unfinished = own.ctas.iter().filter(|own| own.end != End::Finished);
+            unfinished.map(|own| (own.cta.index, own.end.clone())).collect()
+        };
+        self.stats.ctas == other.stats.ctas && ends(self) == ends(other)
+    }
+
+    /// What was found is told: what the ctas did is no longer needed.
+    pub(super) fn close(&mut self) {
+        self.between = Ctas::within(0);
+    }
+}
+
+impl Found {
+    /// Whether there is more than accesses that are wrong by themselves.
+    fn is_more_than_faults(&self) -> bool {
+        let has_races = !self.shared.is_empty() || !self.global.is_empty();
+        has_races || self.is_full || !self.recycled.is_empty() || self.faults.len() >= MAX_FAULTS
+    }
+
+    /// Bytes that it takes beside itself.
+    fn held(&self) -> usize {
+        (self.shared.len() + self.global.len()) * size_of::<Range<u64>>()
+            + size_of_val(self.faults.as_slice())
+            + size_of_val(self.recycled.as_slice())
+            + self.unwritten.len() * 64
+    }
+}
