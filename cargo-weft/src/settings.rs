@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use weft_core::launch::{
     Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Misfit, Schedule,
 };
-use weft_harness::config::Element;
+use weft_harness::config::{self, Element, LimitSettings};
 
 /// Flags that say what a kernel is launched with.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -39,6 +39,12 @@ pub(crate) struct Settings {
     /// not depend on it
     #[arg(long, value_parser = schedule)]
     schedule: Option<Schedule>,
+    /// Instructions that the check of a kernel may run in all ctas and passes, counted once a warp (536870912)
+    #[arg(long, value_name = "INSTRUCTIONS", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// Memory that the check of a kernel may take, such as `512MiB` (1 GiB)
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    limit_memory: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,6 +79,8 @@ impl Settings {
         }
         launch.options.warp_synchronous |= self.warp_synchronous;
         launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
+        let stated = LimitSettings { instructions: self.limit, memory: self.limit_memory };
+        launch.limit = stated.over(launch.limit);
         if let Some(word) = self.atomics {
             launch.options.atomics = match word {
                 AtomicsWord::Abstract => Atomics::Abstract,
@@ -99,6 +107,8 @@ pub(crate) enum SettingError {
     Dimensions(usize),
     #[error("a cta has 1 to 1024 threads, not {0}")]
     Block(u64),
+    #[error("`{0}` is no size of memory, such as 512MiB")]
+    Memory(String),
     #[error("a block of {0}")]
     BlockExtent(Misfit),
     #[error("a grid of {0}")]
@@ -150,6 +160,10 @@ fn extent(text: &str) -> Result<Dim3, SettingError> {
         [x, y, z] => Ok(Dim3 { x, y, z }),
         ref other => Err(SettingError::Dimensions(other.len())),
     }
+}
+
+fn memory(text: &str) -> Result<u64, SettingError> {
+    config::size(text).ok_or_else(|| SettingError::Memory(text.to_owned()))
 }
 
 fn schedule(text: &str) -> Result<Schedule, SettingError> {
@@ -271,6 +285,16 @@ mod tests {
             Err(SettingError::Element { value: "256".into(), ty: "u8" })
         );
         assert_eq!(argument("3=many"), Err(SettingError::Value("many".into())));
+    }
+
+    #[test]
+    fn sizes_of_memory_have_units() {
+        assert_eq!(memory("4096"), Ok(4096));
+        assert_eq!(memory("512MiB"), Ok(512 << 20));
+        assert_eq!(memory("2 GiB"), Ok(2 << 30));
+        for wrong in ["", "MiB", "0", "5 MB", "-1", "99999999999 GiB", "1.5 GiB"] {
+            assert_eq!(memory(wrong), Err(SettingError::Memory(wrong.into())));
+        }
     }
 
     #[test]
