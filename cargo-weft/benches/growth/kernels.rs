@@ -143,6 +143,20 @@ pub(crate) fn ctas(sharing: u32) -> String {
     entry(threads, 4, &format!("{start}{}", repeat("ACCESS", "%round", 2000, body)))
 }
 
+/// Ctas of eight warps that add two arrays, a word each thread, up to a length that ends within the last cta.
+pub(crate) fn sum() -> String {
+    let threads = 8 * LANES;
+    let body = format!(
+        "mov.u32 %a, %ctaid.x;\nmad.lo.u32 %a, %a, {threads}, %thread;\n\
+         mov.u32 %b, %nctaid.x;\nmad.lo.u32 %b, %b, {threads}, -100;\n\
+         setp.ge.u32 %chosen, %a, %b;\n@%chosen bra DONE;\n\
+         mul.wide.u32 %offset, %a, 4;\nadd.u64 %place, %out, %offset;\nld.global.u32 %c, [%place];\n\
+         add.u64 %place, %place, 17179869184;\nld.global.u32 %d, [%place];\nadd.u32 %d, %c, %d;\n\
+         add.u64 %place, %place, 17179869184;\nst.global.u32 [%place], %d;\nDONE:\n"
+    );
+    entry(threads, 4, &body)
+}
+
 /// Ten warps: two fill two buffers of shared memory in turn, eight read them; each round passes four generations of
 /// named barriers.
 pub(crate) fn pipeline(rounds: u32) -> String {

@@ -29,7 +29,7 @@ fn main() -> Outcome {
     {
         return process::measure(arguments);
     }
-    let axes: [(&str, Axis); 10] = [
+    let axes: [(&str, Axis); 11] = [
         ("warps", warps),
         ("barrier generations", generations),
         ("accesses", accesses),
@@ -39,6 +39,7 @@ fn main() -> Outcome {
         ("racing threads", racing_threads),
         ("racing rounds", racing_rounds),
         ("ctas", ctas),
+        ("ctas of a large grid", large_grids),
         ("racing ctas", racing_ctas),
     ];
     // cargo itself adds `--bench`.
@@ -139,6 +140,14 @@ fn racing_rounds(table: &mut Table) -> Outcome {
 fn ctas(table: &mut Table) -> Outcome {
     for ctas in [1, 2, 4, 8, 16, 32, 64] {
         table.clean(ctas, &check(&kernels::ctas(1), ctas)?)?;
+    }
+    Ok(())
+}
+
+/// More and more ctas of a kernel that does little.
+fn large_grids(table: &mut Table) -> Outcome {
+    for ctas in [64, 1024, 4096, 16_384, 65_536, 262_144] {
+        table.clean(ctas, &check(&kernels::sum(), ctas)?)?;
     }
     Ok(())
 }
