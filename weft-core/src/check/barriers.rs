@@ -1,7 +1,7 @@
 //! Defects of barriers: deadlock, misuse, divergence, recycling.
 
 use super::names::Names;
-use crate::emulate::{Cta, Divergence, End, LaneMask, Misuse, Need, Side, Stuck};
+use crate::emulate::{BarrierExit, Cta, Divergence, End, LaneMask, Misuse, Need, Side, Stuck};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
 use crate::order::Recycling;
@@ -177,28 +177,13 @@ fn count(
 }
 
 fn diverged(names: &Names<'_>, cta: Cta, divergence: Divergence, sides: &[Side]) -> Finding {
-    let is_one = sides.windows(2).all(|pair| pair[0].pc == pair[1].pc);
-    let is_apart = sides.windows(2).any(|pair| pair[0].block != pair[1].block);
-    let message = match divergence {
-        Divergence::Lanes if is_one && is_apart => {
-            "lanes of one warp wait at one barrier that they reached by different calls"
-        }
-        Divergence::Barriers if is_one => "threads of the cta reach one barrier by different calls",
-        Divergence::Lanes => "lanes of one warp wait at different barriers",
-        Divergence::Barriers => "threads of the cta reach different barriers",
-        Divergence::Iterations => "threads reach this barrier in different iterations of a loop",
-        Divergence::Ended => "not all threads of the cta reach this barrier: some have ended",
-    };
     let mut sites: Vec<Site> = Vec::new();
-    for side in sides {
+    for (at, side) in sides.iter().enumerate() {
         let thread = names.first_thread(cta.index, side.warp, side.lanes);
-        let iterations: Vec<_> = side.iterations.iter().map(u32::to_string).collect();
-        let label = match divergence {
-            Divergence::Iterations => format!("iteration {}", iterations.join(" of iteration ")),
-            Divergence::Lanes => format!("{} lanes of warp {}", side.lanes.count_ones(), side.warp),
-            Divergence::Barriers | Divergence::Ended => "waits here".to_owned(),
-        };
-        let site = names.site(Role::Waits, side.pc, vec![thread], label);
+        let is_late = at > 0 && matches!(divergence, Divergence::Bypassed(_));
+        let role = if is_late { Role::Here } else { Role::Waits };
+        let label = label(names, divergence, side, is_late);
+        let site = names.site(role, side.pc, vec![thread], label);
         match sites.iter_mut().find(|known| known.span == site.span) {
             Some(known) => {
                 known.label = format!("{} and {}", known.label, site.label);
@@ -207,8 +192,66 @@ fn diverged(names: &Names<'_>, cta: Cta, divergence: Divergence, sides: &[Side])
             None => sites.push(site),
         }
     }
+    if let Divergence::Bypassed(Some(branch)) = divergence {
+        sites.push(names.site_of(Role::Branch, branch, "tells the lanes apart".to_owned()));
+    }
     let help = "move the barrier out of the branch or loop";
-    defect(Code::BarrierDivergence, message.to_owned(), sites, Vec::new(), help)
+    let message = divergence_message(divergence, sides).to_owned();
+    defect(Code::BarrierDivergence, message, sites, Vec::new(), help)
+}
+
+fn divergence_message(divergence: Divergence, sides: &[Side]) -> &'static str {
+    let is_one = sides.windows(2).all(|pair| pair[0].pc == pair[1].pc);
+    let is_apart = sides.windows(2).any(|pair| pair[0].block != pair[1].block);
+    match divergence {
+        Divergence::Lanes if is_one && is_apart => {
+            "lanes of one warp wait at one barrier that they reached by different calls"
+        }
+        Divergence::Barriers if is_one => "threads of the cta reach one barrier by different calls",
+        Divergence::Lanes => "lanes of one warp wait at different barriers",
+        Divergence::Barriers => "threads of the cta reach different barriers",
+        Divergence::Iterations => "threads reach this barrier in different iterations of a loop",
+        Divergence::Ended => "not all threads of the cta reach this barrier: some have ended",
+        Divergence::Bypassed(_) => "some lanes of a warp wait at a barrier that others go around",
+    }
+}
+
+fn label(names: &Names<'_>, divergence: Divergence, side: &Side, is_late: bool) -> String {
+    let lanes = format!("{} of warp {}", lanes_of(side.lanes), side.warp);
+    let is_barrier = names.program.code[side.pc.index()].effect() == Effect::Barrier;
+    match divergence {
+        Divergence::Iterations => {
+            let iterations: Vec<_> = side.iterations.iter().map(u32::to_string).collect();
+            format!("iteration {}", iterations.join(" of iteration "))
+        }
+        // They wait at the same barrier by now; at another one, it is said that they wait at different ones.
+        Divergence::Bypassed(_) if is_late && is_barrier => {
+            format!("{lanes} that went around it before")
+        }
+        Divergence::Bypassed(_) if is_late => format!("{lanes} did this without it"),
+        Divergence::Lanes | Divergence::Bypassed(_) => lanes,
+        Divergence::Barriers | Divergence::Ended => "waits here".to_owned(),
+    }
+}
+
+fn lanes_of(mask: LaneMask) -> String {
+    match mask.count_ones() {
+        1 => "1 lane".to_owned(),
+        count => format!("{count} lanes"),
+    }
+}
+
+/// A warp came to an aligned barrier after some of its lanes had ended.
+pub(super) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> Finding {
+    let BarrierExit { warp, ended, pc } = *exit;
+    let thread = names.first_thread(cta.index, warp, ended);
+    let label = format!("waits without {} of warp {warp}", lanes_of(ended));
+    let message = "lanes of a warp have ended before this aligned barrier".to_owned();
+    let sites = vec![names.site(Role::Waits, pc, vec![thread], label)];
+    let notes = vec!["PTX does not wait for threads that have exited".to_owned()];
+    let help =
+        "let the lanes that have nothing to do reach the barrier, as CUDA asks of `__syncthreads`";
+    defect(Code::BarrierExit, message, sites, notes, help)
 }
 
 fn mask(names: &Names<'_>, cta: Cta, warp: usize, lanes: LaneMask, pc: Pc) -> Finding {

@@ -91,7 +91,7 @@ impl Decision {
         is_out || is_broken && !names.past_findings || self.between.is_full() || self.is_over()
     }
 
-    /// Notes the faults of a cta and what it reads that nothing wrote; whether there is something new.
+    /// Notes the faults of a cta, what it reads that nothing wrote, and the barriers of warps of which lanes had ended; whether there is something new.
     fn says_more(&mut self, names: &Names<'_>, found: &Found) -> bool {
         let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
         let faults = found.faults.iter().filter_map(|fault| {
@@ -103,7 +103,8 @@ impl Decision {
         });
         let reads = found.unwritten.iter().map(|(pc, read)| (*pc, None, names.variable_of(read)));
         let before = self.said.len();
-        self.said.extend(faults.chain(reads));
+        let exits = found.exits.keys().map(|pc| (*pc, None, None));
+        self.said.extend(faults.chain(reads).chain(exits));
         self.said.len() > before
     }
 

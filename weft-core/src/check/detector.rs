@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Terms, WARP,
+    Access, Arrival, BarrierExit, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Terms,
+    WARP,
 };
 use crate::flow::Pc;
 use crate::launch::Dim3;
@@ -30,6 +31,8 @@ pub(super) struct Detector {
     faults: Vec<Fault>,
     /// By instruction and kind, and whether it may not happen: the first of each is told.
     known_faults: BTreeSet<(Pc, FaultKind, bool)>,
+    /// By barrier: the first warp that arrived at it after some of its lanes had ended.
+    exits: BTreeMap<Pc, BarrierExit>,
 }
 
 /// What is wrong in one cta, or was too much.
@@ -37,6 +40,8 @@ pub(super) struct Detector {
 pub(super) struct Found {
     pub(super) recycled: Vec<Recycling>,
     pub(super) faults: Vec<Fault>,
+    /// By barrier: the first warp that arrived at it after some of its lanes had ended.
+    pub(super) exits: BTreeMap<Pc, BarrierExit>,
     /// By instruction, reads of what nothing wrote.
     pub(super) unwritten: BTreeMap<Pc, Unwritten>,
     /// Bytes that race, of shared and of global memory, ascending.
@@ -86,15 +91,17 @@ impl Detector {
             known_recycled: BTreeSet::new(),
             faults: Vec::new(),
             known_faults: BTreeSet::new(),
+            exits: BTreeMap::new(),
         }
     }
 
     /// The run is over: what was found, and what other ctas may race with.
     pub(super) fn close(self) -> (Found, Option<Footprint>) {
-        let Self { shared, global, footprint, recycled, faults, .. } = self;
+        let Self { shared, global, footprint, recycled, faults, exits, .. } = self;
         let found = Found {
             recycled,
             faults,
+            exits,
             unwritten: shared.unwritten(),
             is_full: shared.is_full() || global.is_full(),
             shared: ranges(shared.racing().keys().copied()),
@@ -139,6 +146,10 @@ impl Events for Detector {
         if self.known_recycled.insert((found.previous, found.arrival)) {
             self.recycled.push(found);
         }
+    }
+
+    fn barrier_exit(&mut self, exit: BarrierExit) {
+        self.exits.entry(exit.pc).or_insert(exit);
     }
 
     fn complete(&mut self, barrier: u8) {

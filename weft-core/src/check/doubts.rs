@@ -140,6 +140,14 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             open(Code::Unsupported, None, message, site("leads nowhere"), None)
         }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
+        DoubtKind::Apart => {
+            let message = "lanes of one warp execute this branch at different times, and some might go around a \
+                           barrier that others wait at";
+            let help =
+                "let no warp-level instruction hold up a part of the warp before this branch";
+            let site = site("tells the lanes apart");
+            open(Code::Limit, Some(Check::Barriers), message.to_owned(), site, Some(help.into()))
+        }
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
             let help = "choose a smaller block".to_owned();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::CheckError;
-use super::names::Names;
 use super::decision::Decision;
+use super::names::Names;
 use crate::emulate::{Fault, FaultKind, argument_of};
 use crate::flow::{Pc, sources_of};
 use crate::launch::{Arg, Buffer, Fields};

@@ -102,6 +102,8 @@ impl Passes<'_> {
         let mut findings = Vec::new();
         for own in decided {
             findings.extend(barriers::explain(names, own.cta, &own.end, &own.found.recycled));
+            let exits = own.found.exits.values();
+            findings.extend(exits.map(|exit| barriers::barrier_exit(names, own.cta, exit)));
             if let End::Undecided(doubt) = &own.end {
                 findings.extend(beyond::explain(names, doubt, progress));
             }
@@ -132,8 +134,7 @@ impl Passes<'_> {
     /// Accesses that are wrong by themselves. `racing`: the instructions that race.
     fn wrong_by_themselves(&self, decision: &Decision, racing: &BTreeSet<Pc>) -> Vec<Finding> {
         let (names, mut findings) = (self.names, Vec::new());
-        let numbers =
-            given::numbers(names, decision.ctas.iter().flat_map(|own| &own.found.faults));
+        let numbers = given::numbers(names, decision.ctas.iter().flat_map(|own| &own.found.faults));
         for own in &decision.ctas {
             let mut unwritten = own.found.unwritten.clone();
             // An instruction that races may read before what it races with is written, or after: up to the schedule.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Access, Arrival, Events, Fault, LaneMask, OpenAccess, Round, Terms};
+use crate::emulate::{
+    Access, Arrival, BarrierExit, Events, Fault, LaneMask, OpenAccess, Round, Terms,
+};
 use crate::flow::Pc;
 use crate::order::Order;
 use crate::ptx::Space;
@@ -42,6 +44,8 @@ impl Events for Recorder<'_> {
     fn arrive(&mut self, arrival: Arrival) {
         self.order.arrive(arrival);
     }
+
+    fn barrier_exit(&mut self, _: BarrierExit) {}
 
     fn complete(&mut self, barrier: u8) {
         self.order.complete(barrier);

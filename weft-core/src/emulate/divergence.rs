@@ -7,9 +7,8 @@ use super::event::{Divergence, End, Events, Side};
 use super::machine::{Machine, Step, Stop};
 use super::value::{LaneMask, WARP, lanes};
 use super::warp::Wait;
-use crate::flow::BlockId;
+use crate::flow::{BlockId, Pc};
 use crate::launch::BarrierDivergence;
-use crate::ptx::isa::Modifier;
 
 /// By loop header: how often each lane has come back to it since it entered the loop.
 pub(super) type Iterations = BTreeMap<BlockId, [u32; WARP]>;
@@ -44,14 +43,18 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn side(&self, warp: usize, wait: &Wait, mask: LaneMask) -> Side {
+    /// Lanes of a warp at an instruction.
+    pub(super) fn side(&self, warp: usize, block: BlockId, pc: Pc, mask: LaneMask) -> Side {
         let lane = lanes(mask).next().unwrap_or(0);
         let counter = |header: &BlockId| {
             self.iterations[warp].get(header).map_or(0, |counters| counters[lane])
         };
-        let iterations =
-            self.program.blocks[wait.block.index()].loops.iter().map(counter).collect();
-        Side { warp, lanes: mask, pc: wait.pc, block: wait.block, iterations }
+        let iterations = self.program.blocks[block.index()].loops.iter().map(counter).collect();
+        Side { warp, lanes: mask, pc, block, iterations }
+    }
+
+    fn waiting(&self, warp: usize, wait: &Wait, mask: LaneMask) -> Side {
+        self.side(warp, wait.block, wait.pc, mask)
     }
 
     /// All lanes of a warp that have not ended wait at cta barriers: do they reach them together?
@@ -66,8 +69,10 @@ impl<E: Events> Machine<'_, E> {
             sides.iter().find(|side| side.what != first.what || side.block != first.block)
             && self.is_divergent(first, other)
         {
-            let sides =
-                vec![self.side(warp, first, first.lanes), self.side(warp, other, other.lanes)];
+            let sides = vec![
+                self.waiting(warp, first, first.lanes),
+                self.waiting(warp, other, other.lanes),
+            ];
             return Err(diverged(Divergence::Lanes, sides));
         }
         if !self.is_examined() {
@@ -76,7 +81,7 @@ impl<E: Events> Machine<'_, E> {
         let slot = usize::try_from(barrier).unwrap_or(usize::MAX);
         for wait in sides {
             for lane in lanes(wait.lanes) {
-                let side = self.side(warp, wait, 1 << lane);
+                let side = self.waiting(warp, wait, 1 << lane);
                 let Some(reached) = self.gathered.get_mut(slot) else { return Ok(()) };
                 let reached =
                     reached.get_or_insert_with(|| Reached { first: side.clone(), warps: 0 });
@@ -91,7 +96,7 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         if self.warps[warp].live != self.warps[warp].all {
-            let side = self.side(warp, first, first.lanes);
+            let side = self.waiting(warp, first, first.lanes);
             return Err(diverged(Divergence::Ended, vec![side]));
         }
         Ok(())
@@ -109,17 +114,16 @@ impl<E: Events> Machine<'_, E> {
     /// Whether lanes of one warp at these two barriers break a rule. The unit of arrival is the warp, so that lanes at
     /// two barrier instructions arrive together if neither is `.aligned` and both mean the same.
     fn is_divergent(&self, a: &Wait, b: &Wait) -> bool {
-        let is_aligned = |wait: &Wait| {
-            self.program.code[wait.pc.index()].decoded().is_some_and(|decoded| {
-                !decoded.row.pattern.starts_with("barrier")
-                    || decoded.modifiers.has(Modifier::Aligned)
-            })
-        };
         let is_checked = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
-        a.what != b.what || (is_checked && (is_aligned(a) || is_aligned(b)))
+        a.what != b.what || (is_checked && (self.is_aligned(a) || self.is_aligned(b)))
+    }
+
+    /// Whether lanes wait at an aligned barrier.
+    pub(super) fn is_aligned(&self, wait: &Wait) -> bool {
+        self.program.code[wait.pc.index()].is_aligned_barrier()
     }
 }
 
-fn diverged(divergence: Divergence, sides: Vec<Side>) -> Stop {
+pub(super) fn diverged(divergence: Divergence, sides: Vec<Side>) -> Stop {
     End::Diverged { divergence, sides }.into()
 }

@@ -130,6 +130,17 @@ pub struct Arrival {
     pub pc: Pc,
 }
 
+/// A warp arrives at an aligned barrier after some of its lanes have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BarrierExit {
+    /// The warp.
+    pub warp: usize,
+    /// The lanes that have ended.
+    pub ended: LaneMask,
+    /// The barrier instruction.
+    pub pc: Pc,
+}
+
 /// Receives events in the order in which they happen.
 pub trait Events {
     /// Lanes access shared or global memory.
@@ -142,6 +153,8 @@ pub trait Events {
     fn converge(&mut self, warp: usize, lanes: LaneMask);
     /// A warp arrives.
     fn arrive(&mut self, arrival: Arrival);
+    /// A warp arrives at an aligned barrier after some of its lanes have ended.
+    fn barrier_exit(&mut self, exit: BarrierExit);
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: u8);
     /// A warp begins a round of a loop.
@@ -171,6 +184,8 @@ pub enum DoubtKind {
     Registers,
     /// More contents of memory than are kept.
     Memory,
+    /// A branch that lanes executed at different times, where some of them might go around a barrier.
+    Apart,
 }
 
 impl DoubtKind {
@@ -231,16 +246,19 @@ pub enum Divergence {
     Iterations,
     /// Some threads have ended.
     Ended,
+    /// Lanes of one warp went around an aligned barrier that others of it wait at: at this branch, or where the barrier
+    /// has a guard at the barrier itself.
+    Bypassed(Option<PlaceId>),
 }
 
-/// Threads at a barrier.
+/// Threads at a barrier, or that should be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// Their warp.
     pub warp: usize,
     /// Their lanes.
     pub lanes: LaneMask,
-    /// The barrier instruction.
+    /// The instruction.
     pub pc: Pc,
     /// Its block: another for each call of its function.
     pub block: BlockId,
@@ -270,7 +288,8 @@ pub enum End {
     Diverged {
         /// Why not.
         divergence: Divergence,
-        /// Two of the groups of threads; one where the others have ended.
+        /// Two of the groups of threads; one where the others have ended. Those that went around a barrier stand where
+        /// they did something observable.
         sides: Vec<Side>,
     },
     /// Lanes execute a warp instruction whose mask does not hold them.

@@ -233,6 +233,9 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         let is_end = to.index() + 1 == self.program.blocks.len();
+        if self.maybe.is_none() && !self.warps[warp].partings.is_empty() {
+            self.warps[warp].partings.pass(to, lanes);
+        }
         if self.maybe.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
             return Ok(());
         }
@@ -254,6 +257,7 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         self.warps[warp].live &= !lanes;
+        self.warps[warp].partings.exit(lanes);
         self.events.exit(warp, lanes);
         self.meet(warp)?;
         if self.warps[warp].live == 0 {

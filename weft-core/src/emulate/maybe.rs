@@ -172,6 +172,7 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn under_open_guard(
         &mut self,
         warp: usize,
+        block: BlockId,
         pc: Pc,
         instr: &Instr,
         guard: Condition,
@@ -192,6 +193,7 @@ impl<E: Events> Machine<'_, E> {
                 self.reached[pc.index()] = true;
                 let inner = Maybe::guard(origin, instr.place);
                 let outer = self.maybe.replace(inner);
+                self.watch(warp, block, pc, instr, open)?;
                 self.access(warp, pc, instr, open)?;
                 self.maybe = outer;
             }

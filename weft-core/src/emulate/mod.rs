@@ -9,6 +9,7 @@ mod arguments;
 mod atomic;
 mod barrier;
 mod bounds;
+mod bypass;
 pub(crate) mod bytes;
 mod carried;
 mod contention;
@@ -40,8 +41,8 @@ mod warp;
 pub use anchor::{Root, anchor_of};
 pub use barrier::{Barriers, Misuse, Need, Use};
 pub use event::{
-    Access, Arrival, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Kind, OpenAccess,
-    Side, Stuck,
+    Access, Arrival, BarrierExit, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind,
+    Kind, OpenAccess, Side, Stuck,
 };
 pub use inputs::{Cta, InputError, Inputs, argument_of, offset_in_buffer};
 pub use machine::{MAX_REGISTERS, Run, run};

@@ -89,6 +89,9 @@ impl<E: Events> Machine<'_, E> {
         let Some(&first) = sides.first() else { return Ok(()) };
         let WaitFor::Warp { name, count, how } = first.what else { return Ok(()) };
         self.check_divergence(warp, name, &sides)?;
+        if self.is_aligned(&first) {
+            self.gather(warp, &first);
+        }
         let live = self.live_warps();
         let pc = first.pc;
         let arrived = self.barriers.arrive(warp, pc, name, count, how, live);

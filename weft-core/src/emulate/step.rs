@@ -77,14 +77,18 @@ impl<E: Events> Machine<'_, E> {
         if let Some(guard) = instr.guard {
             let (is_enabled, open) = self.decided(warp, guard, lanes, instr.place, None)?;
             if open != 0 {
-                self.under_open_guard(warp, pc, instr, guard, open)?;
+                self.under_open_guard(warp, block, pc, instr, guard, open)?;
             }
             enabled = is_enabled;
+            if instr.is_aligned_barrier() {
+                self.part(warp, block, &[enabled, lanes & !enabled]);
+            }
         }
         if enabled == 0 {
             return Ok(0);
         }
         self.reached[pc.index()] = true;
+        self.watch(warp, block, pc, instr, enabled)?;
         match effect {
             Effect::Load | Effect::Store | Effect::Atomic => {
                 self.access(warp, pc, instr, enabled)?;
@@ -235,6 +239,9 @@ impl<E: Events> Machine<'_, E> {
             Terminator::Branch { condition, taken, otherwise } => {
                 let side = Some((id, *taken));
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
+                if self.slice.encloses[id.index()] {
+                    self.part(warp, id, &[enabled, lanes & !enabled & !open, open]);
+                }
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     let value = self.warps[warp].registers[condition.register].clone();
@@ -261,6 +268,16 @@ impl<E: Events> Machine<'_, E> {
         let (pc, place) = (block.first, block.place);
         let value = self.operand(warp, pc, index);
         let open = value.open_lanes() & mask;
+        if self.slice.encloses[id.index()] {
+            let target = |lane| targets.get(usize::try_from(value.lane(lane) & 0xffff_ffff).ok()?);
+            let mut sides: Vec<LaneMask> = targets
+                .iter()
+                .map(|own| lanes(mask & !open).filter(|lane| target(*lane) == Some(own)))
+                .map(|side| side.fold(0, |side, lane| side | 1 << lane))
+                .collect();
+            sides.push(open);
+            self.part(warp, id, &sides);
+        }
         if open != 0 {
             let origin = value.term(open).and_then(|term| self.terms.origin(term));
             let is_one = self.one(&value, open).is_some();

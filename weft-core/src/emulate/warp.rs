@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::barrier::Use;
+use super::bypass::Partings;
 use super::memory::Memory;
 use super::value::{LaneMask, Value, WARP};
 use crate::flow::{BlockId, Operand, Pc, Reg};
@@ -111,6 +112,8 @@ pub(super) struct Warp {
     pub(super) registers: Registers,
     /// Registers written that blocks hand on, with what they held before, while someone may ask.
     pub(super) log: Option<Vec<(Reg, Value)>>,
+    /// The branches at which lanes may go around an aligned barrier.
+    pub(super) partings: Partings,
     /// Local memory of each lane, made when it is first used.
     pub(super) local: Rc<Vec<Memory>>,
 }
@@ -137,6 +140,7 @@ impl Warp {
             held: None,
             registers: Registers::new(slice, unwritten),
             log: None,
+            partings: Partings::default(),
             local: Rc::default(),
         }
     }

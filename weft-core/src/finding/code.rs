@@ -94,7 +94,9 @@ codes! {
     BarrierDivergence "barrier-divergence" Defect
         "threads that must reach one barrier together stand at different ones"
         "Lanes of one warp wait at different barrier instructions although one of them is `.aligned` (every `bar.X`, \
-         and so every `__syncthreads`, is); PTX leaves the behaviour undefined. Move the barrier out of the branch. \
+         and so every `__syncthreads`, is); or some lanes wait at one, and others go around it at a branch and then access \
+         memory, wait or exchange values, as after `if (lane < 16) __syncthreads();`. PTX leaves the behaviour \
+         undefined. Move the barrier out of the branch. \
          Under `barrier-divergence = \"cta\"` the same is asked of all threads of the cta, loop counters included.";
     SharedRace "shared-race" Defect
         "two threads access the same shared memory without order"
@@ -135,6 +137,12 @@ codes! {
         "shared memory that nothing wrote is read"
         "A thread reads shared memory that no thread has written before. No branch, address or barrier depends on \
          the value as far as it was followed; whether it goes into a result was not examined.";
+    BarrierExit "barrier-exit" Warning
+        "some lanes of a warp have ended before an aligned barrier that the others wait at"
+        "Some lanes of the warp return early, or go around the barrier and then do nothing that other threads could \
+         observe. PTX does not wait for threads that have exited, so that this is no defect. CUDA asks that all \
+         threads of the block reach a `__syncthreads`, and an access added behind it would break PTX's rule too. Let \
+         the lanes that have nothing to do reach the barrier.";
     Trap "trap" Warning
         "a thread aborts the launch"
         "A thread executes `trap`, fails an assertion or calls a null pointer. The launch ends with an error, so that \

@@ -21,7 +21,9 @@ pub enum Role {
     Arrival,
     /// Configured the generation: its first arrival.
     First,
-    /// Where an open finding arises.
+    /// Decides which threads reach a barrier.
+    Branch,
+    /// Where an open finding arises, or what threads do that should be elsewhere.
     Here,
     /// The kernel as a whole.
     Kernel,
@@ -38,6 +40,7 @@ impl Role {
             Self::Previous => "previous",
             Self::Arrival => "arrival",
             Self::First => "first",
+            Self::Branch => "branch",
             Self::Here => "here",
             Self::Kernel => "kernel",
         }
@@ -50,7 +53,12 @@ impl Role {
             Self::Previous => "previous use",
             Self::First => "first arrival",
             Self::Here => "instruction",
-            Self::Read | Self::Write | Self::Atomic | Self::Arrival | Self::Kernel => self.name(),
+            Self::Read
+            | Self::Write
+            | Self::Atomic
+            | Self::Arrival
+            | Self::Branch
+            | Self::Kernel => self.name(),
         }
     }
 }

@@ -191,6 +191,15 @@ impl Instr {
         base.into_iter().chain(self.guard.map(|guard| guard.register))
     }
 
+    /// Whether it is a cta barrier that all lanes of a warp must execute together: `bar.X` means `barrier.X.aligned`.
+    pub fn is_aligned_barrier(&self) -> bool {
+        self.decoded().is_some_and(|decoded| {
+            let is_bar = !decoded.row.pattern.starts_with("barrier");
+            decoded.row.effect == Effect::Barrier
+                && (is_bar || decoded.modifiers.has(Modifier::Aligned))
+        })
+    }
+
     /// Whether it waits for other threads. Exchanges before PTX 6.0, without `.sync`, take the lanes that are there.
     pub fn waits(&self) -> bool {
         match &self.operation {

@@ -106,6 +106,7 @@ enum RoleMirror {
     Previous,
     Arrival,
     First,
+    Branch,
     Here,
     Kernel,
 }

@@ -29,3 +29,26 @@ pub(super) fn dependences(program: &Program) -> Option<Vec<Vec<BlockId>>> {
     }
     Some(dependences)
 }
+
+/// The blocks whose branch has an aligned barrier between it and its post-dominator: those that a barrier's block depends
+/// on, be it by way of other branches (Podgurski and Clarke, TSE'90 §3).
+pub(super) fn around_barriers(
+    program: &Program,
+    dependences: Option<&[Vec<BlockId>]>,
+) -> Vec<bool> {
+    let Some(dependences) = dependences else { return vec![true; program.blocks.len()] };
+    let has_barrier = |at: &BlockId| {
+        program.instructions(*at).last().is_some_and(|(_, instr)| instr.is_aligned_barrier())
+    };
+    let blocks = (0..u32::try_from(program.blocks.len()).unwrap_or(u32::MAX)).map(BlockId);
+    let mut work: Vec<BlockId> = blocks.filter(has_barrier).collect();
+    let mut around = vec![false; program.blocks.len()];
+    while let Some(block) = work.pop() {
+        for branch in &dependences[block.index()] {
+            if !std::mem::replace(&mut around[branch.index()], true) {
+                work.push(*branch);
+            }
+        }
+    }
+    around
+}

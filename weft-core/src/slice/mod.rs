@@ -48,6 +48,8 @@ pub struct Slice {
     pub keep: Vec<Keep>,
     /// By block: whether its branch is decided; otherwise it goes to its post-dominator.
     pub branches: Vec<bool>,
+    /// By block: whether an aligned barrier lies between its branch and the branch's post-dominator.
+    pub encloses: Vec<bool>,
     /// Whether the contents of memory are kept, by state space.
     pub contents: Contents,
     /// What becomes of floating-point arithmetic.
@@ -187,11 +189,14 @@ impl<'p> Marker<'p> {
             blocks_at.push((block.first, BlockId(at)));
         }
         blocks_at.sort_unstable();
+        let dependences = control::dependences(program);
+        let encloses = control::around_barriers(program, dependences.as_deref());
         Self {
             program,
             slice: Slice {
                 keep: vec![Keep::Nothing; program.code.len()],
                 branches: vec![false; program.blocks.len()],
+                encloses,
                 contents: Contents::default(),
                 floats,
                 kept: Vec::new(),
@@ -200,7 +205,7 @@ impl<'p> Marker<'p> {
                 registers: 0,
                 lasting: 0,
             },
-            dependences: control::dependences(program),
+            dependences,
             first_of,
             blocks_at,
             is_kept: vec![false; program.code.len()],

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess, Round, Terms,
+    self, Access, Arrival, BarrierExit, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess,
+    Round, Terms,
 };
 use weft_core::flow::{self, Pc};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -46,6 +47,8 @@ impl Events for Stores {
     fn converge(&mut self, _: usize, _: LaneMask) {}
 
     fn arrive(&mut self, _: Arrival) {}
+
+    fn barrier_exit(&mut self, _: BarrierExit) {}
 
     fn round(&mut self, _: usize, _: Round) {}
 
