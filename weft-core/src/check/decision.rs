@@ -148,7 +148,11 @@ impl Found {
     /// Whether there is more than accesses that are wrong by themselves.
     fn is_more_than_faults(&self) -> bool {
         let has_races = !self.shared.is_empty() || !self.global.is_empty();
-        has_races || self.is_full || !self.recycled.is_empty() || self.faults.len() >= MAX_FAULTS
+        has_races
+            || self.is_full
+            || !self.bypasses.is_empty()
+            || !self.recycled.is_empty()
+            || self.faults.len() >= MAX_FAULTS
     }
 
     /// Bytes that it takes beside itself.

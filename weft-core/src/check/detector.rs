@@ -7,7 +7,7 @@ use crate::emulate::{
     Access, Arrival, BarrierExit, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Terms,
     WARP,
 };
-use crate::flow::Pc;
+use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
@@ -33,6 +33,8 @@ pub(super) struct Detector {
     known_faults: BTreeSet<(Pc, FaultKind, bool)>,
     /// By barrier: the first warp that arrived at it after some of its lanes had ended.
     exits: BTreeMap<Pc, BarrierExit>,
+    /// Branches at which lanes might have gone around an aligned barrier.
+    bypasses: BTreeSet<PlaceId>,
 }
 
 /// What is wrong in one cta, or was too much.
@@ -42,6 +44,8 @@ pub(super) struct Found {
     pub(super) faults: Vec<Fault>,
     /// By barrier: the first warp that arrived at it after some of its lanes had ended.
     pub(super) exits: BTreeMap<Pc, BarrierExit>,
+    /// Branches at which lanes might have gone around an aligned barrier.
+    pub(super) bypasses: BTreeSet<PlaceId>,
     /// By instruction, reads of what nothing wrote.
     pub(super) unwritten: BTreeMap<Pc, Unwritten>,
     /// Bytes that race, of shared and of global memory, ascending.
@@ -92,16 +96,18 @@ impl Detector {
             faults: Vec::new(),
             known_faults: BTreeSet::new(),
             exits: BTreeMap::new(),
+            bypasses: BTreeSet::new(),
         }
     }
 
     /// The run is over: what was found, and what other ctas may race with.
     pub(super) fn close(self) -> (Found, Option<Footprint>) {
-        let Self { shared, global, footprint, recycled, faults, exits, .. } = self;
+        let Self { shared, global, footprint, recycled, faults, exits, bypasses, .. } = self;
         let found = Found {
             recycled,
             faults,
             exits,
+            bypasses,
             unwritten: shared.unwritten(),
             is_full: shared.is_full() || global.is_full(),
             shared: ranges(shared.racing().keys().copied()),
@@ -150,6 +156,10 @@ impl Events for Detector {
 
     fn barrier_exit(&mut self, exit: BarrierExit) {
         self.exits.entry(exit.pc).or_insert(exit);
+    }
+
+    fn possible_bypass(&mut self, branch: PlaceId) {
+        self.bypasses.insert(branch);
     }
 
     fn complete(&mut self, barrier: u8) {

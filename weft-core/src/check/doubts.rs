@@ -140,14 +140,6 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             open(Code::Unsupported, None, message, site("leads nowhere"), None)
         }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
-        DoubtKind::Apart => {
-            let message = "lanes of one warp execute this branch at different times, and some might go around a \
-                           barrier that others wait at";
-            let help =
-                "let no warp-level instruction hold up a part of the warp before this branch";
-            let site = site("tells the lanes apart");
-            open(Code::Limit, Some(Check::Barriers), message.to_owned(), site, Some(help.into()))
-        }
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
             let help = "choose a smaller block".to_owned();
@@ -181,6 +173,15 @@ pub(super) fn unmodelled(names: &Names<'_>, place: PlaceId, label: &str) -> Find
     let message = format!("a thread reaches {}", names.what_at(place));
     let site = names.site_of(Role::Here, place, label.into());
     open(Code::Unsupported, None, message, site, None)
+}
+
+/// Lanes that executed a branch at different times might have gone around an aligned barrier there.
+pub(super) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
+    let message = "lanes of one warp execute this branch at different times: some might go around an aligned barrier \
+                   that others wait at";
+    let help = "let no warp-level instruction hold up a part of the warp before this branch";
+    let site = names.site_of(Role::Here, branch, "tells the lanes apart".into());
+    open(Code::Limit, Some(Check::Barriers), message.to_owned(), site, Some(help.into()))
 }
 
 /// An access at an open address that may conflict with another.

@@ -104,6 +104,8 @@ impl Passes<'_> {
             findings.extend(barriers::explain(names, own.cta, &own.end, &own.found.recycled));
             let exits = own.found.exits.values();
             findings.extend(exits.map(|exit| barriers::barrier_exit(names, own.cta, exit)));
+            let bypasses = own.found.bypasses.iter();
+            findings.extend(bypasses.map(|branch| doubts::possible_bypass(names, *branch)));
             if let End::Undecided(doubt) = &own.end {
                 findings.extend(beyond::explain(names, doubt, progress));
             }

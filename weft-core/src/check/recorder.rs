@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::emulate::{
     Access, Arrival, BarrierExit, Events, Fault, LaneMask, OpenAccess, Round, Terms,
 };
-use crate::flow::Pc;
+use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
 use crate::ptx::Space;
 use crate::race::{CtaHistory, History, Pairs};
@@ -46,6 +46,8 @@ impl Events for Recorder<'_> {
     }
 
     fn barrier_exit(&mut self, _: BarrierExit) {}
+
+    fn possible_bypass(&mut self, _: PlaceId) {}
 
     fn complete(&mut self, barrier: u8) {
         self.order.complete(barrier);

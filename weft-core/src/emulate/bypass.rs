@@ -14,8 +14,8 @@
 use smallvec::SmallVec;
 
 use super::divergence::diverged;
-use super::event::{BarrierExit, Divergence, DoubtKind, Events, Side};
-use super::machine::{Machine, Step, Stop, doubt, undecided};
+use super::event::{BarrierExit, Divergence, Events, Side};
+use super::machine::{Machine, Step, Stop, undecided};
 use super::origin::Origin;
 use super::value::{LaneMask, WARP, lanes};
 use super::warp::Wait;
@@ -161,9 +161,14 @@ impl Partings {
         self.0.is_empty()
     }
 
-    /// All lanes of the warp are together at an aligned barrier.
-    pub(super) fn forget(&mut self) {
-        self.0.clear();
+    /// All lanes that have not ended are together at an aligned barrier. What those that have did apart remains.
+    fn forget(&mut self, live: LaneMask) {
+        for own in &mut self.0 {
+            let Apart { ran, late, .. } = own.apart;
+            *own = Parting::new(own.branch, own.merge);
+            own.apart = Apart { ran: ran & !live, late: late & !live, ..Apart::default() };
+        }
+        self.0.retain(|own| own.apart.late != 0);
     }
 
     fn at(&mut self, branch: BlockId, merge: BlockId) -> &mut Parting {
@@ -253,9 +258,10 @@ impl<E: Events> Machine<'_, E> {
             waits.push((block, pc, enabled));
         }
         for (block, pc, waiting) in waits {
-            match self.warps[warp].partings.find(waiting) {
-                None => {}
-                Some(Found::Bypass(found)) => {
+            match (self.warps[warp].partings.find(waiting), &self.maybe) {
+                (None, _) => {}
+                (Some(_), Some(maybe)) => return Err(maybe.undecided()),
+                (Some(Found::Bypass(found)), None) => {
                     if let Some((place, outermost, origin)) = found.late.maybe {
                         return Err(undecided(place, outermost, origin));
                     }
@@ -264,9 +270,9 @@ impl<E: Events> Machine<'_, E> {
                     let late = side(found.late.block, found.late.pc, found.late.lanes);
                     return Err(self.bypassed(found.branch, side(block, pc, lanes), late));
                 }
-                Some(Found::Apart(branch)) => {
+                (Some(Found::Apart(branch)), None) => {
                     let place = self.program.blocks[branch.index()].place;
-                    return Err(doubt(DoubtKind::Apart, place, None));
+                    self.events.possible_bypass(place);
                 }
             }
         }
@@ -276,7 +282,7 @@ impl<E: Events> Machine<'_, E> {
     /// All lanes of a warp that have not ended are at an aligned barrier.
     pub(super) fn gather(&mut self, warp: usize, wait: &Wait) {
         let own = &mut self.warps[warp];
-        own.partings.forget();
+        own.partings.forget(own.live);
         let ended = own.all & !own.live;
         if ended != 0 && self.inputs.options.barrier_divergence != BarrierDivergence::Off {
             self.events.barrier_exit(BarrierExit { warp, ended, pc: wait.pc });

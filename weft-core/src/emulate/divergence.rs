@@ -65,10 +65,9 @@ impl<E: Events> Machine<'_, E> {
         sides: &[Wait],
     ) -> Step<()> {
         let Some(first) = sides.first() else { return Ok(()) };
-        if let Some(other) =
-            sides.iter().find(|side| side.what != first.what || side.block != first.block)
-            && self.is_divergent(first, other)
-        {
+        let is_elsewhere = |side: &&Wait| side.what != first.what || side.block != first.block;
+        let mut others = sides.iter().filter(is_elsewhere);
+        if let Some(other) = others.find(|other| self.is_divergent(first, other)) {
             let sides = vec![
                 self.waiting(warp, first, first.lanes),
                 self.waiting(warp, other, other.lanes),

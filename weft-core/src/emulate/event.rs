@@ -155,6 +155,9 @@ pub trait Events {
     fn arrive(&mut self, arrival: Arrival);
     /// A warp arrives at an aligned barrier after some of its lanes have ended.
     fn barrier_exit(&mut self, exit: BarrierExit);
+    /// Lanes of a warp executed this branch at different times: some of them might have gone around an aligned barrier
+    /// that others wait at.
+    fn possible_bypass(&mut self, branch: PlaceId);
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: u8);
     /// A warp begins a round of a loop.
@@ -184,8 +187,6 @@ pub enum DoubtKind {
     Registers,
     /// More contents of memory than are kept.
     Memory,
-    /// A branch that lanes executed at different times, where some of them might go around a barrier.
-    Apart,
 }
 
 impl DoubtKind {

@@ -6,7 +6,7 @@ use weft_core::emulate::{
     self, Access, Arrival, BarrierExit, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess,
     Round, Terms,
 };
-use weft_core::flow::{self, Pc};
+use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
 use weft_core::ptx::isa::Effect;
 use weft_core::slice::Floats;
@@ -49,6 +49,8 @@ impl Events for Stores {
     fn arrive(&mut self, _: Arrival) {}
 
     fn barrier_exit(&mut self, _: BarrierExit) {}
+
+    fn possible_bypass(&mut self, _: PlaceId) {}
 
     fn round(&mut self, _: usize, _: Round) {}
 

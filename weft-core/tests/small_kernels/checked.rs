@@ -31,15 +31,19 @@ pub(crate) enum Why {
     Vacuous,
     /// Memory was read that nobody wrote.
     Unset,
+    /// Lanes executed a branch around an aligned barrier at different times.
+    Apart,
     Other,
 }
 
 /// What a finding calls it.
 const UNSET: &str = "memory that nothing wrote";
+const APART: &str = "at different times";
 
 fn why(finding: &Finding) -> Why {
     match finding.code {
         Code::Vacuous => Why::Vacuous,
+        Code::Limit if finding.message.contains(APART) => Why::Apart,
         _ if finding.message.contains(UNSET) => Why::Unset,
         _ if finding.help.as_ref().is_some_and(|help| help.contains(UNSET)) => Why::Unset,
         _ => Why::Other,

@@ -47,6 +47,12 @@ fn deep_barriers() {
 }
 
 #[test]
+fn deep_bypass() {
+    let least = Least { clean: 20_000, clean_on_open: 6_400, defect: 5_600, given: 140_000 };
+    run(Theme::Bypass, 6, least);
+}
+
+#[test]
 fn deep_atomics() {
     let least = Least { clean: 23_200, clean_on_open: 6_400, defect: 8_000, given: 160_000 };
     run(Theme::Atomics(Atomics::Abstract), 6, least);

@@ -34,6 +34,7 @@ const THEMES: [Theme; 7] = [
     Theme::Flow,
     Theme::Chosen,
     Theme::Barriers,
+    Theme::Bypass,
     Theme::Atomics(Atomics::Abstract),
     Theme::Atomics(Atomics::Off),
     Theme::Tickets(Atomics::Unique),

@@ -1,5 +1,6 @@
 //! Random kernels: phases of work with barriers between most of them, so that a good share is free of races.
 
+mod bypass;
 mod flow;
 
 use crate::dice::Dice;
@@ -17,6 +18,8 @@ pub(crate) enum Theme {
     Flow,
     /// Barriers of several kinds, names and counts, two warps and more.
     Barriers,
+    /// Aligned barriers that lanes may go around.
+    Bypass,
     /// Atomics, with few threads.
     Atomics(Atomics),
     /// Places taken from counters.
@@ -32,10 +35,13 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Chosen => dice.pick(&[2, 2, 3, 4, 4, 34]),
         Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
+        Theme::Bypass => dice.pick(&[2, 3, 3, 4, 34]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
     };
     let atomics = match theme {
-        Theme::Plain | Theme::Flow | Theme::Barriers | Theme::Chosen => Atomics::Abstract,
+        Theme::Plain | Theme::Flow | Theme::Barriers | Theme::Chosen | Theme::Bypass => {
+            Atomics::Abstract
+        }
         Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
     };
     let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
@@ -60,6 +66,10 @@ impl Maker<'_> {
         let mut body = Vec::new();
         if self.theme == Theme::Flow {
             self.flow(&mut body);
+            return body;
+        }
+        if self.theme == Theme::Bypass {
+            self.bypass(&mut body);
             return body;
         }
         // Most kernels look at their data first.

@@ -173,7 +173,9 @@ fn exact(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
         return Ok(());
     }
     if said.verdict == Verdict::Open {
-        return Err("with given inputs nothing is open");
+        // Lanes that execute a branch at different times are not matched; `given` of [`Least`] says how seldom.
+        let is_apart = said.open.iter().all(|why| *why == Why::Apart);
+        return if is_apart { Ok(()) } else { Err("with given inputs nothing is open") };
     }
     if said.verdict != Verdict::Defect && outcome.is_defect() {
         return Err("with given inputs every defect is found");

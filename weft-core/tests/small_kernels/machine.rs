@@ -5,9 +5,11 @@
 //! well-synchronized, the orders of everything else make no difference.
 
 mod arithmetic;
+mod bypass;
 mod meetings;
 
 use arithmetic::{binary, exceeds, test, update, wraps};
+use bypass::{Executed, Rule};
 
 use crate::barriers::{Arrival, Barriers, Fault};
 use crate::clocks::{Access, Clocks, Location, Race, Races, Thread};
@@ -81,6 +83,7 @@ struct Lane {
     regs: [Value; ALL_REGS],
     preds: [Value; ALL_PREDS],
     own: Memory,
+    trace: Vec<Executed>,
 }
 
 /// What is known once no thread can run.
@@ -142,6 +145,7 @@ impl<'a> Machine<'a> {
             regs: [Value::default(); ALL_REGS],
             preds: [Value::default(); ALL_PREDS],
             own: unset(Array::Local),
+            trace: Vec::new(),
         };
         Self {
             code,
@@ -189,18 +193,40 @@ impl<'a> Machine<'a> {
         if self.outcome.fault.is_none() && !all_ended {
             self.outcome.fault = Some(Fault::Deadlock);
         }
+        if self.outcome.fault.is_none() && self.is_bypassed() {
+            self.outcome.fault = Some(Fault::Divergence);
+        }
         self.outcome.races = self.races.found;
         self.outcome
+    }
+
+    /// Whether some thread goes around an aligned barrier that another of its warp comes to.
+    fn is_bypassed(&self) -> bool {
+        let Some(rule) = Rule::of(self.code) else { return false };
+        let traces: Vec<_> = self.lanes.iter().map(|lane| rule.trace(&lane.trace)).collect();
+        (0..self.lanes.len()).any(|thread| {
+            let mut others = self.warp(thread).filter(|other| *other > thread);
+            others.any(|other| {
+                self.lanes[thread].trace != self.lanes[other].trace
+                    && rule.is_bypassed(&traces[thread], &traces[other])
+            })
+        })
     }
 
     fn is_at_atomic(&self, thread: Thread) -> bool {
         let lane = &self.lanes[thread];
         match self.code[lane.pc] {
-            Op::Do(Instr { guard, what: What::Atomic { .. } }) => {
-                guard.is_none_or(|(pred, negated)| (lane.preds[pred].bits != 0) != negated)
-            }
+            Op::Do(Instr { what: What::Atomic { .. }, .. }) => self.is_enabled(thread, lane.pc),
             _ => false,
         }
+    }
+
+    fn is_enabled(&self, thread: Thread, pc: usize) -> bool {
+        let (Op::Do(Instr { guard, .. }) | Op::Jump(guard, _) | Op::Exit(guard)) = self.code[pc]
+        else {
+            return true;
+        };
+        guard.is_none_or(|(pred, negated)| (self.lanes[thread].preds[pred].bits != 0) != negated)
     }
 
     /// Whether a guard holds; it decides.
@@ -216,6 +242,8 @@ impl<'a> Machine<'a> {
     pub(crate) fn step(&mut self, thread: Thread) {
         let pc = self.lanes[thread].pc;
         self.lanes[thread].pc += 1;
+        let is_enabled = self.is_enabled(thread, pc);
+        self.lanes[thread].trace.push(Executed { pc, is_enabled });
         match self.code[pc] {
             Op::Thread => {
                 let index = u32::try_from(thread % self.block).expect("few threads");

@@ -43,14 +43,14 @@ fn assert_decided(tally: &Tally, least: Least) {
 #[test]
 fn open_branches_and_addresses() {
     let tally = suite::run(Theme::Plain, 0..2000, 5);
-    let least = Least { clean: 1215, clean_on_open: 376, defect: 547, given: 8805 };
+    let least = Least { clean: 1207, clean_on_open: 373, defect: 553, given: 8805 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn values_that_something_open_decides() {
     let tally = suite::run(Theme::Flow, 0..4000, 5);
-    let least = Least { clean: 1150, clean_on_open: 747, defect: 1056, given: 17126 };
+    let least = Least { clean: 1139, clean_on_open: 745, defect: 1067, given: 17126 };
     assert_decided(&tally, least);
 }
 
@@ -64,21 +64,28 @@ fn pointers_to_one_of_two_buffers() {
 #[test]
 fn several_barriers_and_warps() {
     let tally = suite::run(Theme::Barriers, 0..1000, 4);
-    let least = Least { clean: 490, clean_on_open: 146, defect: 398, given: 3677 };
+    let least = Least { clean: 486, clean_on_open: 143, defect: 404, given: 3677 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn barriers_that_lanes_go_around() {
+    let tally = suite::run(Theme::Bypass, 0..3000, 4);
+    let least = Least { clean: 1580, clean_on_open: 512, defect: 473, given: 11038 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn atomics_in_every_order() {
     let tally = suite::run(Theme::Atomics(Atomics::Abstract), 0..1500, 4);
-    let least = Least { clean: 953, clean_on_open: 322, defect: 375, given: 5500 };
+    let least = Least { clean: 946, clean_on_open: 320, defect: 382, given: 5500 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn atomics_that_count_as_plain_accesses() {
     let tally = suite::run(Theme::Atomics(Atomics::Off), 0..1000, 3);
-    let least = Least { clean: 475, clean_on_open: 152, defect: 413, given: 2855 };
+    let least = Least { clean: 471, clean_on_open: 151, defect: 417, given: 2855 };
     assert_decided(&tally, least);
 }
 

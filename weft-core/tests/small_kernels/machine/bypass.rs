@@ -1,0 +1,182 @@
+//! Aligned barriers that threads of a warp go around: by the rule, on whole traces, two threads at a time.
+//!
+//! A branch, or a guard on an aligned barrier, tells two threads apart where both execute it in the same iterations of
+//! the loops around it and go different ways. From there each goes on up to the merge, the first place that every path
+//! to the end passes. If on its way one thread comes to an aligned barrier and the other does not, and the other then
+//! does anything observable, it has gone around.
+
+use std::collections::HashMap;
+
+use crate::code::Op;
+use crate::kernel::{Array, Instr, What};
+
+/// An instruction that a thread executed, and whether its guard held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Executed {
+    pub(super) pc: usize,
+    pub(super) is_enabled: bool,
+}
+
+/// When a thread executes an instruction: its place, and the iterations of the loops around it.
+type Instance = (usize, Vec<usize>);
+
+/// What a thread did, and when it executed each branch and guard.
+pub(super) struct Trace<'t> {
+    executed: &'t [Executed],
+    at: HashMap<Instance, usize>,
+}
+
+/// How a thread goes from a branch to its merge.
+#[derive(Clone, Copy)]
+enum Side {
+    /// It comes to an aligned barrier.
+    Barrier,
+    /// It comes to the merge, after so many instructions.
+    Merge(usize),
+    /// It comes to neither.
+    Stuck,
+}
+
+/// What the rule needs to know of a kernel.
+pub(super) struct Rule<'c> {
+    code: &'c [Op],
+    /// By place: the places that every path from it to the end passes, itself included.
+    passed: Vec<Vec<bool>>,
+    /// The first and the last place of each loop.
+    loops: Vec<(usize, usize)>,
+}
+
+impl<'c> Rule<'c> {
+    /// `None`: there is no aligned barrier.
+    pub(super) fn of(code: &'c [Op]) -> Option<Self> {
+        (0..code.len()).find(|pc| is_aligned(code, *pc))?;
+        let back = |(pc, op): (usize, &Op)| match op {
+            Op::Jump(_, target) if *target <= pc => Some((*target, pc)),
+            _ => None,
+        };
+        let loops = code.iter().enumerate().filter_map(back).collect();
+        Some(Self { code, passed: passed(code), loops })
+    }
+
+    pub(super) fn trace<'t>(&self, executed: &'t [Executed]) -> Trace<'t> {
+        let mut iterations = vec![0; self.loops.len()];
+        let mut at = HashMap::new();
+        for (index, Executed { pc, .. }) in executed.iter().enumerate() {
+            let before = index.checked_sub(1).map(|before| executed[before].pc);
+            for ((first, last), iteration) in self.loops.iter().zip(&mut iterations) {
+                if !(*first..=*last).contains(pc) {
+                    *iteration = 0;
+                } else if before == Some(*last) && pc == first {
+                    *iteration += 1;
+                }
+            }
+            at.insert((*pc, iterations.clone()), index);
+        }
+        Trace { executed, at }
+    }
+
+    /// Whether one of two threads of a warp goes around an aligned barrier of the other.
+    pub(super) fn is_bypassed(&self, a: &Trace<'_>, b: &Trace<'_>) -> bool {
+        a.at.iter().any(|(instance, i)| {
+            b.at.get(instance)
+                .is_some_and(|j| self.is_bypassed_at(&a.executed[*i..], &b.executed[*j..]))
+        })
+    }
+
+    /// The same, at one instance of an instruction, from which on the two are told apart.
+    fn is_bypassed_at(&self, a: &[Executed], b: &[Executed]) -> bool {
+        let goes_apart = a.len() > 1 && b.len() > 1 && a[1].pc != b[1].pc;
+        let is_guarded = is_aligned(self.code, a[0].pc) && a[0] != b[0];
+        if !goes_apart && !is_guarded {
+            return false;
+        }
+        let merge = self.merge(a[0].pc);
+        match (self.side(a, merge), self.side(b, merge)) {
+            (Side::Barrier, Side::Merge(at)) => observes(self.code, &b[at..]),
+            (Side::Merge(at), Side::Barrier) => observes(self.code, &a[at..]),
+            _ => false,
+        }
+    }
+
+    fn side(&self, trace: &[Executed], merge: usize) -> Side {
+        for (at, executed) in trace.iter().enumerate() {
+            if at > 0 && executed.pc == merge {
+                return Side::Merge(at);
+            }
+            if executed.is_enabled && is_aligned(self.code, executed.pc) {
+                return Side::Barrier;
+            }
+        }
+        let has_ended =
+            |last: &Executed| last.is_enabled && matches!(self.code[last.pc], Op::Exit(_));
+        match trace.last().is_some_and(has_ended) {
+            true => Side::Merge(trace.len()),
+            false => Side::Stuck,
+        }
+    }
+
+    /// The first place behind this one that every path to the end passes: of all those, the one that passes all others.
+    fn merge(&self, pc: usize) -> usize {
+        let count = |at: usize| self.passed[at].iter().filter(|own| **own).count();
+        let all = (0..self.passed.len()).filter(|at| *at != pc && self.passed[pc][*at]);
+        all.max_by_key(|at| count(*at)).expect("the end is passed")
+    }
+}
+
+fn is_aligned(code: &[Op], pc: usize) -> bool {
+    matches!(code[pc], Op::Do(Instr { what: What::Barrier { is_aligned: true, .. }, .. }))
+}
+
+/// Whether a thread does anything that others observe.
+fn observes(code: &[Op], trace: &[Executed]) -> bool {
+    trace.iter().filter(|executed| executed.is_enabled).any(|executed| match code[executed.pc] {
+        Op::Do(Instr { what, .. }) => match what {
+            What::Load { place, .. }
+            | What::Store { place, .. }
+            | What::LoadPair { place, .. }
+            | What::StorePair { place, .. }
+            | What::Atomic { place, .. } => place.array != Array::Local || place.is_generic,
+            What::Barrier { .. }
+            | What::WarpSync { .. }
+            | What::Vote { .. }
+            | What::Shuffle { .. } => true,
+            What::Move(..) | What::Compute(..) | What::Test(..) | What::Select(..) => false,
+        },
+        _ => false,
+    })
+}
+
+/// Where an instruction may lead: places in the code, the end behind them all.
+fn successors(code: &[Op], pc: usize) -> Vec<usize> {
+    match code[pc] {
+        Op::Jump(None, target) => vec![target],
+        Op::Jump(Some(_), target) => vec![target, pc + 1],
+        Op::Switch(_, targets) => targets.to_vec(),
+        Op::Exit(None) => vec![code.len()],
+        Op::Exit(Some(_)) => vec![code.len(), pc + 1],
+        _ => vec![pc + 1],
+    }
+}
+
+/// By place: the places that every path from it to the end passes, itself included.
+fn passed(code: &[Op]) -> Vec<Vec<bool>> {
+    let end = code.len();
+    let mut passed = vec![vec![true; end + 1]; end + 1];
+    passed[end] = vec![false; end + 1];
+    passed[end][end] = true;
+    loop {
+        let mut is_changed = false;
+        for pc in (0..end).rev() {
+            let mut own = vec![true; end + 1];
+            for next in successors(code, pc) {
+                own.iter_mut().zip(&passed[next]).for_each(|(own, next)| *own &= next);
+            }
+            own[pc] = true;
+            is_changed |= own != passed[pc];
+            passed[pc] = own;
+        }
+        if !is_changed {
+            return passed;
+        }
+    }
+}
