@@ -318,6 +318,8 @@ impl Maker<'_> {
                 _ => Some(whole),
             };
             let (is_aligned, dest, pred) = (self.dice.chance(80), self.dest(), self.pred());
+            let reductions = [Use::Reduce, Use::All, Use::Any, Use::Reduce];
+            let how = if how == Use::Reduce { reductions[dest % 4] } else { how };
             barrier = What::Barrier { how, name, count, is_aligned, dest, pred };
         }
         let guard = self.dice.chance(5).then(|| (self.pred(), self.dice.chance(50)));

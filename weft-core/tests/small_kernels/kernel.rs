@@ -150,6 +150,10 @@ pub(crate) enum Use {
     Arrive,
     /// `bar.red.popc` of a predicate.
     Reduce,
+    /// `bar.red.and`, into the predicate of the register's number.
+    All,
+    /// `bar.red.or`, likewise.
+    Any,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::barriers::{Arrival, Barriers, Fault};
 use crate::clocks::{Access, Clocks, Location, Race, Races, Thread};
 use crate::code::Op;
 use crate::kernel::{
-    ALL_PREDS, ALL_REGS, Array, Atomics, GLOBAL, Instr, Kernel, Operand, Place, Pred, What,
+    ALL_PREDS, ALL_REGS, Array, Atomics, GLOBAL, Instr, Kernel, Operand, Place, Pred, Use, What,
 };
 use crate::memory::{
     DATA, Memory, NUMBER, ORDER, OUT, Rests, SHARED, UNSET, Value, byte_of, filler,
@@ -396,6 +396,8 @@ impl<'a> Machine<'a> {
                 }
             }
             What::Barrier { how, name, count, is_aligned, pred, .. } => {
+                // One reduction is like another until its result is written.
+                let how = if matches!(how, Use::All | Use::Any) { Use::Reduce } else { how };
                 let arrival = Arrival { name, count, how };
                 self.lanes[thread].state = State::Arrives { arrival, is_aligned, pred };
                 self.lanes[thread].pc = pc;

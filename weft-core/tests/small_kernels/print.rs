@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::code::Op;
 use crate::kernel::{
-    ALL_PREDS, ALL_REGS, Array, Atomic, Binary, Compare, Instr, Operand, Place, Pred, Use, What,
+    ALL_PREDS, ALL_REGS, Array, Atomic, Binary, Compare, Instr, Operand, PREDS, Place, Pred, Use,
+    What,
 };
 
 /// The text, and by line (from 1) the place in the code that it prints.
@@ -207,6 +208,11 @@ fn lines(instr: &Instr) -> Vec<String> {
                 Use::Sync => format!("{family}.sync {name}{count};"),
                 Use::Arrive => format!("{family}.arrive {name}{count};"),
                 Use::Reduce => format!("{family}.red.popc.u32 %r{dest}, {name}{count}, %p{pred};"),
+                Use::All | Use::Any => {
+                    let operation = if how == Use::All { "and" } else { "or" };
+                    let dest = dest % PREDS;
+                    format!("{family}.red.{operation}.pred %p{dest}, {name}{count}, %p{pred};")
+                }
             })
         }
         What::WarpSync { mask } => one(format!("bar.warp.sync {mask:#x};")),

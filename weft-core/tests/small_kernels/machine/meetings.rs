@@ -4,7 +4,7 @@ use super::{Machine, State, WARP};
 use crate::barriers::Fault;
 use crate::clocks::Thread;
 use crate::code::Op;
-use crate::kernel::{Instr, Pred, Use, What};
+use crate::kernel::{Instr, PREDS, Pred, Use, What};
 use crate::memory::{UNSET, Value};
 
 impl Machine<'_> {
@@ -33,13 +33,21 @@ impl Machine<'_> {
                 break;
             };
             // What the predicates rest on is not followed: it decides.
+            let count = u32::try_from(complete.threads.len()).expect("few threads");
             for thread in complete.threads {
                 let lane = &mut self.lanes[thread];
-                if let Op::Do(Instr {
-                    what: What::Barrier { how: Use::Reduce, dest, .. }, ..
-                }) = self.code[lane.pc]
+                if let Op::Do(Instr { what: What::Barrier { how, dest, .. }, .. }) =
+                    self.code[lane.pc]
                 {
-                    lane.regs[dest] = Value::known(complete.votes);
+                    let votes = complete.votes;
+                    match how {
+                        Use::Sync | Use::Arrive => {}
+                        Use::Reduce => lane.regs[dest] = Value::known(votes),
+                        Use::All => {
+                            lane.preds[dest % PREDS] = Value::known((votes == count).into())
+                        }
+                        Use::Any => lane.preds[dest % PREDS] = Value::known((votes > 0).into()),
+                    }
                 }
                 lane.pc += 1;
                 lane.state = State::Runs;
