@@ -79,3 +79,54 @@ fn a_narrow_counter_whose_steps_are_no_power_of_two_is_taken_not_to_wrap() {
         );
     }
 }
+
+#[test]
+fn a_loop_that_waits_is_taken_to_end() {
+    let waiting = [
+        // For memory that another thread may write, and for memory that nobody writes.
+        "L: ld.volatile.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;",
+        "L: ld.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;",
+        "L: atom.global.cas.b32 %r2, [%rd2+4096], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;",
+        // The counter may step over the bound.
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 4;\nsetp.ne.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+        // The step may be zero.
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, %r2;\nsetp.lt.u32 %p1, %r3, 64;\n@%p1 bra L;",
+        // The bound runs away.
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+        // Some rounds do not count.
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+        "mov.u32 %r3, 0;\nL: ld.volatile.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra S;\nadd.u32 %r3, %r3, 1;\nsetp.ge.u32 %p1, %r3, %r2;\n@%p1 bra D;\nS: setp.eq.u32 %p3, %r4, 7;\n@!%p3 bra L;\nD:",
+        // With a barrier inside.
+        "L: bar.sync 0;\nld.volatile.global.u32 %r2, [%rd2+4096];\nbar.red.or.pred %p1, 0, %p1;\n@%p1 bra L;",
+    ];
+    for body in waiting {
+        let body = format!("{NUMBER}{body}");
+        assert!(assumed(&body).contains(&Assumption::WaitsEnd), "{body}");
+    }
+}
+
+#[test]
+fn a_loop_that_counts_to_a_bound_ends() {
+    let counting = [
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 4;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.ne.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+        "L: ld.global.u32 %r4, [%rd2];\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p1, %r2, 0;\n@%p1 bra L;",
+        "mov.u32 %r5, %ntid.x;\nmov.u32 %r3, %r1;\nL: setp.ge.u32 %p1, %r3, %r2;\n@%p1 bra D;\nld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, %r5;\nbra L;\nD:",
+        // It may end earlier.
+        "mov.u32 %r3, 0;\nL: ld.volatile.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra D;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;\nD:",
+        // With a barrier inside.
+        "mov.u32 %r3, 0;\nL: bar.sync 0;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+    ];
+    for body in counting {
+        let body = format!("{NUMBER}{body}");
+        assert!(!assumed(&body).contains(&Assumption::WaitsEnd), "{body}");
+    }
+}
+
+#[test]
+fn registers_that_a_warp_waits_for_are_told() {
+    let inc = "setmaxnreg.inc.sync.aligned.u32 120;";
+    assert!(assumed(inc).contains(&Assumption::RegistersFree));
+    let dec = "setmaxnreg.dec.sync.aligned.u32 40;";
+    assert!(!assumed(dec).contains(&Assumption::RegistersFree));
+}

@@ -22,7 +22,8 @@ struct Alone {
     reached: Vec<bool>,
     /// Instructions.
     spent: u64,
-    assumes_indices: bool,
+    /// That indices do not wrap around, and that waits end.
+    assumed: (bool, bool),
     /// Whether it has nothing to say to others.
     is_apart: bool,
     /// Whether it takes too much memory to run beside others.
@@ -44,8 +45,7 @@ impl Passes<'_> {
             let all: Vec<Alone> = next.map(|at| self.alone(first + at as u64)).collect();
             for own in all {
                 decision.is_heavy = own.is_heavy;
-                if own.is_heavy || !own.is_apart || !self.terms.join(own.spent, own.assumes_indices)
-                {
+                if own.is_heavy || !own.is_apart || !self.terms.join(own.spent, own.assumed) {
                     return false;
                 }
                 if decision.take_alone(self, own) {
@@ -80,7 +80,7 @@ impl Passes<'_> {
             is_apart: open.is_empty() && terms.is_apart(),
             is_heavy: terms.is_full || found.is_full || is_footprint_full || is_out,
             spent: terms.spent() - start,
-            assumes_indices: terms.assumes_indices,
+            assumed: (terms.assumes_indices, terms.assumes_waits_end),
             cta,
             run,
             found,

@@ -24,7 +24,7 @@ use crate::emulate::{Inputs, Terms};
 use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, BlockId, Pc, Program};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch, Limit};
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::{Effect, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, Floats, Slice};
 
@@ -120,6 +120,7 @@ struct Found {
     slice: Slice,
     outcome: Outcome,
     assumes_indices: bool,
+    assumes_waits_end: bool,
     /// Whether there were too many open values to tell them apart.
     mixes_values: bool,
     /// Instructions that the check has run until then.
@@ -159,8 +160,9 @@ fn find_among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spe
         let terms = Terms::within(limit, spent.min(most));
         let mut passes = Passes { names, inputs, slice: &slice, ctas, terms };
         let outcome = ways::check(&mut passes);
-        let Terms { assumes_indices, is_full: mixes_values, .. } = passes.terms;
-        Found { outcome, assumes_indices, mixes_values, spent: passes.terms.spent(), ctas, slice }
+        let Terms { assumes_indices, assumes_waits_end, is_full: mixes_values, .. } = passes.terms;
+        let spent = passes.terms.spent();
+        Found { outcome, assumes_indices, assumes_waits_end, mixes_values, spent, ctas, slice }
     };
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
     let most = names.limit.instructions;
@@ -187,7 +189,7 @@ fn run(
 ) -> Result<(), CheckError> {
     let found = find(names, inputs);
     let is_too_open = found.mixes_values && found.has(|class| class == Class::Open);
-    let Found { slice, outcome, assumes_indices, ctas, .. } = found;
+    let Found { slice, outcome, assumes_indices, assumes_waits_end, ctas, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -223,6 +225,9 @@ fn run(
     report.assumptions.extend(needed.map(Assumption::DynamicShared));
     if assumes_indices {
         report.assumptions.push(Assumption::NarrowIndices);
+    }
+    if assumes_waits_end {
+        report.assumptions.push(Assumption::WaitsEnd);
     }
     assume(&slice, names, launch, report);
     Ok(())
@@ -279,6 +284,14 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, report: &mut Report
     let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;
     assume(names.program.blocks.iter().any(leaves_out), Assumption::NoTrap);
     assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
+    assume(names.program.code.iter().any(waits_for_registers), Assumption::RegistersFree);
+}
+
+/// How many registers a cta has is not in the PTX: whether the others ever give back as many is not followed.
+fn waits_for_registers(instr: &flow::Instr) -> bool {
+    instr.decoded().is_some_and(|decoded| {
+        decoded.row.opcode == Opcode::Setmaxnreg && decoded.modifiers.has(Modifier::Inc)
+    })
 }
 
 /// A loop is dropped if none of its branches is decided: nothing from its header to its latch, but for blocks between

@@ -124,6 +124,7 @@ impl<E: Events> Machine<'_, E> {
         };
         if let Some(&header) = block.loops.iter().find(goes_round) {
             self.spend(inside(program, header).count() as u64, block.place)?;
+            self.note_open_loop(warp, header, mask);
             stops.push(header);
             widened.push(header);
             rounds = Some(header);

@@ -14,6 +14,7 @@ pub(crate) mod bytes;
 mod carried;
 mod contention;
 mod contents;
+mod counted;
 mod divergence;
 mod event;
 mod exchange;

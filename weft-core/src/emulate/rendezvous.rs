@@ -6,7 +6,7 @@ use super::value::{LaneMask, Value};
 use super::warp::{Held, Wait, WaitFor, Warp};
 use super::{Origin, TermId, Use};
 use crate::flow::{Operand, Pc, Terminator};
-use crate::ptx::isa::{Effect, Modifier};
+use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 impl<E: Events> Machine<'_, E> {
     /// Lets go on whoever of a warp has met whom it waits for.
@@ -40,7 +40,7 @@ impl<E: Events> Machine<'_, E> {
         members: LaneMask,
         group: LaneMask,
     ) -> Step<()> {
-        let is_whole = members & self.warps[warp].live == group;
+        let is_whole = self.awaited(warp, pc, members) == group;
         let is_ordered = effect == Effect::Exchange || self.inputs.options.warp_synchronous;
         if let Some(maybe) = self.maybe.as_ref().filter(|_| !is_whole || !is_ordered) {
             return Err(maybe.undecided());
@@ -51,16 +51,25 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
+    /// The lanes of a mask that an instruction waits for. `elect.sync` waits for all of them, ended or not (PTX ISA
+    /// §9.7.13.14); the others for those that have not ended.
+    pub(super) fn awaited(&self, warp: usize, pc: Pc, members: LaneMask) -> LaneMask {
+        let Warp { all, live, .. } = &self.warps[warp];
+        let decoded = self.program.code[pc.index()].decoded();
+        let is_elect = decoded.is_some_and(|decoded| decoded.row.opcode == Opcode::Elect);
+        members & if is_elect { *all } else { *live }
+    }
+
     /// Some lanes that wait for a mask whose lanes have all come, and all who are with them.
     fn met(&self, warp: usize) -> Option<(Wait, LaneMask)> {
-        let Warp { waits, live, .. } = &self.warps[warp];
+        let waits = &self.warps[warp].waits;
         waits.iter().find_map(|wait| {
             let (WaitFor::Members(members) | WaitFor::Exchange(members)) = wait.what else {
                 return None;
             };
             let with = waits.iter().filter(|other| is_same_meeting(wait, other));
             let here = with.fold(0, |lanes, other| lanes | other.lanes);
-            (members & live & !here == 0).then_some((*wait, here))
+            (self.awaited(warp, wait.pc, members) & !here == 0).then_some((*wait, here))
         })
     }
 

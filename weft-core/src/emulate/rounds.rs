@@ -87,6 +87,7 @@ impl<E: Events> Machine<'_, E> {
     /// A branch was decided on an open condition.
     pub(super) fn note_decision(&mut self, warp: usize, branch: BlockId, origin: Option<Origin>) {
         let Some(header) = self.left_by(branch) else { return };
+        self.note_open_loop(warp, header, self.warps[warp].front);
         let own = self.rounds.entry((warp, header)).or_default();
         own.is_decided = true;
         own.origin = own.origin.or(origin);

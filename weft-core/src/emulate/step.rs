@@ -394,7 +394,7 @@ impl<E: Events> Machine<'_, E> {
             } else {
                 WaitFor::Exchange(mask)
             };
-            if group == mask & self.warps[warp].live {
+            if group == self.awaited(warp, pc, mask) {
                 self.have_met(warp, pc, what, group);
                 continue;
             }

@@ -179,6 +179,8 @@ pub struct Terms {
     pub is_full: bool,
     /// Whether a sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
     pub assumes_indices: bool,
+    /// Whether it is taken for granted that a loop ends which waits for an open value.
+    pub assumes_waits_end: bool,
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
@@ -242,12 +244,14 @@ impl Terms {
         self.limit.memory
     }
 
-    /// Takes in that a cta ran so many instructions apart; false if those before it leave it less.
-    pub fn join(&mut self, spent: u64, assumes_indices: bool) -> bool {
+    /// Takes in that a cta ran so many instructions apart; false if those before it leave it less. `assumed`: that indices
+    /// do not wrap around, and that waits end.
+    pub fn join(&mut self, spent: u64, (indices, waits_end): (bool, bool)) -> bool {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {
             self.spent += spent;
-            self.assumes_indices |= assumes_indices;
+            self.assumes_indices |= indices;
+            self.assumes_waits_end |= waits_end;
         }
         fits
     }

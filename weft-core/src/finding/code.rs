@@ -92,7 +92,7 @@ codes! {
          not larger than the cta; barrier names run from 0 to 15; `bar.red` must not share a generation with \
          `bar.sync` or `bar.arrive`.";
     BarrierDivergence "barrier-divergence" Defect
-        "threads that must reach one barrier together stand at different ones"
+        "threads that must reach one barrier together stand at different ones, or some go around it"
         "Lanes of one warp wait at different barrier instructions although one of them is `.aligned` (every `bar.X`, \
          and so every `__syncthreads`, is); or some lanes wait at one, and others go around it at a branch and then access \
          memory, wait or exchange values, as after `if (lane < 16) __syncthreads();`. PTX leaves the behaviour \

@@ -85,6 +85,10 @@ pub enum Assumption {
     NarrowIndices,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
+    /// Loops end that wait for an open value and do not count to it.
+    WaitsEnd,
+    /// `setmaxnreg.inc` does not wait for ever.
+    RegistersFree,
     /// Threads do not trap on open values.
     NoTrap,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
@@ -130,6 +134,8 @@ impl Assumption {
                 "indices of 32 bits that depend on open values do not wrap around before they are extended to 64"
             }
             Self::LoopsEnd => "loops without memory accesses and barriers end",
+            Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
+            Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
         })

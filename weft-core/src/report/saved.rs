@@ -126,6 +126,8 @@ enum AssumptionMirror {
     OpenAddresses,
     NarrowIndices,
     LoopsEnd,
+    WaitsEnd,
+    RegistersFree,
     NoTrap,
     MaxBlock,
 }
