@@ -33,6 +33,8 @@ use crate::tree::{Binary, Result, Tree};
 const AT_A_TIME: usize = 2;
 /// Address space that a run may take: a mutant might ask for all there is.
 const MOST_MEMORY: u64 = 8 << 30;
+/// Seconds on a processor that a run may take, so that one ends that outlives an interrupted measurement.
+const MOST_SECONDS: u64 = 3600;
 /// It keeps verdicts in a folder, by the hash of the program, which is the same for all mutants.
 const LEFT_OUT: &str = "cargo-weft/samples";
 
@@ -86,6 +88,7 @@ fn try_all(arguments: &Arguments) -> Result<()> {
         println!("{}  {}: does not compile", names[*at], mutants[*at].change);
     }
     setrlimit(Resource::RLIMIT_AS, MOST_MEMORY, MOST_MEMORY)?;
+    setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS)?;
     let stages = stages(binaries)?;
     let tell = |at: usize, end: &End| println!("{}  {}: {end}", names[at], mutants[at].change);
     let ends = ends(&stages, &chosen, tell)?;
@@ -103,7 +106,10 @@ fn mutants(root: &Path, paths: &[PathBuf]) -> Result<(Vec<Mutant>, Vec<String>)>
         let path = path.strip_prefix(fs::canonicalize(root)?)?.to_string_lossy().into_owned();
         files.extend(tree::files(root, &["--", &path])?);
     }
-    files.retain(|file| file.starts_with("weft-core/src/") && file.ends_with(".rs"));
+    files.retain(|file| {
+        file.starts_with("weft-core/src/")
+            && Path::new(file).extension().is_some_and(|own| own == "rs")
+    });
     let (mut mutants, mut names) = (Vec::<Mutant>::new(), Vec::new());
     for file in files {
         let found = site::find(&file, &fs::read_to_string(root.join(&file))?)?;

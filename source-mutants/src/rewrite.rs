@@ -32,14 +32,12 @@ impl Rewritten {
         let around = |part: &Range<usize>| part.start <= span.start && span.end <= part.end;
         let smallest =
             self.parts.iter().filter(|(part, _)| around(part)).min_by_key(|(part, _)| part.len());
-        match smallest {
-            Some((_, mutants)) => mutants.clone(),
-            None => {
-                let within = |part: &Range<usize>| span.start <= part.start && part.end <= span.end;
-                let parts = self.parts.iter().filter(|(part, _)| within(part));
-                parts.flat_map(|(_, mutants)| mutants.clone()).collect()
-            }
+        if let Some((_, mutants)) = smallest {
+            return mutants.clone();
         }
+        let within = |part: &Range<usize>| span.start <= part.start && part.end <= span.end;
+        let parts = self.parts.iter().filter(|(part, _)| within(part));
+        parts.flat_map(|(_, mutants)| mutants.clone()).collect()
     }
 }
 
@@ -72,21 +70,25 @@ impl<'a> Writer<'a> {
         self.out.text += &self.source[done..part.end];
     }
 
+    fn write(&mut self, parts: &[&str]) {
+        self.out.text.extend(parts.iter().copied());
+    }
+
     /// All mutants of one expression, and itself. The mutants within it are in itself alone: one is on at a time.
     fn choice(&mut self, site: &Range<usize>, here: &'a [(usize, &'a Mutant)]) {
         let start = self.out.text.len();
         let end = if here.iter().any(|(_, own)| own.is_statement) { "; }" } else { " }" };
         self.out.text += "(";
         for (number, mutant) in here {
-            self.out.text += &format!("if crate::mutant::is_on({number}) {{ ");
+            self.write(&["if crate::mutant::is_on(", &number.to_string(), ") { "]);
             let start = self.out.text.len();
             self.out.text += &mutant.text;
             self.out.parts.push((start..self.out.text.len(), vec![*number]));
-            self.out.text += &format!("{end} else ");
+            self.write(&[end, " else "]);
         }
         self.out.text += "{ ";
         self.copy(site.clone());
-        self.out.text += &format!("{end})");
+        self.write(&[end, ")"]);
         let numbers = here.iter().map(|(number, _)| *number).collect();
         self.out.parts.push((start..self.out.text.len(), numbers));
     }
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
     use crate::site::find;
 
-    const SOURCE: &str = r#"
+    const SOURCE: &str = r"
 const LIMIT: usize = 1 + 2;
 
 const fn twice(x: u32) -> u32 { x + x }
@@ -120,7 +122,7 @@ mod tests {
     #[test]
     fn one() { assert_eq!(1 + 1, 2); }
 }
-"#;
+";
 
     fn changes() -> Vec<String> {
         let mutants = find("a.rs", SOURCE).expect("the snippet parses");

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, Arrival, Events, Fault, FaultKind, Kind, LaneMask, OpenAccess, Round, Terms, WARP,
-    lanes,
+    Access, Arrival, BarrierExit, Events, Fault, FaultKind, Kind, LaneMask, OpenAccess, Round,
+    Terms, WARP, lanes,
 };
-use weft_core::flow::{Pc, Program};
+use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
 
 use crate::barriers::Barriers;
@@ -151,6 +151,10 @@ impl Events for Record<'_> {
         }
         self.settle();
     }
+
+    fn barrier_exit(&mut self, _: BarrierExit) {}
+
+    fn possible_bypass(&mut self, _: PlaceId) {}
 
     fn round(&mut self, warp: usize, round: Round) {
         let count = self.here.len();

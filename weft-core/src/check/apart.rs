@@ -6,7 +6,7 @@ use super::ctas;
 use super::decision::Decision;
 use super::detector::{Detector, Found};
 use super::passes::Passes;
-use crate::emulate::{Cta, End, Run};
+use crate::emulate::{Assumed, Cta, End, Run};
 use crate::race::{Footprint, OpenAccesses};
 
 /// Ctas that run side by side, at most: what each found is kept until all are done.
@@ -22,8 +22,7 @@ struct Alone {
     reached: Vec<bool>,
     /// Instructions.
     spent: u64,
-    /// That indices do not wrap around, and that waits end.
-    assumed: (bool, bool),
+    assumed: Assumed,
     /// Whether it has nothing to say to others.
     is_apart: bool,
     /// Whether it takes too much memory to run beside others.
@@ -80,7 +79,7 @@ impl Passes<'_> {
             is_apart: open.is_empty() && terms.is_apart(),
             is_heavy: terms.is_full || found.is_full || is_footprint_full || is_out,
             spent: terms.spent() - start,
-            assumed: (terms.assumes_indices, terms.assumes_waits_end),
+            assumed: terms.assumed,
             cta,
             run,
             found,

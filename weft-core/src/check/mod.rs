@@ -20,7 +20,7 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Inputs, Terms};
+use crate::emulate::{Assumed, Inputs, Terms};
 use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, BlockId, Pc, Program};
 use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch, Limit};
@@ -119,8 +119,7 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
 struct Found {
     slice: Slice,
     outcome: Outcome,
-    assumes_indices: bool,
-    assumes_waits_end: bool,
+    assumed: Assumed,
     /// Whether there were too many open values to tell them apart.
     mixes_values: bool,
     /// Instructions that the check has run until then.
@@ -160,9 +159,9 @@ fn find_among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spe
         let terms = Terms::within(limit, spent.min(most));
         let mut passes = Passes { names, inputs, slice: &slice, ctas, terms };
         let outcome = ways::check(&mut passes);
-        let Terms { assumes_indices, assumes_waits_end, is_full: mixes_values, .. } = passes.terms;
+        let Terms { assumed, is_full: mixes_values, .. } = passes.terms;
         let spent = passes.terms.spent();
-        Found { outcome, assumes_indices, assumes_waits_end, mixes_values, spent, ctas, slice }
+        Found { slice, outcome, assumed, mixes_values, spent, ctas }
     };
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
     let most = names.limit.instructions;
@@ -189,7 +188,7 @@ fn run(
 ) -> Result<(), CheckError> {
     let found = find(names, inputs);
     let is_too_open = found.mixes_values && found.has(|class| class == Class::Open);
-    let Found { slice, outcome, assumes_indices, assumes_waits_end, ctas, .. } = found;
+    let Found { slice, outcome, assumed, ctas, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -223,10 +222,10 @@ fn run(
     let needs = outcome.decisions.iter().map(|decision| decision.dynamic_shared);
     let needed = needs.max().filter(|bytes| *bytes > 0);
     report.assumptions.extend(needed.map(Assumption::DynamicShared));
-    if assumes_indices {
+    if assumed.indices {
         report.assumptions.push(Assumption::NarrowIndices);
     }
-    if assumes_waits_end {
+    if assumed.waits_end {
         report.assumptions.push(Assumption::WaitsEnd);
     }
     assume(&slice, names, launch, report);

@@ -51,6 +51,6 @@ pub use origin::{Origin, Region};
 pub use rounds::Round;
 pub use split::{Choice, Splits};
 pub use support::{Support, Supported, support_of_form, support_table};
-pub use term::{TermId, Terms};
+pub use term::{Assumed, TermId, Terms};
 pub use ticket::Queue;
 pub use value::{LaneMask, Value, WARP, lanes};

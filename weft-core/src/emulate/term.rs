@@ -177,10 +177,17 @@ pub struct Terms {
     held: u64,
     /// Whether some lost their identity, there being too many.
     pub is_full: bool,
-    /// Whether a sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
-    pub assumes_indices: bool,
-    /// Whether it is taken for granted that a loop ends which waits for an open value.
-    pub assumes_waits_end: bool,
+    /// What is taken for granted.
+    pub assumed: Assumed,
+}
+
+/// What the runs of a check take for granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assumed {
+    /// A sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
+    pub indices: bool,
+    /// A loop ends that waits for an open value.
+    pub waits_end: bool,
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
@@ -244,14 +251,14 @@ impl Terms {
         self.limit.memory
     }
 
-    /// Takes in that a cta ran so many instructions apart; false if those before it leave it less. `assumed`: that indices
-    /// do not wrap around, and that waits end.
-    pub fn join(&mut self, spent: u64, (indices, waits_end): (bool, bool)) -> bool {
+    /// Takes in that a cta ran so many instructions apart, and what that took for granted; false if those before it
+    /// leave it less.
+    pub fn join(&mut self, spent: u64, assumed: Assumed) -> bool {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {
             self.spent += spent;
-            self.assumes_indices |= indices;
-            self.assumes_waits_end |= waits_end;
+            self.assumed.indices |= assumed.indices;
+            self.assumed.waits_end |= assumed.waits_end;
         }
         fits
     }

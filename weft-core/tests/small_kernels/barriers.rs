@@ -93,7 +93,9 @@ impl Barriers {
             arrivals: Vec::new(),
             votes: 0,
         });
-        if running.count != expected || running.is_reduction != (how == Use::Reduce) {
+        if running.count != expected
+            || running.is_reduction != !matches!(how, Use::Sync | Use::Arrive)
+        {
             return Err(Fault::Count);
         }
         running.names_count |= count.is_some();
@@ -104,7 +106,7 @@ impl Barriers {
             join(&mut running.given, &clocks.give(thread));
             match how {
                 Use::Arrive => running.arrivals.push((warp, stamp)),
-                Use::Sync | Use::Reduce => {
+                Use::Sync | Use::Reduce | Use::All | Use::Any => {
                     running.waiting.push(thread);
                     running.waits.push((warp, stamp));
                 }

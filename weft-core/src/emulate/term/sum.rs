@@ -135,7 +135,7 @@ impl Terms {
             parts.push((self.atom(Key::Extension(key), origin, Region::Number, 64), 1));
         }
         let wrap = wrap_of(from);
-        self.assumes_indices |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
+        self.assumed.indices |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
         let off = match drift {
             _ if from >= WIDE && drift != 0 => (drift, 0),
             0 if from >= WIDE => (0, wrap),
