@@ -14,6 +14,7 @@ mod link;
 mod loops;
 mod operands;
 mod parameters;
+mod params;
 mod places;
 mod pointers;
 mod program;
@@ -31,10 +32,11 @@ pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
+pub use params::Params;
 pub use pointers::sources_of;
 pub use program::{
-    Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Params, Pc,
-    Place, PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,
+    Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Pc, Place,
+    PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
 pub use steps::{Even, Fetches, Step, Steps};

@@ -2,7 +2,8 @@
 
 use super::constants::Constants;
 use super::layout;
-use super::program::{Field, Holds, Instr, Operand, Param, Params, Pc, Program, Reg};
+use super::params::Params;
+use super::program::{Field, Holds, Instr, Operand, Param, Pc, Program, Reg};
 use super::sources::{is_number, trace};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};

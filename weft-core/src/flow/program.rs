@@ -8,6 +8,7 @@
 //! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions
 //! called in it that lead only to the end of the thread; they are not in the loop.
 
+use super::params::Params;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -362,31 +363,6 @@ pub struct Field {
     pub is_alone: bool,
     /// Whether it is used as an address of global memory.
     pub is_pointer: bool,
-}
-
-/// Some of the first parameters and fields, by position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Params(u64);
-
-impl Params {
-    /// None yet.
-    pub(crate) const NONE: Self = Self(0);
-
-    /// `None`: it is too far behind the first.
-    pub(crate) fn one(at: usize) -> Option<Self> {
-        u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).map(Self)
-    }
-
-    /// All of both.
-    #[must_use]
-    pub(crate) const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Ascending.
-    pub(crate) fn all(self) -> impl Iterator<Item = usize> {
-        (0..u64::BITS as usize).filter(move |at| self.0 >> at & 1 == 1)
-    }
 }
 
 /// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.

@@ -99,7 +99,7 @@ fn the_first_round_of_a_loop_stands_before_it() {
 
 #[test]
 fn calls_take_copies() {
-    hold(Law::Calls, 1, 385);
+    hold(Law::Calls, 1, 370);
 }
 
 #[test]

@@ -50,6 +50,7 @@ const SPILLED_POINTERS: &[&str] = &[
 ];
 
 /// Prints the code of a kernel.
+#[allow(dead_code, reason = "only the laws, which share this file, need it")]
 pub(crate) fn print(code: &[Op]) -> Printed {
     print_with(code, POINTERS)
 }

@@ -17,7 +17,7 @@ impl Maker<'_> {
     }
 
     fn arounds(&mut self, depth: u32) -> Vec<Stmt> {
-        (0..1 + self.dice.roll(3)).map(|_| self.around(depth + 1)).collect()
+        (0..=self.dice.roll(3)).map(|_| self.around(depth + 1)).collect()
     }
 
     fn around(&mut self, depth: u32) -> Stmt {

@@ -109,10 +109,7 @@ impl<'c> Rule<'c> {
         }
         let has_ended =
             |last: &Executed| last.is_enabled && matches!(self.code[last.pc], Op::Exit(_));
-        match trace.last().is_some_and(has_ended) {
-            true => Side::Merge(trace.len()),
-            false => Side::Stuck,
-        }
+        if trace.last().is_some_and(has_ended) { Side::Merge(trace.len()) } else { Side::Stuck }
     }
 
     /// The first place behind this one that every path to the end passes: of all those, the one that passes all others.

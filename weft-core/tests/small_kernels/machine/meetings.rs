@@ -44,7 +44,7 @@ impl Machine<'_> {
                         Use::Sync | Use::Arrive => {}
                         Use::Reduce => lane.regs[dest] = Value::known(votes),
                         Use::All => {
-                            lane.preds[dest % PREDS] = Value::known((votes == count).into())
+                            lane.preds[dest % PREDS] = Value::known((votes == count).into());
                         }
                         Use::Any => lane.preds[dest % PREDS] = Value::known((votes > 0).into()),
                     }
