@@ -16,10 +16,13 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
     match fault.kind {
         FaultKind::Uninitialized(place) => return uninitialized(names, cta, fault, place),
         FaultKind::Trapped(place) => return trapped(names, cta, fault, place),
-        FaultKind::OutOfBounds | FaultKind::Misaligned => {}
+        FaultKind::OutOfBounds | FaultKind::Misaligned | FaultKind::ReadOnly => {}
     }
     let (word, role) = word(fault.access);
-    let address = names.address(fault.space, fault.address);
+    let address = match fault.address {
+        Some(address) => names.address(fault.space, address),
+        None => "an open address".to_owned(),
+    };
     let (code, message, help) = match fault.kind {
         FaultKind::OutOfBounds if is_unstated(names, fault) => (
             Code::DependsOnInput,
@@ -32,6 +35,11 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
             Code::OutOfBounds,
             format!("{word} outside of all {memory} memory of the kernel, at {address}"),
             "state the size of the dynamic shared memory or of the buffer in the launch, or guard the access",
+        ),
+        FaultKind::ReadOnly => (
+            Code::OutOfBounds,
+            format!("{word} of {}, which a kernel may only read, at {address}", read_only(fault)),
+            "write to a variable in global, shared or local memory",
         ),
         FaultKind::Misaligned => (
             Code::Misaligned,
@@ -63,12 +71,16 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault) -> Finding {
     }
 }
 
+fn read_only(fault: &Fault) -> &'static str {
+    if fault.space == Space::Param { "the kernel's parameters" } else { "constant memory" }
+}
+
 /// Whether an access lies in dynamic shared memory that the kernel declares and the launch does not mention.
 fn is_unstated(names: &Names<'_>, fault: &Fault) -> bool {
     let is_dynamic = |symbol: &Symbol| symbol.space == Space::Shared && symbol.size == 0;
     fault.space == Space::Shared
         && names.dynamic_shared == 0
-        && fault.address >= names.program.static_shared
+        && fault.address.is_some_and(|address| address >= names.program.static_shared)
         && names.program.symbols.iter().any(is_dynamic)
 }
 

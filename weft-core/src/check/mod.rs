@@ -117,6 +117,7 @@ struct Found {
     slice: Slice,
     outcome: Outcome,
     assumes_indices: bool,
+    assumes_variables: bool,
 }
 
 /// First for whatever floating-point arithmetic computes, which takes little and mostly is enough; if that leaves
@@ -125,8 +126,8 @@ fn find(names: &Names<'_>, inputs: &Inputs, ctas: &[Cta], most: u64) -> Found {
     let find = |slice: Slice, most: u64| {
         let mut passes = Passes { names, inputs, slice: &slice, ctas, terms: Terms::within(most) };
         let outcome = ways::check(&mut passes);
-        let assumes_indices = passes.terms.assumes_indices;
-        Found { slice, outcome, assumes_indices }
+        let Terms { assumes_indices, assumes_variables, .. } = passes.terms;
+        Found { slice, outcome, assumes_indices, assumes_variables }
     };
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
     let is_settled = |found: &Found| {
@@ -143,7 +144,7 @@ fn find(names: &Names<'_>, inputs: &Inputs, ctas: &[Cta], most: u64) -> Found {
 
 fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &mut Report) {
     let ctas = ctas::select(report.grid);
-    let Found { slice, outcome, assumes_indices } = find(names, inputs, &ctas, most);
+    let Found { slice, outcome, assumes_indices, assumes_variables } = find(names, inputs, &ctas, most);
     for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
@@ -160,7 +161,9 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &
         findings.push(doubts::vacuous(names));
     }
     report.findings = distinct(findings);
-    if outcome.decisions.iter().any(|decision| decision.open.stays_in_variables()) {
+    if assumes_variables
+        || outcome.decisions.iter().any(|decision| decision.open.stays_in_variables())
+    {
         report.assumptions.push(Assumption::WithinVariables);
     }
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {

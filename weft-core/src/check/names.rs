@@ -3,7 +3,7 @@
 use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
-use crate::flow::{Pc, Place, PlaceId, Program};
+use crate::flow::{Param, Pc, Place, PlaceId, Program};
 use crate::launch::{Atomics, Dim3};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
@@ -114,6 +114,12 @@ impl Names<'_> {
             let sign = if offset < 0 { '-' } else { '+' };
             return format!("{} {sign} {}", self.param(position), offset.unsigned_abs());
         }
+        let holds_it = |own: &&Param| (own.offset..own.offset + own.size).contains(&address);
+        if space == Space::Param
+            && let Some(param) = self.program.params.iter().find(holds_it)
+        {
+            return format!("`{}` + {}", param.name, address - param.offset);
+        }
         let holds = |symbol: &&crate::flow::Symbol| {
             let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
             symbol.space == space
@@ -184,6 +190,10 @@ impl Names<'_> {
             }
             Some(Origin::Strong(pc)) => text(format!(
                 "a volatile or relaxed load at line {}, which may see any store",
+                self.line(pc)
+            )),
+            Some(Origin::Racing(pc)) => text(format!(
+                "the load at line {}, which nothing orders with a store there",
                 self.line(pc)
             )),
             Some(Origin::Unsupported(pc)) => text(format!(

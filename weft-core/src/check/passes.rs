@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::detector::{Detector, MAX_FAULTS};
 use super::names::Names;
 use super::{barriers, doubts, faults, races};
-use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, Run, Terms};
+use crate::emulate::bytes::PAGE;
+use crate::emulate::{Cta, DoubtKind, End, Events, Fault, FaultKind, Inputs, OpenAccess, Run, Terms};
 use crate::finding::Finding;
 use crate::flow::Pc;
-use crate::race::{Ctas, OpenAccesses};
+use crate::race::{Ctas, OpenAccesses, Pairs};
 use crate::slice::Slice;
 
 /// What the pass that decides found in one cta.
@@ -23,6 +24,10 @@ pub(super) struct Decision {
     pub(super) ctas: Vec<Decided>,
     pub(super) between: Ctas,
     pub(super) open: OpenAccesses,
+    /// The accesses at open addresses that may conflict with others.
+    pub(super) doubtful: Vec<OpenAccess>,
+    /// What raced in earlier passes, in which loads of racing bytes read what one schedule leaves there.
+    pub(super) earlier: Pairs,
     /// By instruction.
     pub(super) reached: Vec<bool>,
 }
@@ -48,12 +53,31 @@ impl Decided {
     }
 }
 
+impl Decision {
+    /// Whether barriers are never used again too early, so that the order of this run is that of all.
+    fn is_ordered(&self) -> bool {
+        self.ctas.iter().all(|own| own.detector.recycled.is_empty())
+    }
+
+    /// All bytes that race: of global memory or of the shared memory of some cta.
+    fn racing(&self) -> impl Iterator<Item = (bool, u64)> {
+        let of = |own: &'_ Decided| {
+            let shared = own.detector.shared.racing().keys().map(|byte| (false, *byte));
+            let global = own.detector.global.racing().keys().map(|byte| (true, *byte));
+            shared.chain(global).collect::<Vec<_>>()
+        };
+        self.ctas.iter().flat_map(of).chain(self.between.racing().iter().map(|byte| (true, *byte)))
+    }
+}
+
 impl Passes<'_> {
     /// Runs the ctas, up to one whose barriers are broken.
     fn decide(&mut self, open: OpenAccesses) -> Decision {
         let program = self.names.program;
         let reached = vec![false; program.code.len()];
-        let mut decision = Decision { ctas: Vec::new(), between: Ctas::new(), open, reached };
+        let (between, doubtful, earlier) = (Ctas::new(), Vec::new(), Pairs::default());
+        let mut decision =
+            Decision { ctas: Vec::new(), between, open, doubtful, earlier, reached };
         self.terms.begin();
         let mut rest = self.ctas;
         while let [cta, others @ ..] = rest {
@@ -106,31 +130,78 @@ impl Passes<'_> {
         )
     }
 
-    /// Decides until all is known from the start that is found out about open addresses; `None`: it never is.
+    /// Decides until all is known from the start that is found out about open addresses and about what loads may see
+    /// change; `None`: it never is.
     pub(super) fn settle(&mut self) -> Option<Decision> {
+        let mut earlier = Pairs::default();
         (0..MAX_PASSES).find_map(|_| {
             let choices = self.terms.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
             decision.open.set_apart(self.terms.apart());
-            self.contend(&decision);
             // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
             let is_chosen = self.terms.splits.choices().len() == choices;
-            (self.terms.settle() && is_chosen).then_some(decision)
+            if !is_chosen {
+                earlier = Pairs::default();
+            }
+            if !self.terms.settle() || !is_chosen || self.contend(&mut decision, &mut earlier) {
+                return None;
+            }
+            decision.earlier = std::mem::take(&mut earlier);
+            Some(decision)
         })
     }
 
-    /// Takes note of what strong loads may see change.
-    fn contend(&mut self, decision: &Decision) {
-        for Decided { detector, .. } in &decision.ctas {
-            self.terms.contend(false, detector.shared.racing().keys().copied());
-            self.terms.contend(true, detector.global.racing().keys().copied());
+    /// Finds out which loads saw what another schedule might change: whether the pass must be run again without it.
+    fn contend(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
+        let loaded = self.terms.take_loaded();
+        let unsettled = self.look_again(decision);
+        // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
+        if !decision.is_ordered() {
+            return false;
         }
-        self.terms.contend(true, decision.between.racing().iter().copied());
+        let read: Vec<(bool, u64)> =
+            decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
+        let mut harmful = read.clone();
+        if !read.is_empty() {
+            let between = decision.between.racing().clone();
+            let (pairs, is_whole) = races::all(self, &decision.ctas, &between);
+            let bytes = pairs.harmful();
+            let is_harmful = |&(is_global, byte): &(bool, u64)| {
+                let page = bytes.get(&(is_global, byte / PAGE));
+                page.is_some_and(|bytes| bytes >> (byte % PAGE) & 1 == 1)
+            };
+            if is_whole {
+                harmful.retain(is_harmful);
+            }
+            earlier.take_worse(&pairs);
+        }
+        self.terms.contend(self.names.program, &loaded, harmful, unsettled)
+    }
+
+    /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that
+    /// they make unsettled.
+    fn look_again(&mut self, decision: &mut Decision) -> BTreeSet<(bool, Option<usize>)> {
+        let ctas = self.ctas.len();
+        decision.doubtful = decision.open.doubtful(ctas);
+        let unsettled = decision.open.unsettled(ctas);
+        if decision.doubtful.is_empty() && unsettled.is_empty() || !decision.is_ordered() {
+            return unsettled;
+        }
+        let again = self.decide(decision.open.ordered());
+        // What does not run to the same end has not seen all: the first look stands.
+        let ends = |decided: &[Decided]| -> Vec<_> {
+            decided.iter().map(|own| own.run.end.clone()).collect()
+        };
+        if ends(&again.ctas) != ends(&decision.ctas) {
+            return unsettled;
+        }
+        decision.doubtful = again.open.doubtful(ctas);
+        again.open.unsettled(ctas)
     }
 
     /// What there is to say, apart from coverage.
     pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
-        let Decision { ctas: decided, between, open, .. } = decision;
+        let Decision { ctas: decided, between, open, doubtful, earlier, .. } = decision;
         let names = self.names;
         let mut findings = Vec::new();
         for own in decided {
@@ -140,12 +211,10 @@ impl Passes<'_> {
                 findings.push(doubts::explain(names, doubt));
             }
         }
-        // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
-        let is_ordered = decided.iter().all(|own| own.detector.recycled.is_empty());
         let mut racing = BTreeSet::new();
-        if is_ordered {
+        if decision.is_ordered() {
             let races;
-            (races, racing) = races::explain(self, decided, between.racing());
+            (races, racing) = races::explain(self, decided, between.racing(), earlier);
             findings.extend(races);
         }
         let is_full =
@@ -174,17 +243,6 @@ impl Passes<'_> {
             let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
             let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
             findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
-        }
-        let mut doubtful = open.doubtful(self.ctas.len());
-        if !doubtful.is_empty() && is_ordered {
-            let again = self.decide(open.ordered());
-            // What does not run to the same end has not seen all: the first look stands.
-            let ends = |decided: &[Decided]| -> Vec<_> {
-                decided.iter().map(|own| own.run.end.clone()).collect()
-            };
-            if ends(&again.ctas) == ends(decided) {
-                doubtful = again.open.doubtful(self.ctas.len());
-            }
         }
         findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
         findings

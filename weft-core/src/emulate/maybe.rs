@@ -13,7 +13,7 @@ use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::Memory;
 use super::origin::{Origin, Region};
 use super::term::{Lane, gcd};
-use super::value::{LaneMask, Value, WARP, lanes};
+use super::value::{LaneMask, Value, WARP};
 use super::warp::Front;
 use crate::flow::{self, BlockId, Holds, PlaceId, Program, Reg};
 use crate::ptx::Space;
@@ -114,7 +114,7 @@ impl<E: Events> Machine<'_, E> {
         };
         if let Some(&header) = block.loops.iter().find(goes_round) {
             self.spend(inside(program, header).count() as u64, block.place)?;
-            self.forget_loop(warp, header, mask, origin);
+            self.forget_loop(warp, header, mask, origin)?;
             stops.push(header);
             widened.push(header);
             rounds = Some(header);
@@ -206,29 +206,27 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What any iteration of a loop may assign is open.
-    fn forget_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask, origin: Origin) {
-        for pc in inside(self.program, header) {
-            let instr = &self.program.code[pc];
+    fn forget_loop(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
+        let program = self.program;
+        for pc in inside(program, header) {
+            let instr = &program.code[pc];
             for dest in instr.dests.iter().flatten() {
                 let value = self.after_rounds(warp, header, *dest, origin);
                 self.warps[warp].write(*dest, value, mask);
             }
-            if !matches!(instr.effect(), Effect::Store | Effect::Atomic)
-                || self.slice.keep[pc] != Keep::Value
+            if matches!(instr.effect(), Effect::Store | Effect::Atomic)
+                && self.slice.keep[pc] == Keep::Value
             {
-                continue;
-            }
-            let space = instr.address.map_or(Space::Generic, |address| address.space);
-            if matches!(space, Space::Shared | Space::Generic) {
-                self.shared.forget(origin);
-            }
-            if matches!(space, Space::Global | Space::Generic) {
-                self.global.forget(origin);
-            }
-            if matches!(space, Space::Local | Space::Generic) {
-                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget(origin));
+                self.forget_stored(warp, mask, instr, origin)?;
             }
         }
+        Ok(())
     }
 
     /// What a register may hold after some rounds of a loop.
@@ -242,6 +240,7 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         let region = match program.holds[register.index()] {
             Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
+            Holds::Variable(at) if program.symbols[at].space == Space::Global => Region::Unclear,
             Holds::Mixed => Region::Unclear,
             _ => Region::Number,
         };

@@ -22,6 +22,7 @@ mod number;
 mod offsets;
 mod ops;
 mod origin;
+mod reach;
 mod rendezvous;
 mod rounds;
 pub(crate) mod rows;
@@ -37,6 +38,7 @@ mod warp;
 
 pub use anchor::{Root, anchor_of};
 pub use barrier::{Barriers, Misuse, Need, Use};
+pub use contention::Loaded;
 pub use event::{
     Access, Arrival, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Kind, OpenAccess,
     Side, Stuck,

@@ -22,6 +22,8 @@ pub enum Origin {
     Hardware(Pc),
     /// A volatile or relaxed load of contended memory: what it sees is up to the schedule.
     Strong(Pc),
+    /// A load of bytes that race: what it sees is up to the schedule.
+    Racing(Pc),
     /// Memory of which more was written than is kept.
     Unkept,
     /// A register that nothing wrote.

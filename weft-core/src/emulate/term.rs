@@ -19,6 +19,7 @@ use super::inputs::argument_of;
 use super::machine::MAX_INSTRUCTIONS;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
+use super::reach::Reach;
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::Value;
@@ -144,6 +145,7 @@ pub struct Terms {
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
+    pub(super) reach: Reach,
     /// Open conditions that are decided.
     pub splits: Splits,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
@@ -155,6 +157,8 @@ pub struct Terms {
     wrapping: HashSet<TermId, RandomState>,
     /// Whether an operation took such an extension for one whose number was added behind it.
     pub assumes_indices: bool,
+    /// Whether a store at an open address was taken to stay within the variable that it starts from.
+    pub assumes_variables: bool,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
@@ -180,14 +184,14 @@ impl Terms {
     pub fn is_apart(&self) -> bool {
         self.anchors.is_empty()
             && self.tickets.is_empty()
-            && self.contention.is_empty()
+            && self.contention.is_apart()
             && self.splits.is_empty()
     }
 
     /// For a cta that runs apart from others, for as long as one may that comes next.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { spent: self.spent, ..Self::default() }
+        Self { spent: self.spent, reach: self.reach.fork(), ..Self::default() }
     }
 
     /// Instructions of the runs so far.
@@ -203,6 +207,9 @@ impl Terms {
         if is_one {
             self.spent = spent;
             self.assumes_indices |= fork.assumes_indices;
+            self.assumes_variables |= fork.assumes_variables;
+            self.contention.join(&fork.contention);
+            self.reach.join(fork.reach);
         }
         is_one
     }

@@ -81,7 +81,7 @@ impl Holds {
         match (self, other) {
             (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
             (Self::Param(a), Self::Param(b)) if a == b => Self::Param(a),
-            (Self::Shared(a), Self::Shared(b)) if a == b => Self::Shared(a),
+            (Self::Variable(a), Self::Variable(b)) if a == b => Self::Variable(a),
             (Self::Number, Self::Number) => Self::Number,
             _ => Self::Mixed,
         }
@@ -127,8 +127,9 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
         Operand::Constant(bits) if *bits < LEAST_ADDRESS => Holds::Number,
-        Operand::Shared { variable, .. } => {
-            program.shared_at(*variable).map_or(Holds::Mixed, Holds::Shared)
+        Operand::Variable { space, first, .. } => {
+            let mixed = if *space == Space::Param { Holds::Number } else { Holds::Mixed };
+            program.variable_at(*space, *first).map_or(mixed, Holds::Variable)
         }
         Operand::Special(_) => Holds::Number,
         _ => Holds::Mixed,
@@ -139,7 +140,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let is_number = |count: usize| {
         (0..count).all(|at| match source(at) {
             Holds::Number | Holds::Nothing => true,
-            Holds::Shared(_) => false,
+            Holds::Variable(_) => false,
             Holds::Param(_) | Holds::Mixed => is_narrow,
         })
     };
@@ -149,9 +150,11 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
             None => Holds::Mixed,
         },
         Opcode::Mov if instr.sources.len() == 1 => source(0),
-        Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared) => source(0),
-        // An address in shared memory has 32 bits, in whatever register.
-        Opcode::Cvt if matches!(source(0), Holds::Shared(_)) => source(0),
+        Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared | Space::Local) => {
+            source(0)
+        }
+        // An address in shared or local memory has 32 bits, in whatever register.
+        Opcode::Cvt if is_narrow_address(program, source(0)) => source(0),
         Opcode::Selp => source(0).join(source(1)),
         Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
         Opcode::Mad if is_number(2) => source(2),
@@ -168,6 +171,11 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         }
         _ => Holds::Mixed,
     }
+}
+
+fn is_narrow_address(program: &Program, holds: Holds) -> bool {
+    let is_narrow = |at: usize| matches!(program.symbols[at].space, Space::Shared | Space::Local);
+    matches!(holds, Holds::Variable(at) if is_narrow(at))
 }
 
 /// The parameter or field that is these eight bytes of the bank.

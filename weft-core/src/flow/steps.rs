@@ -164,7 +164,7 @@ impl<'p> Inside<'p> {
         }
         let is_inside = |operand: &Operand| match operand {
             Operand::Register(register) => self.definitions.contains_key(register),
-            Operand::Constant(_) | Operand::Shared { .. } | Operand::Special(_) => false,
+            Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque => true,
         };
         match (decoded.row.opcode, &*instr.sources) {

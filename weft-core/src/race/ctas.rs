@@ -88,9 +88,7 @@ fn add(page: &mut Vec<Way>, kind: Kind, cta: u32, bytes: Bytes) -> Bytes {
     let mut shared = 0;
     for way in page.iter_mut().filter(|way| way.kind == kind && way.by != By::One(cta)) {
         shared |= way.bytes & bytes;
-        if way.by != By::Many {
-            way.bytes &= !bytes;
-        }
+        way.bytes &= !bytes;
     }
     note(page, kind, By::Many, shared);
     note(page, kind, By::One(cta), bytes & !shared);
@@ -104,3 +102,6 @@ fn note(page: &mut Vec<Way>, kind: Kind, by: By, bytes: Bytes) {
         None => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

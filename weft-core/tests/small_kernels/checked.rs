@@ -31,17 +31,22 @@ pub(crate) enum Why {
     Vacuous,
     /// Memory was read that nobody wrote.
     Unset,
+    /// Something was read while it was written.
+    Racing,
     Other,
 }
 
 /// What a finding calls it.
 const UNSET: &str = "memory that nothing wrote";
+const RACING: &str = "which nothing orders with a store there";
 
 fn why(finding: &Finding) -> Why {
     match finding.code {
         Code::Vacuous => Why::Vacuous,
         _ if finding.message.contains(UNSET) => Why::Unset,
         _ if finding.help.as_ref().is_some_and(|help| help.contains(UNSET)) => Why::Unset,
+        _ if finding.message.contains(RACING) => Why::Racing,
+        _ if finding.help.as_ref().is_some_and(|help| help.contains(RACING)) => Why::Racing,
         _ => Why::Other,
     }
 }

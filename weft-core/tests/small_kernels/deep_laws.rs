@@ -29,9 +29,10 @@ use kernel::Atomics;
 /// Cases of each kind, behind those of the short run.
 const CASES: std::ops::Range<u64> = 1_000_000..1_005_000;
 
-const THEMES: [Theme; 6] = [
+const THEMES: [Theme; 7] = [
     Theme::Plain,
     Theme::Flow,
+    Theme::Races,
     Theme::Barriers,
     Theme::Atomics(Atomics::Abstract),
     Theme::Atomics(Atomics::Off),

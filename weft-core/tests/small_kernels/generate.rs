@@ -1,6 +1,7 @@
 //! Random kernels: phases of work with barriers between most of them, so that a good share is free of races.
 
 mod flow;
+mod races;
 
 use crate::dice::Dice;
 use crate::kernel::{
@@ -15,6 +16,8 @@ pub(crate) enum Theme {
     Plain,
     /// Values that something open decides, carried to where they matter.
     Flow,
+    /// Values that are read while they are written, or might be.
+    Races,
     /// Barriers of several kinds, names and counts, two warps and more.
     Barriers,
     /// Atomics, with few threads.
@@ -28,11 +31,12 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
     let block = match theme {
         Theme::Plain => dice.pick(&[2, 3, 4, 4, 4, 8, 34]),
         Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
+        Theme::Races => dice.pick(&[2, 4, 34, 66]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
     };
     let atomics = match theme {
-        Theme::Plain | Theme::Flow | Theme::Barriers => Atomics::Abstract,
+        Theme::Plain | Theme::Flow | Theme::Races | Theme::Barriers => Atomics::Abstract,
         Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
     };
     let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
@@ -57,6 +61,10 @@ impl Maker<'_> {
         let mut body = Vec::new();
         if self.theme == Theme::Flow {
             self.flow(&mut body);
+            return body;
+        }
+        if self.theme == Theme::Races {
+            self.races(&mut body);
             return body;
         }
         // Most kernels look at their data first.

@@ -43,14 +43,21 @@ fn assert_decided(tally: &Tally, least: Least) {
 #[test]
 fn open_branches_and_addresses() {
     let tally = suite::run(Theme::Plain, 0..2000, 5);
-    let least = Least { clean: 1215, clean_on_open: 376, defect: 547, given: 8805 };
+    let least = Least { clean: 1216, clean_on_open: 377, defect: 545, given: 8809 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn values_that_something_open_decides() {
     let tally = suite::run(Theme::Flow, 0..4000, 5);
-    let least = Least { clean: 1150, clean_on_open: 747, defect: 1056, given: 17126 };
+    let least = Least { clean: 1160, clean_on_open: 757, defect: 1049, given: 17115 };
+    assert_decided(&tally, least);
+}
+
+#[test]
+fn values_that_are_read_while_they_are_written() {
+    let tally = suite::run(Theme::Races, 0..1500, 4);
+    let least = Least { clean: 72, clean_on_open: 23, defect: 1045, given: 5558 };
     assert_decided(&tally, least);
 }
 
@@ -64,21 +71,21 @@ fn several_barriers_and_warps() {
 #[test]
 fn atomics_in_every_order() {
     let tally = suite::run(Theme::Atomics(Atomics::Abstract), 0..1500, 4);
-    let least = Least { clean: 953, clean_on_open: 322, defect: 375, given: 5500 };
+    let least = Least { clean: 954, clean_on_open: 323, defect: 372, given: 5504 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn atomics_that_count_as_plain_accesses() {
     let tally = suite::run(Theme::Atomics(Atomics::Off), 0..1000, 3);
-    let least = Least { clean: 475, clean_on_open: 152, defect: 413, given: 2855 };
+    let least = Least { clean: 475, clean_on_open: 152, defect: 412, given: 2855 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn places_taken_from_counters() {
     let tally = suite::run(Theme::Tickets(Atomics::Abstract), 0..1000, 3);
-    let least = Least { clean: 57, clean_on_open: 50, defect: 248, given: 1051 };
+    let least = Least { clean: 60, clean_on_open: 53, defect: 234, given: 1019 };
     assert_decided(&tally, least);
 }
 
@@ -86,6 +93,6 @@ fn places_taken_from_counters() {
 #[test]
 fn places_taken_from_counters_whose_values_never_repeat() {
     let tally = suite::run(Theme::Tickets(Atomics::Unique), 0..1000, 3);
-    let least = Least { clean: 101, clean_on_open: 94, defect: 248, given: 1186 };
+    let least = Least { clean: 143, clean_on_open: 136, defect: 234, given: 1276 };
     assert_decided(&tally, least);
 }
