@@ -1,8 +1,9 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
 use super::constants::Constants;
+use super::declared::{Field, Param, Params};
 use super::layout;
-use super::program::{Field, Holds, Instr, Operand, Param, Params, Pc, Program, Reg};
+use super::program::{Holds, Instr, Operand, Pc, Program, Reg};
 use super::sources::{is_number, trace};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -78,7 +79,7 @@ fn place_objects(program: &mut Program, is_shared: &[bool]) {
         };
         if param.is_scalar && matches!(param.size, 4 | 8) {
             param.object = Some(program.symbols.len());
-            program.symbols.push(layout::object(count, space, param, position));
+            program.symbols.push(layout::object(count, space, param, position, &program.placement));
             count += 1;
         }
     }
@@ -185,8 +186,8 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
         Operand::Constant(bits) if is_number(*bits) => Holds::Number,
-        Operand::Shared { variable, .. } => {
-            program.shared_at(*variable).map_or(Holds::Mixed, Holds::Shared)
+        Operand::Variable { space: Space::Shared, first, .. } => {
+            program.shared_at(*first).map_or(Holds::Mixed, Holds::Shared)
         }
         Operand::Special(_) => Holds::Number,
         _ => Holds::Mixed,
