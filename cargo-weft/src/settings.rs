@@ -44,6 +44,8 @@ pub(crate) struct Settings {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AtomicsWord {
+    /// As abstract; as unique where that settles more
+    Auto,
     /// A result is an open value
     Abstract,
     /// Counters never repeat a value
@@ -73,6 +75,7 @@ impl Settings {
         launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
         if let Some(word) = self.atomics {
             launch.options.atomics = match word {
+                AtomicsWord::Auto => Atomics::Auto,
                 AtomicsWord::Abstract => Atomics::Abstract,
                 AtomicsWord::Unique => Atomics::Unique,
                 AtomicsWord::Off => Atomics::Off,
@@ -263,6 +266,6 @@ mod tests {
         stated.apply(&mut launch);
         assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), 64));
         assert_eq!(launch.args[&1], Arg::Integer(7));
-        assert_eq!(launch.options.atomics, Atomics::Abstract);
+        assert_eq!(launch.options.atomics, Atomics::Auto);
     }
 }

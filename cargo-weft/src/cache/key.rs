@@ -87,9 +87,10 @@ impl Key {
         let Options { warp_synchronous, atomics, barrier_divergence, schedule } = options;
         self.number(warp_synchronous);
         self.number(match atomics {
-            Atomics::Abstract => 0_u8,
-            Atomics::Unique => 1,
-            Atomics::Off => 2,
+            Atomics::Auto => 0_u8,
+            Atomics::Abstract => 1,
+            Atomics::Unique => 2,
+            Atomics::Off => 3,
         });
         self.number(match barrier_divergence {
             BarrierDivergence::Cta => 0_u8,
@@ -146,6 +147,7 @@ mod tests {
             args(&[(0, buffer(Some(&[0, 0])))]),
             args(&[(0, buffer(None)), (1, buffer(None))]),
             with(Options { warp_synchronous: true, ..Options::default() }),
+            with(Options { atomics: Atomics::Abstract, ..Options::default() }),
             with(Options { atomics: Atomics::Unique, ..Options::default() }),
             with(Options { atomics: Atomics::Off, ..Options::default() }),
             with(Options { barrier_divergence: BarrierDivergence::Cta, ..Options::default() }),

@@ -6,6 +6,7 @@ mod ctas;
 mod detector;
 mod doubts;
 mod faults;
+mod find;
 mod names;
 mod passes;
 mod races;
@@ -17,19 +18,18 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Cta, End, Inputs, MAX_INSTRUCTIONS, Terms};
-use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
+use crate::emulate::{End, Inputs, MAX_INSTRUCTIONS};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, BlockId, Pc, Program};
-use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch};
-use crate::ptx::isa::Effect;
+use crate::launch::{BarrierDivergence, Dim3, Launch};
 use crate::ptx::{Function, Module, Space, Span};
-use crate::slice::{self, Floats, Slice};
+use crate::slice::{self, Slice};
 
+use find::Found;
 use names::Names;
 pub(crate) use names::site_at;
-use passes::{Decided, Decision, Passes};
+use passes::{Decided, Decision};
 pub use request::CheckError;
-use ways::Outcome;
 
 /// Checks `kernel` of `module` under `launch`. Deterministic.
 ///
@@ -95,9 +95,6 @@ fn check_program(
     Ok(report)
 }
 
-/// Of the instructions that a check may run, this part may be spent on leaving floating-point arithmetic open.
-const ROUGH_PART: u64 = 4;
-
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     let count = u32::try_from(program.code.len()).unwrap_or(u32::MAX);
     (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
@@ -112,38 +109,10 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     all.difference(&reached).copied().collect()
 }
 
-/// What was found with a slice.
-struct Found {
-    slice: Slice,
-    outcome: Outcome,
-    assumes_indices: bool,
-}
-
-/// First for whatever floating-point arithmetic computes, which takes little and mostly is enough; if that leaves
-/// anything to settle, with its values.
-fn find(names: &Names<'_>, inputs: &Inputs, ctas: &[Cta], most: u64) -> Found {
-    let find = |slice: Slice, most: u64| {
-        let mut passes = Passes { names, inputs, slice: &slice, ctas, terms: Terms::within(most) };
-        let outcome = ways::check(&mut passes);
-        let assumes_indices = passes.terms.assumes_indices;
-        Found { slice, outcome, assumes_indices }
-    };
-    let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
-    let is_settled = |found: &Found| {
-        found.outcome.findings.iter().all(|finding| finding.code.class() == Class::Defect)
-    };
-    let rough = mark(Floats::Open);
-    if !rough.leaves_open() {
-        return find(rough, most);
-    }
-    Some(find(rough, most / ROUGH_PART))
-        .filter(is_settled)
-        .unwrap_or_else(|| find(mark(Floats::Computed), most))
-}
-
 fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &mut Report) {
     let ctas = ctas::select(report.grid);
-    let Found { slice, outcome, assumes_indices } = find(names, inputs, &ctas, most);
+    let Found { slice, outcome, assumes_indices, assumes_unique, .. } =
+        find::find(names, inputs, &ctas, most);
     for Decided { run, .. } in outcome.decisions.iter().flat_map(|decision| &decision.ctas) {
         report.stats.warp_instructions += run.warp_instructions;
         report.stats.thread_commands += run.thread_commands;
@@ -169,7 +138,7 @@ fn run(names: &Names<'_>, inputs: &Inputs, launch: &Launch, most: u64, report: &
     if assumes_indices {
         report.assumptions.push(Assumption::NarrowIndices);
     }
-    assume(&slice, names, launch, ctas.len(), report);
+    assume(&slice, names, launch, (ctas.len(), assumes_unique), report);
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.
@@ -186,12 +155,20 @@ fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What makes two findings one.
-fn key(finding: &Finding) -> (Code, Option<Check>, Vec<(Span, Role)>) {
+type Key = (Code, Option<Check>, Vec<(Span, Role)>);
+
+fn key(finding: &Finding) -> Key {
     let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
     (finding.code, finding.check, sites)
 }
 
-fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report: &mut Report) {
+fn assume(
+    slice: &Slice,
+    names: &Names<'_>,
+    launch: &Launch,
+    (ctas, assumes_unique): (usize, bool),
+    report: &mut Report,
+) {
     let mut assume = |holds: bool, assumption| {
         if holds {
             report.assumptions.push(assumption);
@@ -207,9 +184,7 @@ fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, ctas: usize, report
         Assumption::InitialValues,
     );
     assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
-    let has_atomics = names.program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
-    let is_unique = launch.options.atomics == Atomics::Unique;
-    assume(is_unique && has_atomics, Assumption::UniqueCounters);
+    assume(assumes_unique, Assumption::UniqueCounters);
     assume(launch.grid.is_none(), Assumption::OneCta);
     assume((ctas as u64) < names.grid.count(), Assumption::SomeCtas);
     let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;

@@ -68,6 +68,13 @@ pub(super) struct Layout {
     frame: u64,
 }
 
+impl Layout {
+    /// Whether it is of accesses that are indexed with tickets.
+    pub(super) const fn has_queue(&self) -> bool {
+        self.queue.is_some()
+    }
+}
+
 /// All anchors of a check.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
@@ -76,6 +83,7 @@ pub(super) struct Anchors {
     /// Of terms with drift.
     moduli: BTreeMap<(Place, Root), u64>,
     changed: bool,
+    changes: u32,
 }
 
 impl Anchors {
@@ -222,6 +230,7 @@ impl Terms {
     pub fn begin(&mut self) {
         self.tickets.begin();
         self.contention.begin();
+        self.inherited.begin();
     }
 
     /// Something in these bytes conflicts with something that nothing orders it with.
@@ -229,16 +238,19 @@ impl Terms {
         bytes.into_iter().for_each(|byte| self.contention.contend(is_global, byte));
     }
 
-    /// How often a pass had to be run again since memory was contended that it had read.
-    pub(crate) const fn contentions(&self) -> u32 {
-        self.contention.changes()
+    /// How often a pass had to be run again since memory was contended that it had read, or was compared elsewhere: what
+    /// was found before says nothing any more.
+    pub(crate) const fn changes(&self) -> u32 {
+        self.contention.changes() + self.anchors.changes
     }
 
-    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters and contended
-    /// memory.
+    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, contended
+    /// memory and what iterations write.
     pub fn settle(&mut self) -> bool {
-        let is_settled = self.tickets.settle() & self.contention.settle();
-        !std::mem::take(&mut self.anchors.changed) && is_settled
+        let is_settled = self.tickets.settle() & self.contention.settle() & self.inherited.settle();
+        let is_moved = std::mem::take(&mut self.anchors.changed);
+        self.anchors.changes += u32::from(is_moved);
+        !is_moved && is_settled
     }
 }
 

@@ -29,10 +29,15 @@ impl<E: Events> Machine<'_, E> {
         for (at, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
             let offset = at as u64 * u64::from(ty.bytes());
-            let is_seen = kind(decoded).is_strong || space == Space::Local;
+            let is_general = self.warps[warp].general.is_some();
+            let is_seen = kind(decoded).is_strong || space == Space::Local || is_general;
             let mut see = |lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                let own = self.seen(piece, lane, address, size);
+                let own = if kind(decoded).is_strong {
+                    self.seen(piece, lane, address, size)
+                } else {
+                    self.read(piece, lane, address, size)
+                };
                 extended(self.terms, ty, own)
             };
             let value = if !is_seen {
@@ -102,6 +107,9 @@ impl<E: Events> Machine<'_, E> {
         if space == Space::Local {
             return self.warps[warp].local(lane).load(address, size, unwritten, self.terms);
         }
+        if let Some(origin) = self.other_iterations(warp, space, address, size) {
+            return Lane::open(self.terms.unclear(origin));
+        }
         match held(space, &self.shared, &self.global, self.inputs) {
             Some(memory) => memory.load(address, size, unwritten, self.terms),
             None => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
@@ -117,6 +125,7 @@ impl<E: Events> Machine<'_, E> {
         value: Lane,
     ) {
         let &Piece { warp, space, .. } = piece;
+        self.note_written(warp, space, address, size);
         let value = match &self.maybe {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {

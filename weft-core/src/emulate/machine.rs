@@ -3,6 +3,8 @@
 use super::barrier::Barriers;
 use super::divergence::{Iterations, Reached};
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::handed::Draws;
+use super::inherited::Written;
 use super::inputs::{Cta, Inputs};
 use super::maybe::Maybe;
 use super::memory::Memory;
@@ -80,6 +82,10 @@ pub(super) struct Machine<'a, E> {
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
     pub(super) global: Memory,
+    /// What of both was written in general states of loops.
+    pub(super) written: Written,
+    /// What tickets were drawn by.
+    pub(super) draws: Draws,
     /// Instructions that this run may execute.
     limit: u64,
     /// Those that it has, and what took as long as some.
@@ -117,6 +123,7 @@ pub fn run(
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
         return Run { end: *end, warp_instructions: 0, thread_commands: 0, generations: 0 };
     }
+    terms.splits.begin();
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
     let limit = MAX_WARP_INSTRUCTIONS.min(MAX_INSTRUCTIONS - terms.spent);
@@ -143,6 +150,8 @@ pub fn run(
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),
+        written: Written::default(),
+        draws: Draws::default(),
         reached,
         run: Run { end: End::Finished, warp_instructions: 0, thread_commands: 0, generations: 0 },
     };

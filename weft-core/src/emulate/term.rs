@@ -5,6 +5,7 @@
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
 //! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
+mod own;
 mod sum;
 
 use std::num::NonZeroU32;
@@ -14,6 +15,7 @@ use indexmap::IndexMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
+use super::inherited::Inherited;
 use super::inputs::argument_of;
 use super::machine::MAX_INSTRUCTIONS;
 use super::number::{Numbers, RowId};
@@ -165,6 +167,7 @@ pub struct Terms {
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
+    pub(super) inherited: Inherited,
     /// Open conditions that are decided.
     pub splits: Splits,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
@@ -174,6 +177,8 @@ pub struct Terms {
     pub(super) spent: u64,
     /// Whether a sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
     pub assumes_indices: bool,
+    /// Whether some atomic returned a value of what may be a counter, where counters are not told apart.
+    pub draws: bool,
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
@@ -200,6 +205,7 @@ impl Terms {
         self.anchors.is_empty()
             && self.tickets.is_empty()
             && self.contention.is_empty()
+            && self.inherited.is_empty()
             && self.splits.is_empty()
     }
 
@@ -222,6 +228,7 @@ impl Terms {
         if is_one {
             self.spent = spent;
             self.assumes_indices |= fork.assumes_indices;
+            self.draws |= fork.draws;
         }
         is_one
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::barrier::Use;
+use super::inherited::General;
 use super::memory::Memory;
 use super::value::{LaneMask, Value, WARP};
 use crate::flow::{BlockId, Operand, Pc, Reg};
@@ -102,6 +103,8 @@ pub(super) struct Warp {
     /// Lanes that have not ended.
     pub(super) live: LaneMask,
     pub(super) fronts: Vec<Front>,
+    /// The current block.
+    pub(super) block: BlockId,
     /// The lanes that run the current block.
     pub(super) front: LaneMask,
     /// Where its turn ended within a block: it goes on there.
@@ -111,6 +114,8 @@ pub(super) struct Warp {
     pub(super) registers: Registers,
     /// Registers written that blocks hand on, with what they held before, while someone may ask.
     pub(super) log: Option<Vec<(Reg, Value)>>,
+    /// The general state of a loop that it came to last.
+    pub(super) general: Option<General>,
     /// Local memory of each lane, made when it is first used.
     pub(super) local: Rc<Vec<Memory>>,
 }
@@ -131,12 +136,14 @@ impl Warp {
             all: live,
             live,
             fronts: vec![Front { block: entry, lanes: live }],
+            block: entry,
             front: live,
             paused: None,
             waits: Vec::new(),
             held: None,
             registers: Registers::new(slice, unwritten),
             log: None,
+            general: None,
             local: Rc::default(),
         }
     }

@@ -66,6 +66,21 @@ impl Ctas {
         }
     }
 
+    /// Whether what ctas did conflicts with what others do that go other ways, in bytes that are not known to race.
+    pub fn meets(&self, others: &Self) -> bool {
+        let is_other = |own: &Way, their: &Way| own.by != their.by || own.by == By::Many;
+        let is_new = |byte: &u64| !self.racing.contains(byte) && !others.racing.contains(byte);
+        self.pages.all().any(|(number, ways)| {
+            let theirs = others.pages.get(number).into_iter().flatten();
+            let pairs = theirs.flat_map(|their| ways.iter().map(move |own| (own, their)));
+            let racing = pairs
+                .filter(|(own, their)| is_other(own, their))
+                .filter(|(own, their)| conflict(own.kind, their.kind, false).is_some())
+                .fold(0, |racing, (own, their)| racing | own.bytes & their.bytes);
+            places(racing).any(|at| is_new(&(number * PAGE + at)))
+        })
+    }
+
     /// A warp of a cta accesses.
     pub fn access(&mut self, access: &Access<'_>, cta: u32) {
         rows(access, |number, row| self.add(number, access.kind, cta, row.bytes));

@@ -36,6 +36,17 @@ impl<P: Default> Pages<P> {
         self.all.into_iter()
     }
 
+    /// A page by its number, if there is one.
+    pub(super) fn get(&self, number: u64) -> Option<&P> {
+        let at = *self.index.get(&number)?;
+        self.all.get(at).map(|(_, page)| page)
+    }
+
+    /// All pages with their numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u64, &P)> {
+        self.all.iter().map(|(number, page)| (*number, page))
+    }
+
     /// Whether there is no page.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()

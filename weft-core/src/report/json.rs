@@ -218,6 +218,7 @@ fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
         options: OptionsLine {
             warp_synchronous: options.warp_synchronous,
             atomics: match options.atomics {
+                Atomics::Auto => "auto",
                 Atomics::Abstract => "abstract",
                 Atomics::Unique => "unique",
                 Atomics::Off => "off",
@@ -363,7 +364,7 @@ mod tests {
             json!({
                 "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
                 "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}}},
-                "options": {"warp-synchronous": false, "atomics": "abstract", "barrier-divergence": "warp"},
+                "options": {"warp-synchronous": false, "atomics": "auto", "barrier-divergence": "warp"},
             })
         );
         let finding = &line["findings"][0];

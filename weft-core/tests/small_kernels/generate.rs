@@ -1,6 +1,7 @@
 //! Random kernels: phases of work with barriers between most of them, so that a good share is free of races.
 
 mod flow;
+mod queue;
 
 use crate::dice::Dice;
 use crate::kernel::{
@@ -21,6 +22,8 @@ pub(crate) enum Theme {
     Atomics(Atomics),
     /// Places taken from counters.
     Tickets(Atomics),
+    /// One thread hands something on to all in each round of a loop.
+    Queues(Atomics),
 }
 
 /// A kernel.
@@ -30,12 +33,14 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
+        Theme::Queues(_) => dice.pick(&[2, 2, 3]),
     };
     let atomics = match theme {
         Theme::Plain | Theme::Flow | Theme::Barriers => Atomics::Abstract,
-        Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
+        Theme::Atomics(atomics) | Theme::Tickets(atomics) | Theme::Queues(atomics) => atomics,
     };
-    let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
+    let many = if matches!(theme, Theme::Queues(_)) { 30 } else { 10 };
+    let grid = if block <= 4 && dice.chance(many) { 2 } else { 1 };
     let words = dice.pick(&[1, 2, 4]);
     let mut maker = Maker { dice, theme, block, words, loops: 0 };
     let body = maker.kernel();
@@ -57,6 +62,10 @@ impl Maker<'_> {
         let mut body = Vec::new();
         if self.theme == Theme::Flow {
             self.flow(&mut body);
+            return body;
+        }
+        if let Theme::Queues(_) = self.theme {
+            self.queue(&mut body);
             return body;
         }
         // Most kernels look at their data first.
@@ -396,22 +405,21 @@ impl Maker<'_> {
             }
         }
         if self.dice.chance(15) {
-            // Something else happens to the counter.
-            let what = if self.dice.chance(50) {
-                What::Store { place, bytes: 4, source: self.operand() }
-            } else {
-                let operation = self.operation();
-                What::Atomic {
-                    dest: Some(6),
-                    operation,
-                    place,
-                    source: self.operand(),
-                    compare: self.operand(),
-                }
-            };
-            let guard = self.dice.chance(50).then(|| (self.pred(), self.dice.chance(50)));
-            body.push(Stmt::Do(Instr { guard, what }));
+            self.something_else(body, place);
         }
+    }
+
+    /// Something else happens to a counter.
+    fn something_else(&mut self, body: &mut Vec<Stmt>, place: Place) {
+        let what = if self.dice.chance(50) {
+            What::Store { place, bytes: 4, source: self.operand() }
+        } else {
+            let operation = self.operation();
+            let (source, compare) = (self.operand(), self.operand());
+            What::Atomic { dest: Some(6), operation, place, source, compare }
+        };
+        let guard = self.dice.chance(50).then(|| (self.pred(), self.dice.chance(50)));
+        body.push(Stmt::Do(Instr { guard, what }));
     }
 
     /// One thread takes a number for all, who hear of it through shared memory.

@@ -37,6 +37,7 @@ use kernel::Atomics;
 
 /// A run proves and refutes at least so much, and leaves at most so much open.
 fn assert_decided(tally: &Tally, least: Least) {
+    eprintln!("{tally:?}");
     assert!(tally.decides(least), "{tally:?}, but expected {least:?}");
 }
 
@@ -82,7 +83,22 @@ fn places_taken_from_counters() {
     assert_decided(&tally, least);
 }
 
+#[test]
+fn numbers_handed_on_in_loops() {
+    let tally = suite::run(Theme::Queues(Atomics::Abstract), 0..1000, 3);
+    let least = Least { clean: 0, clean_on_open: 0, defect: 0, given: 0 };
+    assert_decided(&tally, least);
+}
+
 /// The same kernels as above.
+#[test]
+fn numbers_that_never_repeat_handed_on_in_loops() {
+    let tally = suite::run(Theme::Queues(Atomics::Auto), 0..1000, 3);
+    let least = Least { clean: 0, clean_on_open: 0, defect: 0, given: 0 };
+    assert_decided(&tally, least);
+}
+
+/// The same kernels as places taken from counters.
 #[test]
 fn places_taken_from_counters_whose_values_never_repeat() {
     let tally = suite::run(Theme::Tickets(Atomics::Unique), 0..1000, 3);

@@ -16,6 +16,7 @@ pub(crate) fn run(theme: Theme, numbers: Range<u64>, inputs: usize) -> Tally {
     let mut tally = Tally::default();
     for number in numbers {
         let case = case(theme, number, inputs);
+        if std::env::var("SHOW").is_ok() { eprintln!("CASE {number}"); }
         match judge(&case) {
             Ok(own) => tally.add(&own),
             Err(disagreement) => {
