@@ -75,7 +75,7 @@ pub(crate) fn races(
     for (pair, worst) in run.races.worst.iter().filter(|_| !is_recycled) {
         let check = if pair.0 { Check::Global } else { Check::Shared };
         let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
-        let level = if may_order && *worst == Level::Race { Level::Possible } else { *worst };
+        let level = if may_order { Level::Possible } else { *worst };
         seen.entry((check, level, lines)).or_default().push(run.races.pairs(pair));
     }
     let mut told: BTreeMap<Key, ThreadPairs> = BTreeMap::new();

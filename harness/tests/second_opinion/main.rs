@@ -93,11 +93,9 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
             }
         }
         (0..run.records.len()).for_each(|cta| run.races.add(&run.records, cta));
-        for is_global in [false, true] {
-            let bytes = run.races.bytes.iter().filter(|own| own.0 == is_global);
-            terms.contend(is_global, bytes.map(|own| own.1));
-        }
-        if terms.settle() {
+        let (loaded, bytes) = (terms.take_loaded(), run.races.bytes.iter().copied());
+        let is_news = terms.contend(program, &loaded, bytes, []);
+        if terms.settle() && !is_news {
             return Some(run);
         }
     }

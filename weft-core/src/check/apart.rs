@@ -6,7 +6,7 @@ use super::ctas;
 use super::decision::Decision;
 use super::detector::{Detector, Found};
 use super::passes::Passes;
-use crate::emulate::{Assumed, Cta, End, Run};
+use crate::emulate::{Cta, End, Run, Told};
 use crate::race::{Footprint, OpenAccesses};
 
 /// Ctas that run side by side, at most: what each found is kept until all are done.
@@ -22,7 +22,8 @@ struct Alone {
     reached: Vec<bool>,
     /// Instructions.
     spent: u64,
-    assumed: Assumed,
+    /// What it tells those that follow.
+    told: Told,
     /// Whether it has nothing to say to others.
     is_apart: bool,
     /// Whether it takes too much memory to run beside others.
@@ -42,9 +43,10 @@ impl Passes<'_> {
             }
             let next = (0..usize::try_from(count).unwrap_or(0)).into_par_iter();
             let all: Vec<Alone> = next.map(|at| self.alone(first + at as u64)).collect();
-            for own in all {
+            for mut own in all {
                 decision.is_heavy = own.is_heavy;
-                if own.is_heavy || !own.is_apart || !self.terms.join(own.spent, own.assumed) {
+                let told = std::mem::take(&mut own.told);
+                if own.is_heavy || !own.is_apart || !self.terms.join(own.spent, told) {
                     return false;
                 }
                 if decision.take_alone(self, own) {
@@ -79,7 +81,7 @@ impl Passes<'_> {
             is_apart: open.is_empty() && terms.is_apart(),
             is_heavy: terms.is_full || found.is_full || is_footprint_full || is_out,
             spent: terms.spent() - start,
-            assumed: terms.assumed,
+            told: terms.tell(),
             cta,
             run,
             found,

@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::barriers;
 use super::detector::{Found, MAX_FAULTS};
 use super::names::Names;
-use crate::emulate::{Cta, End, FaultKind, Run};
+use crate::emulate::{Cta, End, FaultKind, OpenAccess, Run};
 use crate::finding::Stats;
 use crate::flow::Pc;
-use crate::race::{Ctas, Footprint, OpenAccesses};
+use crate::race::{Ctas, Footprint, OpenAccesses, Pairs};
 
 /// Of the memory that a check may take, three of so many parts may go to what ctas did to global memory, and one half to
 /// what is kept of those that found something.
@@ -35,6 +35,10 @@ pub(super) struct Decision {
     pub(super) ctas: Vec<Decided>,
     pub(super) between: Ctas,
     pub(super) open: OpenAccesses,
+    /// The accesses at open addresses that may conflict with others.
+    pub(super) doubtful: Vec<OpenAccess>,
+    /// What raced in earlier passes, in which loads of racing bytes read what one schedule leaves there.
+    pub(super) earlier: Pairs,
     /// By instruction.
     pub(super) reached: Vec<bool>,
     /// Whether some cta takes too much memory to run beside others.
@@ -55,6 +59,8 @@ impl Decision {
             ctas: Vec::new(),
             between: Ctas::within(memory / PART * 3),
             open,
+            doubtful: Vec::new(),
+            earlier: Pairs::default(),
             reached: vec![false; names.program.code.len()],
             is_heavy: false,
             dynamic_shared: 0,
@@ -122,6 +128,26 @@ impl Decision {
         let is_out =
             |own: &&Decided| matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
         self.stats.ctas - self.ctas.iter().filter(is_out).count() as u64
+    }
+
+    /// Whether barriers are never used again too early: without well-synchronization the order of one run says nothing
+    /// about races in another (PLDI'15 §4).
+    pub(super) fn is_ordered(&self) -> bool {
+        self.ctas.iter().all(|own| own.found.recycled.is_empty())
+    }
+
+    /// All bytes that race: of global memory or of the shared memory of some cta.
+    pub(super) fn racing(&self) -> impl Iterator<Item = (bool, u64)> {
+        let of = |is_global: bool, ranges: &[Range<u64>]| {
+            let bytes = ranges.iter().cloned().flatten();
+            bytes.map(|byte| (is_global, byte)).collect::<Vec<_>>()
+        };
+        let within = move |own: &Decided| {
+            let Found { shared, global, .. } = &own.found;
+            of(false, shared).into_iter().chain(of(true, global))
+        };
+        let between = self.between.racing().iter().map(|byte| (true, *byte));
+        self.ctas.iter().flat_map(within).chain(between)
     }
 
     /// Whether every cta finished.

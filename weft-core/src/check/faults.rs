@@ -19,10 +19,13 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numb
     match fault.kind {
         FaultKind::Uninitialized(place) => return uninitialized(names, cta, fault, place),
         FaultKind::Trapped(place) => return trapped(names, cta, fault, place),
-        FaultKind::OutOfBounds | FaultKind::Misaligned => {}
+        FaultKind::OutOfBounds | FaultKind::Misaligned | FaultKind::ReadOnly => {}
     }
     let (word, role) = word(fault.access);
-    let address = names.address(fault.space, fault.address);
+    let address = match fault.address {
+        Some(address) => names.address(fault.space, address),
+        None => "an open address".to_owned(),
+    };
     let number = numbers.get(&fault.pc).filter(|_| is_outside(fault));
     let (code, message, help) = match number {
         Some((at, value)) => of_number(names, word, *at, *value),
@@ -83,6 +86,11 @@ fn message(
             format!("{word} outside of all {memory} memory of the kernel, at {address}"),
             "state the size of the dynamic shared memory or of the buffer in the launch, or guard the access".to_owned(),
         ),
+        FaultKind::ReadOnly => (
+            Code::OutOfBounds,
+            format!("{word} of {}, which a kernel may only read, at {address}", read_only(fault)),
+            "write to a variable in global, shared or local memory".to_owned(),
+        ),
         FaultKind::Misaligned => (
             Code::Misaligned,
             format!(
@@ -95,9 +103,14 @@ fn message(
     }
 }
 
+fn read_only(fault: &Fault) -> &'static str {
+    if fault.space == Space::Param { "the kernel's parameters" } else { "constant memory" }
+}
+
 /// Whether an access lies in dynamic shared memory that the launch leaves as large as the accesses need.
 fn is_beyond_devices(names: &Names<'_>, fault: &Fault) -> bool {
-    let at = names.program.shared_variable(fault.address, fault.address.saturating_add(1));
+    let Some(address) = fault.address else { return false };
+    let at = names.program.shared_variable(address, address.saturating_add(1));
     let is_dynamic = |at: usize| names.program.symbols[at].size == 0;
     fault.space == Space::Shared && names.dynamic_shared.is_none() && at.is_some_and(is_dynamic)
 }

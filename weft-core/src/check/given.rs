@@ -31,8 +31,8 @@ pub(super) fn numbers<'f>(names: &Names<'_>, faults: impl Iterator<Item = &'f Fa
 
 /// Whether an access lies outside of global memory, and not beside a buffer, where only the buffer's pointer leads.
 pub(super) fn is_outside(fault: &Fault) -> bool {
-    let is_global = fault.space == Space::Global && argument_of(fault.address).is_none();
-    fault.kind == FaultKind::OutOfBounds && is_global
+    let is_beside = fault.address.is_some_and(|address| argument_of(address).is_some());
+    fault.kind == FaultKind::OutOfBounds && fault.space == Space::Global && !is_beside
 }
 
 /// The number that is given for an argument or a field.

@@ -213,7 +213,9 @@ fn run(
     // What no setting settles comes before what one does.
     findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
-    if outcome.decisions.iter().any(|decision| decision.open.stays_in_variables()) {
+    if assumed.variables
+        || outcome.decisions.iter().any(|decision| decision.open.stays_in_variables())
+    {
         report.assumptions.push(Assumption::WithinVariables);
     }
     if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {

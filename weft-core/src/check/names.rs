@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
-use crate::flow::{Operation, Pc, Place, PlaceId, Program, Unlinked};
+use crate::flow::{Operation, Param, Pc, Place, PlaceId, Program, Unlinked};
 use crate::launch::{Arg, Atomics, Dim3, Limit};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
@@ -182,6 +182,12 @@ impl Names<'_> {
             let sign = if offset < 0 { '-' } else { '+' };
             return format!("{} {sign} {}", self.param(position), offset.unsigned_abs());
         }
+        let holds_it = |own: &&Param| (own.offset..own.offset + own.size).contains(&address);
+        if space == Space::Param
+            && let Some(param) = self.program.params.iter().find(holds_it)
+        {
+            return format!("`{}` + {}", param.name, address - param.offset);
+        }
         let holds = |symbol: &crate::flow::Symbol| {
             let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
             symbol.space == space
@@ -294,6 +300,10 @@ impl Names<'_> {
             }
             Some(Origin::Strong(pc)) => text(format!(
                 "a volatile or relaxed load at line {}, which may see any store",
+                self.line(pc)
+            )),
+            Some(Origin::Racing(pc)) => text(format!(
+                "the load at line {}, which nothing orders with a store there",
                 self.line(pc)
             )),
             Some(Origin::Unsupported(pc)) => {

@@ -8,10 +8,11 @@ use super::detector::{Detector, MAX_FAULTS};
 use super::doubts::Progress;
 use super::names::Names;
 use super::{barriers, beyond, doubts, faults, given, races};
+use crate::emulate::bytes::PAGE;
 use crate::emulate::{Cta, End, Events, Fault, FaultKind, Inputs, Run, Terms};
 use crate::finding::Finding;
 use crate::flow::Pc;
-use crate::race::OpenAccesses;
+use crate::race::{OpenAccesses, Pairs};
 use crate::slice::Slice;
 
 /// A launch to pass over.
@@ -72,31 +73,72 @@ impl Passes<'_> {
         )
     }
 
-    /// Decides until all is known from the start that is found out about open addresses; `None`: it never is.
+    /// Decides until all is known from the start that is found out about open addresses and about what loads may see
+    /// change; `None`: it never is.
     pub(super) fn settle(&mut self) -> Option<Decision> {
+        let mut earlier = Pairs::default();
         (0..MAX_PASSES).find_map(|_| {
             let choices = self.terms.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
             decision.open.set_apart(self.terms.apart());
-            self.contend(&decision);
             // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
             let is_chosen = self.terms.splits.choices().len() == choices;
-            (self.terms.settle() && is_chosen).then_some(decision)
+            if !is_chosen {
+                earlier = Pairs::default();
+            }
+            if !self.terms.settle() || !is_chosen || self.contend(&mut decision, &mut earlier) {
+                return None;
+            }
+            decision.earlier = std::mem::take(&mut earlier);
+            Some(decision)
         })
     }
 
-    /// Takes note of what strong loads may see change.
-    fn contend(&mut self, decision: &Decision) {
-        for own in &decision.ctas {
-            self.terms.contend(false, own.found.shared.iter().cloned().flatten());
-            self.terms.contend(true, own.found.global.iter().cloned().flatten());
+    /// Finds out which loads saw what another schedule might change: whether the pass must be run again without it.
+    fn contend(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
+        let loaded = self.terms.take_loaded();
+        let unsettled = self.look_again(decision);
+        if !decision.is_ordered() {
+            return false;
         }
-        self.terms.contend(true, decision.between.racing().iter().copied());
+        let mut harmful: Vec<(bool, u64)> =
+            decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
+        if !harmful.is_empty() {
+            let (pairs, is_whole) = races::all(self, decision);
+            let bytes = pairs.harmful();
+            let is_harmful = |&(is_global, byte): &(bool, u64)| {
+                let page = bytes.get(&(is_global, byte / PAGE));
+                page.is_some_and(|bytes| bytes >> (byte % PAGE) & 1 == 1)
+            };
+            if is_whole && !pairs.is_cut() {
+                harmful.retain(is_harmful);
+            }
+            earlier.take_worse(&pairs);
+        }
+        self.terms.contend(self.names.program, &loaded, harmful, unsettled)
+    }
+
+    /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that
+    /// they make unsettled.
+    fn look_again(&mut self, decision: &mut Decision) -> BTreeSet<(bool, Option<usize>)> {
+        let has_others = self.ctas > 1;
+        decision.doubtful = decision.open.doubtful(has_others);
+        let unsettled = decision.open.unsettled(has_others);
+        if decision.doubtful.is_empty() && unsettled.is_empty() || !decision.is_ordered() {
+            return unsettled;
+        }
+        let again = self.decide(decision.open.ordered());
+        // What does not run to the same end has not seen all: the first look stands.
+        if !again.has_ends_of(decision) {
+            return unsettled;
+        }
+        decision.doubtful = again.open.doubtful(has_others);
+        again.open.unsettled(has_others)
     }
 
     /// What there is to say, apart from coverage.
     pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
-        let Decision { ctas: decided, open, .. } = decision;
+        let Decision { ctas: decided, doubtful, .. } = decision;
         let names = self.names;
         let progress = self.progress(decision);
         let mut findings = Vec::new();
@@ -110,10 +152,8 @@ impl Passes<'_> {
                 findings.extend(beyond::explain(names, doubt, progress));
             }
         }
-        // Without well-synchronization the order of one run says nothing about races in another (PLDI'15 §4).
-        let is_ordered = decided.iter().all(|own| own.found.recycled.is_empty());
         let mut racing = BTreeSet::new();
-        if is_ordered {
+        if decision.is_ordered() {
             let races;
             (races, racing) = races::explain(self, decision);
             findings.extend(races);
@@ -125,7 +165,7 @@ impl Passes<'_> {
             findings.push(doubts::too_many_faults(names));
         }
         findings.extend(self.wrong_by_themselves(decision, &racing));
-        findings.extend(self.open_accesses(decision, open, is_ordered));
+        findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
         findings
     }
 
@@ -158,24 +198,5 @@ impl Passes<'_> {
             findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
         }
         findings
-    }
-
-    /// Accesses at open addresses that may race.
-    fn open_accesses(
-        &mut self,
-        decision: &Decision,
-        open: &OpenAccesses,
-        is_ordered: bool,
-    ) -> Vec<Finding> {
-        let has_others = self.ctas > 1;
-        let mut doubtful = open.doubtful(has_others);
-        if !doubtful.is_empty() && is_ordered {
-            let again = self.decide(open.ordered());
-            // What does not run to the same end has not seen all: the first look stands.
-            if again.has_ends_of(decision) {
-                doubtful = again.open.doubtful(has_others);
-            }
-        }
-        doubtful.iter().map(|access| doubts::open_access(self.names, access)).collect()
     }
 }

@@ -26,12 +26,15 @@ pub(super) fn explain(
     passes: &mut Passes<'_>,
     decision: &Decision,
 ) -> (Vec<Finding>, BTreeSet<Pc>) {
-    if decision.between.racing().is_empty() && !decision.ctas.iter().any(Decided::races) {
+    let races = !decision.between.racing().is_empty() || decision.ctas.iter().any(Decided::races);
+    if !races && decision.earlier.is_empty() {
         return Default::default();
     }
-    // First which instructions race; then, with the values of stores that race with each other, which races are benign.
-    let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
-    tell_values(passes, decision, &mut pairs);
+    let (mut pairs, is_whole) = all(passes, decision);
+    // Some schedule has these. While other races show that there is one, they would be named under that one alone.
+    if pairs.iter().all(|(_, pair)| pair.conflict == Conflict::Possible) {
+        pairs.take_worse(&decision.earlier);
+    }
     let names = passes.names;
     let may_order = hands_over(names.program);
     let mut findings: Vec<_> =
@@ -44,6 +47,14 @@ pub(super) fn explain(
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
     let sides = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     (findings, sides.map(|side| side.pc).collect())
+}
+
+/// All racing pairs of instructions, and whether all was seen: first which race; then, with the values of stores that race
+/// with each other, which races are benign.
+pub(super) fn all(passes: &mut Passes<'_>, decision: &Decision) -> (Pairs, bool) {
+    let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
+    tell_values(passes, decision, &mut pairs);
+    (pairs, is_whole)
 }
 
 /// Finds out which races of stores are benign. The values may take loops that run out of fuel: then none is.
@@ -182,8 +193,8 @@ fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Fin
     let code = match pair.conflict {
         Conflict::Possible if unmodelled.is_some() => Code::Unsupported,
         Conflict::Possible => Code::PossibleRace,
+        Conflict::Strong | Conflict::Race if may_order => Code::PossibleRace,
         Conflict::Strong => Code::UnorderedStrong,
-        Conflict::Race if may_order => Code::PossibleRace,
         Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
         Conflict::Race => race,
     };
@@ -273,6 +284,12 @@ fn help(names: &Names<'_>, code: Code, first: &Side, second: &Side) -> String {
         }
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
+        }
+        _ if first.kind.is_atomic
+            && second.kind.is_atomic
+            && first.kind.element != second.kind.element =>
+        {
+            "atomics of different sizes do not protect each other: use one size, or put a barrier between the two".into()
         }
         _ if first.cta != second.cta => {
             "nothing orders ctas of one launch: give each its own part of the memory".into()

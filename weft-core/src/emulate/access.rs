@@ -86,20 +86,16 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
         let origin = addresses.term(open).and_then(|term| self.terms.origin(term));
         let writes = decoded.row.effect != Effect::Load;
-        if space == Space::Generic || (writes && !is_observed(space) && space != Space::Local) {
+        if space == Space::Generic {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
+        }
+        if writes && is_read_only(space) {
+            self.tell_read_only(piece);
         }
         self.spend(OPEN_ACCESS_COST, instr.place)?;
         self.check_written(warp, addresses, open, instr.place);
-        // What was there may be overwritten.
-        let from = origin.unwrap_or(Origin::Register);
-        match space {
-            Space::Shared if writes => self.shared.forget(from),
-            Space::Global if writes => self.global.forget(from),
-            Space::Local if writes => {
-                lanes(open).for_each(|lane| self.warps[warp].local(lane).forget(from));
-            }
-            _ => {}
+        if writes && self.slice.contents.has(space) {
+            self.forget_reached(piece, origin.unwrap_or(Origin::Register))?;
         }
         if is_observed(space) {
             self.tell_open(piece);
@@ -114,6 +110,9 @@ impl<E: Events> Machine<'_, E> {
     fn access_space(&mut self, piece: &Piece<'_>) -> Step<()> {
         let &Piece { pc, instr, decoded, space, lanes, .. } = piece;
         let keep = self.slice.keep[pc.index()];
+        if decoded.row.effect != Effect::Load && is_read_only(space) {
+            self.tell_read_only(piece);
+        }
         let stored = self.stored(piece);
         if is_observed(space) {
             self.count_commands(lanes);
@@ -127,6 +126,9 @@ impl<E: Events> Machine<'_, E> {
         }
         if keep != Keep::Value {
             return Ok(());
+        }
+        if decoded.row.effect != Effect::Load {
+            self.note_strays(piece);
         }
         let before = self.held(piece);
         match decoded.row.effect {
@@ -227,6 +229,11 @@ const fn is_observed(space: Space) -> bool {
     matches!(space, Space::Shared | Space::Global)
 }
 
+/// Whether a kernel may only read it.
+const fn is_read_only(space: Space) -> bool {
+    matches!(space, Space::Const | Space::Param)
+}
+
 /// How an instruction acts on memory (PTX ISA §8.4).
 pub(super) fn kind(decoded: &Decoded) -> Kind {
     const STRONG: [Modifier; 6] = [
@@ -244,7 +251,7 @@ pub(super) fn kind(decoded: &Decoded) -> Kind {
         is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
         // Without cluster dimensions a cluster is one cta.
         is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
-        element: u8::try_from(decoded.ty().bytes()).unwrap_or(0),
+        element: u8::try_from(decoded.ty().element_bytes()).unwrap_or(0),
         is_maybe: false,
         is_mirror: false,
     }

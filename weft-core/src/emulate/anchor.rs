@@ -33,7 +33,7 @@ const MAX_OFFSET: i64 = 1 << (CELL_BITS - 2);
 pub(super) type Place = (bool, Option<usize>);
 
 /// Atoms that addresses in one place share; its number there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Root(u16);
 
 /// Where a lane is laid out.
@@ -224,20 +224,10 @@ impl Terms {
         self.contention.begin();
     }
 
-    /// Something in these bytes conflicts with something that nothing orders it with.
-    pub fn contend(&mut self, is_global: bool, bytes: impl IntoIterator<Item = u64>) {
-        bytes.into_iter().for_each(|byte| self.contention.contend(is_global, byte));
-    }
-
-    /// How often a pass had to be run again since memory was contended that it had read.
-    pub(crate) const fn contentions(&self) -> u32 {
-        self.contention.changes()
-    }
-
-    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters and contended
-    /// memory.
+    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory and
+    /// where stores go.
     pub fn settle(&mut self) -> bool {
-        let is_settled = self.tickets.settle() & self.contention.settle();
+        let is_settled = self.tickets.settle() & self.contention.settle() & self.reach.settle();
         !std::mem::take(&mut self.anchors.changed) && is_settled
     }
 }

@@ -163,7 +163,14 @@ impl<E: Events> Machine<'_, E> {
         let mut old = [Lane::known(0); super::WARP];
         for lane in lanes(mask) {
             let address = addresses.lane(lane);
-            old[lane] = self.read(piece, lane, address, size);
+            let is_global = piece.space == Space::Global;
+            let is_settled =
+                piece.space == Space::Local || self.terms.contention.load(is_global, address, size);
+            old[lane] = if is_settled {
+                self.read(piece, lane, address, size)
+            } else {
+                Lane::open(self.terms.fresh(Origin::Racing(pc)))
+            };
             let own: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
             let known: Option<Vec<u64>> =
                 own.iter().map(|lane| lane.term.is_none().then_some(lane.bits)).collect();

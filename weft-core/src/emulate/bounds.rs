@@ -1,8 +1,10 @@
 //! Whether accesses lie within memory and are aligned.
 
+use super::access::Piece;
 use super::event::{Access, Events, Fault, FaultKind, Kind};
 use super::machine::Machine;
 use super::origin::Origin;
+use super::term::Lane;
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::{Pc, PlaceId};
 use crate::ptx::Space;
@@ -16,7 +18,7 @@ impl<E: Events> Machine<'_, E> {
             warp: access.warp,
             lane,
             space: access.space,
-            address: access.addresses.lane(lane),
+            address: Some(access.addresses.lane(lane)),
             bytes: access.bytes,
             access: access.kind,
             maybe: access.maybe,
@@ -35,6 +37,23 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
+    /// Lanes write to memory that a kernel may only read: tells of the first.
+    pub(super) fn tell_read_only(&mut self, piece: &Piece<'_>) {
+        let lane = piece.lanes.trailing_zeros() as usize % WARP;
+        let Lane { bits, term } = piece.addresses.whole(lane);
+        self.events.fault(Fault {
+            kind: FaultKind::ReadOnly,
+            pc: piece.pc,
+            warp: piece.warp,
+            lane,
+            space: piece.space,
+            address: term.is_none().then_some(bits),
+            bytes: piece.bytes(),
+            access: self.own_kind(piece.decoded),
+            maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
+        });
+    }
+
     /// Lanes abort the launch.
     pub(super) fn tell_trap(&mut self, warp: usize, mask: LaneMask, place: PlaceId) {
         self.events.fault(Fault {
@@ -43,7 +62,7 @@ impl<E: Events> Machine<'_, E> {
             warp,
             lane: mask.trailing_zeros() as usize % WARP,
             space: Space::Global,
-            address: 0,
+            address: None,
             bytes: 0,
             access: Kind::default(),
             maybe: None,
@@ -79,7 +98,7 @@ impl<E: Events> Machine<'_, E> {
                 warp,
                 lane,
                 space: Space::Shared,
-                address: 0,
+                address: None,
                 bytes: decoded.ty().bytes(),
                 access: Kind::default(),
                 maybe: None,
@@ -125,7 +144,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// The start of the piece of memory that holds all these bytes.
-    fn piece(&self, space: Space, address: u64, size: u64) -> Option<u64> {
+    pub(super) fn piece(&self, space: Space, address: u64, size: u64) -> Option<u64> {
         let end = address.checked_add(size)?;
         if space == Space::Shared {
             return if end <= self.inputs.shared { Some(0) } else { self.object(address, end) };

@@ -1,18 +1,24 @@
-//! Which memory *strong* loads (volatile, relaxed, acquire: PTX ISA §8.4) may see change under their feet.
+//! Which memory loads may see change under their feet.
 //!
-//! A strong load reads what memory holds, as a plain one does, while nothing that is not ordered with it writes there: then
-//! every schedule gives it this value. Who conflicts with it is known once the pass has run. Bytes that an unordered
-//! access was found to touch are *contended* from then on, so are places that are written at open addresses, and the pass
-//! is run again if a load of it read there. What a strong load of contended bytes sees is up to the schedule: open.
+//! A load reads what memory holds while nothing that is not ordered with it writes there: then every schedule gives it
+//! this value. Who conflicts with whom is known once the pass has run. Bytes that were found to race are *contended* from
+//! then on, so is what a store at an open address may reach if nothing orders it with a load there, and the pass is run
+//! again if a load read there whose value decides something. What a load of contended bytes sees is up to the schedule:
+//! open. Races of stores that provably leave the same do not count.
 //!
-//! A loop that polls may wait for what the schedule of the machine never lets happen. Memory that is read too often, and
-//! all of it once a cta has run for long, is taken to be contended: that is always sound.
+//! A loop that polls by *strong* loads (volatile, relaxed, acquire: PTX ISA §8.4) may wait for what the schedule of the
+//! machine never lets happen. Memory that is read so too often, and all of it once a cta has run for long, is taken to be
+//! contended: that is always sound.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
-use super::inputs::argument_of;
+use super::bytes::{Bytes, PAGE, span};
+use super::memory::Extent;
+use super::reach::extent_of;
+use super::term::Terms;
+use crate::flow::Program;
 
 /// A word of memory: global or not, its address by the size of a word.
 type Word = (bool, u64);
@@ -28,18 +34,76 @@ const POLLED: u32 = 4096;
 const LONG: u64 = 1 << 25;
 
 /// Passes that find contended memory before all of it is taken to be.
-const MAX_CHANGES: u32 = 4;
+const MAX_CHANGES: u32 = 8;
+
+/// What loads read as memory held it, by page; whether it is global.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    pages: HashMap<(bool, u64), Bytes, RandomState>,
+    /// The page read last, which may not be among those yet.
+    last: Option<((bool, u64), Bytes)>,
+}
+
+impl Loaded {
+    fn add(&mut self, is_global: bool, address: u64, bytes: u32) {
+        let end = address.saturating_add(u64::from(bytes));
+        for page in address / PAGE..end.div_ceil(PAGE) {
+            let place = |at: u64| at.wrapping_sub(page * PAGE).cast_signed();
+            let own = span(place(address), place(end));
+            match &mut self.last {
+                Some((last, known)) if *last == (is_global, page) => *known |= own,
+                _ => {
+                    self.keep_last();
+                    self.last = Some(((is_global, page), own));
+                }
+            }
+        }
+    }
+
+    fn keep_last(&mut self) {
+        if let Some((page, bytes)) = self.last.take() {
+            *self.pages.entry(page).or_default() |= bytes;
+        }
+    }
+
+    fn has(&self, (is_global, word): Word) -> bool {
+        let address = word * WORD;
+        let place = (address % PAGE).cast_signed();
+        let own = span(place, place + WORD.cast_signed());
+        self.pages.get(&(is_global, address / PAGE)).is_some_and(|known| known & own != 0)
+    }
+
+    /// Whether some of a word was read that holds this byte, of global memory or of shared memory.
+    pub fn reads(&self, is_global: bool, byte: u64) -> bool {
+        self.has((is_global, byte / WORD))
+    }
+
+    /// Whether something was read in these bytes, to the page.
+    fn meets(&self, is_global: bool, (first, last): Extent) -> bool {
+        let is_in = |page: u64| (first / PAGE..=last / PAGE).contains(&page);
+        self.pages.keys().any(|(own, page)| *own == is_global && is_in(*page))
+    }
+
+    /// Takes in what another cta read.
+    fn join(&mut self, mut other: Self) {
+        other.keep_last();
+        #[allow(clippy::iter_over_hash_type, reason = "a union does not depend on the order")]
+        for (page, bytes) in other.pages {
+            *self.pages.entry(page).or_default() |= bytes;
+        }
+    }
+}
 
 /// What is contended, in all ctas together, and what the running pass took not to be.
 #[derive(Debug, Default)]
 pub(super) struct Contention {
-    words: BTreeSet<Word>,
-    /// Global memory or shared memory; the argument whose buffer is meant; `None`: all of it.
-    places: BTreeSet<(bool, Option<usize>)>,
+    words: HashSet<Word, RandomState>,
+    extents: Vec<(bool, Extent)>,
     is_everything: bool,
-    /// Words that the pass read as memory held them: the last cta that did, and how many of its instructions.
-    reads: HashMap<Word, (u32, u32), RandomState>,
-    /// Whether the pass read something that turned out to be contended.
+    loaded: Loaded,
+    /// Words that strong loads read: the last cta that did, and how many of its instructions.
+    polls: HashMap<Word, (u32, u32), RandomState>,
+    /// Whether the pass read something that turned out to be polled.
     changed: bool,
     changes: u32,
 }
@@ -50,35 +114,47 @@ fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word
 }
 
 impl Contention {
-    /// Whether nothing is contended, and nothing was read that could be.
-    pub(super) fn is_empty(&self) -> bool {
-        let has_none = self.words.is_empty() && self.places.is_empty() && self.reads.is_empty();
+    /// Whether nothing is contended, and nothing was read that could be polled.
+    pub(super) fn is_apart(&self) -> bool {
+        let has_none = self.words.is_empty() && self.extents.is_empty() && self.polls.is_empty();
         has_none && !self.is_everything
+    }
+
+    /// Takes in what a cta read that ran apart.
+    pub(super) fn join(&mut self, loaded: Loaded) {
+        self.loaded.join(loaded);
     }
 
     /// A pass begins.
     pub(super) fn begin(&mut self) {
-        self.reads.clear();
+        self.polls.clear();
+        self.loaded = Loaded::default();
         self.changed = false;
     }
 
-    /// Whether the pass that has ended read nothing that is contended.
+    /// Whether the pass that has ended read nothing that turned out to be polled.
     pub(super) fn settle(&mut self) -> bool {
-        if !std::mem::take(&mut self.changed) {
-            return true;
-        }
-        self.changes += 1;
+        let changed = std::mem::take(&mut self.changed);
+        self.count(changed);
+        !changed
+    }
+
+    fn count(&mut self, changed: bool) {
+        self.changes += u32::from(changed);
         self.is_everything |= self.changes >= MAX_CHANGES;
-        false
     }
 
-    /// How often a pass found what it had read to be contended.
-    pub(super) const fn changes(&self) -> u32 {
-        self.changes
+    /// A load whose value decides something: whether it sees what memory holds.
+    pub(super) fn load(&mut self, is_global: bool, at: u64, bytes: u32) -> bool {
+        if self.is_everything || self.is_contended(is_global, at, bytes) {
+            return false;
+        }
+        self.loaded.add(is_global, at, bytes);
+        true
     }
 
-    /// A cta that has executed so many instructions reads by a strong load: whether it sees what memory holds.
-    pub(super) fn read(
+    /// The same of a strong load, by a cta that has executed so many instructions.
+    pub(super) fn poll(
         &mut self,
         cta: u32,
         ran: u64,
@@ -88,14 +164,14 @@ impl Contention {
     ) -> bool {
         if ran > LONG && !self.is_everything {
             self.is_everything = true;
-            self.changed |= !self.reads.is_empty();
+            self.changed |= !self.polls.is_empty();
         }
-        if self.is_everything || self.is_contended(is_global, at, bytes) {
+        if !self.load(is_global, at, bytes) {
             return false;
         }
         let mut is_polled = false;
         for word in words(is_global, at, bytes) {
-            let (last, count) = self.reads.entry(word).or_default();
+            let (last, count) = self.polls.entry(word).or_default();
             *count = if *last == cta { *count + 1 } else { 1 };
             *last = cta;
             is_polled |= *count > POLLED;
@@ -108,25 +184,66 @@ impl Contention {
     }
 
     fn is_contended(&self, is_global: bool, at: u64, bytes: u32) -> bool {
-        let in_place = |place| !self.places.is_empty() && self.places.contains(&(is_global, place));
-        in_place(None)
-            || is_global && in_place(argument_of(at))
-            || words(is_global, at, bytes).any(|word| self.words.contains(&word))
+        let last = at.saturating_add(u64::from(bytes).saturating_sub(1));
+        let is_in = |(own, extent): &(bool, Extent)| {
+            *own == is_global && extent.0 <= last && at <= extent.1
+        };
+        self.extents.iter().any(is_in)
+            || !self.words.is_empty()
+                && words(is_global, at, bytes).any(|word| self.words.contains(&word))
     }
 
-    /// Something writes there, and nothing orders it with something else.
-    pub(super) fn contend(&mut self, is_global: bool, byte: u64) {
-        let word = (is_global, byte / WORD);
-        if self.words.insert(word) {
-            self.changed |= self.reads.contains_key(&word);
-        }
+    pub(super) fn take_loaded(&mut self) -> Loaded {
+        self.loaded.keep_last();
+        std::mem::take(&mut self.loaded)
     }
 
-    /// A write at an open address of a buffer; `None`: anywhere. Shared memory is one place.
-    pub(super) fn write_somewhere(&mut self, is_global: bool, buffer: Option<usize>) {
-        if self.places.insert((is_global, buffer.filter(|_| is_global))) {
-            self.changed |= !self.reads.is_empty();
+    /// These bytes race, and those of these extents may: whether that is news to the pass that read so much.
+    fn contend(
+        &mut self,
+        loaded: &Loaded,
+        bytes: impl IntoIterator<Item = (bool, u64)>,
+        extents: impl IntoIterator<Item = (bool, Extent)>,
+    ) -> bool {
+        let mut changed = false;
+        for (is_global, byte) in bytes {
+            let word = (is_global, byte / WORD);
+            changed |= self.words.insert(word) && loaded.has(word);
         }
+        for own in extents {
+            if !self.extents.contains(&own) {
+                self.extents.push(own);
+                changed |= loaded.meets(own.0, own.1);
+            }
+        }
+        self.count(changed);
+        changed
+    }
+}
+
+impl Terms {
+    /// What the pass that has ended read as memory held it.
+    pub fn take_loaded(&mut self) -> Loaded {
+        self.contention.take_loaded()
+    }
+
+    /// These bytes race, and so may all in these places: global or shared memory, and the argument whose buffer is meant
+    /// or the variable in shared memory; `None`: all of it. Whether that is news to the pass that read so much.
+    pub fn contend(
+        &mut self,
+        program: &Program,
+        loaded: &Loaded,
+        bytes: impl IntoIterator<Item = (bool, u64)>,
+        places: impl IntoIterator<Item = (bool, Option<usize>)>,
+    ) -> bool {
+        let places = places.into_iter();
+        let extents = places.map(|own| (own.0, extent_of(program, own.0, own.1)));
+        self.contention.contend(loaded, bytes, extents)
+    }
+
+    /// How often a pass had to be run again since memory was contended that it had read.
+    pub(crate) const fn contentions(&self) -> u32 {
+        self.contention.changes
     }
 }
 
@@ -134,39 +251,56 @@ impl Contention {
 mod tests {
     use super::*;
 
+    fn contend(contention: &mut Contention, bytes: &[(bool, u64)]) -> bool {
+        let loaded = contention.take_loaded();
+        contention.contend(&loaded, bytes.iter().copied(), [])
+    }
+
     #[test]
     fn a_pass_that_read_contended_bytes_is_run_again() {
         let mut contention = Contention::default();
         contention.begin();
-        assert!(contention.read(0, 0, false, 8, 4));
-        contention.contend(false, 12);
-        assert!(contention.settle());
-        contention.contend(false, 11);
-        assert!(!contention.settle());
+        assert!(contention.load(false, 8, 4) && contention.load(false, 126, 4));
+        assert!(!contend(&mut contention, &[(false, 12), (true, 8)]));
         contention.begin();
-        assert!(!contention.read(0, 0, false, 4, 8));
-        assert!(contention.read(0, 0, false, 4, 4) && contention.read(0, 0, true, 8, 4));
-        assert!(contention.settle());
+        assert!(contention.load(false, 8, 4));
+        assert!(contend(&mut contention, &[(false, 11)]));
+        contention.begin();
+        assert!(!contention.load(false, 4, 8));
+        assert!(contention.load(false, 4, 4) && contention.load(true, 0, 8));
+        assert!(contention.settle() && !contend(&mut contention, &[(false, 11)]));
     }
 
     #[test]
-    fn a_write_at_an_open_address_concerns_its_buffer() {
+    fn bytes_on_both_sides_of_the_end_of_a_page_are_read() {
+        for byte in [126, 127, 128, 129] {
+            let mut contention = Contention::default();
+            contention.begin();
+            assert!(contention.load(true, 126, 4) && contention.load(true, 0, 4));
+            assert!(contend(&mut contention, &[(true, byte)]), "{byte}");
+        }
+    }
+
+    #[test]
+    fn a_write_at_an_open_address_concerns_what_it_may_reach() {
         let mut contention = Contention::default();
         contention.begin();
-        contention.write_somewhere(true, Some(0));
-        assert!(contention.read(0, 0, true, 8, 4) && contention.settle());
-        contention.write_somewhere(true, None);
-        assert!(!contention.settle());
-        assert!(!contention.read(0, 0, true, 8, 4) && contention.read(0, 0, false, 8, 4));
+        assert!(contention.load(true, 512, 4));
+        let loaded = contention.take_loaded();
+        assert!(!contention.contend(&loaded, [], [(true, (1024, 2047)), (false, (0, u64::MAX))]));
+        assert!(contention.contend(&loaded, [], [(true, (256, 515))]));
+        contention.begin();
+        assert!(!contention.load(true, 515, 1) && contention.load(true, 516, 4));
+        assert!(!contention.load(true, 1020, 8) && !contention.load(false, 4, 4));
     }
 
     #[test]
     fn polling_ends() {
         let mut contention = Contention::default();
         contention.begin();
-        let polls = (0..2 * POLLED).take_while(|_| contention.read(0, 0, false, 8, 4)).count();
+        let polls = (0..2 * POLLED).take_while(|_| contention.poll(0, 0, false, 8, 4)).count();
         assert_eq!(polls, POLLED as usize);
-        assert!(contention.read(0, 0, false, 16, 4) && !contention.read(0, LONG + 1, false, 16, 4));
+        assert!(contention.poll(0, 0, false, 16, 4) && !contention.poll(0, LONG + 1, false, 16, 4));
         assert!(!contention.settle());
     }
 }

@@ -50,7 +50,7 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// What lanes read whom nobody interferes with, so many bytes behind their addresses.
+    /// What lanes read by plain loads, so many bytes behind their addresses.
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let Self { shared, global, inputs, terms, .. } = self;
@@ -58,11 +58,15 @@ impl<E: Events> Machine<'_, E> {
             return Value::open(terms.fresh(Origin::Unsupported(pc)));
         };
         let ty = decoded.ty();
-        if space == Space::Global && ty.is_float() && terms.tells_floats {
+        let may_change = matches!(space, Space::Shared | Space::Global);
+        let is_global = space == Space::Global;
+        if is_global && ty.is_float() && terms.tells_floats {
             let addresses = addresses.plus(offset, 64);
             let (least, most) = addresses.ends(mask);
             let end = most.saturating_add(u64::from(size));
-            let is_row = end - least < MAX_ROW && memory.is_initial(least, end);
+            let is_row = end - least < MAX_ROW
+                && memory.is_initial(least, end)
+                && lanes(mask).all(|lane| terms.contention.load(true, addresses.lane(lane), size));
             if let Some(row) = is_row.then(|| terms.loaded_row(&addresses, size * 8)).flatten() {
                 return Value::row(row);
             }
@@ -70,7 +74,11 @@ impl<E: Events> Machine<'_, E> {
         let mut reader = memory.reader();
         let mut read = |lane: usize| {
             let address = addresses.lane(lane).wrapping_add(offset);
-            let own = reader.load(address, size, Origin::Unwritten(pc), terms);
+            let own = if may_change && !terms.contention.load(is_global, address, size) {
+                Lane::open(terms.fresh(Origin::Racing(pc)))
+            } else {
+                reader.load(address, size, Origin::Unwritten(pc), terms)
+            };
             extended(terms, ty, own)
         };
         if addresses.as_uniform().is_some() {
@@ -89,7 +97,7 @@ impl<E: Events> Machine<'_, E> {
         let (cta, ran) = (self.cta.index, self.spent);
         // Nobody knows what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
-            && self.terms.contention.read(cta, ran, is_global, address, size);
+            && self.terms.contention.poll(cta, ran, is_global, address, size);
         let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
         // The host may write to open contents of global memory while the kernel runs.
         own.filter(|own| !is_global || own.term.is_none())

@@ -59,6 +59,8 @@ pub struct Access<'a> {
     pub is_anchored: bool,
     /// Where it is compared with accesses at open addresses; `None`: nowhere.
     pub root: Option<Root>,
+    /// Whether what it reads decides something.
+    pub decides: bool,
 }
 
 /// An access at an open address.
@@ -90,6 +92,8 @@ pub enum FaultKind {
     Misaligned,
     /// It reads what nothing wrote, and a branch, an address or a barrier depends on it here.
     Uninitialized(PlaceId),
+    /// It writes to constant memory or to the kernel's parameters.
+    ReadOnly,
     /// It is none: the thread aborts the launch here.
     Trapped(PlaceId),
 }
@@ -105,10 +109,10 @@ pub struct Fault {
     pub warp: usize,
     /// The first such lane.
     pub lane: usize,
-    /// `Shared` or `Global`.
+    /// `Shared` or `Global`; `Const` or `Param` of a write to what may only be read.
     pub space: Space,
-    /// First byte within the space.
-    pub address: u64,
+    /// First byte within the space, if it is known.
+    pub address: Option<u64>,
     /// Bytes.
     pub bytes: u32,
     /// How it acts.

@@ -21,6 +21,12 @@ pub(super) const fn buffer(position: usize) -> u64 {
     BUFFERS + (position as u64 + 1) * SLOT
 }
 
+/// The first and the last byte of the buffer of a pointer argument, however long it is.
+pub(super) const fn slot(position: usize) -> (u64, u64) {
+    let first = buffer(position) - SLOT / 2;
+    (first, first + (SLOT - 1))
+}
+
 /// The pointer argument whose buffer holds an address.
 pub fn argument_of(address: u64) -> Option<usize> {
     let at = (address.checked_sub(BUFFERS)? + SLOT / 2) / SLOT;

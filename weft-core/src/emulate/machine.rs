@@ -242,7 +242,7 @@ impl<E: Events> Machine<'_, E> {
         if self.program.is_header(to) {
             self.count_iteration(warp, from, to, lanes);
             if self.maybe.is_none() {
-                self.come_round(warp, from, to, lanes);
+                self.come_round(warp, from, to, lanes)?;
             }
         }
         if !is_end {

@@ -14,7 +14,7 @@ use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::{Held, Memory};
 use super::origin::{Origin, Region};
 use super::term::{Lane, gcd};
-use super::value::{LaneMask, Value, WARP, lanes};
+use super::value::{LaneMask, Value, WARP};
 use super::warp::Front;
 use crate::flow::{
     self, Block, BlockId, Condition, Holds, Instr, Pc, PlaceId, Program, Reg, Terminator,
@@ -157,7 +157,7 @@ impl<E: Events> Machine<'_, E> {
         }
         if let Some(header) = rounds {
             self.warps[warp].log = outer_log.take();
-            self.forget_loop(warp, header, mask, origin);
+            self.forget_loop(warp, header, mask, origin)?;
             outer_log = self.warps[warp].log.replace(Vec::new());
             before = Rc::clone(&self.warps[warp].local);
             self.run_side(warp, header, mask, maybe)?;
@@ -295,26 +295,24 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What any iteration of a loop may assign is open.
-    fn forget_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask, origin: Origin) {
+    fn forget_loop(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
         self.forget_registers(warp, header, mask, origin);
-        for pc in inside(self.program, header) {
-            let instr = &self.program.code[pc];
-            if !matches!(instr.effect(), Effect::Store | Effect::Atomic)
-                || self.slice.keep[pc] != Keep::Value
+        let program = self.program;
+        for pc in inside(program, header) {
+            let instr = &program.code[pc];
+            if matches!(instr.effect(), Effect::Store | Effect::Atomic)
+                && self.slice.keep[pc] == Keep::Value
             {
-                continue;
-            }
-            let space = instr.address.map_or(Space::Generic, |address| address.space);
-            if matches!(space, Space::Shared | Space::Generic) {
-                self.shared.forget(origin);
-            }
-            if matches!(space, Space::Global | Space::Generic) {
-                self.global.forget(origin);
-            }
-            if matches!(space, Space::Local | Space::Generic) {
-                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget(origin));
+                self.forget_stored(warp, mask, instr, origin)?;
             }
         }
+        Ok(())
     }
 
     /// What a register may hold after some rounds of a loop.
@@ -334,6 +332,7 @@ impl<E: Events> Machine<'_, E> {
             Holds::Params(params) if params.all().any(|at| program.is_pointer(at)) => {
                 Region::Unclear
             }
+            Holds::Variable(at) if program.symbols[at].space == Space::Global => Region::Unclear,
             Holds::Mixed => Region::Unclear,
             _ => Region::Number,
         };

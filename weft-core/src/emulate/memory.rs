@@ -44,6 +44,32 @@ impl Segment {
     }
 }
 
+/// The first and the last byte of a piece of memory.
+pub(super) type Extent = (u64, u64);
+
+/// All of a memory.
+pub(super) const ALL: Extent = (0, u64::MAX);
+
+/// A piece of memory that was written at an open address: nothing is known there but what was written since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Forgotten {
+    extent: Extent,
+    /// Where the write came from.
+    origin: Origin,
+    /// Whether something was written there since.
+    is_written: bool,
+}
+
+impl Forgotten {
+    const fn holds(&self, (first, last): Extent) -> bool {
+        self.extent.0 <= first && last <= self.extent.1
+    }
+
+    const fn meets(&self, (first, last): Extent) -> bool {
+        self.extent.0 <= last && first <= self.extent.1
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Byte {
     Initial,
@@ -128,6 +154,16 @@ impl Page {
         }
     }
 
+    /// These bytes are as if nothing was written; whether no others are left.
+    fn forget(&mut self, from: i64, to: i64) -> bool {
+        self.drop_values(from, to);
+        let own = span(from, to);
+        self.written &= !own;
+        self.open &= !own;
+        places(own).for_each(|at| self.bytes[within(at)] = 0);
+        self.written == 0
+    }
+
     /// What these bytes hold, if that is one value that was stored whole, or all of it is known.
     fn read(&self, at: usize, size: u32) -> Option<Lane> {
         let count = size as usize;
@@ -151,8 +187,8 @@ impl Page {
 pub(super) struct Memory {
     pages: HashMap<u64, Box<Page>, RandomState>,
     segments: Vec<Segment>,
-    /// Nothing is known but what was written since: where the write came from that may have gone anywhere.
-    forgotten: Option<Origin>,
+    /// Where writes went that may have gone elsewhere.
+    forgotten: Vec<Forgotten>,
     /// Pages that are kept.
     limit: usize,
     /// Pages with open values.
@@ -200,7 +236,7 @@ impl Memory {
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
         let (pages, limit) = (HashMap::default(), MAX_GLOBAL);
-        Self { pages, segments, forgotten: None, limit, tables: 0 }
+        Self { pages, segments, forgotten: Vec::new(), limit, tables: 0 }
     }
 
     /// What is kept of what was written.
@@ -219,11 +255,42 @@ impl Memory {
         (address - segment.start < segment.size).then_some(segment)
     }
 
-    /// Something was written nobody knows where: all contents are open.
-    pub(super) fn forget(&mut self, origin: Origin) {
-        self.pages.clear();
-        self.tables = 0;
-        self.forgotten = Some(origin);
+    /// Something was written nobody knows where in these bytes: what they hold is open. How many pages were looked at.
+    pub(super) fn forget(&mut self, extent: Extent, origin: Origin) -> usize {
+        let is_as_before = |own: &Forgotten| own.holds(extent) && !own.is_written;
+        if self.forgotten.iter().any(is_as_before) {
+            return 0;
+        }
+        let looked_at = self.pages.len();
+        let (first, last) = extent;
+        self.drop_values_into(first);
+        self.pages.retain(|number, page| {
+            let (start, end) = (number * PAGE, number * PAGE + (PAGE - 1));
+            if last < start || end < first {
+                return true;
+            }
+            let place = |at: u64| (at - start).cast_signed();
+            let is_empty = page.forget(place(first.max(start)), place(last.min(end)) + 1);
+            self.tables -= usize::from(is_empty && !page.values.is_empty());
+            !is_empty
+        });
+        let new = Forgotten { extent, origin, is_written: false };
+        self.forgotten.retain(|old| !new.holds(old.extent));
+        self.forgotten.push(new);
+        looked_at
+    }
+
+    /// A value that begins on the page before and reaches up to this address is no longer whole.
+    fn drop_values_into(&mut self, address: u64) {
+        let before = (address / PAGE).checked_sub(1).filter(|_| address % PAGE < 7);
+        if let Some(page) = before.and_then(|before| self.pages.get_mut(&before)) {
+            page.drop_values(PAGE.cast_signed(), PAGE.cast_signed());
+        }
+    }
+
+    /// Where the write came from that may have gone to some of these bytes, last.
+    fn forgotten(&self, extent: Extent) -> Option<Origin> {
+        self.forgotten.iter().rev().find(|own| own.meets(extent)).map(|own| own.origin)
     }
 
     /// For reads that follow each other.
@@ -239,7 +306,7 @@ impl Memory {
             is_buffer && !is_given && to - own.start <= own.size
         };
         let is_page_as_before = |number| !self.pages.contains_key(&number);
-        self.forgotten.is_none()
+        self.forgotten((from, to)).is_none()
             && self.segment(from).is_some_and(is_open)
             && (from / PAGE..to.div_ceil(PAGE)).all(is_page_as_before)
     }
@@ -264,8 +331,10 @@ impl Memory {
         unwritten: Origin,
         terms: &mut Terms,
     ) -> Lane {
-        let segment = self.segment(address).filter(|_| self.forgotten.is_none());
-        let unwritten = self.forgotten.unwrap_or(unwritten);
+        let last = address.saturating_add(u64::from(size).saturating_sub(1));
+        let forgotten = self.forgotten((address, last));
+        let segment = self.segment(address).filter(|_| forgotten.is_none());
+        let unwritten = forgotten.unwrap_or(unwritten);
         let mut bits = 0;
         let mut initial = 0;
         for at in 0..size {
@@ -321,13 +390,12 @@ impl Memory {
         let (own, end) = (address / PAGE, last / PAGE);
         // A store touches two pages at most.
         if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&own) {
-            self.forget(Origin::Unkept);
+            self.forget(ALL, Origin::Unkept);
         }
-        if address % PAGE < 7
-            && let Some(before) = own.checked_sub(1).and_then(|before| self.pages.get_mut(&before))
-        {
-            before.drop_values(PAGE.cast_signed(), PAGE.cast_signed());
+        for own in self.forgotten.iter_mut().filter(|own| own.meets((address, last))) {
+            own.is_written = true;
         }
+        self.drop_values_into(address);
         let bits = value.bits.to_le_bytes();
         for number in own..=end {
             let page = self.pages.entry(number).or_insert_with(|| Box::new(Page::new()));
@@ -372,96 +440,4 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::flow::Pc;
-
-    const NOWHERE: Origin = Origin::Unwritten(Pc(0));
-
-    #[test]
-    fn reads_back_what_was_written_byte_by_byte() {
-        let mut terms = Terms::new();
-        let mut memory = Memory::default();
-        memory.store(124, 8, Lane::known(0x1122_3344_5566_7788));
-        assert_eq!(memory.load(126, 4, NOWHERE, &mut terms), Lane::known(0x3344_5566));
-        memory.store(127, 1, Lane::known(0xaa));
-        assert_eq!(memory.load(124, 8, NOWHERE, &mut terms), Lane::known(0x1122_3344_aa66_7788));
-    }
-
-    #[test]
-    fn an_open_value_is_itself_only_when_read_whole() {
-        let mut terms = Terms::new();
-        let stored = Lane { bits: 7, term: Some(terms.initial(Origin::Argument(2), 0, 4)) };
-        let mut memory = Memory::default();
-        memory.store(16, 4, stored);
-        assert_eq!(memory.load(16, 4, NOWHERE, &mut terms), stored);
-        let half = memory.load(16, 2, NOWHERE, &mut terms).term.unwrap();
-        assert!(!terms.is_stable(half));
-        assert_eq!(terms.origin(half), Some(Origin::Argument(2)));
-        memory.store(18, 1, Lane::known(0));
-        let mixed = memory.load(16, 4, NOWHERE, &mut terms).term.unwrap();
-        assert!(!terms.is_stable(mixed));
-    }
-
-    #[test]
-    fn memories_that_hold_the_same_are_equal() {
-        let mut terms = Terms::new();
-        let open = Lane::open(terms.initial(Origin::Argument(2), 0, 4));
-        let (mut one, mut other) = (Memory::default(), Memory::default());
-        one.store(8, 4, open);
-        one.store(16, 4, Lane::known(3));
-        other.store(16, 8, open);
-        assert_ne!(one, other);
-        one.store(20, 4, Lane::known(0));
-        one.store(8, 4, Lane::known(5));
-        other.store(8, 4, Lane::known(5));
-        other.store(16, 8, Lane::known(3));
-        assert_eq!(one, other);
-        other.store(8, 4, open);
-        assert_ne!(one, other);
-    }
-
-    #[test]
-    fn the_address_space_has_an_end() {
-        let mut terms = Terms::new();
-        let open = Lane { bits: 0, term: Some(terms.initial(Origin::Argument(2), 0, 8)) };
-        let mut memory = Memory::default();
-        memory.store(u64::MAX - 7, 8, open);
-        memory.store(u64::MAX - 3, 4, Lane::known(9));
-        assert_eq!(memory.load(u64::MAX - 3, 4, NOWHERE, &mut terms), Lane::known(9));
-        assert_ne!(memory.load(u64::MAX - 7, 8, NOWHERE, &mut terms), open);
-    }
-
-    #[test]
-    fn what_is_not_kept_is_open() {
-        let mut terms = Terms::new();
-        let mut memory = Memory::default();
-        for page in 0..2 * MAX_OWN as u64 {
-            memory.store(page * PAGE, 4, Lane::known(page));
-        }
-        assert!(memory.held().pages <= MAX_OWN);
-        assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut terms).term, None);
-        let lost = memory.load(0, 4, NOWHERE, &mut terms).term.unwrap();
-        assert_eq!(terms.origin(lost), Some(Origin::Unkept));
-    }
-
-    #[test]
-    fn initial_contents_are_one_value() {
-        let mut terms = Terms::new();
-        let segment = Segment {
-            start: 0x1000,
-            size: 64,
-            contents: [1, 2, 3, 4].into(),
-            zeros_follow: false,
-            origin: Origin::Contents(0),
-        };
-        let memory = Memory::new(vec![segment]);
-        assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut terms), Lane::known(0x0403_0201));
-        let (a, b) = (
-            memory.load(0x1008, 4, NOWHERE, &mut terms),
-            memory.load(0x1008, 4, NOWHERE, &mut terms),
-        );
-        assert_eq!(a, b);
-        assert!(a.term.is_some_and(|term| terms.is_stable(term)));
-    }
-}
+mod tests;

@@ -26,6 +26,7 @@ mod number;
 mod offsets;
 mod ops;
 mod origin;
+mod reach;
 mod rendezvous;
 mod rounds;
 pub(crate) mod rows;
@@ -41,6 +42,7 @@ mod warp;
 
 pub use anchor::{Root, anchor_of};
 pub use barrier::{Barriers, Misuse, Need, Use};
+pub use contention::Loaded;
 pub use event::{
     Access, Arrival, BarrierExit, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind,
     Kind, OpenAccess, Side, Stuck,
@@ -51,6 +53,6 @@ pub use origin::{Origin, Region};
 pub use rounds::Round;
 pub use split::{Choice, Splits};
 pub use support::{Support, Supported, support_of_form, support_table};
-pub use term::{Assumed, TermId, Terms};
+pub use term::{Assumed, TermId, Terms, Told};
 pub use ticket::Queue;
 pub use value::{LaneMask, Value, WARP, lanes};

@@ -24,6 +24,8 @@ pub enum Origin {
     Strong(Pc),
     /// The size of dynamic shared memory, which the launch does not state.
     DynamicShared,
+    /// A load of bytes that race: what it sees is up to the schedule.
+    Racing(Pc),
     /// Memory of which more was written than is kept.
     Unkept,
     /// A register that nothing wrote.

@@ -12,7 +12,7 @@ use super::machine::{Machine, Step, undecided};
 use super::maybe::inside;
 use super::origin::Origin;
 use super::term::Lane;
-use super::value::{LaneMask, Value, lanes};
+use super::value::{LaneMask, Value};
 use crate::flow::{BlockId, Condition};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
@@ -61,20 +61,21 @@ impl<E: Events> Machine<'_, E> {
         from: BlockId,
         header: BlockId,
         mask: LaneMask,
-    ) {
+    ) -> Step<()> {
         let is_back = self.program.blocks[from.index()].loops.contains(&header);
         let own = self.rounds.entry((warp, header)).or_default();
         if !is_back {
             *own = InLoop { entry: own.entry + 1, ..InLoop::default() };
-            return;
+            return Ok(());
         }
         own.is_torn |= mask != self.warps[warp].live;
         let entry = own.entry;
         if own.is_decided && !std::mem::replace(&mut own.is_general, true) {
             own.general = mask;
             let origin = own.origin.unwrap_or(Origin::Register);
-            self.generalise(warp, header, entry, mask, origin);
+            self.generalise(warp, header, entry, mask, origin)?;
         }
+        Ok(())
     }
 
     /// The loop that a branch may leave.
@@ -155,7 +156,7 @@ impl<E: Events> Machine<'_, E> {
         entry: u32,
         mask: LaneMask,
         origin: Origin,
-    ) {
+    ) -> Step<()> {
         let program = self.program;
         let count = self.terms.rounds(origin, self.cta.index, header, entry);
         for pc in inside(program, header) {
@@ -176,11 +177,17 @@ impl<E: Events> Machine<'_, E> {
                 };
                 self.warps[warp].write(*dest, value, mask);
             }
+            // What goes from round to round through memory that threads share ends the induction.
+            let may_be_local = instr
+                .address
+                .is_none_or(|address| matches!(address.space, Space::Local | Space::Generic));
             if matches!(instr.effect(), Effect::Store | Effect::Atomic)
                 && self.slice.keep[pc] == Keep::Value
+                && may_be_local
             {
-                lanes(mask).for_each(|lane| self.warps[warp].local(lane).forget(origin));
+                self.forget_stored(warp, mask, instr, origin)?;
             }
         }
+        Ok(())
     }
 }

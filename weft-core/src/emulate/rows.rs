@@ -305,6 +305,7 @@ mod tests {
                             variable: None,
                             is_anchored: false,
                             root: None,
+                            decides: false,
                         };
                         let mut said = Vec::new();
                         rows(&access, |page, row| {

@@ -161,6 +161,7 @@ impl<E: Events> Machine<'_, E> {
             *own = match source {
                 Operand::Register(register) => registers[*register].as_uniform()?,
                 Operand::Constant(bits) => *bits,
+                Operand::Variable { first, offset, .. } => first.wrapping_add_signed(*offset),
                 _ => return None,
             };
         }
@@ -304,8 +305,8 @@ impl<E: Events> Machine<'_, E> {
                     .complement(|own| self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1))
             }
             Operand::Constant(bits) => Value::uniform(*bits),
-            Operand::Shared { variable, offset } => {
-                Value::uniform(variable.wrapping_add_signed(*offset))
+            Operand::Variable { first, offset, .. } => {
+                Value::uniform(first.wrapping_add_signed(*offset))
             }
             Operand::Special(special) => self.special(warp, pc, *special),
             Operand::Opaque => Value::open(self.terms.fresh(Origin::Unsupported(pc))),

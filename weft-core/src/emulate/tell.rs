@@ -13,9 +13,10 @@ use super::origin::Region;
 use super::term::{Lane, TermId};
 use super::ticket::Queue;
 use super::value::{LaneMask, Value, WARP, lanes};
-use crate::flow::Holds;
+use crate::launch::Atomics;
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
+use crate::slice::Keep;
 
 /// Lanes of an open access that are laid out in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,8 +60,9 @@ impl<E: Events> Machine<'_, E> {
         let variable = if space == Space::Shared { self.variable(piece) } else { None };
         let mirror = self.mirror(piece, variable);
         let root = mirror.as_ref().map(|(root, _)| *root);
-        let access =
-            Access { maybe, variable, root, ..access(piece, addresses, mask, kind, stored) };
+        let decides = self.decides(piece);
+        let access = access(piece, addresses, mask, kind, stored);
+        let access = Access { maybe, variable, root, decides, ..access };
         self.check_bounds(&access);
         self.events.access(&access, self.terms);
         let Some((_, made_up)) = mirror else { return };
@@ -68,6 +70,16 @@ impl<E: Events> Machine<'_, E> {
         let (addresses, is_anchored) = (&made_up, true);
         let access = Access { addresses, kind, is_anchored, ..access };
         self.events.access(&access, self.terms);
+    }
+
+    /// Whether what it reads decides something.
+    fn decides(&self, piece: &Piece<'_>) -> bool {
+        let reads = match piece.decoded.row.effect {
+            Effect::Load => true,
+            Effect::Atomic => self.inputs.options.atomics == Atomics::Off,
+            _ => false,
+        };
+        reads && self.slice.keep[piece.pc.index()] == Keep::Value
     }
 
     /// The variable in shared memory that all lanes access.
@@ -104,10 +116,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// The variable in shared memory to whose address the open part of an address is added.
     fn shared_base(&self, piece: &Piece<'_>) -> Option<usize> {
-        match self.program.holds[piece.instr.address?.base?.index()] {
-            Holds::Shared(variable) => Some(variable),
-            _ => None,
-        }
+        self.program.variable_of(Space::Shared, piece.instr.address?.base?)
     }
 
     /// An access at open addresses.
@@ -123,7 +132,6 @@ impl<E: Events> Machine<'_, E> {
             let regions: BTreeSet<_> = groups.iter().map(|own| own.group.region).collect();
             for region in regions {
                 self.terms.tickets.write_somewhere((is_global, region), kind.is_atomic);
-                self.terms.contention.write_somewhere(is_global, region);
             }
         }
         for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
@@ -268,5 +276,6 @@ fn access<'a>(
         variable,
         is_anchored,
         root,
+        decides: false,
     }
 }

@@ -13,10 +13,11 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use super::anchor::Anchors;
-use super::contention::Contention;
+use super::contention::{Contention, Loaded};
 use super::inputs::argument_of;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
+use super::reach::Reach;
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::Value;
@@ -165,6 +166,7 @@ pub struct Terms {
     pub(super) anchors: Anchors,
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
+    pub(super) reach: Reach,
     /// Open conditions that are decided.
     pub splits: Splits,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
@@ -188,6 +190,16 @@ pub struct Assumed {
     pub indices: bool,
     /// A loop ends that waits for an open value.
     pub waits_end: bool,
+    /// A store at an open address stays within the variable that it starts from.
+    pub variables: bool,
+}
+
+/// What a cta that ran apart tells those that follow.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    assumed: Assumed,
+    loaded: Loaded,
+    reach: Reach,
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
@@ -230,7 +242,7 @@ impl Terms {
     pub fn is_apart(&self) -> bool {
         self.anchors.is_empty()
             && self.tickets.is_empty()
-            && self.contention.is_empty()
+            && self.contention.is_apart()
             && self.splits.is_empty()
     }
 
@@ -238,7 +250,8 @@ impl Terms {
     #[must_use]
     pub fn fork(&self) -> Self {
         let memory = self.limit.memory / APART_PART;
-        Self { spent: self.spent, limit: Limit { memory, ..self.limit }, ..Self::default() }
+        let limit = Limit { memory, ..self.limit };
+        Self { spent: self.spent, limit, reach: self.reach.fork(), ..Self::default() }
     }
 
     /// Instructions of the runs so far.
@@ -251,14 +264,22 @@ impl Terms {
         self.limit.memory
     }
 
-    /// Takes in that a cta ran so many instructions apart, and what that took for granted; false if those before it
-    /// leave it less.
-    pub fn join(&mut self, spent: u64, assumed: Assumed) -> bool {
+    /// What a cta that ran apart tells those that follow, once it has run.
+    pub fn tell(&mut self) -> Told {
+        let loaded = self.contention.take_loaded();
+        Told { assumed: self.assumed, loaded, reach: self.reach }
+    }
+
+    /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
+    pub fn join(&mut self, spent: u64, own: Told) -> bool {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {
             self.spent += spent;
-            self.assumed.indices |= assumed.indices;
-            self.assumed.waits_end |= assumed.waits_end;
+            self.assumed.indices |= own.assumed.indices;
+            self.assumed.waits_end |= own.assumed.waits_end;
+            self.assumed.variables |= own.assumed.variables;
+            self.contention.join(own.loaded);
+            self.reach.join(own.reach);
         }
         fits
     }

@@ -108,7 +108,7 @@ impl Assumption {
                 "pointer arguments point to buffers that do not overlap, and stay within them"
             }
             Self::WithinVariables => {
-                "accesses at open addresses stay within the shared variable from whose address they start"
+                "accesses at open addresses stay within the variable from whose address they start"
             }
             Self::PointerValues => {
                 "pointer arguments that are tested themselves are aligned, not null and in ascending order"

@@ -125,6 +125,9 @@ impl Constants {
         match operand {
             Operand::Register(register) => self.registers[register.index()],
             Operand::Constant(bits) => Flat::One(*bits),
+            Operand::Variable { space, first, offset } if *space != Space::Shared => {
+                Flat::One(first.wrapping_add_signed(*offset))
+            }
             _ => Flat::Several,
         }
     }

@@ -205,8 +205,11 @@ impl<'m> Linker<'m> {
     ) -> Result<Operand, LinkError> {
         Ok(match self.meaning(frame, name)? {
             Meaning::Register(register) => Operand::Register(register),
-            Meaning::Address(Space::Shared, variable) => Operand::Shared { variable, offset },
-            Meaning::Address(_, address) => Operand::Constant(address.wrapping_add_signed(offset)),
+            // `WARP_SZ` is a number.
+            Meaning::Address(Space::Register, bits) => {
+                Operand::Constant(bits.wrapping_add_signed(offset))
+            }
+            Meaning::Address(space, first) => Operand::Variable { space, first, offset },
             Meaning::Special(special) => Operand::Special(special),
             Meaning::Function(address) => Operand::Constant(address),
             Meaning::Opaque => Operand::Opaque,

@@ -142,7 +142,7 @@ impl Holds {
             Self::Param(at) => Params::one(at),
             Self::Params(params) => Some(params),
             Self::Number => Some(Params::NONE),
-            Self::Nothing | Self::Shared(_) | Self::Mixed => None,
+            Self::Nothing | Self::Variable(_) | Self::Mixed => None,
         }
     }
 
@@ -186,8 +186,9 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
         Operand::Constant(bits) if is_number(*bits) => Holds::Number,
-        Operand::Shared { variable, .. } => {
-            program.shared_at(*variable).map_or(Holds::Mixed, Holds::Shared)
+        Operand::Variable { space, first, .. } => {
+            let mixed = if *space == Space::Param { Holds::Number } else { Holds::Mixed };
+            program.variable_at(*space, *first).map_or(mixed, Holds::Variable)
         }
         Operand::Special(_) => Holds::Number,
         _ => Holds::Mixed,
@@ -198,16 +199,18 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let are_numbers = |count: usize| {
         (0..count).all(|at| match source(at) {
             Holds::Number | Holds::Nothing => true,
-            Holds::Shared(_) => false,
+            Holds::Variable(_) => false,
             Holds::Param(_) | Holds::Params(_) | Holds::Mixed => is_narrow,
         })
     };
     match decoded.row.opcode {
         Opcode::Ld => held(program, instr, dest),
         Opcode::Mov if instr.sources.len() == 1 => source(0),
-        Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared) => source(0),
-        // An address in shared memory has 32 bits, in whatever register.
-        Opcode::Cvt if matches!(source(0), Holds::Shared(_)) => source(0),
+        Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared | Space::Local) => {
+            source(0)
+        }
+        // An address in shared or local memory has 32 bits, in whatever register.
+        Opcode::Cvt if is_narrow_address(program, source(0)) => source(0),
         Opcode::Selp | Opcode::Min | Opcode::Max => source(0).join(source(1)),
         Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
         Opcode::Mad if are_numbers(2) => source(2),
@@ -226,6 +229,11 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     }
 }
 
+fn is_narrow_address(program: &Program, holds: Holds) -> bool {
+    let is_narrow = |at: usize| matches!(program.symbols[at].space, Space::Shared | Space::Local);
+    matches!(holds, Holds::Variable(at) if is_narrow(at))
+}
+
 /// What an element holds that is loaded from the parameter bank.
 fn held(program: &Program, instr: &Instr, dest: usize) -> Holds {
     let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
@@ -240,7 +248,7 @@ fn held(program: &Program, instr: &Instr, dest: usize) -> Holds {
         return Holds::Mixed;
     };
     match program.params.get(at).and_then(Param::shared_object) {
-        Some(object) => Holds::Shared(object),
+        Some(object) => Holds::Variable(object),
         None if bytes == 8 => Holds::Param(at),
         None => Holds::Mixed,
     }

@@ -88,10 +88,12 @@ pub enum Operand {
     Not(Reg),
     /// 64 bits; literals of a float instruction are already of its type.
     Constant(u64),
-    /// An address in shared memory: that of a variable plus an offset.
-    Shared {
-        /// The variable's first byte.
-        variable: u64,
+    /// The address of a variable in its space, plus an offset.
+    Variable {
+        /// Where the variable lies.
+        space: Space,
+        /// Its first byte.
+        first: u64,
         /// In bytes.
         offset: i64,
     },
@@ -374,9 +376,9 @@ pub enum Holds {
     Param(usize),
     /// One of several parameters' values plus numbers, or a number, such as null.
     Params(Params),
-    /// The address of a variable in shared memory, by index of the program's symbols, plus numbers. Dynamic shared
-    /// memory is one variable, whatever names it has.
-    Shared(usize),
+    /// The address of a variable, by index of the program's symbols, plus numbers. Dynamic shared memory is one
+    /// variable, whatever names it has.
+    Variable(usize),
     /// The result of arithmetic that no address comes out of: a product, a shift, a constant.
     Number,
     /// Anything else: it may be an address of something else.
@@ -464,10 +466,23 @@ impl Program {
         span.unwrap_or(0..0).map(BlockId).filter(is_in)
     }
 
-    /// The variable in shared memory with this first byte, by index of the symbols.
-    pub(super) fn shared_at(&self, first: u64) -> Option<usize> {
-        let is_it = |own: &Symbol| own.space == Space::Shared && own.address == first;
-        self.symbols.iter().position(is_it)
+    /// The variable of a space with this first byte, by index of the symbols.
+    pub(super) fn variable_at(&self, space: Space, first: u64) -> Option<usize> {
+        self.symbols.iter().position(|own| own.space == space && own.address == first)
+    }
+
+    /// The variable of this space that a register holds an address in, by index of the symbols.
+    pub fn variable_of(&self, space: Space, register: Reg) -> Option<usize> {
+        match self.holds[register.index()] {
+            Holds::Variable(at) if self.symbols[at].space == space => Some(at),
+            _ => None,
+        }
+    }
+
+    /// The first and the last byte of a variable in its space. Dynamic shared memory lies behind all others.
+    pub fn extent_of(&self, variable: usize) -> (u64, u64) {
+        let Symbol { address, size, .. } = self.symbols[variable];
+        (address, if size == 0 { u64::MAX } else { address.saturating_add(size - 1) })
     }
 
     /// The variable in shared memory that holds all these bytes, by index of the symbols. What is behind the static

@@ -117,7 +117,7 @@ impl<'p> Inside<'p> {
             Operand::Register(own) => {
                 self.definitions.contains_key(own) && !invariant.contains_key(&(header, *own))
             }
-            Operand::Constant(_) | Operand::Shared { .. } | Operand::Special(_) => false,
+            Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque => true,
         };
         let (mut step, mut at) = (Step::new(), definition);

@@ -228,6 +228,16 @@ impl Type {
         }
     }
 
+    /// Size of an element in bytes: a packed type holds two, which an access treats as two accesses (PTX ISA §8.2.5).
+    pub const fn element_bytes(self) -> u32 {
+        match self {
+            Self::F16x2 | Self::Bf16x2 | Self::U16x2 | Self::S16x2 | Self::F32x2 => {
+                self.bytes() / 2
+            }
+            whole => whole.bytes(),
+        }
+    }
+
     /// Size in bits, at most 64.
     pub const fn bits(self) -> u32 {
         match self {

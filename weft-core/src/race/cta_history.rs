@@ -6,8 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use foldhash::fast::RandomState;
 
 use super::entry::conflict;
-use super::pairs::{Pairs, Side, Threads};
+use super::pairs::{Met, Pairs, Side, Threads};
 use super::stored::Stored;
+use crate::emulate::bytes::PAGE;
 use crate::emulate::{Access, Kind, LaneMask, Terms, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
@@ -83,6 +84,8 @@ impl CtaHistory {
             return;
         }
         for (byte, mut new) in records_of(access, cta, &self.watched) {
+            let (page, bytes) = (byte / PAGE, 1 << (byte % PAGE));
+            let met = Met { space: Space::Global, page, bytes };
             let records = self.records.entry(byte).or_default();
             if !pairs.compare(records.len() + 1) {
                 return;
@@ -94,7 +97,7 @@ impl CtaHistory {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
                     let threads = Threads::one(old.side.lane, new.side.lane);
                     let is_benign = || old.stored.is_same(&new.stored, terms);
-                    pairs.add(Space::Global, &old.side, &new.side, &threads, conflict, is_benign);
+                    pairs.add(met, &old.side, &new.side, &threads, conflict, is_benign);
                 }
             }
             let mut known = records.iter().filter(|old| old.is_alike(&new, terms));

@@ -91,3 +91,6 @@ impl Entry {
         self.warp == other.warp && self.when == other.when && self.kind == other.kind
     }
 }
+
+#[cfg(test)]
+mod tests;

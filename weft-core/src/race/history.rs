@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::entry::conflict;
 use super::pages::Pages;
-use super::pairs::{Pairs, Side, Threads};
+use super::pairs::{Met, Pairs, Side, Threads};
 use super::stored::{Stored, are_same};
 use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::rows::{Row, rows};
@@ -265,7 +265,8 @@ impl Meeting<'_> {
         let Some((first, second)) = threads.first() else { return };
         let is_benign =
             || threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second));
-        pairs.add(space, &old.side(first), &new.side(second), &threads, conflict, is_benign);
+        let met = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
+        pairs.add(met, &old.side(first), &new.side(second), &threads, conflict, is_benign);
     }
 
     /// By lane of the later access those of the other that access some byte with it and are not ordered before it.

@@ -15,6 +15,8 @@ mod history;
 mod open;
 mod pages;
 mod pairs;
+#[cfg(test)]
+mod random;
 mod shadow;
 mod stored;
 

@@ -3,6 +3,9 @@
 //! Those with a root in common are left to the shadows, where they meet at made-up addresses. Of the others, the first
 //! look knows no order: an open access is doubtful if anything else in its buffer conflicts with it. If there
 //! are such, the run is looked at again, with order: each buffer then has one cell, in which all its accesses meet.
+//!
+//! A load at a known address whose value decides something, and that nothing orders with a store at an open address in
+//! its buffer, sees what is up to the schedule: the buffer is *unsettled*, even where shadows compare the two.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -18,8 +21,9 @@ use crate::ptx::Space;
 /// anywhere, or in a variable of global memory.
 type Place = (bool, Option<usize>);
 
-/// What says of an access at known addresses whether it conflicts with others.
-type Known = (Place, Kind, Option<Root>);
+/// What says of an access at known addresses whether it conflicts with others, and whether what it reads decides
+/// something.
+type Known = (Place, Kind, Option<Root>, bool);
 
 /// Accesses in one cell.
 const MAX_NOTED: usize = 1024;
@@ -30,6 +34,21 @@ struct Noted {
     entry: Entry,
     compared: Compared,
     open: Option<OpenAccess>,
+    decides: bool,
+}
+
+impl Noted {
+    /// The place that a store at an open address of one of two makes unsettled for the other.
+    fn unsettles(&self, other: &Self) -> Option<Place> {
+        let store = self.open.filter(|open| open.kind.writes && other.decides)?;
+        Some((store.is_global, store.region))
+    }
+
+    /// Whether both are of one kind, so that one can stand for the other.
+    fn is_same(&self, other: &Self) -> bool {
+        let what = |own: &Self| (own.open, own.compared, own.decides);
+        what(self) == what(other)
+    }
 }
 
 /// Accesses of a launch, by place.
@@ -41,6 +60,8 @@ pub struct OpenAccesses {
     /// `None`: the first look.
     cells: Option<BTreeMap<Place, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
+    /// Of the second look, within a cta.
+    unsettled: BTreeSet<Place>,
     /// Whose accesses are apart.
     apart: BTreeSet<Queue>,
     /// A cell holds more than can be compared: only the first look is left.
@@ -96,7 +117,7 @@ impl OpenAccesses {
     pub fn known(&mut self, access: &Access<'_>, order: &Order) {
         for (argument, mask) in buffers(access) {
             let place = (access.space == Space::Global, argument);
-            let known = Some((place, access.kind, access.root));
+            let known = Some((place, access.kind, access.root, access.decides));
             // Mostly the same again.
             if self.latest != known {
                 self.known.extend(known);
@@ -104,11 +125,8 @@ impl OpenAccesses {
             }
             if self.cells.is_some() {
                 let entry = Entry::new(access.warp, mask, access.kind, order);
-                self.note(
-                    place,
-                    Noted { entry, compared: (place, access.root, None), open: None },
-                    order,
-                );
+                let (compared, decides) = ((place, access.root, None), access.decides);
+                self.note(place, Noted { entry, compared, open: None, decides }, order);
             }
         }
     }
@@ -124,14 +142,14 @@ impl OpenAccesses {
                 self.doubtful.insert(access);
             }
             let entry = Entry::new(warp, mask, kind, order);
-            let noted = Noted { entry, compared, open: Some(access) };
+            let noted = Noted { entry, compared, open: Some(access), decides: false };
             self.note((access.is_global, access.region), noted, order);
         }
     }
 
     fn note(&mut self, place: Place, new: Noted, order: &Order) {
         let Some(cells) = self.cells.as_ref().filter(|_| !self.is_full) else { return };
-        let mut doubtful = Vec::new();
+        let (mut doubtful, mut unsettled) = (Vec::new(), Vec::new());
         let met: Vec<_> = match place {
             (is_global, Some(_)) => {
                 [place, (is_global, None)].iter().filter_map(|at| cells.get(at)).collect()
@@ -143,20 +161,25 @@ impl OpenAccesses {
                 .collect(),
         };
         for noted in met {
-            let is_doubtful = |old: &&Noted| {
-                (old.open.is_some() || new.open.is_some())
-                    && !self.is_compared(old.compared, new.compared)
-                    && old.entry.conflict(&new.entry, order).is_some()
-            };
-            let all = noted.iter().filter(is_doubtful);
-            doubtful.extend(all.flat_map(|old| old.open.into_iter().chain(new.open)));
+            for old in noted.iter().filter(|old| old.open.is_some() || new.open.is_some()) {
+                let place = old.unsettles(&new).or(new.unsettles(old));
+                let is_compared = self.is_compared(old.compared, new.compared);
+                if is_compared && place.is_none() || old.entry.conflict(&new.entry, order).is_none()
+                {
+                    continue;
+                }
+                unsettled.extend(place);
+                if !is_compared {
+                    doubtful.extend(old.open.into_iter().chain(new.open));
+                }
+            }
         }
         self.doubtful.extend(doubtful);
+        self.unsettled.extend(unsettled);
         let Some(cells) = &mut self.cells else { return };
         let cell = cells.entry(place).or_default();
-        let is_same = |old: &Noted| (old.open, old.compared) == (new.open, new.compared);
-        cell.retain(|old| !is_same(old) || !old.entry.is_covered(&new.entry, order));
-        match cell.iter_mut().find(|old| is_same(old) && old.entry.is_alike(&new.entry)) {
+        cell.retain(|old| !old.is_same(&new) || !old.entry.is_covered(&new.entry, order));
+        match cell.iter_mut().find(|old| old.is_same(&new) && old.entry.is_alike(&new.entry)) {
             Some(old) => old.entry.lanes |= new.entry.lanes,
             None => cell.push(new),
         }
@@ -200,9 +223,24 @@ impl OpenAccesses {
         doubtful
     }
 
+    /// The places of stores at open addresses that a load may meet at a known address whose value decides something, and
+    /// that nothing orders with it. `has_others`: whether there were several ctas.
+    pub fn unsettled(&self, has_others: bool) -> BTreeSet<Place> {
+        let knows_order = self.cells.is_some() && !self.is_full;
+        let loads: BTreeSet<Place> =
+            self.known.iter().filter(|own| own.3).map(|own| own.0).collect();
+        let stores = self.open.iter().filter(|open| open.kind.writes);
+        let places: BTreeSet<Place> = stores.map(|open| (open.is_global, open.region)).collect();
+        let is_unsettled = |place: &Place| {
+            (!knows_order || place.0 && has_others) && loads.iter().any(|load| meets(*load, *place))
+        };
+        let unordered = places.into_iter().filter(is_unsettled);
+        self.unsettled.iter().copied().chain(unordered).collect()
+    }
+
     /// All accesses by what decides whether they conflict: many instructions have few.
     fn classes(&self) -> BTreeSet<(Compared, Kind)> {
-        let known = self.known.iter().map(|&(place, kind, root)| ((place, root, None), kind));
+        let known = self.known.iter().map(|&(place, kind, root, _)| ((place, root, None), kind));
         known.chain(self.open.iter().map(|open| (compared(open), open.kind))).collect()
     }
 
@@ -239,3 +277,6 @@ fn buffers(access: &Access<'_>) -> SmallVec<[(Option<usize>, LaneMask); 1]> {
     }
     found.into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests;

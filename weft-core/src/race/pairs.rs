@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::RandomState;
 
 use super::entry::Conflict;
+use crate::emulate::bytes::Bytes;
 use crate::emulate::{Access, Kind, LaneMask, Origin, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
@@ -77,6 +78,14 @@ pub struct Example {
     pub second: Side,
 }
 
+/// Where two accesses race: bytes of a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Met {
+    pub(super) space: Space,
+    pub(super) page: u64,
+    pub(super) bytes: Bytes,
+}
+
 /// Everything known of a racing pair of instructions.
 #[derive(Clone, Debug)]
 pub struct Pair {
@@ -92,17 +101,20 @@ pub struct Pair {
     pub between_warps: u64,
     /// Pairs of threads of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
     pub between_ctas: u64,
+    /// By page: the bytes that they race on.
+    pages: HashMap<u64, Bytes, RandomState>,
     /// By pair of warps of the launch: a bit for each pair of lanes.
     seen: HashMap<(u64, u64), Box<[LaneMask; WARP]>, RandomState>,
 }
 
 /// Racing pairs of instructions by space.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pairs {
     all: BTreeMap<(bool, Pc, Pc), Pair>,
     /// Accesses compared.
     compared: u64,
-    /// Pairs of warps whose pairs of threads are told apart, and how many of them may be.
+    /// Pairs of warps whose pairs of threads are told apart, and pages that races are known to be on; how many of these
+    /// there may be.
     told: u64,
     most: u64,
     is_cut: bool,
@@ -140,6 +152,11 @@ impl Pairs {
         self.compared <= MAX_COMPARED
     }
 
+    /// Whether nothing races.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// All pairs: whether of global memory, and what is known, by instruction.
     pub fn iter(&self) -> impl Iterator<Item = (Space, &Pair)> {
         self.all.iter().map(|((is_global, ..), pair)| {
@@ -156,6 +173,30 @@ impl Pairs {
         }
     }
 
+    /// Takes over what another pass found to race, where this one found nothing as bad: the values that loads of racing
+    /// bytes had there were those of one schedule, so that it is so in some run.
+    pub fn take_worse(&mut self, other: &Self) {
+        for (key, pair) in &other.all {
+            let is_worse = |own: &Pair| pair.conflict > own.conflict;
+            if !pair.leaves_the_same() && self.all.get(key).is_none_or(is_worse) {
+                self.all.insert(*key, pair.clone());
+            }
+        }
+    }
+
+    /// The bytes of a page on which something races that leaves it to the schedule what they hold, by page: whether it is
+    /// global, and its number.
+    pub fn harmful(&self) -> HashMap<(bool, u64), Bytes, RandomState> {
+        let mut harmful = HashMap::<_, Bytes, _>::default();
+        for ((is_global, ..), pair) in self.all.iter().filter(|(_, own)| !own.leaves_the_same()) {
+            #[allow(clippy::iter_over_hash_type, reason = "a union does not depend on the order")]
+            for (page, bytes) in &pair.pages {
+                *harmful.entry((*is_global, *page)).or_default() |= bytes;
+            }
+        }
+        harmful
+    }
+
     /// Whether a pair of instructions is known to race in this way, and not to be benign.
     pub(super) fn is_settled(&self, space: Space, a: Pc, b: Pc, conflict: Conflict) -> bool {
         let pair = self.all.get(&(space == Space::Global, a.min(b), a.max(b)));
@@ -166,7 +207,7 @@ impl Pairs {
     /// only while all others of the instructions are.
     pub(super) fn add(
         &mut self,
-        space: Space,
+        met: Met,
         first: &Side,
         second: &Side,
         threads: &Threads,
@@ -174,7 +215,7 @@ impl Pairs {
         is_benign: impl FnOnce() -> bool,
     ) {
         let example = Example { first: *first, second: *second };
-        let key = (space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
+        let key = (met.space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
         if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
             self.is_cut = true;
             return;
@@ -186,6 +227,7 @@ impl Pairs {
             within_warps: 0,
             between_warps: 0,
             between_ctas: 0,
+            pages: HashMap::default(),
             seen: HashMap::default(),
         });
         if conflict > pair.conflict {
@@ -193,9 +235,10 @@ impl Pairs {
         }
         pair.is_benign = pair.is_benign && is_benign();
         if self.told < self.most {
-            let before = pair.seen.len();
+            let before = pair.seen.len() + pair.pages.len();
+            *pair.pages.entry(met.page).or_default() |= met.bytes;
             pair.count(first, second, threads);
-            self.told += (pair.seen.len() - before) as u64;
+            self.told += (pair.seen.len() + pair.pages.len() - before) as u64;
         } else {
             self.is_cut = true;
         }
@@ -203,6 +246,11 @@ impl Pairs {
 }
 
 impl Pair {
+    /// Whether nothing but equal stores meet: whoever comes last leaves the same.
+    fn leaves_the_same(&self) -> bool {
+        self.is_benign && self.conflict == Conflict::Race
+    }
+
     /// Counts pairs of threads that were not counted before.
     fn count(&mut self, first: &Side, second: &Side, threads: &Threads) {
         let warp = |side: &Side| u64::from(side.cta) << 8 | u64::from(side.warp);

@@ -78,6 +78,16 @@ pub struct Contents {
 }
 
 impl Contents {
+    /// Whether those of a space decide something.
+    pub const fn has(&self, space: Space) -> bool {
+        match space {
+            Space::Shared => self.shared,
+            Space::Global => self.global,
+            Space::Local => self.local,
+            _ => false,
+        }
+    }
+
     fn of(&mut self, space: Space) -> Vec<&mut bool> {
         match space {
             Space::Shared => vec![&mut self.shared],
@@ -154,6 +164,10 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
     let instr = &program.code[pc.index()];
     let space = instr.address.map(|address| address.space);
     match instr.effect() {
+        // Stores to what may only be read are none, which is to be told.
+        Effect::Store | Effect::Atomic if matches!(space, Some(Space::Const | Space::Param)) => {
+            true
+        }
         Effect::Load | Effect::Store | Effect::Atomic => {
             matches!(space, Some(Space::Shared | Space::Global | Space::Generic))
         }

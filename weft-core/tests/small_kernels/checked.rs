@@ -33,12 +33,15 @@ pub(crate) enum Why {
     Unset,
     /// Lanes executed a branch around an aligned barrier at different times.
     Apart,
+    /// Something was read while it was written.
+    Racing,
     Other,
 }
 
 /// What a finding calls it.
 const UNSET: &str = "memory that nothing wrote";
 const APART: &str = "at different times";
+const RACING: &str = "which nothing orders with a store there";
 
 fn why(finding: &Finding) -> Why {
     match finding.code {
@@ -46,6 +49,8 @@ fn why(finding: &Finding) -> Why {
         Code::Limit if finding.message.contains(APART) => Why::Apart,
         _ if finding.message.contains(UNSET) => Why::Unset,
         _ if finding.help.as_ref().is_some_and(|help| help.contains(UNSET)) => Why::Unset,
+        _ if finding.message.contains(RACING) => Why::Racing,
+        _ if finding.help.as_ref().is_some_and(|help| help.contains(RACING)) => Why::Racing,
         _ => Why::Other,
     }
 }

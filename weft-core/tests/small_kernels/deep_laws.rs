@@ -29,10 +29,11 @@ use kernel::Atomics;
 /// Cases of each kind, behind those of the short run.
 const CASES: std::ops::Range<u64> = 1_000_000..1_005_000;
 
-const THEMES: [Theme; 7] = [
+const THEMES: [Theme; 9] = [
     Theme::Plain,
     Theme::Flow,
     Theme::Chosen,
+    Theme::Races,
     Theme::Barriers,
     Theme::Bypass,
     Theme::Atomics(Atomics::Abstract),

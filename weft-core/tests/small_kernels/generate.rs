@@ -2,6 +2,7 @@
 
 mod bypass;
 mod flow;
+mod races;
 
 use crate::dice::Dice;
 use crate::kernel::{
@@ -16,6 +17,8 @@ pub(crate) enum Theme {
     Plain,
     /// Values that something open decides, carried to where they matter.
     Flow,
+    /// Values that are read while they are written, or might be.
+    Races,
     /// Barriers of several kinds, names and counts, two warps and more.
     Barriers,
     /// Aligned barriers that lanes may go around.
@@ -34,14 +37,18 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Plain => dice.pick(&[2, 3, 4, 4, 4, 8, 34]),
         Theme::Chosen => dice.pick(&[2, 2, 3, 4, 4, 34]),
         Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
+        Theme::Races => dice.pick(&[2, 4, 34, 66]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Bypass => dice.pick(&[2, 3, 3, 4, 34]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
     };
     let atomics = match theme {
-        Theme::Plain | Theme::Flow | Theme::Barriers | Theme::Chosen | Theme::Bypass => {
-            Atomics::Abstract
-        }
+        Theme::Plain
+        | Theme::Flow
+        | Theme::Races
+        | Theme::Barriers
+        | Theme::Chosen
+        | Theme::Bypass => Atomics::Abstract,
         Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
     };
     let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
@@ -70,6 +77,10 @@ impl Maker<'_> {
         }
         if self.theme == Theme::Bypass {
             self.bypass(&mut body);
+            return body;
+        }
+        if self.theme == Theme::Races {
+            self.races(&mut body);
             return body;
         }
         // Most kernels look at their data first.

@@ -85,7 +85,11 @@ pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
     }
     let open = rests_on_open(case.open);
     for inputs in &case.inputs {
-        let outcomes = orders::outcomes(&Machine::new(&case.kernel, &code, inputs));
+        let machine = Machine::new(&case.kernel, &code, inputs);
+        let outcomes = orders::outcomes(&machine);
+        // Another schedule may read before somebody writes.
+        let reads_unset =
+            || orders::outcomes(&machine.reversed()).iter().any(|own| own.reads_unset);
         let given = checked.check(inputs, Open::NOTHING);
         tally.given += 1;
         tally.given_open += usize::from(given.verdict == Verdict::Open);
@@ -103,7 +107,7 @@ pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
             for said in [&with_open, &given] {
                 holds(said, outcome).map_err(|claim| disagree(claim, said))?;
             }
-            exact(&given, outcome).map_err(|claim| disagree(claim, &given))?;
+            exact(&given, outcome, reads_unset).map_err(|claim| disagree(claim, &given))?;
         }
     }
     Ok(tally)
@@ -163,12 +167,18 @@ fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
 
 /// With given inputs nothing stays open but what rests on memory that nobody wrote and on the order of atomics, and every
 /// race is named.
-fn exact(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
+fn exact(
+    said: &Said,
+    outcome: &Outcome,
+    reads_unset: impl Fn() -> bool,
+) -> Result<(), &'static str> {
     let is_vacuous = said.verdict == Verdict::Open && said.open == [Why::Vacuous];
     // Another schedule comes further than a broken barrier, and reads before a racing store: to what rests on such memory.
     let races_decide = outcome.decides & SHARED != 0 && !outcome.races.is_empty();
     let reads_before = (races_decide || outcome.fault.is_some())
-        && (outcome.reads_unset || said.open.contains(&Why::Unset));
+        && (outcome.reads_unset
+            || said.open.contains(&Why::Unset)
+            || said.open.contains(&Why::Racing) && reads_unset());
     if outcome.decides & (UNSET | ORDER) != 0 || reads_before || is_vacuous {
         return Ok(());
     }

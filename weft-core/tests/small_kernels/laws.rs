@@ -47,10 +47,11 @@ use generate::Theme;
 use kernel::Atomics;
 
 /// What is tried, and how many kernels of each.
-const CASES: [(Theme, u64); 7] = [
+const CASES: [(Theme, u64); 8] = [
     (Theme::Plain, 150),
     (Theme::Flow, 60),
     (Theme::Chosen, 60),
+    (Theme::Races, 100),
     (Theme::Barriers, 200),
     (Theme::Atomics(Atomics::Abstract), 100),
     (Theme::Atomics(Atomics::Off), 60),

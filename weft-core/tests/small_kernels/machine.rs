@@ -123,6 +123,8 @@ pub(crate) struct Machine<'a> {
     code: &'a [Op],
     block: usize,
     atomics: Atomics,
+    /// Whether the last thread comes first.
+    is_reversed: bool,
     lanes: Vec<Lane>,
     number: u32,
     /// By cta: the two shared arrays, one behind the other.
@@ -151,6 +153,7 @@ impl<'a> Machine<'a> {
             code,
             block: kernel.block,
             atomics: kernel.atomics,
+            is_reversed: false,
             lanes: vec![lane; threads],
             number: inputs.number,
             shared: vec![
@@ -166,11 +169,17 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The same, with threads in descending order.
+    pub(crate) fn reversed(&self) -> Self {
+        Self { is_reversed: true, ..self.clone() }
+    }
+
     /// Runs all threads up to their end, a wait or an atomic. The threads at atomics.
     pub(crate) fn advance(&mut self) -> Vec<Thread> {
         loop {
             let mut progress = false;
-            for thread in 0..self.lanes.len() {
+            for at in 0..self.lanes.len() {
+                let thread = if self.is_reversed { self.lanes.len() - 1 - at } else { at };
                 while self.can_step(thread) && !self.is_at_atomic(thread) {
                     self.step(thread);
                     progress = true;

@@ -22,8 +22,8 @@ const HEAD: &str = "\
 
 .visible .entry small(.param .u32 number, .param .u64 data, .param .u64 out)
 {
-    .reg .u64 %data, %out, %at, %wide, %chosen, %SP, %SPL;
-    .reg .u32 %here, %base, %negated;
+    .reg .u64 %data, %out, %wide, %at, %in_out, %in_data, %in_chosen, %chosen, %SP, %SPL;
+    .reg .u32 %here, %base, %negated, %in_a, %in_b, %in_own, %base_a, %base_b, %base_own;
     .shared .align 8 .b8 a[640];
     .shared .align 8 .b8 b[640];
     .local .align 8 .b8 own[64];
@@ -274,6 +274,22 @@ fn choice(array: Array) -> Vec<String> {
     }]
 }
 
+/// The registers for the base of an array that is no buffer, and for an address in 32 and in 64 bits. Half of the places
+/// share theirs with other arrays, so that what an address is based on is clear for some only.
+fn registers(place: &Place) -> [&'static str; 3] {
+    if place.shift.is_multiple_of(2) {
+        match place.array {
+            Array::A => return ["%base_a", "%in_a", "%at"],
+            Array::B => return ["%base_b", "%in_b", "%at"],
+            Array::Local => return ["%base_own", "%in_own", "%at"],
+            Array::Out => return ["%base", "%here", "%in_out"],
+            Array::Data => return ["%base", "%here", "%in_data"],
+            Array::Either(_) => return ["%base", "%here", "%in_chosen"],
+        }
+    }
+    ["%base", "%here", "%at"]
+}
+
 /// The lines that compute an address, the space to name, and the address operand.
 fn address(place: &Place) -> (Vec<String>, &'static str, String) {
     let Place { array, index, mask, shift, offset, is_generic } = *place;
@@ -297,12 +313,13 @@ fn address(place: &Place) -> (Vec<String>, &'static str, String) {
         return (choice, space, format!("[{symbol}+{at}]"));
     }
     let index = operand(index);
+    let [base, here, at] = registers(place);
     if mask == Place::ALL && array.is_global() {
         let lines = vec![
             format!("mul.wide.u32 %at, {index}, {};", 1 << shift),
-            format!("add.u64 %at, %at, {symbol};"),
+            format!("add.u64 {at}, %at, {symbol};"),
         ];
-        return (lines, space, format!("[%at+{offset}]"));
+        return (lines, space, format!("[{at}+{offset}]"));
     }
     let mut lines = choice;
     if mask == Place::ALL {
@@ -313,17 +330,17 @@ fn address(place: &Place) -> (Vec<String>, &'static str, String) {
     }
     if array.is_global() {
         lines.push("cvt.u64.u32 %at, %here;".to_owned());
-        lines.push(format!("add.u64 %at, %at, {symbol};"));
+        lines.push(format!("add.u64 {at}, %at, {symbol};"));
         // A generic address of global memory is the same number.
-        return (lines, space, format!("[%at+{offset}]"));
+        return (lines, space, format!("[{at}+{offset}]"));
     }
-    lines.push(format!("mov.u32 %base, {symbol};"));
-    lines.push("add.u32 %here, %here, %base;".to_owned());
+    lines.push(format!("mov.u32 {base}, {symbol};"));
+    lines.push(format!("add.u32 {here}, %here, {base};"));
     if !is_generic {
-        return (lines, space, format!("[%here+{offset}]"));
+        return (lines, space, format!("[{here}+{offset}]"));
     }
     let own = if array == Array::Local { "local" } else { "shared" };
-    lines.push("cvt.u64.u32 %at, %here;".to_owned());
-    lines.push(format!("cvta.{own}.u64 %at, %at;"));
-    (lines, space, format!("[%at+{offset}]"))
+    lines.push(format!("cvt.u64.u32 {at}, {here};"));
+    lines.push(format!("cvta.{own}.u64 {at}, {at};"));
+    (lines, space, format!("[{at}+{offset}]"))
 }

@@ -4,10 +4,13 @@
 //! - Where barriers are sound, and nothing races or nothing that is read from shared or global memory decides anything,
 //!   everything is found under all of them, with as many pairs of threads.
 //!
+//! - Where barriers are sound, the verdict that is left once all races are allowed is the same under all of them: what is
+//!   read while it is written, or may be, is open under each. Counters are left out: a store that races may start one anew
+//!   before some atomics or behind all.
+//!
 //! The rest is up to the schedule for a reason. A defective barrier ends the run, and which of several is met first, by
 //! whom, and in which way of an open condition, depends on who comes first. What is read while it is written decides
-//! where threads go; so may what a store at an open address leaves, or a loop that goes round an open number of times,
-//! which is unknown to those who read later only. Of
+//! where threads go; so may what a store at an open address leaves, or a loop that goes round an open number of times. Of
 //! several atomics on memory that nothing wrote, the first is the one that reads such memory.
 
 #![allow(clippy::panic, reason = "a disagreement is told in full")]
@@ -18,6 +21,7 @@ use weft_core::finding::Verdict;
 use weft_core::launch::Schedule;
 
 use crate::generate::Theme;
+use crate::kernel::Atomics;
 use crate::subject::{Found, Subject, case_of};
 
 /// How many kernels there were, and how many had to be found the same in all.
@@ -43,9 +47,10 @@ pub(crate) fn hold(theme: Theme, numbers: Range<u64>) -> Tally {
         let others = others.map(|schedule| (schedule, told(subject.found_under(schedule))));
         let is_sound = !first.is_broken() && others.iter().all(|(_, other)| !other.is_broken());
         let reads_decide = subject.reads_decide();
+        let is_settled = is_sound && theme != Theme::Tickets(Atomics::Unique);
         let is_same = is_sound && (!first.has_conflicts() || !reads_decide);
         for (schedule, other) in others {
-            if let Err(claim) = compare(&first, other.clone(), is_same) {
+            if let Err(claim) = compare(&first, other.clone(), is_settled, is_same) {
                 panic!(
                     "case {number} of {theme:?} under {schedule:?}: not so: {claim}\n{}\nlaunch {:?}\nin order {first:?}\nelse     {other:?}",
                     subject.text(),
@@ -60,10 +65,20 @@ pub(crate) fn hold(theme: Theme, numbers: Range<u64>) -> Tally {
     tally
 }
 
-fn compare(first: &Found, other: Found, is_same: bool) -> Result<(), &'static str> {
+fn compare(
+    first: &Found,
+    other: Found,
+    is_settled: bool,
+    is_same: bool,
+) -> Result<(), &'static str> {
     let verdicts = [first.verdict, other.verdict];
     if verdicts.contains(&Verdict::Clean) && verdicts.contains(&Verdict::Defect) {
         return Err("what is clean under one schedule is a defect under none");
+    }
+    if is_settled && first.verdict_beside_races() != other.verdict_beside_races() {
+        return Err(
+            "where barriers are sound a race that is allowed hides nothing from the schedule",
+        );
     }
     if is_same && first.clone().without_benign() != other.without_benign() {
         return Err("where nothing is up to the schedule all findings are the same");

@@ -65,6 +65,17 @@ impl Found {
         self.findings.keys().any(may_race)
     }
 
+    /// The verdict once all races are allowed.
+    pub(crate) fn verdict_beside_races(&self) -> Verdict {
+        let others = self.findings.keys().map(|(code, ..)| *code).filter(|code| !is_race(*code));
+        let classes: Vec<Class> = others.map(Code::class).collect();
+        match (classes.contains(&Class::Defect), classes.contains(&Class::Open)) {
+            (true, _) => Verdict::Defect,
+            (_, true) => Verdict::Open,
+            _ => Verdict::Clean,
+        }
+    }
+
     /// Without reads of what nothing wrote: of several atomics, the first is such a read.
     pub(crate) fn without_first_reads(mut self) -> Self {
         self.findings.retain(|(code, ..), _| *code != Code::UninitializedValue);

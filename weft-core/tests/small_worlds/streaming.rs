@@ -182,6 +182,7 @@ impl Run<'_> {
             variable: None,
             is_anchored: false,
             root: None,
+            decides: false,
         };
         pass.access(&access, &self.order);
     }

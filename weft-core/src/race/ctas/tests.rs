@@ -3,29 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
-
-/// What looks random (xorshift64).
-struct Random(u64);
+use crate::emulate::{Value, lanes};
+use crate::race::random::{Random, access};
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    fn kind(&mut self) -> Kind {
-        let kind = Kind { element: 4, ..Kind::default() };
-        match self.below(8) {
-            0..4 => kind,
-            4 => Kind { is_strong: true, is_atomic: true, writes: true, ..kind },
-            5 => Kind { is_strong: true, is_cta_scoped: true, ..kind },
-            6 => Kind { is_maybe: true, writes: true, ..kind },
-            _ => Kind { writes: true, ..kind },
-        }
-    }
-
     /// All bytes of a page mostly, so that neighbours are alike.
     fn bytes(&mut self) -> Bytes {
         [Bytes::MAX, Bytes::MAX, 0xff, 0xff00][usize::try_from(self.below(4)).unwrap_or(0)]
@@ -57,7 +38,7 @@ fn footprint(own: &[(u32, Kind, u64, Bytes)]) -> Footprint {
 
 #[test]
 fn footprints_race_where_accesses_of_two_ctas_conflict() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0);
     let mut raced = 0;
     for _ in 0..2000 {
         let mut ctas = Ctas::within(u64::MAX);
@@ -65,7 +46,7 @@ fn footprints_race_where_accesses_of_two_ctas_conflict() {
         for cta in 0..u32::try_from(2 + random.below(6)).unwrap_or(2) {
             let first = all.len();
             for _ in 0..=random.below(3) {
-                let (kind, bytes) = (random.kind(), random.bytes());
+                let (kind, bytes) = (random.kind(3, 4), random.bytes());
                 let start = random.below(12);
                 let pages = start..start + 1 + random.below(6);
                 all.extend(pages.map(|page| (cta, kind, page, bytes)));
@@ -123,4 +104,100 @@ fn what_takes_more_memory_than_there_is_is_told() {
     let mut footprint = Footprint::within(1000);
     (0..100).for_each(|page| footprint.note(page, write, 1));
     assert!(footprint.is_full());
+}
+
+/// The bytes at which accesses of two ctas conflict, lane by lane. Some go where the one before went, or near, by another
+/// cta.
+fn compare(seed: u64, count: u32, writes: u64) {
+    let mut random = Random::new(seed);
+    let mut ctas = Ctas::within(u64::MAX);
+    let mut touched: BTreeMap<u64, Vec<(u32, Kind)>> = BTreeMap::new();
+    let mut racing = BTreeSet::new();
+    let mut last = (4, Value::uniform(0));
+    let (mut cta, mut own) = (0, Footprint::within(u64::MAX));
+    for _ in 0..count {
+        if random.below(3) == 0 {
+            ctas.add(cta, std::mem::replace(&mut own, Footprint::within(u64::MAX)));
+            cta += 1;
+        }
+        last = match random.below(4) {
+            0 => last,
+            1 => (last.0, last.1.plus(random.below(5), 64)),
+            _ => {
+                let bytes = 1 << random.below(5);
+                (bytes, random.addresses(bytes))
+            }
+        };
+        let (bytes, addresses) = &last;
+        let kind = random.kind(writes, *bytes);
+        let bytes = u32::try_from(*bytes).unwrap_or(1);
+        let access = access(random.warp(), random.mask(), addresses, bytes, kind);
+        own.access(&access);
+        for lane in lanes(access.lanes) {
+            let first = access.addresses.lane(lane);
+            for byte in first..first + u64::from(access.bytes) {
+                let touches = touched.entry(byte).or_default();
+                let races = |(other, kind): &(u32, Kind)| {
+                    *other != cta && conflict(*kind, access.kind, false).is_some()
+                };
+                if touches.iter().any(races) {
+                    racing.insert(byte);
+                }
+                touches.push((cta, access.kind));
+            }
+        }
+    }
+    ctas.add(cta, own);
+    assert_eq!(ctas.racing(), &racing, "seed {seed}");
+    ctas.assert_whole();
+}
+
+#[test]
+fn accesses_race_where_lanes_of_two_ctas_conflict() {
+    for seed in 0..600 {
+        compare(seed, 6, 4);
+    }
+    for seed in 0..60 {
+        compare(seed, 60, 2);
+    }
+}
+
+/// The bytes that race if each of these stores is by a cta of its own.
+fn stores(all: &[(u64, u32, Kind)]) -> Vec<u64> {
+    let mut ctas = Ctas::within(u64::MAX);
+    for (cta, (from, bytes, kind)) in (0..).zip(all) {
+        let (addresses, mut own) = (Value::uniform(*from), Footprint::within(u64::MAX));
+        let kind = Kind { writes: true, element: 1, ..*kind };
+        own.access(&access(0, 1, &addresses, *bytes, kind));
+        ctas.add(cta, own);
+    }
+    ctas.racing().iter().copied().collect()
+}
+
+#[test]
+fn an_access_may_race_with_two_ctas_at_different_bytes() {
+    let plain = Kind::default();
+    assert_eq!(stores(&[(124, 2, plain), (130, 2, plain)]), [0_u64; 0]);
+    assert_eq!(stores(&[(124, 2, plain), (130, 2, plain), (120, 16, plain)]), [124, 125, 130, 131]);
+}
+
+#[test]
+fn the_first_byte_of_a_page_races() {
+    assert_eq!(stores(&[(128, 1, Kind::default()), (125, 4, Kind::default())]), [128]);
+}
+
+/// An access that stands elsewhere for another one meets only those that are there themselves, drifting ones included.
+#[test]
+fn mirrored_accesses_meet_those_that_drift() {
+    let drifting = Kind { is_maybe: true, ..Kind::default() };
+    let mirrored = Kind { is_mirror: true, ..drifting };
+    for (first, second, races) in [
+        (drifting, mirrored, true),
+        (mirrored, drifting, true),
+        (drifting, drifting, true),
+        (mirrored, mirrored, false),
+    ] {
+        let racing = stores(&[(0, 4, first), (0, 4, second)]);
+        assert_eq!(racing.len(), if races { 4 } else { 0 }, "{first:?} {second:?}");
+    }
 }

@@ -1,93 +1,8 @@
 //! Brute force: what a shadow says, against every pair of lanes at every byte.
 
 use super::*;
-use crate::emulate::{Arrival, LaneMask, Value};
-
-const WARPS: usize = 3;
-
-/// Accesses that look random (xorshift64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    fn warp(&mut self) -> usize {
-        usize::try_from(self.below(WARPS as u64)).unwrap_or(0)
-    }
-
-    fn mask(&mut self) -> LaneMask {
-        let bits = LaneMask::try_from(self.below(1 << 32)).unwrap_or(1);
-        let mask = [LaneMask::MAX, bits, bits & (bits >> 7) & (bits >> 13), 1 << (bits % 32)]
-            [usize::try_from(self.below(4)).unwrap_or(0)];
-        mask.max(1)
-    }
-
-    /// Uniform, in a row, a row in another order, and in no order, on three pages.
-    fn addresses(&mut self, bytes: u64) -> Value {
-        match self.below(5) {
-            0 => Value::uniform(self.below(300)),
-            1 => Value::affine(self.below(200), bytes),
-            2 => Value::affine(self.below(100), self.below(9)),
-            3 => {
-                let (start, turn) = (self.below(3) * 64, self.below(2) * 31);
-                Value::each(std::array::from_fn(|lane| start + (lane as u64 ^ turn ^ 5) * bytes))
-            }
-            _ => Value::each(std::array::from_fn(|_| self.below(300))),
-        }
-    }
-
-    fn kind(&mut self, writes: u64) -> Kind {
-        let kind = Kind { element: 4, writes: self.below(10) < writes, ..Kind::default() };
-        match self.below(8) {
-            0 => Kind { is_strong: true, ..kind },
-            1 => Kind { is_strong: true, is_cta_scoped: true, ..kind },
-            2 => Kind { is_strong: true, is_atomic: true, writes: true, ..kind },
-            3 => Kind { is_maybe: true, ..kind },
-            _ => kind,
-        }
-    }
-}
-
-fn access(warp: usize, lanes: LaneMask, addresses: &Value, bytes: u32, kind: Kind) -> Access<'_> {
-    let reads = !kind.writes;
-    Access {
-        warp,
-        lanes,
-        pc: Pc(0),
-        space: Space::Shared,
-        addresses,
-        bytes,
-        kind,
-        reads,
-        stored: &[],
-        maybe: None,
-        variable: None,
-        is_anchored: false,
-        root: None,
-    }
-}
-
-/// What a lane did to a byte.
-struct Touch {
-    warp: usize,
-    lane: usize,
-    when: Moment,
-    kind: Kind,
-}
-
-impl Touch {
-    fn is_before(&self, warp: usize, lane: usize, order: &Order) -> bool {
-        if self.warp == warp {
-            return order.unordered_lanes(warp, self.when, 1 << self.lane, lane) == 0;
-        }
-        order.is_before(self.warp, self.when, 1 << self.lane, warp)
-    }
-}
+use crate::emulate::{LaneMask, Value};
+use crate::race::random::{Random, Touch, access, order, synchronize};
 
 /// Every pair of touches of a byte, one by one.
 #[derive(Default)]
@@ -115,30 +30,10 @@ impl Pairs {
     }
 }
 
-/// All warps, or two of them, meet at a barrier; or lanes of one meet.
-fn synchronize(random: &mut Random, order: &mut Order) {
-    let left = random.warp();
-    match random.below(10) {
-        0 => {}
-        1 => {
-            for warp in (0..WARPS).filter(|warp| *warp != left) {
-                let waits = random.below(3) > 0;
-                order.arrive(Arrival { warp, barrier: 1, waits, pc: Pc(0) });
-            }
-            return order.complete(1);
-        }
-        _ => return order.converge(left, random.mask()),
-    }
-    for warp in 0..WARPS {
-        order.arrive(Arrival { warp, barrier: 0, waits: true, pc: Pc(0) });
-    }
-    order.complete(0);
-}
-
 /// Of ten accesses so many write, and after so many of ten some threads synchronize.
 fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ seed << 32);
-    let mut order = Order::new(vec![LaneMask::MAX, LaneMask::MAX, 0x000f_ffff]);
+    let mut random = Random::new(seed);
+    let mut order = order();
     let (mut shadow, mut pairs) = (Shadow::within(u64::MAX), Pairs::default());
     let mut last = (4, Value::uniform(0));
     for _ in 0..accesses {
@@ -148,7 +43,7 @@ fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
             last = (bytes, random.addresses(bytes));
         }
         let ((bytes, addresses), warp) = (last.clone(), random.warp());
-        let kind = random.kind(writes);
+        let kind = random.kind(writes, bytes);
         let bytes = u32::try_from(bytes).unwrap_or(1);
         let access = access(warp, random.mask(), &addresses, bytes, kind);
         shadow.access(&access, &order);
@@ -186,7 +81,7 @@ fn told(past: &[Past]) -> Vec<(u64, usize, u8, u32)> {
 
 #[test]
 fn told_byte_by_byte_a_page_says_the_same() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0);
     for _ in 0..200 {
         let mut past = Vec::new();
         for _ in 0..random.below(30) {

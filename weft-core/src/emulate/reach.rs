@@ -1,0 +1,186 @@
+//! What a store may reach whose address is not known: the buffer or the variable that its address is based on, all of the
+//! state space if that is unclear. What memory holds there is open from then on.
+
+use std::collections::BTreeSet;
+
+use super::access::Piece;
+use super::event::Events;
+use super::inputs::slot;
+use super::machine::{Machine, PAGE_COST, Step};
+use super::memory::{ALL, Extent};
+use super::origin::{Origin, Region};
+use super::value::{LaneMask, lanes};
+use crate::flow::{Holds, Instr, PlaceId, Program, Reg};
+use crate::ptx::Space;
+
+/// The first and the last byte of the buffer of an argument, or of a variable in shared memory by index of the program's
+/// symbols; `None`: of the whole space.
+pub(super) fn extent_of(program: &Program, is_global: bool, region: Option<usize>) -> Extent {
+    match region {
+        Some(argument) if is_global => slot(argument),
+        Some(variable) => program.extent_of(variable),
+        None => ALL,
+    }
+}
+
+/// Whether stores at known addresses go where their addresses are based. Shared memory may be accessed from one variable
+/// on into the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reach {
+    /// Some does not: then what the stores of a loop may reach is all of the space.
+    strays: bool,
+    /// A pass forgot what the stores of a loop reach.
+    is_used: bool,
+    /// It was told too late that some strays.
+    changed: bool,
+}
+
+impl Reach {
+    fn stray(&mut self) {
+        self.changed |= !std::mem::replace(&mut self.strays, true);
+    }
+
+    /// Whether the pass that has ended knew from the start which stores stray.
+    pub(super) fn settle(&mut self) -> bool {
+        let is_used = std::mem::take(&mut self.is_used);
+        !(std::mem::take(&mut self.changed) && is_used)
+    }
+
+    /// What a cta that runs apart starts from.
+    pub(super) fn fork(self) -> Self {
+        Self { strays: self.strays, ..Self::default() }
+    }
+
+    /// Takes in what a cta found out that ran apart.
+    pub(super) fn join(&mut self, other: Self) {
+        self.changed |= other.changed;
+        self.strays |= other.strays;
+        self.is_used |= other.is_used;
+    }
+}
+
+impl<E: Events> Machine<'_, E> {
+    /// A store at an open address: what it may reach is forgotten.
+    pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> Step<()> {
+        let &Piece { space, addresses, lanes: mask, instr, .. } = piece;
+        let base = instr.address.and_then(|address| address.base);
+        let variable = base.and_then(|base| self.program.variable_of(space, base));
+        let mut extents = BTreeSet::new();
+        for lane in lanes(mask) {
+            match (self.terms.region(addresses.whole(lane)), variable) {
+                (Region::Buffer(argument), _) if space == Space::Global => {
+                    extents.insert(slot(argument));
+                }
+                (Region::Among(params), _) if space == Space::Global => {
+                    extents.extend(params.all().map(slot));
+                }
+                (_, Some(variable)) => {
+                    // Shadows compare accesses of shared memory by variable, which says so too.
+                    self.terms.assumed.variables |= space != Space::Shared;
+                    extents.insert(self.program.extent_of(variable));
+                }
+                (_, None) => {
+                    extents.insert(ALL);
+                }
+            }
+        }
+        for extent in extents {
+            self.forget(piece.warp, mask, (space, extent), origin, instr.place)?;
+        }
+        Ok(())
+    }
+
+    /// Any number of stores by an instruction, wherever its address register leads: what they may reach is forgotten.
+    pub(super) fn forget_stored(
+        &mut self,
+        warp: usize,
+        mask: LaneMask,
+        instr: &Instr,
+        origin: Origin,
+    ) -> Step<()> {
+        self.terms.reach.is_used = true;
+        for reached in self.reached_by(instr) {
+            self.forget(warp, mask, reached, origin, instr.place)?;
+        }
+        Ok(())
+    }
+
+    /// The spaces and bytes that an instruction may access, by all definitions of its address register.
+    fn reached_by(&self, instr: &Instr) -> Vec<(Space, Extent)> {
+        let Some(address) = instr.address else { return Vec::new() };
+        let Some(base) = address.base else {
+            let bytes = instr.decoded().map_or(1, |own| own.ty().bytes() * u32::from(own.vector()));
+            let last = address.offset.saturating_add(u64::from(bytes) - 1);
+            return vec![(address.space, (address.offset, last))];
+        };
+        match self.based_on(base).filter(|_| !self.terms.reach.strays) {
+            Some(reached) => reached,
+            None if address.space == Space::Generic => {
+                [Space::Shared, Space::Global, Space::Local].map(|space| (space, ALL)).to_vec()
+            }
+            None => vec![(address.space, ALL)],
+        }
+    }
+
+    /// The buffers or the variable that all definitions of a register start from.
+    fn based_on(&self, base: Reg) -> Option<Vec<(Space, Extent)>> {
+        let is_pointer = |at: usize| self.program.is_pointer(at);
+        let buffer = |at: usize| (Space::Global, slot(at));
+        match self.program.holds[base.index()] {
+            Holds::Param(at) if is_pointer(at) => Some(vec![buffer(at)]),
+            Holds::Params(params) if params.all().all(is_pointer) => {
+                Some(params.all().map(buffer).collect())
+            }
+            Holds::Variable(at) => {
+                Some(vec![(self.program.symbols[at].space, self.program.extent_of(at))])
+            }
+            _ => None,
+        }
+    }
+
+    /// A store at known addresses: whether all of it lies in what its address is based on, as it must where that alone
+    /// is forgotten for the rounds of a loop. What lies outside of all memory reaches nothing.
+    pub(super) fn note_strays(&mut self, piece: &Piece<'_>) {
+        let Some(base) = piece.instr.address.and_then(|address| address.base) else { return };
+        let Some(reached) = self.based_on(base) else { return };
+        let size = u64::from(piece.bytes());
+        let is_inside = |address: u64| {
+            let end = address.saturating_add(size - 1);
+            let holds = |(space, (first, last)): &(Space, Extent)| {
+                *space == piece.space && *first <= address && end <= *last
+            };
+            reached.iter().any(holds)
+        };
+        let (least, most) = piece.addresses.ends(piece.lanes);
+        if reached.len() == 1 && is_inside(least) && is_inside(most) {
+            return;
+        }
+        let is_memory = |address| {
+            piece.space == Space::Local || self.piece(piece.space, address, size).is_some()
+        };
+        let strays = |address| !is_inside(address) && is_memory(address);
+        if lanes(piece.lanes).any(|lane| strays(piece.addresses.lane(lane))) {
+            self.terms.reach.stray();
+        }
+    }
+
+    /// What these bytes hold is open.
+    fn forget(
+        &mut self,
+        warp: usize,
+        mask: LaneMask,
+        (space, extent): (Space, Extent),
+        origin: Origin,
+        place: PlaceId,
+    ) -> Step<()> {
+        let looked_at = match space {
+            Space::Shared => self.shared.forget(extent, origin),
+            Space::Global => self.global.forget(extent, origin),
+            Space::Local => {
+                lanes(mask).map(|lane| self.warps[warp].local(lane).forget(extent, origin)).sum()
+            }
+            _ => 0,
+        };
+        self.spend(looked_at as u64 / PAGE_COST, place)
+    }
+}

@@ -1,0 +1,151 @@
+//! When two accesses conflict, case by case, and what one that is forgotten leaves to the one that covers it.
+
+use super::*;
+use crate::race::random::{Random, Touch, order, synchronize};
+
+const READ: Kind = Kind {
+    writes: false,
+    is_atomic: false,
+    is_strong: false,
+    is_cta_scoped: false,
+    is_maybe: false,
+    is_mirror: false,
+    element: 4,
+};
+const WRITE: Kind = Kind { writes: true, ..READ };
+const STRONG_READ: Kind = Kind { is_strong: true, ..READ };
+const STRONG_WRITE: Kind = Kind { is_strong: true, ..WRITE };
+const ATOMIC: Kind = Kind { is_atomic: true, ..STRONG_WRITE };
+
+const fn cta(kind: Kind) -> Kind {
+    Kind { is_cta_scoped: true, ..kind }
+}
+
+const fn maybe(kind: Kind) -> Kind {
+    Kind { is_maybe: true, ..kind }
+}
+
+const fn mirror(kind: Kind) -> Kind {
+    Kind { is_mirror: true, is_maybe: true, ..kind }
+}
+
+const fn wide(kind: Kind) -> Kind {
+    Kind { element: 8, ..kind }
+}
+
+/// Both ways round: within a cta, and between ctas.
+#[test]
+fn accesses_conflict() {
+    use Conflict::{Possible, Race, Strong};
+    let cases = [
+        (READ, READ, None, None),
+        (STRONG_READ, READ, None, None),
+        (READ, WRITE, Some(Race), Some(Race)),
+        (WRITE, WRITE, Some(Race), Some(Race)),
+        // One of the two is weak.
+        (STRONG_READ, WRITE, Some(Race), Some(Race)),
+        (ATOMIC, WRITE, Some(Race), Some(Race)),
+        (ATOMIC, READ, Some(Race), Some(Race)),
+        (STRONG_READ, STRONG_WRITE, Some(Strong), Some(Strong)),
+        (STRONG_WRITE, ATOMIC, Some(Strong), Some(Strong)),
+        (ATOMIC, ATOMIC, None, None),
+        // A scope that leaves the other one out.
+        (cta(STRONG_READ), STRONG_WRITE, Some(Strong), Some(Race)),
+        (cta(ATOMIC), ATOMIC, None, Some(Race)),
+        (cta(ATOMIC), cta(ATOMIC), None, Some(Race)),
+        // Different sizes.
+        (wide(STRONG_READ), STRONG_WRITE, Some(Race), Some(Race)),
+        (wide(STRONG_WRITE), STRONG_WRITE, Some(Race), Some(Race)),
+        (wide(ATOMIC), ATOMIC, Some(Race), Some(Race)),
+        (wide(ATOMIC), wide(ATOMIC), None, None),
+        (wide(READ), WRITE, Some(Race), Some(Race)),
+        // What might not happen.
+        (maybe(READ), WRITE, Some(Possible), Some(Possible)),
+        (maybe(ATOMIC), ATOMIC, None, None),
+        (maybe(STRONG_READ), ATOMIC, Some(Possible), Some(Possible)),
+        (maybe(wide(ATOMIC)), ATOMIC, Some(Possible), Some(Possible)),
+        (maybe(cta(ATOMIC)), ATOMIC, None, Some(Possible)),
+        // What stands for another access meets those that are there themselves.
+        (mirror(WRITE), mirror(WRITE), None, None),
+        (mirror(WRITE), maybe(WRITE), Some(Possible), Some(Possible)),
+        (mirror(READ), WRITE, Some(Possible), Some(Possible)),
+    ];
+    for (a, b, within, between) in cases {
+        for (a, b) in [(a, b), (b, a)] {
+            assert_eq!(conflict(a, b, true), within, "{a:?} {b:?}");
+            assert_eq!(conflict(a, b, false), between, "{a:?} {b:?}");
+        }
+    }
+}
+
+fn kinds() -> Vec<Kind> {
+    let plain = [READ, WRITE, STRONG_READ, STRONG_WRITE, ATOMIC];
+    let scoped = plain.into_iter().flat_map(|kind| [kind, cta(kind)]);
+    let sized = scoped.flat_map(|kind| [kind, wide(kind)]);
+    sized.flat_map(|kind| [kind, maybe(kind), mirror(kind)]).collect()
+}
+
+/// What conflicts with an access that is covered conflicts at least as much with the one that covers it, wherever.
+#[test]
+fn what_is_covered_is_not_missed() {
+    let (kinds, mut covered) = (kinds(), 0);
+    for (a, b) in kinds.iter().flat_map(|a| kinds.iter().map(move |b| (*a, *b))) {
+        if !covers(b, a) {
+            continue;
+        }
+        covered += 1;
+        for other in &kinds {
+            for same_cta in [true, false] {
+                let (left, stays) = (conflict(a, *other, same_cta), conflict(b, *other, same_cta));
+                assert!(
+                    left <= stays,
+                    "{a:?} covered by {b:?} against {other:?}: {left:?} {stays:?}"
+                );
+            }
+        }
+    }
+    assert!(covered > kinds.len(), "{covered}");
+    // Mostly the same comes again, or a plain store does.
+    assert!(kinds.iter().all(|kind| covers(*kind, *kind) && covers(WRITE, *kind)));
+    assert!(!covers(READ, WRITE) && covers(READ, STRONG_READ) && covers(cta(ATOMIC), ATOMIC));
+}
+
+/// An entry is forgotten only if each of its lanes is ordered before all that the later one's lanes stand for.
+#[test]
+fn entries_cover_what_every_lane_of_theirs_comes_after() {
+    let (mut forgotten, mut kept) = (0, 0);
+    for seed in 0..3000 {
+        let mut random = Random::new(seed);
+        let mut order = order();
+        let (a, b) = (random.kind(7, 4), random.kind(7, 4));
+        let old = Entry::new(random.warp(), random.mask() & 0xf_ffff | 1, a, &order);
+        (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
+        let later = Entry::new(random.warp(), random.mask() & 0xf_ffff | 1, b, &order);
+        let is_covered = old.is_covered(&later, &order);
+        (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
+        let touches = |entry: &Entry| {
+            let (warp, when, kind) = (usize::from(entry.warp), entry.when, entry.kind);
+            lanes(entry.lanes).map(move |lane| Touch { warp, lane, when, kind }).collect::<Vec<_>>()
+        };
+        // Whatever thread comes now and is not after all of the old one is not after some of the later one.
+        let threads = (0..3).flat_map(|warp| (0..20).map(move |lane| (warp, lane)));
+        let is_missed = |(warp, lane): (usize, usize)| {
+            let races = |touch: &Touch| {
+                (touch.warp, touch.lane) != (warp, lane) && !touch.is_before(warp, lane, &order)
+            };
+            touches(&old).iter().any(races) && !touches(&later).iter().any(races)
+        };
+        if is_covered {
+            forgotten += 1;
+            let missed: Vec<_> = threads.filter(|thread| is_missed(*thread)).collect();
+            // A lane that does both itself misses nothing: program order.
+            let others = missed.iter().filter(|(warp, lane)| {
+                usize::from(later.warp) != *warp || later.lanes >> lane & 1 == 0
+            });
+            assert_eq!(others.count(), 0, "seed {seed}: {old:?} {later:?} {missed:?}");
+        } else {
+            kept += 1;
+        }
+    }
+    assert!(forgotten > 100 && kept > 500, "{forgotten} {kept}");
+}

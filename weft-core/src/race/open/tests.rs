@@ -1,0 +1,222 @@
+//! Brute force: what a second look says of accesses at open addresses, against every pair of threads.
+
+use super::*;
+use crate::emulate::Value;
+use crate::flow::Pc;
+use crate::race::random::{Random, Touch, access, order, synchronize};
+
+/// A thread's access, as open or as known as it is.
+#[derive(Clone, Copy, Debug)]
+struct One {
+    touch: Touch,
+    place: Place,
+    root: Option<Root>,
+    decides: bool,
+    open: Option<OpenAccess>,
+}
+
+/// Every pair of threads, of accesses that may be of one place.
+#[derive(Default)]
+struct Pairs {
+    all: Vec<One>,
+    doubtful: BTreeSet<OpenAccess>,
+    unsettled: BTreeSet<Place>,
+}
+
+impl Pairs {
+    fn add(&mut self, new: &[One], order: &Order) {
+        for (at, own) in new.iter().enumerate() {
+            let Touch { warp, lane, .. } = own.touch;
+            let is_unordered = |old: &&One| {
+                (old.touch.warp, old.touch.lane) != (warp, lane)
+                    && !old.touch.is_before(warp, lane, order)
+            };
+            // Lanes of one instruction may go to one place, too.
+            let met: Vec<One> =
+                self.all.iter().filter(is_unordered).chain(&new[..at]).copied().collect();
+            for old in met {
+                self.meet(old, *own);
+            }
+        }
+        self.all.extend(new);
+    }
+
+    fn meet(&mut self, a: One, b: One) {
+        let is_open = a.open.is_some() || b.open.is_some();
+        if !is_open
+            || !meets(a.place, b.place)
+            || conflict(a.touch.kind, b.touch.kind, true).is_none()
+        {
+            return;
+        }
+        for (store, load) in [(a, b), (b, a)] {
+            if store.open.is_some() && store.touch.kind.writes && load.decides {
+                self.unsettled.insert(store.place);
+            }
+        }
+        if a.place != b.place || a.root.is_none() || a.root != b.root {
+            self.doubtful.extend(a.open.into_iter().chain(b.open));
+        }
+    }
+}
+
+/// The variable of shared memory that is meant, or none.
+fn variable(random: &mut Random) -> Option<usize> {
+    [None, Some(0), Some(0), Some(1)][usize::try_from(random.below(4)).unwrap_or(0)]
+}
+
+/// So many accesses; `are_alike`: of few kinds in one place, so that mostly one takes the place of another or joins it.
+fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
+    let mut random = Random::new(seed);
+    let mut order = order();
+    let mut accesses = OpenAccesses::default().ordered();
+    let mut pairs = Pairs::default();
+    for at in 0..count {
+        let (warp, mask) = (random.warp(), random.mask() & 0xf_ffff | 1);
+        let mut kind = random.kind(5, 4);
+        kind.is_mirror = false;
+        let mut place = (false, variable(&mut random));
+        if are_alike {
+            kind = Kind { writes: kind.writes, is_strong: random.below(4) == 0, ..READ };
+            place = (false, Some(0));
+        }
+        let root = (random.below(3) == 0).then(Root::default);
+        let mut one = One {
+            touch: Touch { warp, lane: 0, when: order.now(warp), kind },
+            place,
+            root,
+            decides: false,
+            open: None,
+        };
+        if random.below(if are_alike { 4 } else { 2 }) == 0 {
+            let pc = Pc(if are_alike { 0 } else { at });
+            let own = OpenAccess {
+                pc,
+                is_global: false,
+                region: place.1,
+                kind,
+                origin: None,
+                root,
+                queue: None,
+            };
+            one.open = Some(own);
+            accesses.open(own, warp, mask, &order);
+        } else {
+            one.decides = random.below(2) == 0;
+            let addresses = Value::affine(0, 4);
+            let own = access(warp, mask, &addresses, 4, kind);
+            let (variable, decides) = (place.1, one.decides);
+            accesses.known(&Access { variable, root, decides, ..own }, &order);
+        }
+        let of = |lane| One { touch: Touch { lane, ..one.touch }, ..one };
+        let new: Vec<One> = lanes(mask).map(of).collect();
+        pairs.add(&new, &order);
+        (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
+    }
+    assert_eq!(accesses.doubtful, pairs.doubtful, "seed {seed}");
+    assert_eq!(accesses.unsettled, pairs.unsettled, "seed {seed}");
+    // One an instruction is said.
+    let said: BTreeSet<Pc> = accesses.doubtful(false).iter().map(|open| open.pc).collect();
+    let doubtful: BTreeSet<Pc> = pairs.doubtful.iter().map(|open| open.pc).collect();
+    assert_eq!(said, doubtful, "seed {seed}");
+    assert_eq!(accesses.unsettled(false), pairs.unsettled, "seed {seed}");
+    (pairs.doubtful.len(), pairs.unsettled.len())
+}
+
+#[test]
+fn the_second_look_says_what_all_pairs_say() {
+    let mut found = (0, 0);
+    for seed in 0..1500 {
+        let (doubtful, unsettled) = compare(seed, 4, false);
+        found = (found.0 + doubtful, found.1 + unsettled);
+    }
+    for seed in 0..150 {
+        compare(seed, 16, false);
+    }
+    for seed in 0..3000 {
+        compare(seed, 4 + u32::try_from(seed % 4).unwrap_or(0), true);
+    }
+    assert!(found.0 > 500 && found.1 > 50, "{found:?}");
+}
+
+const READ: Kind = Kind {
+    writes: false,
+    is_atomic: false,
+    is_strong: false,
+    is_cta_scoped: false,
+    is_maybe: false,
+    is_mirror: false,
+    element: 4,
+};
+const ATOMIC: Kind = Kind { writes: true, is_atomic: true, is_strong: true, ..READ };
+
+/// What is at a place of shared memory is not at the one of global memory that has its number.
+#[test]
+fn spaces_are_apart() {
+    let order = order();
+    for (is_global, expected) in [(true, false), (false, true)] {
+        let mut accesses = OpenAccesses::default();
+        let (pc, region, kind) = (Pc(0), Some(0), READ);
+        let open =
+            OpenAccess { pc, is_global, region, kind, origin: None, root: None, queue: None };
+        accesses.open(open, 0, 1, &order);
+        let addresses = Value::uniform(0);
+        let own = access(1, 1, &addresses, 4, Kind { writes: true, ..READ });
+        accesses.known(&Access { variable: Some(0), ..own }, &order);
+        assert_eq!(!accesses.doubtful(false).is_empty(), expected, "{is_global}");
+    }
+}
+
+/// A lane accesses a buffer at an open address: whether that may conflict with the same in another cta.
+fn doubtful_between_ctas(kind: Kind, with: Option<(Kind, bool)>) -> (bool, bool) {
+    let order = order();
+    let open = OpenAccess {
+        pc: Pc(0),
+        is_global: true,
+        region: Some(0),
+        kind,
+        origin: None,
+        root: None,
+        queue: None,
+    };
+    // Of the first look, and of the second one.
+    [OpenAccesses::default(), OpenAccesses::default().ordered()]
+        .map(|mut accesses| {
+            accesses.open(open, 0, 1, &order);
+            if let Some((kind, decides)) = with {
+                let addresses = Value::uniform(0x5000_0000_0000_0000 + (1 << 42));
+                assert_eq!(argument_of(addresses.lane(0)), Some(0));
+                let own = access(0, 1, &addresses, 4, kind);
+                accesses.known(&Access { space: Space::Global, decides, ..own }, &order);
+            }
+            (!accesses.doubtful(true).is_empty(), !accesses.unsettled(true).is_empty())
+        })
+        .into_iter()
+        .reduce(|one, other| {
+            assert_eq!(one, other);
+            one
+        })
+        .unwrap_or_default()
+}
+
+/// No order tells ctas apart, and a scope of a cta holds no other one.
+#[test]
+fn accesses_at_open_addresses_meet_those_of_other_ctas() {
+    let cta = |kind| Kind { is_cta_scoped: true, ..kind };
+    let (reads, writes) = (READ, Kind { writes: true, ..READ });
+    for (kind, with, expected) in [
+        (ATOMIC, None, (false, false)),
+        (cta(ATOMIC), None, (true, false)),
+        (reads, None, (false, false)),
+        (writes, None, (true, false)),
+        (ATOMIC, Some((ATOMIC, false)), (false, false)),
+        (ATOMIC, Some((cta(ATOMIC), false)), (true, false)),
+        (ATOMIC, Some((Kind { element: 8, ..ATOMIC }, false)), (true, false)),
+        (reads, Some((reads, true)), (false, false)),
+        (reads, Some((writes, false)), (true, false)),
+        (ATOMIC, Some((reads, false)), (true, false)),
+        (ATOMIC, Some((reads, true)), (true, true)),
+    ] {
+        assert_eq!(doubtful_between_ctas(kind, with), expected, "{kind:?} {with:?}");
+    }
+}
