@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use weft_core::finding::{Report, Verdict};
+use weft_core::finding::{Assumption, Report, Verdict};
 use weft_core::report::{escape, human, short};
 use weft_harness::case::Job;
 use weft_harness::render::Sources;
@@ -66,16 +66,24 @@ pub(crate) fn sources(job: &Job) -> Sources {
 pub(crate) fn assumptions(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     let reports = jobs.iter().filter_map(|job| job.outcome().remaining());
     let clean: Vec<&Report> = reports.filter(|report| report.verdict() == Verdict::Clean).collect();
-    let mut kernels = BTreeMap::new();
+    let mut kernels: BTreeMap<&Assumption, usize> = BTreeMap::new();
     for assumption in clean.iter().flat_map(|report| &report.assumptions) {
-        *kernels.entry(*assumption).or_insert(0_usize) += 1;
+        *kernels.entry(assumption).or_default() += 1;
     }
     if kernels.is_empty() {
         return Ok(());
     }
     printer.line("\nwhat is clean is proved under these assumptions:")?;
-    for (assumption, count) in kernels {
-        printer.line(&format!("  {} ({count} of {})", assumption.sentence(), clean.len()))?;
+    let kernels: Vec<_> = kernels.into_iter().collect();
+    for kind in kernels.chunk_by(|(own, _), (next, _)| own.general() == next.general()) {
+        let count: usize = kind.iter().map(|(_, count)| count).sum();
+        // What they name differs from kernel to kernel: `--verbose` has it for each.
+        let sentence = match kind {
+            [(only, _)] => only.sentence(),
+            [(first, _), ..] => first.general().into(),
+            [] => continue,
+        };
+        printer.line(&format!("  {sentence} ({count} of {})", clean.len()))?;
     }
     Ok(())
 }

@@ -19,4 +19,4 @@ pub mod race;
 pub mod report;
 pub mod slice;
 
-pub use check::{CheckError, check};
+pub use check::{CheckError, check, check_placed, link};

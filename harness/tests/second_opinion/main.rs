@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use weft_core::emulate::{self, Cta, DoubtKind, End, Inputs, Terms};
 use weft_core::finding::Report;
-use weft_core::flow::{self, Program};
+use weft_core::flow::{Placement, Program};
 use weft_core::launch::Launch;
 use weft_core::ptx::{self, Function, Module};
 use weft_core::slice::{self, Floats};
@@ -104,7 +104,8 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
 
 fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Outcome {
     let report: Report = weft_core::check(module, kernel, launch).expect("the launch fits");
-    let program = flow::build(module, kernel).expect("fixtures link");
+    let program =
+        weft_core::link(module, kernel, launch, &Placement::default()).expect("fixtures link");
     let Some(block) = report.block else { return Outcome::NoLaunch };
     if report.grid.count() > MOST_CTAS {
         return Outcome::ManyCtas;

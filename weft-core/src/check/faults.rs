@@ -13,8 +13,8 @@ use crate::race::Unwritten;
 /// `numbers`: what the launch gives for the addresses of accesses.
 pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numbers) -> Finding {
     let (check, memory) = match fault.space {
-        Space::Shared => (Check::Shared, "shared"),
-        _ => (Check::Global, "global"),
+        Space::Shared => (Check::Shared, "shared variables"),
+        _ => (Check::Global, "buffers and global variables"),
     };
     match fault.kind {
         FaultKind::Uninitialized(place) => return uninitialized(names, cta, fault, place),
@@ -83,7 +83,7 @@ fn message(
         ),
         FaultKind::OutOfBounds => (
             Code::OutOfBounds,
-            format!("{word} outside of all {memory} memory of the kernel, at {address}"),
+            format!("{word} outside of all {memory} of the kernel, at {address}"),
             "state the size of the dynamic shared memory or of the buffer in the launch, or guard the access".to_owned(),
         ),
         FaultKind::ReadOnly => (

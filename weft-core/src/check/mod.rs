@@ -1,6 +1,7 @@
 //! Wires the stages: one kernel under one launch to its report.
 
 mod apart;
+mod assumptions;
 mod barriers;
 mod beyond;
 mod ctas;
@@ -20,14 +21,14 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{Assumed, Inputs, Terms};
+use crate::emulate::{self, Assumed, Inputs, Terms};
 use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
-use crate::flow::{self, BlockId, Pc, Program};
-use crate::launch::{Atomics, BarrierDivergence, Dim3, Launch, Limit};
-use crate::ptx::isa::{Effect, Modifier, Opcode};
-use crate::ptx::{Function, Module, Space, Span};
-use crate::slice::{self, Floats, Slice};
+use crate::flow::{self, Growth, Pc, Placement, Program};
+use crate::launch::{Dim3, Launch, Limit};
+use crate::ptx::{Function, Module, Span};
+use crate::slice::{self, Dependences, Floats, Slice};
 
+use assumptions::Taken;
 use decision::Decision;
 use names::Names;
 pub(crate) use names::site_at;
@@ -40,8 +41,45 @@ use ways::Outcome;
 /// # Errors
 /// A launch that the kernel cannot have, or PTX that does not link.
 pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Report, CheckError> {
-    let program = flow::build(module, kernel).map_err(|error| request::link(module, &error))?;
+    check_placed(module, kernel, launch, &Placement::default())
+}
+
+/// The same, with variables and buffers where they are placed: what is found is the same wherever that is, as long as it
+/// is as the report assumes.
+///
+/// # Errors
+/// Likewise.
+pub fn check_placed(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+    placement: &Placement,
+) -> Result<Report, CheckError> {
+    let program = link(module, kernel, launch, placement)?;
     check_program(module, kernel, &program, launch)
+}
+
+/// The program of a kernel as it is checked: shared variables lie one behind the other if it accesses shared memory by
+/// numbers.
+///
+/// # Errors
+/// PTX that does not link.
+pub fn link(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+    placement: &Placement,
+) -> Result<Program, CheckError> {
+    let build = |placement: &Placement| {
+        flow::build_within(module, kernel, Growth::DEFAULT, placement)
+            .map_err(|error| request::link(module, &error))
+    };
+    let program = build(placement)?;
+    let pointers = emulate::pointers(&program, launch);
+    if Dependences::of(&program, &pointers).accesses_shared_by_number() {
+        return build(&Placement { is_packed: true, ..placement.clone() });
+    }
+    Ok(program)
 }
 
 fn check_program(
@@ -196,10 +234,12 @@ fn run(
         report.stats.thread_commands += decision.stats.thread_commands;
         report.stats.generations += decision.stats.generations;
     }
-    let is_reached =
-        |pc: &Pc| outcome.decisions.iter().any(|decision| decision.reached[pc.index()]);
-    report.coverage.reached = observable(names.program).filter(is_reached).count();
-    report.unreached = spans(names.program, |pc| is_reached(&pc));
+    let mut reached = vec![false; names.program.code.len()];
+    for decision in &outcome.decisions {
+        reached.iter_mut().zip(&decision.reached).for_each(|(own, other)| *own |= *other);
+    }
+    report.coverage.reached = observable(names.program).filter(|pc| reached[pc.index()]).count();
+    report.unreached = spans(names.program, |pc| reached[pc.index()]);
     let mut findings = outcome.findings;
     if is_too_open {
         findings.push(doubts::too_many_values(names));
@@ -213,24 +253,9 @@ fn run(
     // What no setting settles comes before what one does.
     findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
-    if assumed.variables
-        || outcome.decisions.iter().any(|decision| decision.open.stays_in_variables())
-    {
-        report.assumptions.push(Assumption::WithinVariables);
-    }
-    if outcome.decisions.iter().any(|decision| !decision.open.is_empty()) {
-        report.assumptions.push(Assumption::OpenAddresses);
-    }
-    let needs = outcome.decisions.iter().map(|decision| decision.dynamic_shared);
-    let needed = needs.max().filter(|bytes| *bytes > 0);
-    report.assumptions.extend(needed.map(Assumption::DynamicShared));
-    if assumed.indices {
-        report.assumptions.push(Assumption::NarrowIndices);
-    }
-    if assumed.waits_end {
-        report.assumptions.push(Assumption::WaitsEnd);
-    }
-    assume(&slice, names, launch, report);
+    let decisions = &outcome.decisions;
+    let taken = Taken { slice: &slice, decisions, reached: &reached, assumed };
+    taken.list(names, launch, report);
     Ok(())
 }
 
@@ -250,63 +275,4 @@ fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
 fn key(finding: &Finding) -> (Code, Option<Check>, Vec<(Span, Role)>) {
     let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
     (finding.code, finding.check, sites)
-}
-
-fn assume(slice: &Slice, names: &Names<'_>, launch: &Launch, report: &mut Report) {
-    let mut assume = |holds: bool, assumption| {
-        if holds {
-            report.assumptions.push(assumption);
-        }
-    };
-    let pointers = names.program.pointers();
-    let is_global = |symbol: &&flow::Symbol| symbol.space == Space::Global;
-    let variables = names.program.symbols.iter().filter(is_global).count();
-    let is_shared = |symbol: &&flow::Symbol| symbol.space == Space::Shared;
-    let objects =
-        names.program.params.iter().filter(|param| param.shared_object().is_some()).count();
-    let all_shared = names.program.symbols.iter().filter(is_shared).count();
-    let is_disjoint = pointers > 0 && pointers + variables > 1 || objects > 0 && all_shared > 1;
-    assume(is_disjoint, Assumption::DisjointBuffers);
-    assume(
-        slice::reads_pointer_bits(names.program, slice, |at| given::number(names, at).is_some()),
-        Assumption::PointerValues,
-    );
-    assume(
-        names.program.symbols.iter().any(|symbol| symbol.init.is_some()),
-        Assumption::InitialValues,
-    );
-    assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
-    let has_atomics = names.program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
-    let is_unique = launch.options.atomics == Atomics::Unique;
-    assume(is_unique && has_atomics, Assumption::UniqueCounters);
-    assume(launch.grid.is_none(), Assumption::OneCta);
-    let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
-    assume(counts && names.program.is_irreducible, Assumption::UncountedLoops);
-    let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;
-    assume(names.program.blocks.iter().any(leaves_out), Assumption::NoTrap);
-    assume(drops_a_loop(slice, names.program), Assumption::LoopsEnd);
-    assume(names.program.code.iter().any(waits_for_registers), Assumption::RegistersFree);
-}
-
-/// How many registers a cta has is not in the PTX: whether the others ever give back as many is not followed.
-fn waits_for_registers(instr: &flow::Instr) -> bool {
-    instr.decoded().is_some_and(|decoded| {
-        decoded.row.opcode == Opcode::Setmaxnreg && decoded.modifiers.has(Modifier::Inc)
-    })
-}
-
-/// A loop is dropped if none of its branches is decided: nothing from its header to its latch, but for blocks between
-/// them that lead only to the thread's end.
-fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
-    let is_decided = |header: BlockId, latch: BlockId| {
-        let is_loop = program.spans.contains_key(&header);
-        let is_in = |at: &BlockId| program.blocks[at.index()].loops.contains(&header) || !is_loop;
-        let blocks = (header.0..=latch.0).map(BlockId).filter(is_in);
-        blocks.into_iter().any(|at| slice.branches[at.index()])
-    };
-    program.blocks.iter().zip(0..).any(|(block, latch)| {
-        let back = |header: &BlockId| header.0 <= latch;
-        let mut headers = block.terminator.successors().into_iter().filter(back);
-        headers.any(|header| !is_decided(header, BlockId(latch)))
-    })
 }

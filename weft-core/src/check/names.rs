@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
-use crate::flow::{Operation, Param, Pc, Place, PlaceId, Program, Unlinked};
+use crate::flow::{Operation, Param, Pc, Place, PlaceId, Program, SHARED_SLOT, Symbol, Unlinked};
 use crate::launch::{Arg, Atomics, Dim3, Limit};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
 use crate::race::Unwritten;
+use crate::slice::Base;
 
 /// How dynamic shared memory is stated.
 pub(super) const SHARED: &str =
@@ -31,6 +32,21 @@ pub(super) struct Names<'a> {
     pub(super) limit: Limit,
     /// Whether ctas are run past findings.
     pub(super) past_findings: bool,
+}
+
+/// What is added to a symbol.
+fn signed(offset: i64) -> String {
+    format!("{} {}", if offset < 0 { '-' } else { '+' }, offset.unsigned_abs())
+}
+
+/// Bytes from a variable to an address outside of it; 0 for one inside.
+const fn distance(symbol: &Symbol, address: u64) -> u64 {
+    let size = if symbol.size == 0 { SHARED_SLOT / 2 } else { symbol.size };
+    if address < symbol.address {
+        symbol.address - address
+    } else {
+        (address - symbol.address).saturating_sub(size - 1)
+    }
 }
 
 /// The site of a place, without threads.
@@ -94,6 +110,15 @@ impl Names<'_> {
     pub(super) fn line_of(&self, place: PlaceId) -> u32 {
         let place = self.program.places.get(place.0 as usize);
         self.module.position(place.map_or(self.kernel.name, |place| place.span)).line
+    }
+
+    /// Something that begins where no PTX says.
+    pub(super) fn base(&self, base: Base) -> String {
+        match base {
+            Base::Pointer(at) => self.param(at),
+            Base::Variable(at) => self.symbol(at),
+            Base::Parameter(at) => format!("the memory of {}", self.param(at)),
+        }
     }
 
     /// What an argument, or a field of one, is called.
@@ -167,20 +192,13 @@ impl Names<'_> {
     /// An address as a symbol or argument plus an offset.
     pub(super) fn address(&self, space: Space, address: u64) -> String {
         if let Some((place, offset)) = anchor_of(address) {
-            let memory = match place {
-                None => "shared memory".to_owned(),
-                Some(at) if space == Space::Global => self.param(at),
-                Some(at) => self.symbol(at),
-            };
-            let sign = if offset < 0 { '-' } else { '+' };
-            return format!("{memory} + an open value {sign} {}", offset.unsigned_abs());
+            return self.open_address(space, place, offset);
         }
         if space == Space::Global
             && let Some(position) = argument_of(address)
         {
             let offset = offset_in_buffer(position, address);
-            let sign = if offset < 0 { '-' } else { '+' };
-            return format!("{} {sign} {}", self.param(position), offset.unsigned_abs());
+            return format!("{} {}", self.param(position), signed(offset));
         }
         let holds_it = |own: &&Param| (own.offset..own.offset + own.size).contains(&address);
         if space == Space::Param
@@ -188,22 +206,34 @@ impl Names<'_> {
         {
             return format!("`{}` + {}", param.name, address - param.offset);
         }
-        let holds = |symbol: &crate::flow::Symbol| {
-            let is_dynamic = symbol.size == 0 && address >= self.program.static_shared;
-            symbol.space == space
-                && address >= symbol.address
-                && (is_dynamic || address - symbol.address < symbol.size)
-        };
-        let symbols = self.program.symbols.iter().enumerate();
-        match symbols.filter(|(_, own)| holds(own)).max_by_key(|(_, symbol)| symbol.address) {
-            Some((at, symbol)) => {
-                let offset = address.wrapping_sub(symbol.pointer()).cast_signed();
-                let sign = if offset < 0 { '-' } else { '+' };
-                format!("{} {sign} {}", self.symbol(at), offset.unsigned_abs())
-            }
+        match self.near(space, address) {
+            Some((at, offset)) => format!("{} {}", self.symbol(at), signed(offset)),
             None if space == Space::Shared => format!("shared memory + {address}"),
             None => format!("address {address:#x}"),
         }
+    }
+
+    /// An address that an open value is added to.
+    fn open_address(&self, space: Space, place: Option<usize>, offset: i64) -> String {
+        let (memory, offset) = match place {
+            Some(at) if space == Space::Global => (self.param(at), offset),
+            Some(at) => (self.symbol(at), offset),
+            None if self.program.placement.is_packed => ("shared memory".to_owned(), offset),
+            None => match self.near(space, offset.cast_unsigned()) {
+                Some((at, offset)) => (self.symbol(at), offset),
+                None => ("shared memory".to_owned(), offset),
+            },
+        };
+        format!("{memory} + an open value {}", signed(offset))
+    }
+
+    /// The variable that an address is in or next to, and the offset from it.
+    fn near(&self, space: Space, address: u64) -> Option<(usize, i64)> {
+        let own = self.program.symbols.iter().enumerate().rev();
+        let own = own.filter(|(_, symbol)| symbol.space == space);
+        let (at, symbol) = own.min_by_key(|(_, symbol)| distance(symbol, address))?;
+        let is_near = distance(symbol, address) < SHARED_SLOT / 2;
+        is_near.then(|| (at, address.wrapping_sub(symbol.pointer()).cast_signed()))
     }
 
     /// An instruction and why its result is open, or what it does is not known: "`X`, which ...".

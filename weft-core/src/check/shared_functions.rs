@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::check_program;
 use crate::finding::{Class, Code, Report, Verdict};
-use crate::flow::{self, Growth};
+use crate::flow::{self, Growth, Placement};
 use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
 use crate::ptx::{self, Function, Module};
 
@@ -133,7 +133,8 @@ fn text(seed: u64) -> String {
 }
 
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
-    let program = flow::build_within(module, kernel, growth).expect("the text links");
+    let program =
+        flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
     check_program(module, kernel, &program, launch).expect("the launch fits")
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::inputs::{InputError, buffer};
+use super::inputs::{InputError, pointer};
 use super::memory::Segment;
 use super::origin::Origin;
 use crate::flow::{Field, Param, Program};
@@ -37,7 +37,7 @@ fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u
     if let Some(space @ (Space::Shared | Space::Const | Space::Local)) = param.pointee {
         return own_object(program, param, space, arg);
     }
-    let pointer = || buffer(position).to_le_bytes().to_vec();
+    let pointer = || pointer(program, position).to_le_bytes().to_vec();
     match arg {
         None if param.is_pointer() => Ok(pointer()),
         None => Ok(Vec::new()),
@@ -162,11 +162,12 @@ fn structure(
     let mut own: Vec<_> = own.filter(|(field, _)| field.param == position).collect();
     own.sort_by_key(|(field, _)| field.offset);
     given.keys().try_for_each(|at| fits(&own, param, *at))?;
-    parts(&own, param, bytes, given, Origin::Argument(position))
+    parts(program, &own, param, bytes, given, Origin::Argument(position))
 }
 
 /// A structure in parts: its fields, and what lies between them.
 fn parts(
+    program: &Program,
     fields: &[(&Field, usize)],
     param: &Param,
     bytes: Option<&[u8]>,
@@ -182,7 +183,7 @@ fn parts(
         |first: u64, end: u64| segment(first, end - first, part(first, end - first), origin);
     let (mut parts, mut here) = (Vec::new(), param.offset);
     for (field, at) in fields {
-        let pointer = || buffer(*at).to_le_bytes().to_vec();
+        let pointer = || pointer(program, *at).to_le_bytes().to_vec();
         let contents = match given.get(&(field.offset - param.offset)) {
             Some(arg) => given_field(arg, field, param, pointer)?,
             None if bytes.is_none() && field.is_pointer => pointer(),

@@ -109,14 +109,20 @@ impl<E: Events> Machine<'_, E> {
     /// If the lowest and the highest address are in one piece of memory, all are.
     fn first_outside(&mut self, access: &Access<'_>, size: u64) -> Option<usize> {
         let (least, most) = access.addresses.ends(access.lanes);
-        if access.space == Space::Shared {
-            self.note_dynamic(most.saturating_add(size));
-        }
         let piece = |address: u64| self.piece(access.space, address, size);
         let (lowest, highest) = (piece(least), piece(most));
-        if lowest.is_some() && lowest == highest {
+        let is_one = lowest.is_some() && lowest == highest;
+        if access.space == Space::Shared {
+            let rest = if is_one { 0 } else { access.lanes };
+            self.note_dynamic(most.saturating_add(size));
+            for lane in lanes(rest) {
+                self.note_dynamic(access.addresses.lane(lane).saturating_add(size));
+            }
+        }
+        if is_one {
             return None;
         }
+        let piece = |address: u64| self.piece(access.space, address, size);
         lanes(access.lanes).find(|lane| piece(access.addresses.lane(*lane)).is_none())
     }
 
@@ -130,24 +136,24 @@ impl<E: Events> Machine<'_, E> {
 
     /// Keeps in mind how much dynamic shared memory is needed where the launch does not state how much there is.
     fn note_dynamic(&mut self, end: u64) {
-        if self.inputs.dynamic_shared.is_none() && end <= self.inputs.shared {
-            let needed = end.saturating_sub(self.program.static_shared);
+        let Some(first) =
+            self.inputs.first_dynamic.filter(|_| self.inputs.dynamic_shared.is_none())
+        else {
+            return;
+        };
+        let most = self.inputs.shared.saturating_sub(self.program.static_shared);
+        if let Some(needed) = end.checked_sub(first).filter(|needed| *needed <= most) {
             self.run.dynamic_shared = self.run.dynamic_shared.max(needed);
         }
-    }
-
-    /// The start of the object of a pointer argument in shared memory that holds all these bytes.
-    fn object(&self, first: u64, end: u64) -> Option<u64> {
-        let variable = self.program.shared_variable(first, end)?;
-        let symbol = &self.program.symbols[variable];
-        symbol.parameter.map(|_| symbol.address)
     }
 
     /// The start of the piece of memory that holds all these bytes.
     pub(super) fn piece(&self, space: Space, address: u64, size: u64) -> Option<u64> {
         let end = address.checked_add(size)?;
         if space == Space::Shared {
-            return if end <= self.inputs.shared { Some(0) } else { self.object(address, end) };
+            let pieces = &self.inputs.shared_pieces;
+            let at = pieces.partition_point(|(first, _)| *first <= address).checked_sub(1)?;
+            return (end <= pieces[at].1).then_some(pieces[at].0);
         }
         let segment = self.global.segment(address)?;
         (end <= segment.start.saturating_add(segment.size)).then_some(segment.start)

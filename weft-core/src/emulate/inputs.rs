@@ -1,11 +1,12 @@
 //! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::arguments;
 use super::memory::{Memory, Segment};
 use super::origin::Origin;
-use crate::flow::{Field, Program, Symbol};
+use crate::flow::{Field, Param, Program, Symbol};
 use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
 use crate::ptx::Space;
 
@@ -16,7 +17,7 @@ const SLOT: u64 = 1 << 42;
 const REACH: u64 = 1 << 40;
 const MAX_PARAMS: u64 = 4096;
 
-/// The address that a pointer argument holds.
+/// Where the slot of a pointer argument's buffer is.
 pub(super) const fn buffer(position: usize) -> u64 {
     BUFFERS + (position as u64 + 1) * SLOT
 }
@@ -27,15 +28,50 @@ pub(super) const fn slot(position: usize) -> (u64, u64) {
     (first, first + (SLOT - 1))
 }
 
+/// Whether the launch gives the contents, and so the size, of what a pointer argument points to.
+pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
+    let arg = match program.field(position) {
+        Some(field) => given(program, launch, field),
+        None => launch.args.get(&position),
+    };
+    matches!(arg, Some(Arg::Buffer(Buffer { contents: Some(_) })))
+}
+
+/// The address that a pointer argument holds.
+pub(super) fn pointer(program: &Program, position: usize) -> u64 {
+    buffer(position) + program.placement.argument(position)
+}
+
 /// The pointer argument whose buffer holds an address.
 pub fn argument_of(address: u64) -> Option<usize> {
     let at = (address.checked_sub(BUFFERS)? + SLOT / 2) / SLOT;
     (1..=MAX_PARAMS).contains(&at).then(|| usize::try_from(at - 1).unwrap_or(0))
 }
 
-/// Bytes from the pointer argument of a buffer to an address in it.
+/// Bytes from where a pointer argument points, unless it is moved, to an address in its buffer.
 pub const fn offset_in_buffer(position: usize, address: u64) -> i64 {
     address.wrapping_sub(buffer(position)).cast_signed()
+}
+
+/// The arguments that point to buffers or objects, by position; fields of structures behind the last parameter.
+pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
+    let is_whole = |at: usize, param: &Param| match launch.args.get(&at) {
+        Some(Arg::Buffer(_)) => param.is_scalar,
+        Some(_) => false,
+        None => param.is_pointer() || param.pointee.is_some() && param.object.is_some(),
+    };
+    let is_given = |field: &Field| match launch.args.get(&field.param) {
+        Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
+        Some(Arg::Fields(own)) => own.bytes.is_some(),
+        _ => false,
+    };
+    let is_field = |field: &Field| match given(program, launch, field) {
+        Some(arg) => matches!(arg, Arg::Buffer(_)),
+        None => field.is_pointer && !is_given(field),
+    };
+    let params = program.params.iter().enumerate().filter(|(at, own)| is_whole(*at, own));
+    let fields = (program.params.len()..).zip(&program.fields).filter(|(_, own)| is_field(own));
+    params.map(|(at, _)| at).chain(fields.map(|(at, _)| at)).collect()
 }
 
 /// An argument that the kernel cannot take.
@@ -62,6 +98,10 @@ pub struct Inputs {
     pub options: Options,
     /// Whether all ctas of the launch are run: then nothing else writes global memory.
     pub runs_all_ctas: bool,
+    /// The pieces of shared memory, ascending: first byte and end.
+    pub(super) shared_pieces: Vec<(u64, u64)>,
+    /// Where dynamic shared memory begins, if the kernel declares any.
+    pub(super) first_dynamic: Option<u64>,
     pub(super) params: Memory,
     pub(super) constants: Memory,
     pub(super) global: Memory,
@@ -93,11 +133,11 @@ impl Inputs {
             let arg = launch.args.get(&position);
             params.extend(arguments::segments(program, position, arg)?);
             if param.is_scalar {
-                global.push(pointee(position, arg));
+                global.push(pointee(program, position, arg));
             }
         }
         for (at, field) in (program.params.len()..).zip(&program.fields) {
-            global.push(pointee(at, given(program, launch, field)));
+            global.push(pointee(program, at, given(program, launch, field)));
         }
         let mut constants = Vec::new();
         for (at, symbol) in program.symbols.iter().enumerate() {
@@ -115,6 +155,8 @@ impl Inputs {
             grid,
             shared: most_shared(program, launch),
             dynamic_shared: launch.shared,
+            shared_pieces: shared_pieces(program, launch),
+            first_dynamic: first_dynamic(program),
             options: launch.options,
             runs_all_ctas: false,
             params: Memory::new(params),
@@ -158,6 +200,32 @@ fn most_shared(program: &Program, launch: &Launch) -> u64 {
     }
 }
 
+/// Shared memory is a piece for each variable, or all of it one, and one for each object of a pointer.
+fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
+    let most = most_shared(program, launch);
+    let is_packed = program.placement.is_packed;
+    let is_piece =
+        |own: &&Symbol| own.space == Space::Shared && (!is_packed || own.parameter.is_some());
+    let mut pieces: Vec<_> = program
+        .symbols
+        .iter()
+        .filter(is_piece)
+        .map(|own| {
+            let size = if own.size == 0 { most - program.static_shared } else { own.size };
+            (own.address, own.address.saturating_add(size))
+        })
+        .chain(is_packed.then_some((0, most)))
+        .collect();
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
+}
+
+fn first_dynamic(program: &Program) -> Option<u64> {
+    let is_dynamic = |own: &&Symbol| own.space == Space::Shared && own.size == 0;
+    program.symbols.iter().find(is_dynamic).map(|own| own.address)
+}
+
 /// What the launch gives for a field.
 fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l Arg> {
     match launch.args.get(&field.param) {
@@ -168,8 +236,8 @@ fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l
     }
 }
 
-fn pointee(position: usize, arg: Option<&Arg>) -> Segment {
-    let (at, origin) = (buffer(position), Origin::Contents(position));
+fn pointee(program: &Program, position: usize, arg: Option<&Arg>) -> Segment {
+    let (at, origin) = (pointer(program, position), Origin::Contents(position));
     match arg {
         Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
             start: at,

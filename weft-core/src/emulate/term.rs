@@ -5,6 +5,7 @@
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
 //! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
+mod apart;
 mod sum;
 
 use std::num::NonZeroU32;
@@ -13,7 +14,7 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use super::anchor::Anchors;
-use super::contention::{Contention, Loaded};
+use super::contention::Contention;
 use super::inputs::argument_of;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
@@ -23,6 +24,8 @@ use super::ticket::Tickets;
 use super::value::Value;
 use crate::flow::BlockId;
 use crate::launch::Limit;
+
+pub use apart::Told;
 
 /// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -194,14 +197,6 @@ pub struct Assumed {
     pub variables: bool,
 }
 
-/// What a cta that ran apart tells those that follow.
-#[derive(Clone, Debug, Default)]
-pub struct Told {
-    assumed: Assumed,
-    loaded: Loaded,
-    reach: Reach,
-}
-
 /// Bytes that a term takes, with its key and its place in the table.
 fn held(key: &Key, term: &Term) -> u64 {
     let parts = match key {
@@ -220,9 +215,6 @@ const MAX_TERMS: usize = 1 << 21;
 /// Of the memory that a check may take, open values may take this part.
 const TERMS_PART: u64 = 4;
 
-/// Of the memory that a check may take, each cta that runs apart from others may take this part.
-const APART_PART: u64 = 8;
-
 pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -238,22 +230,6 @@ impl Terms {
         Self { spent, limit, ..Self::default() }
     }
 
-    /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
-    pub fn is_apart(&self) -> bool {
-        self.anchors.is_empty()
-            && self.tickets.is_empty()
-            && self.contention.is_apart()
-            && self.splits.is_empty()
-    }
-
-    /// For a cta that runs apart from others, for as long as one may that comes next.
-    #[must_use]
-    pub fn fork(&self) -> Self {
-        let memory = self.limit.memory / APART_PART;
-        let limit = Limit { memory, ..self.limit };
-        Self { spent: self.spent, limit, reach: self.reach.fork(), ..Self::default() }
-    }
-
     /// Instructions of the runs so far.
     pub const fn spent(&self) -> u64 {
         self.spent
@@ -262,26 +238,6 @@ impl Terms {
     /// Bytes that the check may take.
     pub const fn memory(&self) -> u64 {
         self.limit.memory
-    }
-
-    /// What a cta that ran apart tells those that follow, once it has run.
-    pub fn tell(&mut self) -> Told {
-        let loaded = self.contention.take_loaded();
-        Told { assumed: self.assumed, loaded, reach: self.reach }
-    }
-
-    /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
-    pub fn join(&mut self, spent: u64, own: Told) -> bool {
-        let fits = self.spent + spent < self.limit.instructions;
-        if fits {
-            self.spent += spent;
-            self.assumed.indices |= own.assumed.indices;
-            self.assumed.waits_end |= own.assumed.waits_end;
-            self.assumed.variables |= own.assumed.variables;
-            self.contention.join(own.loaded);
-            self.reach.join(own.reach);
-        }
-        fits
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {

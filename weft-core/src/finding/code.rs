@@ -122,10 +122,11 @@ codes! {
          that never come. Both are undefined behaviour. Compute the mask before the branch, and let every lane of \
          the mask reach the instruction.";
     OutOfBounds "out-of-bounds" Defect
-        "an access outside of all shared memory of the kernel, or outside of every buffer, or a write to what may only be read"
-        "The address lies behind the shared variables of the kernel and its dynamic shared memory, or outside a \
-         buffer whose size the launch gives. Or a write goes to constant memory or to the kernel's parameters, through \
-         a generic address.";
+        "an access outside of every shared variable, or outside of every buffer, or a write to what may only be read"
+        "The address lies in no shared variable of the kernel and not in its dynamic shared memory, whose size the \
+         launch gives, in no global variable, or outside a buffer whose size the launch gives. What lies beside a \
+         variable is up to the assembler: it may be another variable. Or a write goes to constant memory or to the \
+         kernel's parameters, through a generic address.";
     Misaligned "misaligned" Defect
         "an access whose address is not a multiple of its size"
         "PTX requires natural alignment of every access, vectors included.";

@@ -1,12 +1,14 @@
 //! What can be said about a kernel: codes, sites and explanations.
 
 mod advice;
+mod assumption;
 mod code;
 pub mod name;
 mod report;
 mod site;
 
 pub use advice::Advice;
+pub use assumption::Assumption;
 pub use code::{Check, Class, Code};
-pub use report::{Assumption, Coverage, Finding, Report, Stats, ThreadPairs, Verdict};
+pub use report::{Coverage, Finding, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

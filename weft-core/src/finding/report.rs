@@ -1,8 +1,6 @@
 //! The result of one check: findings, verdict, and what the verdict holds for.
 
-use std::borrow::Cow;
-
-use super::{Check, Class, Code, Site};
+use super::{Assumption, Check, Class, Code, Site};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::Span;
 
@@ -55,90 +53,6 @@ impl Verdict {
             Self::Open => "open",
             Self::Defect => "defect",
         }
-    }
-}
-
-/// What a clean verdict takes for granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Assumption {
-    /// Pointer arguments point to different buffers.
-    DisjointBuffers,
-    /// Accesses at open addresses stay within their variables.
-    WithinVariables,
-    /// The value of a pointer argument decides something, and it has one value only.
-    PointerValues,
-    /// The launch does not state how many bytes of dynamic shared memory there are; accesses need so many.
-    DynamicShared(u64),
-    /// Lanes of a warp run in lock step.
-    WarpSynchronous,
-    /// Counters of `atomics = "unique"` do not wrap around.
-    UniqueCounters,
-    /// No grid was given: one cta was checked.
-    OneCta,
-    /// Initialised variables hold their initial values.
-    InitialValues,
-    /// A cycle has several entries, so that its iterations cannot be counted.
-    UncountedLoops,
-    /// Some accesses have open addresses: nothing is known of their bounds and alignment.
-    OpenAddresses,
-    /// Sums of 32 bits that drift by no power of two do not wrap around.
-    NarrowIndices,
-    /// Loops that touch no memory and no barrier end.
-    LoopsEnd,
-    /// Loops end that wait for an open value and do not count to it.
-    WaitsEnd,
-    /// `setmaxnreg.inc` does not wait for ever.
-    RegistersFree,
-    /// Threads do not trap on open values.
-    NoTrap,
-    /// The block size is the kernel's own `.maxntid`, its upper bound.
-    MaxBlock,
-}
-
-impl Assumption {
-    /// The sentence used in reports.
-    pub fn sentence(self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::DynamicShared(bytes) => {
-                return Cow::Owned(format!(
-                    "dynamic shared memory is as large as the accesses need: at least {bytes} bytes"
-                ));
-            }
-            Self::DisjointBuffers => {
-                "pointer arguments point to buffers that do not overlap, and stay within them"
-            }
-            Self::WithinVariables => {
-                "accesses at open addresses stay within the variable from whose address they start"
-            }
-            Self::PointerValues => {
-                "pointer arguments that are tested themselves are aligned, not null and in ascending order"
-            }
-            Self::WarpSynchronous => {
-                "the lanes of a warp run in lock step (warp-synchronous = true)"
-            }
-            Self::UniqueCounters => {
-                "counters that atomics only increase, or only decrease, do not wrap around, nor do indices made of \
-                 their values (atomics = \"unique\")"
-            }
-            Self::OneCta => {
-                "no grid is given: one cta was checked, races between ctas were not examined"
-            }
-            Self::InitialValues => "initialised variables hold their initial values at the launch",
-            Self::UncountedLoops => {
-                "threads reach barriers inside loops with several entries in the same iterations"
-            }
-            Self::OpenAddresses => {
-                "accesses at addresses that depend on open values stay within memory and are aligned"
-            }
-            Self::NarrowIndices => {
-                "indices of 32 bits that depend on open values do not wrap around before they are extended to 64"
-            }
-            Self::LoopsEnd => "loops without memory accesses and barriers end",
-            Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
-            Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
-            Self::NoTrap => "threads do not abort the launch because of an open value",
-            Self::MaxBlock => "the block size is the kernel's .maxntid",
-        })
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         fields: Vec::new(),
         places: linked.places.all,
         static_shared: linked.static_shared,
+        placement: linked.placement,
         holds: Vec::new(),
         steps: super::Steps::new(),
         fetches: super::Fetches::new(),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::program::{Param, Symbol};
+use super::declared::{Param, Symbol};
+use super::placement::{Placement, SHARED_SLOT};
+
 use crate::ptx::{Module, Space, Variable};
 
 /// The generic window of the shared space; a shared address counts from 0.
@@ -17,29 +19,42 @@ pub(crate) const CONST_WINDOW: u64 = 0x7c00_0000_0000_0000;
 pub(super) const FUNCTION_WINDOW: u64 = 0x7b00_0000_0000_0000;
 /// Bytes of each window.
 pub(crate) const WINDOW: u64 = 1 << 40;
+/// What dynamic shared memory is aligned to behind static variables, whatever its declaration says.
+const DYNAMIC_ALIGN: u64 = 16;
 /// The first address of global variables; buffers of arguments lie below.
 const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
 
 /// Where the objects lie that `.ptr .shared` and `.ptr .const` parameters point to: behind all variables, a slot each.
-pub(crate) const OBJECTS: u64 = 1 << 30;
-const OBJECT_SLOT: u64 = 1 << 20;
+pub(super) const OBJECTS: u64 = 1 << 30;
+const OBJECT_SLOT: u64 = 1 << 21;
 /// An object of open size reaches so far on both sides of the pointer, which may point into its middle: no more shared
 /// memory is there.
 const OBJECT_REACH: u64 = crate::launch::MAX_SHARED;
 
 /// The object that a parameter points to, at its place among them.
-pub(super) fn object(at: u64, space: Space, param: &Param, parameter: usize) -> Symbol {
-    let address = OBJECTS + at * OBJECT_SLOT;
-    let (name, size) = (param.name.clone(), 2 * OBJECT_REACH);
-    Symbol { name, space, address, size, init: None, parameter: Some(parameter) }
+pub(super) fn object(
+    at: u64,
+    space: Space,
+    param: &Param,
+    parameter: usize,
+    placement: &Placement,
+) -> Symbol {
+    let pointer = OBJECTS + at * OBJECT_SLOT + OBJECT_SLOT / 2 + placement.argument(parameter);
+    let (name, size, align) =
+        (param.name.clone(), 2 * OBJECT_REACH, param.pointee_align.unwrap_or(1));
+    let address = pointer - OBJECT_REACH;
+    Symbol { name, space, address, size, align, init: None, parameter: Some(parameter) }
 }
 
 /// Assigns addresses, space by space.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) symbols: Vec<Symbol>,
-    shared: u64,
+    placement: Placement,
+    /// Bytes of static shared variables, one behind the other.
+    shared_bytes: u64,
     dynamic_align: u64,
+    shared: u64,
     local: u64,
     global: u64,
     constant: u64,
@@ -47,11 +62,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new(placement: &Placement) -> Self {
         Self {
             symbols: Vec::new(),
-            shared: 0,
-            dynamic_align: 16,
+            shared_bytes: 0,
+            dynamic_align: 1,
+            shared: if placement.is_packed { 0 } else { SHARED_SLOT },
+            placement: placement.clone(),
             local: 0,
             global: GLOBAL_SYMBOLS,
             constant: 0,
@@ -60,8 +77,8 @@ impl Layout {
     }
 
     /// Bytes of static shared memory, rounded up to the alignment of dynamic shared memory.
-    pub(super) const fn static_shared(&self) -> u64 {
-        align(self.shared, self.dynamic_align)
+    pub(super) fn static_shared(&self) -> u64 {
+        align(self.shared_bytes, self.dynamic_align.max(DYNAMIC_ALIGN))
     }
 
     /// Dynamic shared memory is as aligned as any of its names asks for.
@@ -71,31 +88,47 @@ impl Layout {
 
     /// A place for a variable; `None` if it does not fit into its space.
     pub(super) fn place(&mut self, module: &Module, variable: &Variable) -> Option<u64> {
+        let is_shared = variable.space == Space::Shared;
+        if is_shared && variable.size() == 0 {
+            return Some(self.dynamic(module, variable));
+        }
         let cursor = match variable.space {
-            Space::Shared if variable.size() == 0 => return Some(self.dynamic(module, variable)),
             Space::Shared => &mut self.shared,
             Space::Local | Space::Param => &mut self.local,
             Space::Const => &mut self.constant,
             _ => &mut self.global,
         };
-        let address = align(*cursor, u64::from(variable.alignment().max(1)));
+        let own = u64::from(variable.alignment().max(1));
+        let slot = self.placement.slot(variable.space, *cursor);
+        let first = align(*cursor, own.max(slot));
         // An array of unknown size is declared elsewhere: room for a large one.
         let size = if variable.size() == 0 { WINDOW } else { variable.size() };
-        let end = address.checked_add(size).filter(|_| size <= WINDOW)?;
-        *cursor = end;
-        let space = if variable.space == Space::Param { Space::Local } else { variable.space };
+        let end = first.checked_add(size).filter(|_| size <= WINDOW)?;
+        // What comes next begins at a slot of its own.
+        *cursor = align(end, slot);
+        if is_shared {
+            self.shared_bytes = align(self.shared_bytes, own).saturating_add(size);
+        }
         let name = module.name(variable.name).to_owned();
+        let (space, shift) = match variable.space {
+            Space::Param => (Space::Local, 0),
+            space => (space, self.placement.shift(&name)),
+        };
+        let address = first.wrapping_add(shift);
         let init = initial_bytes(variable);
-        self.symbols.push(Symbol { name, space, address, size, init, parameter: None });
+        self.symbols.push(Symbol { name, space, address, size, align: own, init, parameter: None });
         Some(address)
     }
 
     /// `extern .shared`: all of them share the place behind the static variables, known once these are placed.
     fn dynamic(&mut self, module: &Module, variable: &Variable) -> u64 {
-        let address = self.static_shared();
+        let is_dynamic = |own: &&Symbol| own.space == Space::Shared && own.size == 0;
+        let known = self.symbols.iter().find(is_dynamic).map(|own| own.address);
         let name = module.name(variable.name).to_owned();
-        let (space, size, init) = (Space::Shared, 0, None);
-        self.symbols.push(Symbol { name, space, address, size, init, parameter: None });
+        let first = if self.placement.is_packed { self.static_shared() } else { self.shared };
+        let address = known.unwrap_or(first.wrapping_add(self.placement.shift(&name)));
+        let (space, align, size, init) = (Space::Shared, self.dynamic_align, 0, None);
+        self.symbols.push(Symbol { name, space, address, size, align, init, parameter: None });
         address
     }
 
@@ -107,6 +140,7 @@ impl Layout {
     /// The next parameter of the kernel.
     pub(super) fn param(&mut self, module: &Module, variable: &Variable) -> Param {
         let offset = align(self.param, u64::from(variable.alignment().max(1)));
+        let pointee_align = variable.pointee_align.map(u64::from);
         self.param = offset.saturating_add(variable.size());
         Param {
             name: module.name(variable.name).to_owned(),
@@ -115,6 +149,7 @@ impl Layout {
             is_float: variable.ty.is_float(),
             is_scalar: !variable.is_array,
             pointee: variable.pointee,
+            pointee_align,
             object: None,
         }
     }

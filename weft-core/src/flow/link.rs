@@ -8,12 +8,14 @@ use std::rc::Rc;
 
 use foldhash::{HashMap, HashSet};
 
+use super::declared::{Param, Symbol};
 use super::error::{LinkError, LinkErrorKind, MAX_LINES, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
 use super::layout::Layout;
 use super::parameters::Exposed;
+use super::placement::Placement;
 use super::places::{Places, Source};
-use super::program::{Condition, Instr, Operand, Param, PlaceId, Reg, Symbol};
+use super::program::{Condition, Instr, Operand, PlaceId, Reg};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
 use crate::ptx::isa::{self, Effect};
@@ -72,6 +74,7 @@ pub(super) struct Linked {
     pub(super) params: Vec<Param>,
     pub(super) places: Places,
     pub(super) static_shared: u64,
+    pub(super) placement: Placement,
 }
 
 /// Where a parameter of a linked function lives.
@@ -131,8 +134,9 @@ pub(super) fn link(
     module: &Module,
     kernel: &Function,
     growth: Growth,
+    placement: &Placement,
 ) -> Result<Linked, LinkError> {
-    let mut linker = Linker::new(module);
+    let mut linker = Linker::new(module, placement);
     linker.place_statics(kernel)?;
     linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
     let mut bound = HashMap::default();
@@ -154,11 +158,11 @@ pub(super) fn link(
 }
 
 impl<'m> Linker<'m> {
-    fn new(module: &'m Module) -> Self {
+    fn new(module: &'m Module, placement: &Placement) -> Self {
         Self {
             module,
             functions: Functions(module),
-            layout: Layout::new(),
+            layout: Layout::new(placement),
             statics: HashMap::default(),
             linked: Linked {
                 functions: Vec::new(),
@@ -167,6 +171,7 @@ impl<'m> Linker<'m> {
                 symbols: Vec::new(),
                 params: Vec::new(),
                 static_shared: 0,
+                placement: placement.clone(),
                 places: Places::default(),
             },
             lines: Vec::new(),

@@ -4,6 +4,7 @@
 mod blocks;
 mod call;
 mod constants;
+mod declared;
 mod derived;
 mod dominators;
 mod error;
@@ -14,7 +15,7 @@ mod link;
 mod loops;
 mod operands;
 mod parameters;
-mod params;
+mod placement;
 mod places;
 mod pointers;
 mod program;
@@ -27,16 +28,18 @@ mod sort;
 mod sources;
 mod steps;
 
+pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;
 pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
 pub(crate) use layout::WINDOW;
 pub(crate) use operands::window;
-pub use params::Params;
+pub use placement::Placement;
+pub(crate) use placement::SHARED_SLOT;
 pub use pointers::sources_of;
 pub use program::{
-    Address, Block, BlockId, Condition, Field, Holds, Instr, Operand, Operation, Param, Pc, Place,
-    PlaceId, Program, Reg, Special, Symbol, Terminator, Unlinked,
+    Address, Block, BlockId, Condition, Holds, Instr, Operand, Operation, Pc, Place, PlaceId,
+    Program, Reg, Special, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
 pub use steps::{Even, Fetches, Step, Steps};
@@ -48,16 +51,17 @@ use crate::ptx::{Function, Module};
 /// # Errors
 /// A name that nothing declares, an operand that does not fit its instruction, or code that grows beyond the limit.
 pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
-    build_within(module, kernel, Growth::DEFAULT)
+    build_within(module, kernel, Growth::DEFAULT, &Placement::default())
 }
 
-/// The same, with functions linked in once where inlining would be more than this.
+/// The same, with functions linked in once where inlining would be more than this, and with everything where it is placed.
 pub(crate) fn build_within(
     module: &Module,
     kernel: &Function,
     growth: Growth,
+    placement: &Placement,
 ) -> Result<Program, LinkError> {
-    let linked = link::link(module, kernel, growth)?;
+    let linked = link::link(module, kernel, growth, placement)?;
     let mut program =
         blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
     pointers::mark(&mut program);

@@ -1,9 +1,9 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
 use super::constants::Constants;
+use super::declared::{Field, Param, Params};
 use super::layout;
-use super::params::Params;
-use super::program::{Field, Holds, Instr, Operand, Param, Pc, Program, Reg};
+use super::program::{Holds, Instr, Operand, Pc, Program, Reg};
 use super::sources::{is_number, trace};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -79,7 +79,7 @@ fn place_objects(program: &mut Program, is_shared: &[bool]) {
         };
         if param.is_scalar && matches!(param.size, 4 | 8) {
             param.object = Some(program.symbols.len());
-            program.symbols.push(layout::object(count, space, param, position));
+            program.symbols.push(layout::object(count, space, param, position, &program.placement));
             count += 1;
         }
     }

@@ -8,13 +8,13 @@
 //! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions
 //! called in it that lead only to the end of the thread; they are not in the loop.
 
-use super::params::Params;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::layout::OBJECTS;
+use super::declared::{Field, Param, Params, Symbol};
+use super::placement::{Placement, SHARED_SLOT};
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
 
@@ -287,86 +287,6 @@ pub struct Block {
     pub loops: Box<[BlockId]>,
 }
 
-/// A named piece of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Symbol {
-    /// As declared.
-    pub name: String,
-    /// Where it lives.
-    pub space: Space,
-    /// Its first byte.
-    pub address: u64,
-    /// Bytes; 0 for `extern .shared`, which holds the dynamic shared memory.
-    pub size: u64,
-    /// Its initial contents from the first byte on; zeros follow; `None`: open.
-    pub init: Option<Arc<[u8]>>,
-    /// The parameter that points to its middle, by position, if it is no variable but the object of a pointer.
-    pub parameter: Option<usize>,
-}
-
-impl Symbol {
-    /// What a pointer to it holds: the first byte of a variable, the middle of a parameter's object.
-    pub fn pointer(&self) -> u64 {
-        if self.parameter.is_some() { self.address + self.size / 2 } else { self.address }
-    }
-}
-
-/// A kernel parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Param {
-    /// As declared.
-    pub name: String,
-    /// Its first byte in the bank.
-    pub offset: u64,
-    /// Bytes.
-    pub size: u64,
-    /// Whether it is a floating-point scalar.
-    pub is_float: bool,
-    /// Whether it is a scalar, not a structure.
-    pub is_scalar: bool,
-    /// The space of which it holds an address: declared `.ptr`, or used as an address of global memory.
-    pub pointee: Option<Space>,
-    /// Index of the symbol that it points to if it holds an address of shared or constant memory: it is declared so, or
-    /// used so, which counts if the launch says that it points to a buffer.
-    pub object: Option<usize>,
-}
-
-impl Field {
-    /// Whether it holds some of these bytes of the bank.
-    pub fn overlaps(&self, offset: u64, size: u64) -> bool {
-        self.offset < offset.saturating_add(size) && offset < self.offset.saturating_add(self.size)
-    }
-}
-
-impl Param {
-    /// Index of the symbol that it points to, if it is declared to point to shared memory.
-    pub fn shared_object(&self) -> Option<usize> {
-        self.object.filter(|_| self.pointee == Some(Space::Shared))
-    }
-
-    /// Whether it holds an address of global memory.
-    pub fn is_pointer(&self) -> bool {
-        self.pointee == Some(Space::Global)
-    }
-}
-
-/// What the kernel loads of a structure that is passed by value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// The parameter.
-    pub param: usize,
-    /// First byte in the bank.
-    pub offset: u64,
-    /// Bytes.
-    pub size: u64,
-    /// Whether it is loaded as a floating-point number.
-    pub is_float: bool,
-    /// Whether all loads of its bytes are of these bytes together.
-    pub is_alone: bool,
-    /// Whether it is used as an address of global memory.
-    pub is_pointer: bool,
-}
-
 /// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
@@ -402,8 +322,10 @@ pub struct Program {
     pub fields: Vec<Field>,
     /// Places of instructions.
     pub places: Vec<Place>,
-    /// Bytes of static shared memory; dynamic shared memory starts here, aligned to 16.
+    /// Bytes of static shared memory, up to where dynamic shared memory would follow.
     pub static_shared: u64,
+    /// Where variables and buffers lie.
+    pub placement: Placement,
     /// Where the first instruction runs.
     pub entry: BlockId,
     /// By header: the first and the last block of a loop.
@@ -436,11 +358,6 @@ impl Program {
     /// The field with this number.
     pub fn field(&self, at: usize) -> Option<&Field> {
         self.fields.get(at.checked_sub(self.params.len())?)
-    }
-
-    /// How many pointers to global memory the parameters hold.
-    pub fn pointers(&self) -> usize {
-        (0..self.params.len() + self.fields.len()).filter(|at| self.is_pointer(*at)).count()
     }
 
     /// Whether the kernel declares dynamic shared memory.
@@ -485,12 +402,11 @@ impl Program {
         (address, if size == 0 { u64::MAX } else { address.saturating_add(size - 1) })
     }
 
-    /// The variable in shared memory that holds all these bytes, by index of the symbols. What is behind the static
-    /// ones is the dynamic one, up to the objects that parameters point to.
+    /// The variable in shared memory that holds all these bytes, by index of the symbols.
     pub fn shared_variable(&self, first: u64, end: u64) -> Option<usize> {
         let holds = |own: &Symbol| match own.size {
             _ if own.space != Space::Shared => false,
-            0 => own.address <= first && end <= OBJECTS,
+            0 => own.address <= first && first - own.address < SHARED_SLOT,
             size => own.address <= first && end <= own.address + size,
         };
         self.symbols.iter().position(holds)

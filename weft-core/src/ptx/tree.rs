@@ -315,6 +315,8 @@ pub struct Variable {
     pub is_extern: bool,
     /// `.ptr`: a parameter that holds an address, of this space; global where none is written.
     pub pointee: Option<Space>,
+    /// The alignment that `.ptr` states of what a parameter points to, in bytes; `None` without `.ptr`.
+    pub pointee_align: Option<u32>,
     /// Its initialiser.
     pub init: Option<Initial>,
 }

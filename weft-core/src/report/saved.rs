@@ -115,8 +115,11 @@ enum RoleMirror {
 #[serde(remote = "Assumption")]
 enum AssumptionMirror {
     DisjointBuffers,
+    WithinBuffers,
     WithinVariables,
-    PointerValues,
+    Aligned(Vec<(String, u64, u64)>),
+    Places(Vec<String>),
+    SharedFromZero,
     DynamicShared(u64),
     WarpSynchronous,
     UniqueCounters,
@@ -294,7 +297,11 @@ mod tests {
             block: None,
             grid: Dim3 { x: 1, y: 2, z: 3 },
             findings: Code::ALL.iter().zip(checks).map(finding).collect(),
-            assumptions: vec![Assumption::NoTrap],
+            assumptions: vec![
+                Assumption::Aligned(vec![("`x`".into(), 16, 4)]),
+                Assumption::Places(vec!["`x`".into()]),
+                Assumption::NoTrap,
+            ],
             coverage: Coverage { reached: 1, sites: 2 },
             unreached: vec![Span { start: 1, end: 2 }],
             stats: Stats { ctas: 1, warp_instructions: 2, thread_commands: 3, generations: 4 },

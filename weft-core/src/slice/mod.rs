@@ -4,15 +4,15 @@
 //! A branch that decides nothing marked is replaced by a jump to where its sides meet again; a loop without accesses
 //! and barriers is so taken to end.
 
-mod bearing;
 mod control;
+mod dependence;
 mod temporary;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use bearing::reads_pointer_bits;
+pub use dependence::{Base, Beginning, Dependences};
 
 use crate::flow::{BlockId, ByRegister, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;

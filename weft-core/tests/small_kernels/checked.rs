@@ -171,7 +171,7 @@ impl Checked {
             misaligned: of(Code::Misaligned).map(|finding| place(finding, 0)).collect(),
             outside: of(Code::OutOfBounds).map(|finding| place(finding, 0)).collect(),
             open: open.map(why).collect(),
-            assumes_buffers: report.assumptions.contains(&Assumption::DisjointBuffers),
+            assumes_buffers: report.assumptions.contains(&Assumption::WithinBuffers),
             assumes_arrays: report.assumptions.contains(&Assumption::WithinVariables),
             assumes_counters: report.assumptions.contains(&Assumption::UniqueCounters),
             assumes_addresses: report.assumptions.contains(&Assumption::OpenAddresses),

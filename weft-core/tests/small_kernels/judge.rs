@@ -124,8 +124,7 @@ fn rests_on_open(open: Open) -> Rests {
 fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     // Of what is taken for granted something is not so.
     let is_granted = outcome.is_astray() && said.assumes_addresses
-        || !outcome.outside.is_empty() && said.assumes_buffers
-        || outcome.strays && said.assumes_arrays
+        || !outcome.outside.is_empty() && (said.assumes_buffers || said.assumes_arrays)
         || outcome.wraps && said.assumes_counters;
     if is_granted {
         return Ok(());

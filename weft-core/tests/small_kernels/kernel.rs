@@ -117,11 +117,12 @@ impl Place {
     /// The mask that lets all bits pass, and is not printed.
     pub(crate) const ALL: u32 = u32::MAX;
 
-    /// Whether an address lies outside of the shared array that it starts from.
-    pub(crate) fn strays(&self, address: u64) -> bool {
+    /// Whether some of these bytes lie outside of the shared array that their address starts from.
+    pub(crate) fn strays(&self, address: u64, bytes: u32) -> bool {
         let first = u64::from(self.array.base());
         let size = u64::try_from(self.array.bytes()).expect("arrays are small");
-        !self.array.is_global() && !(first..first + size).contains(&address)
+        let is_within = first <= address && address + u64::from(bytes) <= first + size;
+        matches!(self.array, Array::A | Array::B) && !is_within
     }
 
     /// Whether the product of this index goes beyond 32 bits.

@@ -92,10 +92,8 @@ pub(crate) struct Outcome {
     pub(crate) fault: Option<Fault>,
     pub(crate) races: std::collections::BTreeMap<Race, bool>,
     pub(crate) misaligned: Vec<usize>,
-    /// Accesses outside of the state space, or of a buffer; they race, and do nothing else.
+    /// Accesses outside of the array or the buffer that they start from; they race, and do nothing else.
     pub(crate) outside: Vec<usize>,
-    /// Accesses that start from one array and go to the other.
-    pub(crate) strays: bool,
     /// A counter, or an index made of its values, went beyond 32 bits. That `inc` and `dec` wrap at their bounds is not
     /// meant.
     pub(crate) wraps: bool,
@@ -453,18 +451,16 @@ impl<'a> Machine<'a> {
             self.outcome.misaligned.push(site);
         }
         let at = usize::try_from(address).expect("addresses have 64 bits");
-        let is_inside = at + bytes as usize <= self.memory(thread, place.array).bytes();
+        let is_inside = at + bytes as usize <= self.memory(thread, place.array).bytes()
+            && !place.strays(address, bytes);
         if place.array == Array::Local {
             return is_inside.then_some(at);
         }
         if !is_inside {
             self.outcome.outside.push(site);
         }
-        self.outcome.strays |= is_inside && place.strays(address);
-        let (cta, array) = match place.array {
-            Array::Out | Array::Data => (0, place.array),
-            _ => (thread / self.block, Array::A),
-        };
+        let cta = if place.array.is_global() { 0 } else { thread / self.block };
+        let array = place.array;
         for byte in 0..bytes as usize {
             let access = Access {
                 stamp: self.clocks.now(thread),

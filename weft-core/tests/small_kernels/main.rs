@@ -64,7 +64,7 @@ fn pointers_to_one_of_two_buffers() {
 #[test]
 fn values_that_are_read_while_they_are_written() {
     let tally = suite::run(Theme::Races, 0..1500, 4);
-    let least = Least { clean: 72, clean_on_open: 23, defect: 1045, given: 5558 };
+    let least = Least { clean: 70, clean_on_open: 22, defect: 1046, given: 5558 };
     assert_decided(&tally, least);
 }
 

@@ -16,7 +16,11 @@ pub(super) struct Attributes {
     align: u32,
     pub(super) is_extern: bool,
     pointee: Option<Space>,
+    pointee_align: Option<u32>,
 }
+
+/// What `.ptr` states where it names no alignment (PTX ISA §5.1.6.1.1).
+const DEFAULT_POINTEE: u32 = 4;
 
 pub(super) fn space(word: &str) -> Option<Space> {
     Some(match word {
@@ -49,17 +53,31 @@ fn attribute(word: &str, seen: &mut Attributes) {
 impl Parser<'_> {
     /// Reads attributes up to the name, starting from those already seen.
     pub(super) fn attributes(&mut self, is_extern: bool) -> Read<Attributes> {
-        let mut seen =
-            Attributes { space: None, ty: Type::B8, vector: 1, align: 0, is_extern, pointee: None };
+        let mut seen = Attributes {
+            space: None,
+            ty: Type::B8,
+            vector: 1,
+            align: 0,
+            is_extern,
+            pointee: None,
+            pointee_align: None,
+        };
         while self.token.kind == Kind::Dot {
             let word = self.word();
             self.advance();
             match word {
+                // Behind `.ptr` it is that of what the parameter points to.
+                ".align" if seen.pointee.is_some() => {
+                    seen.pointee_align = Some(self.alignment()?);
+                }
                 ".align" => seen.align = self.alignment()?,
                 ".v2" => seen.vector = 2,
                 ".v4" => seen.vector = 4,
                 ".v8" => seen.vector = 8,
-                ".ptr" => seen.pointee = Some(Space::Global),
+                ".ptr" => {
+                    (seen.pointee, seen.pointee_align) =
+                        (Some(Space::Global), Some(DEFAULT_POINTEE));
+                }
                 ".extern" => seen.is_extern = true,
                 ".attribute" => self.attribute_list()?,
                 _ => attribute(word, &mut seen),
@@ -93,6 +111,7 @@ impl Parser<'_> {
             align: attributes.align,
             is_extern: attributes.is_extern,
             pointee: attributes.pointee,
+            pointee_align: attributes.pointee_align,
             init: None,
         };
         if self.eat(b'<') {

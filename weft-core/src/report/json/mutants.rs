@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::{Counts, LaunchLine, SCHEMA, SiteLine, Subject, launch_line, line, site_line};
-use crate::finding::{Advice, Report, Verdict};
+use crate::finding::{Advice, Assumption, Report, Verdict};
 
 /// What became of the mutants of one kernel, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,7 +43,7 @@ pub fn mutants(
         verdict: verdict.name(),
         mutants: tally,
         advice: advice.iter().map(advice_line).collect(),
-        assumptions: report.assumptions.iter().map(|assumption| assumption.sentence()).collect(),
+        assumptions: report.assumptions.iter().map(Assumption::sentence).collect(),
     })
 }
 

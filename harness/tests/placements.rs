@@ -1,0 +1,66 @@
+//! Every fixture with its variables and buffers placed elsewhere, as its report assumes: all is found as before.
+
+#[path = "../../weft-core/tests/placements/moved.rs"]
+mod moved;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use moved::Dice;
+use weft_core::finding::{Code, Finding, Report, Role};
+use weft_core::flow::Placement;
+use weft_core::{check_placed, ptx};
+use weft_harness::fixture::Fixture;
+
+const TIMES: u64 = 3;
+
+/// Code, sites, and pairs of threads within warps and between warps.
+type Found = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64)>);
+
+fn paths() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
+    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")).collect()
+}
+
+fn findings(report: &Report) -> BTreeSet<Found> {
+    let told = |finding: &Finding| {
+        let sites = finding.sites.iter().map(|site| (site.ptx.line, site.role)).collect();
+        let pairs = finding.pairs.map(|own| (own.within_warps, own.between_warps));
+        (finding.code, sites, pairs)
+    };
+    report.findings.iter().map(told).collect()
+}
+
+#[test]
+fn fixtures_do_not_depend_on_places() {
+    let (mut kernels, mut moves) = (0, 0);
+    for (seed, path) in (0..).zip(paths()) {
+        let text = fs::read_to_string(&path).expect("fixtures are text");
+        let fixture = Fixture::parse(&text, &path).expect("the header is right");
+        let (module, launch) = (ptx::parse(&text), fixture.launch());
+        for kernel in module.kernels() {
+            let program = weft_core::link(&module, kernel, &launch, &Placement::default())
+                .expect("fixtures link");
+            let report = |placement: &Placement| {
+                check_placed(&module, kernel, &launch, placement).expect("the launch fits")
+            };
+            let first = report(&Placement::default());
+            let mut dice = Dice(seed);
+            kernels += 1;
+            for _ in 0..TIMES {
+                // Sums of open values are looked for around the pointer.
+                let placement = moved::moved(&program, &first, &mut dice, 1);
+                let other = report(&placement);
+                let name = format!("{} in {} with {placement:?}", first.kernel, path.display());
+                assert_eq!(findings(&first), findings(&other), "{name}");
+                assert_eq!(first.assumptions, other.assumptions, "{name}");
+                assert_eq!(first.coverage, other.coverage, "{name}");
+                moves += usize::from(placement != Placement::default());
+            }
+        }
+    }
+    assert!(kernels > 200 && moves > 2 * kernels, "{moves} of {kernels} times {TIMES}");
+}

@@ -1,0 +1,156 @@
+//! What the verdict of a check takes for granted.
+
+use std::collections::BTreeSet;
+
+use super::decision::Decision;
+use super::names::Names;
+use crate::emulate::{self, Assumed};
+use crate::finding::{Assumption, Code, Report};
+use crate::flow::{self, BlockId, Program};
+use crate::launch::{Atomics, BarrierDivergence, Launch};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier, Opcode};
+use crate::slice::{Base, Beginning, Dependences, Slice};
+
+/// What a check ran.
+pub(super) struct Taken<'a> {
+    pub(super) slice: &'a Slice,
+    pub(super) decisions: &'a [Decision],
+    /// By instruction.
+    pub(super) reached: &'a [bool],
+    pub(super) assumed: Assumed,
+}
+
+impl Taken<'_> {
+    /// Lists the assumptions of a report whose findings are known.
+    pub(super) fn list(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
+        self.assume_of_values(report);
+        self.assume_of_places(names, launch, report);
+        self.assume_of_launch(names, launch, report);
+    }
+
+    fn assume_of_values(&self, report: &mut Report) {
+        let stays = |decision: &Decision| decision.open.stays_in_variables();
+        if self.assumed.variables || self.decisions.iter().any(stays) {
+            report.assumptions.push(Assumption::WithinVariables);
+        }
+        if self.decisions.iter().any(|decision| !decision.open.is_empty()) {
+            report.assumptions.push(Assumption::OpenAddresses);
+        }
+        let needs = self.decisions.iter().map(|decision| decision.dynamic_shared);
+        let needed = needs.max().filter(|bytes| *bytes > 0);
+        report.assumptions.extend(needed.map(Assumption::DynamicShared));
+        if self.assumed.indices {
+            report.assumptions.push(Assumption::NarrowIndices);
+        }
+        if self.assumed.waits_end {
+            report.assumptions.push(Assumption::WaitsEnd);
+        }
+    }
+
+    /// Where variables and buffers lie.
+    fn assume_of_places(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
+        let program = names.program;
+        let pointers = emulate::pointers(program, launch);
+        if are_several(program, &pointers) {
+            report.assumptions.push(Assumption::DisjointBuffers);
+        }
+        if !pointers.iter().all(|at| emulate::is_sized(program, launch, *at)) {
+            report.assumptions.push(Assumption::WithinBuffers);
+        }
+        let compares = report.findings.iter().any(|finding| finding.code == Code::BenignRace);
+        let dependences = Dependences::of(program, &pointers);
+        let taken = dependences.taken_for_granted(self.slice, self.reached, compares);
+        let is_free = |base: &Base| !(program.placement.is_packed && is_shared(program, *base));
+        let (mut aligned, mut places) = (Vec::new(), Vec::new());
+        for (base, place) in taken.into_iter().filter(|(base, _)| is_free(base)) {
+            match place {
+                Beginning::Multiple(to) => {
+                    aligned.push((names.base(base), to, dependences.declared(base)));
+                }
+                Beginning::Fixed => places.push(base),
+            }
+        }
+        if !aligned.is_empty() {
+            report.assumptions.push(Assumption::Aligned(aligned));
+        }
+        if !places.is_empty() {
+            places.sort_by_key(|base| address(program, *base));
+            let places = places.into_iter().map(|base| names.base(base)).collect();
+            report.assumptions.push(Assumption::Places(places));
+        }
+        if program.placement.is_packed {
+            report.assumptions.push(Assumption::SharedFromZero);
+        }
+    }
+
+    fn assume_of_launch(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
+        let mut assume = |holds: bool, assumption| {
+            if holds {
+                report.assumptions.push(assumption);
+            }
+        };
+        let program = names.program;
+        let is_initial = program.symbols.iter().any(|symbol| symbol.init.is_some());
+        assume(is_initial, Assumption::InitialValues);
+        assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
+        let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
+        let is_unique = launch.options.atomics == Atomics::Unique;
+        assume(is_unique && has_atomics, Assumption::UniqueCounters);
+        assume(launch.grid.is_none(), Assumption::OneCta);
+        let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
+        assume(counts && program.is_irreducible, Assumption::UncountedLoops);
+        let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;
+        assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);
+        assume(drops_a_loop(self.slice, program), Assumption::LoopsEnd);
+        assume(program.code.iter().any(waits_for_registers), Assumption::RegistersFree);
+    }
+}
+
+/// In the order of generic addresses: arguments first.
+fn address(program: &Program, base: Base) -> (usize, u64) {
+    match base {
+        Base::Pointer(at) => (at, 0),
+        Base::Variable(at) => {
+            let symbol = &program.symbols[at];
+            (usize::MAX, flow::window(symbol.space).wrapping_add(symbol.address))
+        }
+        Base::Parameter(at) => (usize::MAX, flow::window(Space::Param) + at as u64),
+    }
+}
+
+/// Whether a pointer argument's buffer or object might overlap another one or a variable.
+fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
+    let count = |space| program.symbols.iter().filter(|own| own.space == space).count();
+    let is_object = |at: &&usize| program.params.get(**at).is_some_and(|own| own.object.is_some());
+    let objects = pointers.iter().filter(is_object).count();
+    let buffers = pointers.len() - objects;
+    buffers > 0 && buffers + count(Space::Global) > 1 || objects > 0 && count(Space::Shared) > 1
+}
+
+fn is_shared(program: &Program, base: Base) -> bool {
+    matches!(base, Base::Variable(at) if program.symbols[at].space == Space::Shared)
+}
+
+/// How many registers a cta has is not in the PTX: whether the others ever give back as many is not followed.
+fn waits_for_registers(instr: &flow::Instr) -> bool {
+    instr.decoded().is_some_and(|decoded| {
+        decoded.row.opcode == Opcode::Setmaxnreg && decoded.modifiers.has(Modifier::Inc)
+    })
+}
+
+/// A loop is dropped if none of its branches is decided: nothing from its header to its latch, but for blocks between
+/// them that lead only to the thread's end.
+fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
+    let is_decided = |header: BlockId, latch: BlockId| {
+        let is_loop = program.spans.contains_key(&header);
+        let is_in = |at: &BlockId| program.blocks[at.index()].loops.contains(&header) || !is_loop;
+        let blocks = (header.0..=latch.0).map(BlockId).filter(is_in);
+        blocks.into_iter().any(|at| slice.branches[at.index()])
+    };
+    program.blocks.iter().zip(0..).any(|(block, latch)| {
+        let back = |header: &BlockId| header.0 <= latch;
+        let mut headers = block.terminator.successors().into_iter().filter(back);
+        headers.any(|header| !is_decided(header, BlockId(latch)))
+    })
+}

@@ -1,0 +1,133 @@
+//! What a clean verdict takes for granted.
+
+use std::borrow::Cow;
+
+/// What a clean verdict takes for granted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Assumption {
+    /// Pointer arguments point to different buffers.
+    DisjointBuffers,
+    /// Accesses through pointer arguments stay within buffers whose size nobody gives.
+    WithinBuffers,
+    /// Accesses at open addresses stay within their variables.
+    WithinVariables,
+    /// More than is declared is known of where these begin: what it is called, what its address is a multiple of, and what
+    /// its declaration says, 0 where that of a pointer says nothing.
+    Aligned(Vec<(String, u64, u64)>),
+    /// The addresses of these decide something, and only one of each was tried.
+    Places(Vec<String>),
+    /// Shared memory is accessed at addresses that are those of no variable.
+    SharedFromZero,
+    /// The launch does not state how many bytes of dynamic shared memory there are; accesses need so many.
+    DynamicShared(u64),
+    /// Lanes of a warp run in lock step.
+    WarpSynchronous,
+    /// Counters of `atomics = "unique"` do not wrap around.
+    UniqueCounters,
+    /// No grid was given: one cta was checked.
+    OneCta,
+    /// Initialised variables hold their initial values.
+    InitialValues,
+    /// A cycle has several entries, so that its iterations cannot be counted.
+    UncountedLoops,
+    /// Some accesses have open addresses: nothing is known of their bounds and alignment.
+    OpenAddresses,
+    /// Sums of 32 bits that drift by no power of two do not wrap around.
+    NarrowIndices,
+    /// Loops that touch no memory and no barrier end.
+    LoopsEnd,
+    /// Loops end that wait for an open value and do not count to it.
+    WaitsEnd,
+    /// `setmaxnreg.inc` does not wait for ever.
+    RegistersFree,
+    /// Threads do not trap on open values.
+    NoTrap,
+    /// The block size is the kernel's own `.maxntid`, its upper bound.
+    MaxBlock,
+}
+
+impl Assumption {
+    /// The sentence used in reports.
+    pub fn sentence(&self) -> Cow<'static, str> {
+        match self {
+            Self::Aligned(all) => {
+                let (words, more): (Vec<_>, Vec<_>) = all.iter().partition(|own| is_of_words(own));
+                let more: Vec<_> = more.into_iter().map(aligned).collect();
+                match (words.is_empty(), more.is_empty()) {
+                    (_, true) => Cow::Borrowed(OF_WORDS),
+                    (true, false) => format!("aligned beyond what is declared: {}", more.join(", ")).into(),
+                    _ => format!("{OF_WORDS}; beyond that: {}", more.join(", ")).into(),
+                }
+            }
+            Self::DynamicShared(bytes) => format!("{}: at least {bytes} bytes", self.general()).into(),
+            Self::Places(names) => format!(
+                "addresses that decide something themselves are those of this check, not null and in ascending order: {}",
+                names.join(", ")
+            )
+            .into(),
+            _ => self.general().into(),
+        }
+    }
+
+    /// The sentence for several kernels, in which it names nothing of one kernel.
+    pub fn general(&self) -> &'static str {
+        match self {
+            Self::DisjointBuffers => "pointer arguments point to buffers that do not overlap",
+            Self::WithinBuffers => "accesses through pointer arguments stay within their buffers",
+            Self::WithinVariables => {
+                "accesses at open addresses stay within the variable from whose address they start"
+            }
+            Self::Aligned(all) if all.iter().all(is_of_words) => OF_WORDS,
+            Self::Aligned(_) => {
+                "pointer arguments and variables are aligned as their kernel needs it, beyond what is declared"
+            }
+            Self::Places(_) => {
+                "addresses that decide something themselves are those of this check, not null and in ascending order"
+            }
+            Self::SharedFromZero => {
+                "shared memory begins at address 0, and its variables lie in it in the order of their declaration"
+            }
+            Self::DynamicShared(_) => "dynamic shared memory is as large as the accesses need",
+            Self::WarpSynchronous => {
+                "the lanes of a warp run in lock step (warp-synchronous = true)"
+            }
+            Self::UniqueCounters => {
+                "counters that atomics only increase, or only decrease, do not wrap around, nor do indices made of \
+                 their values (atomics = \"unique\")"
+            }
+            Self::OneCta => {
+                "no grid is given: one cta was checked, races between ctas were not examined"
+            }
+            Self::InitialValues => "initialised variables hold their initial values at the launch",
+            Self::UncountedLoops => {
+                "threads reach barriers inside loops with several entries in the same iterations"
+            }
+            Self::OpenAddresses => {
+                "accesses at addresses that depend on open values stay within memory and are aligned"
+            }
+            Self::NarrowIndices => {
+                "indices of 32 bits that depend on open values do not wrap around before they are extended to 64"
+            }
+            Self::LoopsEnd => "loops without memory accesses and barriers end",
+            Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
+            Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
+            Self::NoTrap => "threads do not abort the launch because of an open value",
+            Self::MaxBlock => "the block size is the kernel's .maxntid",
+        }
+    }
+}
+
+const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
+
+/// Whether it is what every typed pointer is: aligned to a word of the widest scalar type, or less.
+const fn is_of_words((_, to, declared): &(String, u64, u64)) -> bool {
+    *declared == 0 && *to <= 8
+}
+
+/// `x` to 16 bytes (declared: 4).
+fn aligned((name, to, declared): &(String, u64, u64)) -> String {
+    match declared {
+        0 => format!("{name} to {to} bytes"),
+        _ => format!("{name} to {to} bytes (declared: {declared})"),
+    }
+}

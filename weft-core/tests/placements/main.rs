@@ -1,0 +1,78 @@
+//! The law of placements: what is found is found wherever variables and buffers lie, as long as they begin at multiples of
+//! what their declarations and the report's assumptions say. Each kernel is random and computes with addresses.
+
+mod arithmetic;
+mod moved;
+mod named;
+
+use std::collections::BTreeSet;
+
+use moved::Dice;
+use weft_core::finding::{Assumption, Code, Report, Role, Verdict};
+use weft_core::flow::{self, Placement};
+use weft_core::launch::{Dim3, Launch, Limit};
+use weft_core::{check_placed, ptx};
+
+/// Placements of each kernel.
+const TIMES: u64 = 5;
+const LIMIT: Limit = Limit { instructions: 1 << 20, memory: 1 << 26 };
+/// Kernels.
+const SEEDS: u64 = 4000;
+
+type Found = (Verdict, BTreeSet<(Code, Vec<(u32, Role)>)>, Vec<Assumption>);
+
+fn found(report: &Report) -> Found {
+    let sites = |finding: &weft_core::finding::Finding| {
+        finding.sites.iter().map(|site| (site.ptx.line, site.role)).collect()
+    };
+    let findings = report.findings.iter().map(|finding| (finding.code, sites(finding)));
+    (report.verdict(), findings.collect(), report.assumptions.clone())
+}
+
+/// How many kernels take nothing of places for granted, alignment alone, and one place.
+#[derive(Debug, Default)]
+struct Tally {
+    nothing: usize,
+    aligned: usize,
+    places: usize,
+}
+
+fn hold(seeds: std::ops::Range<u64>) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        let text = arithmetic::kernel(seed);
+        let module = ptx::parse(&text);
+        assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
+        let kernel = module.kernel("k").expect("the text declares it");
+        let program = flow::build(&module, kernel).expect("it links");
+        let launch = Launch {
+            block: Some(Dim3::line(32)),
+            shared: Some(256),
+            limit: LIMIT,
+            ..Launch::default()
+        };
+        let report = |placement: &Placement| {
+            check_placed(&module, kernel, &launch, placement).expect("the launch fits")
+        };
+        let first = report(&Placement::default());
+        let mut dice = Dice(seed);
+        for _ in 0..TIMES {
+            let placement = moved::moved(&program, &first, &mut dice, 16);
+            let other = report(&placement);
+            assert_eq!(found(&first), found(&other), "{seed} {placement:?}\n{text}");
+        }
+        let has = |of: fn(&Assumption) -> bool| first.assumptions.iter().any(of);
+        match () {
+            () if has(|own| matches!(own, Assumption::Places(_))) => tally.places += 1,
+            () if has(|own| matches!(own, Assumption::Aligned(_))) => tally.aligned += 1,
+            () => tally.nothing += 1,
+        }
+    }
+    tally
+}
+
+#[test]
+fn places_do_not_matter() {
+    let tally = hold(0..SEEDS);
+    assert!(tally.nothing > 1900 && tally.aligned > 800 && tally.places > 1200, "{tally:?}");
+}

@@ -1,0 +1,213 @@
+//! What a report says of where variables and buffers begin: by name, and no more than the kernel needs.
+
+use weft_core::finding::Assumption;
+use weft_core::launch::{Dim3, Launch};
+use weft_core::{check, ptx};
+
+/// What is assumed of where things begin, in a kernel with these declarations, parameters and body, as a report says it.
+fn places(declarations: &str, params: &str, body: &str) -> Vec<String> {
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n{declarations}\n.entry k({params})\n{{\n\
+         .reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nmov.u32 %r1, %tid.x;\n{body}\nEND: ret;\n}}\n"
+    );
+    let module = ptx::parse(&text);
+    assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
+    let kernel = module.kernel("k").expect("the text declares it");
+    let launch = Launch {
+        block: Some(Dim3::line(1)),
+        grid: Some(Dim3::line(1)),
+        shared: Some(4096),
+        ..Launch::default()
+    };
+    let report = check(&module, kernel, &launch).expect("the launch fits");
+    assert_eq!(report.findings, [], "{text}");
+    report.assumptions.iter().map(told).collect()
+}
+
+/// The sentence of an assumption, with all that is aligned to words, too.
+fn told(assumption: &Assumption) -> String {
+    let Assumption::Aligned(all) = assumption else { return assumption.sentence().into_owned() };
+    let each = all.iter().map(|(name, to, declared)| match declared {
+        0 => format!("{name} to {to} bytes"),
+        _ => format!("{name} to {to} bytes (declared: {declared})"),
+    });
+    format!("{ALIGNED}{}", each.collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn what_every_typed_pointer_is_aligned_to_is_said_once() {
+    let aligned = |all: &[(&str, u64, u64)]| {
+        let own = all.iter().map(|(name, to, declared)| ((*name).to_owned(), *to, *declared));
+        Assumption::Aligned(own.collect()).sentence().into_owned()
+    };
+    let words = "pointer arguments are aligned to the words that are accessed through them";
+    assert_eq!(aligned(&[("p", 4, 0), ("q", 8, 0)]), words);
+    assert_eq!(
+        aligned(&[("p", 4, 0), ("q", 16, 0)]),
+        format!("{words}; beyond that: q to 16 bytes")
+    );
+    assert_eq!(aligned(&[("q", 8, 4)]), format!("{ALIGNED}q to 8 bytes (declared: 4)"));
+}
+
+const ALIGNED: &str = "aligned beyond what is declared: ";
+const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order: ";
+const WITHIN: &str = "accesses through pointer arguments stay within their buffers";
+
+#[test]
+fn what_is_taken_for_granted_of_variables_is_named() {
+    const DYNAMIC: &str = ".extern .shared .align 16 .b8 tile[];";
+    const ROUND: &str = "mov.u32 %r2, tile; add.u32 %r2, %r2, 1023; and.b32 %r2, %r2, 0xfffffc00;";
+    let aligned = |text: &str| vec![format!("{ALIGNED}{text}")];
+    let places_of = |text: &str| vec![format!("{PLACES}{text}")];
+    let kernels = [
+        // Dynamic shared memory that is rounded up further than it is aligned, in one and in two ways, and as far.
+        (DYNAMIC, format!("{ROUND} st.shared.u32 [%r2], %r1;"), aligned("`tile` to 1024 bytes (declared: 16)")),
+        (
+            DYNAMIC,
+            "mov.u32 %r2, tile; neg.s32 %r3, %r2; and.b32 %r3, %r3, 127; add.u32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1;".into(),
+            aligned("`tile` to 128 bytes (declared: 16)"),
+        ),
+        (DYNAMIC, "mov.u32 %r2, tile; add.u32 %r2, %r2, 15; and.b32 %r2, %r2, 0xfffffff0; st.shared.u32 [%r2], %r1;".into(), vec![]),
+        // A swizzle of the address.
+        (
+            DYNAMIC,
+            "mov.u32 %r2, tile; shr.u32 %r3, %r2, 3; and.b32 %r3, %r3, 112; xor.b32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1;".into(),
+            aligned("`tile` to 1024 bytes (declared: 16)"),
+        ),
+        // A swizzle of the index, and a vector access, within the alignment and beyond.
+        (DYNAMIC, "and.b32 %r3, %r1, 3; mov.u32 %r2, tile; xor.b32 %r2, %r2, %r3; st.shared.u8 [%r2], %r1;".into(), vec![]),
+        (DYNAMIC, "st.shared.v4.u32 [tile], {%r1, %r1, %r1, %r1};".into(), vec![]),
+        (
+            ".shared .align 4 .b8 a[64];",
+            "mov.u32 %r2, a; st.shared.v4.u32 [%r2], {%r1, %r1, %r1, %r1};".into(),
+            aligned("`a` to 16 bytes (declared: 4)"),
+        ),
+        (".shared .align 4 .b8 a[64];", "st.shared.v2.u32 [a], {%r1, %r1};".into(), aligned("`a` to 8 bytes (declared: 4)")),
+        // Bits of a variable's address, of one alone, and of where two lie.
+        (
+            ".global .align 4 .b8 g[64];",
+            "mov.u64 %rd1, g; and.b64 %rd2, %rd1, 4; setp.ne.u64 %p1, %rd2, 0; @%p1 bra END; st.global.u32 [%rd1], %r1;".into(),
+            aligned("`g` to 8 bytes (declared: 4)"),
+        ),
+        (
+            ".global .align 4 .b8 g[64];\n.global .align 4 .b8 h[64];",
+            "mov.u64 %rd1, g; mov.u64 %rd2, h; setp.lt.u64 %p1, %rd2, %rd1; @%p1 bra END; st.global.u32 [%rd1], %r1;".into(),
+            places_of("`g`, `h`"),
+        ),
+        (
+            ".shared .align 4 .b8 a[64];\n.shared .align 4 .b8 b[64];",
+            "mov.u32 %r2, a; mov.u32 %r3, b; sub.u32 %r4, %r3, %r2; add.u32 %r2, %r2, %r4; st.shared.u32 [%r2], %r1;".into(),
+            places_of("`a`, `b`"),
+        ),
+        (
+            ".shared .align 4 .b8 a[64];",
+            "mov.u32 %r2, a; setp.eq.u32 %p1, %r2, 0; @%p1 bra END; st.shared.u32 [%r2], %r1;".into(),
+            places_of("`a`"),
+        ),
+        (
+            "",
+            ".local .align 4 .b8 l[64]; mov.u64 %rd1, l; and.b64 %rd1, %rd1, 8; setp.eq.s64 %p1, %rd1, 0; @%p1 bar.sync 0;".into(),
+            aligned("`l` to 16 bytes (declared: 4)"),
+        ),
+        // Numbers as addresses of shared memory.
+        (
+            ".shared .align 16 .b8 a[64];",
+            "st.shared.u32 [4], %r1;".into(),
+            vec!["shared memory begins at address 0, and its variables lie in it in the order of their declaration".into()],
+        ),
+    ];
+    for (declarations, body, expected) in kernels {
+        assert_eq!(places(declarations, "", &body), expected, "{declarations}\n{body}");
+    }
+}
+
+#[test]
+fn what_is_taken_for_granted_of_pointers_is_named() {
+    let quad = "st.global.v4.u32 [%rd1], {%r1, %r1, %r1, %r1};";
+    let load = "ld.param.u64 %rd1, [p];";
+    let through = "mov.u64 %rd2, p; cvta.param.u64 %rd2, %rd2; ld.u64 %rd1, [%rd2];";
+    let test = "and.b64 %rd3, %rd1, 15; setp.ne.u64 %p1, %rd3, 0; @%p1 bra END;";
+    let null = "setp.eq.u64 %p1, %rd1, 0; @%p1 bra END;";
+    let kernels = [
+        (
+            ".param .u64 .ptr .global .align 4 p",
+            format!("{load} {quad}"),
+            "argument 0 (`p`) to 16 bytes (declared: 4)",
+            "",
+        ),
+        (".param .u64 .ptr .global .align 16 p", format!("{load} {quad}"), "", ""),
+        (".param .u64 .ptr .global p", format!("{load} st.global.u32 [%rd1], %r1;"), "", ""),
+        (
+            ".param .u64 p",
+            format!("{load} st.global.u32 [%rd1], %r1;"),
+            "argument 0 (`p`) to 4 bytes",
+            "",
+        ),
+        (
+            ".param .u64 .ptr .global .align 4 p",
+            format!("{through} {test} st.global.u32 [%rd1], %r1;"),
+            "argument 0 (`p`) to 16 bytes (declared: 4)",
+            "",
+        ),
+        (
+            ".param .u64 .ptr .global .align 16 p",
+            format!("{load} {null} {quad}"),
+            "",
+            "argument 0 (`p`)",
+        ),
+        // Through local memory, and through a lane.
+        (
+            ".param .u64 .ptr .global .align 4 p",
+            format!(
+                ".local .align 8 .b8 l[8]; {load} st.local.u64 [l], %rd1; ld.local.u64 %rd1, [l]; {test} st.global.u32 [%rd1], %r1;"
+            ),
+            "argument 0 (`p`) to 16 bytes (declared: 4)",
+            "",
+        ),
+        (
+            ".param .u64 .ptr .global .align 4 p",
+            format!(
+                "{load} cvt.u32.u64 %r2, %rd1; shfl.sync.idx.b32 %r2, %r2, 0, 31, 1; and.b32 %r2, %r2, 8; setp.ne.u32 %p1, %r2, 0; @%p1 bra END; st.global.u32 [%rd1], %r1;"
+            ),
+            "argument 0 (`p`) to 16 bytes (declared: 4)",
+            "",
+        ),
+        // In a structure.
+        (
+            ".param .align 8 .b8 p[16]",
+            format!("ld.param.u64 %rd1, [p+8]; {test} st.global.u32 [%rd1], %r1;"),
+            "the pointer at byte 8 of argument 0 (`p`) to 16 bytes",
+            "",
+        ),
+        (
+            ".param .align 8 .b8 p[16]",
+            format!(
+                "ld.param.v2.u64 {{%rd2, %rd1}}, [p]; {test} st.global.u32 [%rd1], %r1; st.global.u32 [%rd2], %r1;"
+            ),
+            "the pointer at byte 0 of argument 0 (`p`) to 4 bytes, the pointer at byte 8 of argument 0 (`p`) to 16 bytes",
+            "",
+        ),
+    ];
+    for (params, body, aligned, named) in kernels {
+        let mut found = places("", params, &body);
+        found.retain(|own| own != "pointer arguments point to buffers that do not overlap");
+        let mut expected = vec![WITHIN.to_owned()];
+        expected.extend((!aligned.is_empty()).then(|| format!("{ALIGNED}{aligned}")));
+        expected.extend((!named.is_empty()).then(|| format!("{PLACES}{named}")));
+        assert_eq!(found, expected, "{params}\n{body}");
+    }
+}
+
+/// Tests bits of its argument.
+const CALLEE: &str = ".func f(.param .u64 x)\n{\n.reg .b64 %a, %b;\n.reg .pred %q;\nld.param.u64 %a, [x];\n\
+    and.b64 %b, %a, 8;\nsetp.ne.u64 %q, %b, 0;\n@%q bra DONE;\nst.global.u32 [%a], 1;\nDONE: ret;\n}\n";
+
+#[test]
+fn what_a_device_function_tests_is_named() {
+    let body = "ld.param.u64 %rd1, [p];\n{ .param .u64 given; st.param.u64 [given], %rd1; call f, (given); }";
+    let found = places(CALLEE, ".param .u64 .ptr .global .align 4 p", body);
+    assert_eq!(
+        found,
+        [WITHIN.to_owned(), format!("{ALIGNED}argument 0 (`p`) to 16 bytes (declared: 4)")]
+    );
+}
