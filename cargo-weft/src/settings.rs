@@ -49,6 +49,8 @@ pub(crate) struct Settings {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AtomicsWord {
+    /// As abstract; as unique where that settles more
+    Auto,
     /// A result is an open value
     Abstract,
     /// Counters never repeat a value
@@ -83,6 +85,7 @@ impl Settings {
         launch.limit = stated.over(launch.limit);
         if let Some(word) = self.atomics {
             launch.options.atomics = match word {
+                AtomicsWord::Auto => Atomics::Auto,
                 AtomicsWord::Abstract => Atomics::Abstract,
                 AtomicsWord::Unique => Atomics::Unique,
                 AtomicsWord::Off => Atomics::Off,
@@ -318,7 +321,7 @@ mod tests {
         stated.apply(&mut launch);
         assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), Some(64)));
         assert_eq!(launch.args[&1], Arg::Integer(7));
-        assert_eq!(launch.options.atomics, Atomics::Abstract);
+        assert_eq!(launch.options.atomics, Atomics::Auto);
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn errors_name_the_place_and_what_to_write() {
         ("\"\\u001b\" = 1", "weft.toml:1:1: unknown key `\\u{1b}`"),
         ("[default]\ngrid = \"4\"", "weft.toml:2:8: `grid` takes a positive number"),
         ("[default]\nargs = { 1 = 2 }", "weft.toml:2:1: `args` belongs to a `[[kernel]]`"),
-        ("[default]\natomics = true", "weft.toml:2:11: `atomics` takes `\"abstract\"`"),
+        ("[default]\natomics = true", "weft.toml:2:11: `atomics` takes `\"auto\"`"),
         ("ptx = \"a\"", "weft.toml:1:7: `ptx` takes an array of file patterns"),
         ("ptx = [\"a/***\"]", "weft.toml:1:8: not a file pattern"),
         (

@@ -311,7 +311,7 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
     }
     let options = Options {
         warp_synchronous: u.ratio(1, 4)?,
-        atomics: *u.choose(&[Atomics::Abstract, Atomics::Unique, Atomics::Off])?,
+        atomics: *u.choose(&[Atomics::Auto, Atomics::Abstract, Atomics::Unique, Atomics::Off])?,
         barrier_divergence: *u.choose(&[
             BarrierDivergence::Warp,
             BarrierDivergence::Cta,

@@ -130,8 +130,10 @@ pub struct Buffer {
 /// How the results of atomics are understood (NFM'14 §4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Atomics {
-    /// A result is an open value, and so is a read of a location that is accessed atomically.
+    /// As `Abstract`; where that leaves the verdict open and counters are drawn from, as `Unique`, if that settles more.
     #[default]
+    Auto,
+    /// A result is an open value, and so is a read of a location that is accessed atomically.
     Abstract,
     /// Counters that only ever grow (or shrink) by a positive constant return values that never repeat.
     Unique,

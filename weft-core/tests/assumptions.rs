@@ -1,11 +1,15 @@
 //! What a clean verdict says that it takes for granted.
 
-use weft_core::finding::Assumption;
-use weft_core::launch::{Dim3, Launch};
+use weft_core::finding::{Assumption, Class, Report};
+use weft_core::launch::{Atomics, Dim3, Launch, Options};
 use weft_core::{check, ptx};
 
 /// The assumptions about a kernel of two pointers that ends with these instructions.
 fn assumed(body: &str) -> Vec<Assumption> {
+    checked(body, Atomics::default()).assumptions
+}
+
+fn checked(body: &str, atomics: Atomics) -> Report {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .entry k(.param .u64 p, .param .u64 q)\n{{\n\
@@ -17,8 +21,9 @@ fn assumed(body: &str) -> Vec<Assumption> {
     let module = ptx::parse(&text);
     assert!(module.errors.is_empty(), "{:?}", module.errors);
     let kernel = module.kernel("k").expect("the text declares it");
-    let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
-    check(&module, kernel, &launch).expect("the launch fits").assumptions
+    let options = Options { atomics, ..Options::default() };
+    let launch = Launch { block: Some(Dim3::line(32)), options, ..Launch::default() };
+    check(&module, kernel, &launch).expect("the launch fits")
 }
 
 /// Whether more is taken for granted of where the buffers begin than that words can be accessed.
@@ -138,4 +143,42 @@ fn registers_that_a_warp_waits_for_are_told() {
     assert!(assumed(inc).contains(&Assumption::RegistersFree));
     let dec = "setmaxnreg.dec.sync.aligned.u32 40;";
     assert!(!assumed(dec).contains(&Assumption::RegistersFree));
+}
+
+/// Each thread draws a number from a counter and stores at the word of that number.
+const DRAW: &str = "atom.global.add.u32 %r2, [%rd2+4096], 1;\nmul.wide.u32 %rd6, %r2, 4;\n\
+                    add.u64 %rd7, %rd1, %rd6;\n";
+
+/// The codes of the findings, and whether counters are taken not to wrap around.
+fn said(body: &str, atomics: Atomics) -> (Vec<(Class, u32)>, bool) {
+    let report = checked(body, atomics);
+    let findings = report.findings.iter();
+    let codes = findings.map(|own| (own.code.class(), own.sites[0].span.start)).collect();
+    (codes, report.assumptions.contains(&Assumption::UniqueCounters))
+}
+
+#[test]
+fn counters_are_told_apart_only_if_that_settles_what_is_open() {
+    let first = format!("{DRAW}st.global.u32 [%rd7+8192], %r1;\n");
+    // Clean without that, as the result decides nothing; and a defect.
+    let atomic = "atom.global.add.u32 %r2, [%rd2+4096], 1;\n";
+    let race = format!("{first}st.global.u32 [%rd2+8192], %r1;\n");
+    for body in [atomic, &race] {
+        let own = said(body, Atomics::Auto);
+        assert_eq!(own, said(body, Atomics::Abstract), "{body}");
+        assert!(!own.1);
+    }
+    // Settled by it: stores at different numbers, in a buffer that nothing else is stored to.
+    let settled = format!("{DRAW}add.u64 %rd4, %rd7, 8192;\n");
+    assert_eq!(said(&settled, Atomics::Abstract).0[0].0, Class::Open);
+    assert_eq!(said(&settled, Atomics::Auto), (Vec::new(), true));
+    // Settled in part: two words of shared memory at a number that stands for one.
+    let part = ".shared .align 4 .b8 s[256];\natom.global.add.u32 %r3, [%rd2+4100], 1;\nshl.b32 %r3, %r3, 2;\n\
+                mov.u32 %r4, s;\nadd.u32 %r4, %r4, %r3;\nst.shared.u32 [%r4], %r1;\nst.shared.u32 [%r4+4], %r1;\n";
+    let part = format!("{settled}{part}");
+    let [open, less] = [Atomics::Abstract, Atomics::Auto].map(|atomics| said(&part, atomics));
+    assert!(less.0.len() < open.0.len() && less.1 && !open.1, "{open:?} {less:?}");
+    // Not settled: what is stored at one number overlaps what is stored at the next.
+    let wide = format!("{settled}st.global.u32 [%rd4+4], %r1;\n");
+    assert_eq!(said(&wide, Atomics::Auto), said(&wide, Atomics::Abstract));
 }

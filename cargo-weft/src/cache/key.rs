@@ -103,9 +103,10 @@ impl Key {
         self.number(warp_synchronous);
         self.number(past_findings);
         self.number(match atomics {
-            Atomics::Abstract => 0_u8,
-            Atomics::Unique => 1,
-            Atomics::Off => 2,
+            Atomics::Auto => 0_u8,
+            Atomics::Abstract => 1,
+            Atomics::Unique => 2,
+            Atomics::Off => 3,
         });
         self.number(match barrier_divergence {
             BarrierDivergence::Cta => 0_u8,
@@ -175,6 +176,7 @@ mod tests {
             args(&[(0, fields(None, &[(8, buffer(None))]))]),
             args(&[(0, fields(None, &[(8, Arg::Integer(1))]))]),
             with(Options { warp_synchronous: true, ..Options::default() }),
+            with(Options { atomics: Atomics::Abstract, ..Options::default() }),
             with(Options { atomics: Atomics::Unique, ..Options::default() }),
             with(Options { atomics: Atomics::Off, ..Options::default() }),
             with(Options { barrier_divergence: BarrierDivergence::Cta, ..Options::default() }),

@@ -75,10 +75,15 @@ fn within(
 /// `atomics`.
 pub(super) fn atomics(reader: Reader<'_>, node: &Node<'_>) -> Result<Atomics, ConfigError> {
     match node.get_ref().as_str() {
+        Some("auto") => Ok(Atomics::Auto),
         Some("abstract") => Ok(Atomics::Abstract),
         Some("unique") => Ok(Atomics::Unique),
         Some("off") => Ok(Atomics::Off),
-        _ => Err(reader.wrong("atomics", "`\"abstract\"`, `\"unique\"` or `\"off\"`", node)),
+        _ => Err(reader.wrong(
+            "atomics",
+            "`\"auto\"`, `\"abstract\"`, `\"unique\"` or `\"off\"`",
+            node,
+        )),
     }
 }
 

@@ -7,7 +7,7 @@ use super::names::Names;
 use crate::emulate::{self, Assumed};
 use crate::finding::{Assumption, Code, Report};
 use crate::flow::{self, BlockId, Program};
-use crate::launch::{Atomics, BarrierDivergence, Launch};
+use crate::launch::{BarrierDivergence, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 use crate::slice::{Base, Beginning, Dependences, Slice};
@@ -19,6 +19,8 @@ pub(super) struct Taken<'a> {
     /// By instruction.
     pub(super) reached: &'a [bool],
     pub(super) assumed: Assumed,
+    /// Whether counters are told apart.
+    pub(super) tells_counters: bool,
 }
 
 impl Taken<'_> {
@@ -95,8 +97,7 @@ impl Taken<'_> {
         assume(is_initial, Assumption::InitialValues);
         assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
         let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
-        let is_unique = launch.options.atomics == Atomics::Unique;
-        assume(is_unique && has_atomics, Assumption::UniqueCounters);
+        assume(self.tells_counters && has_atomics, Assumption::UniqueCounters);
         assume(launch.grid.is_none(), Assumption::OneCta);
         let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
         assume(counts && program.is_irreducible, Assumption::UncountedLoops);

@@ -83,6 +83,15 @@ pub(super) fn unsettled(names: &Names<'_>) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("is not decided"), Some(help))
 }
 
+/// Ctas may race that go different ways.
+pub(super) fn other_ways(names: &Names<'_>) -> Finding {
+    let message =
+        "ctas that go different ways at conditions of their own may race on global memory"
+            .to_owned();
+    let site = names.kernel_site("ctas go different ways");
+    open(Code::PossibleRace, Some(Check::Global), message, site, None)
+}
+
 /// A race that the explaining pass did not meet again.
 pub(super) fn unexplained(names: &Names<'_>) -> Finding {
     let message =

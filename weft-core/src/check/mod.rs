@@ -9,6 +9,7 @@ mod decision;
 mod detector;
 mod doubts;
 mod faults;
+mod find;
 mod given;
 mod names;
 mod passes;
@@ -21,20 +22,19 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{self, Assumed, Inputs, Terms};
-use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
+use crate::emulate::{self, Inputs};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, Growth, Pc, Placement, Program};
-use crate::launch::{Dim3, Launch, Limit};
+use crate::launch::{Dim3, Launch};
 use crate::ptx::{Function, Module, Span};
-use crate::slice::{self, Dependences, Floats, Slice};
+use crate::slice::{self, Dependences};
 
 use assumptions::Taken;
 use decision::Decision;
+use find::Found;
 use names::Names;
 pub(crate) use names::site_at;
-use passes::Passes;
 pub use request::CheckError;
-use ways::Outcome;
 
 /// Checks `kernel` of `module` under `launch`. Deterministic.
 ///
@@ -136,9 +136,6 @@ fn check_program(
     Ok(report)
 }
 
-/// Of the instructions that a check may run, this part may be spent on leaving floating-point arithmetic open.
-const ROUGH_PART: u64 = 4;
-
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     let count = u32::try_from(program.code.len()).unwrap_or(u32::MAX);
     (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
@@ -153,80 +150,15 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     all.difference(&reached).copied().collect()
 }
 
-/// What was found with a slice.
-struct Found {
-    slice: Slice,
-    outcome: Outcome,
-    assumed: Assumed,
-    /// Whether there were too many open values to tell them apart.
-    mixes_values: bool,
-    /// Instructions that the check has run until then.
-    spent: u64,
-    /// How many ctas it is about.
-    ctas: u64,
-}
-
-impl Found {
-    fn has(&self, is_meant: impl Fn(Class) -> bool) -> bool {
-        self.outcome.findings.iter().any(|finding| is_meant(finding.code.class()))
-    }
-}
-
-/// Of a grid with many ctas first the first ones, then more of them as long as all are clean. All at once if it matters
-/// what else there is.
-fn find(names: &Names<'_>, inputs: &Inputs) -> Found {
-    let all = names.grid.count();
-    let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, 0);
-    while count < all && !names.past_findings {
-        let first = find_among(names, inputs, count, floats, spent);
-        if first.has(|class| class != Class::Warning) {
-            return first;
-        }
-        (floats, spent) = (first.slice.floats, first.spent);
-        count = count.saturating_mul(ctas::FIRST);
-    }
-    find_among(names, inputs, all, floats, spent)
-}
-
-/// Among the first ctas, first for whatever floating-point arithmetic computes, which takes little and mostly is enough;
-/// if that leaves anything to settle, with its values. `floats`: the values, if it is known that they are needed.
-/// `spent`: instructions that were run before.
-fn find_among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> Found {
-    let find = |slice: Slice, spent: u64, most: u64| {
-        let limit = Limit { instructions: most, ..names.limit };
-        let terms = Terms::within(limit, spent.min(most));
-        let mut passes = Passes { names, inputs, slice: &slice, ctas, terms };
-        let outcome = ways::check(&mut passes);
-        let Terms { assumed, is_full: mixes_values, .. } = passes.terms;
-        let spent = passes.terms.spent();
-        Found { slice, outcome, assumed, mixes_values, spent, ctas }
-    };
-    let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
-    let most = names.limit.instructions;
-    let mut before = spent;
-    if floats == Floats::Open {
-        let rough = mark(floats);
-        if !rough.leaves_open() {
-            return find(rough, spent, most);
-        }
-        let found = find(rough, spent, spent + (most - spent) / ROUGH_PART);
-        if !found.has(|class| class != Class::Defect) {
-            return found;
-        }
-        before = found.spent;
-    }
-    find(mark(Floats::Computed), before, most)
-}
-
 fn run(
     names: &Names<'_>,
     inputs: &Inputs,
     launch: &Launch,
     report: &mut Report,
 ) -> Result<(), CheckError> {
-    let found = find(names, inputs);
-    let is_too_open = found.mixes_values && found.has(|class| class == Class::Open);
-    let Found { slice, outcome, assumed, ctas, .. } = found;
+    let found = find::find(names, inputs);
+    let is_too_open = found.is_too_open();
+    let Found { slice, outcome, assumed, tells_counters, ctas, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -254,7 +186,7 @@ fn run(
     findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
-    let taken = Taken { slice: &slice, decisions, reached: &reached, assumed };
+    let taken = Taken { slice: &slice, decisions, reached: &reached, assumed, tells_counters };
     taken.list(names, launch, report);
     Ok(())
 }
@@ -272,7 +204,9 @@ fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What makes two findings one.
-fn key(finding: &Finding) -> (Code, Option<Check>, Vec<(Span, Role)>) {
+type Key = (Code, Option<Check>, Vec<(Span, Role)>);
+
+fn key(finding: &Finding) -> Key {
     let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
     (finding.code, finding.check, sites)
 }

@@ -320,6 +320,9 @@ impl Names<'_> {
                     Atomics::Abstract => Some(
                         "if its values never come back, as those of a counter that only grows, say so in weft.toml: `atomics = \"unique\"`",
                     ),
+                    Atomics::Auto => Some(
+                        "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it",
+                    ),
                     Atomics::Unique => Some(
                         "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it",
                     ),

@@ -120,7 +120,10 @@ impl Passes<'_> {
 
     /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that
     /// they make unsettled.
-    fn look_again(&mut self, decision: &mut Decision) -> BTreeSet<(bool, Option<usize>)> {
+    pub(super) fn look_again(
+        &mut self,
+        decision: &mut Decision,
+    ) -> BTreeSet<(bool, Option<usize>)> {
         let has_others = self.ctas > 1;
         decision.doubtful = decision.open.doubtful(has_others);
         let unsettled = decision.open.unsettled(has_others);

@@ -1,14 +1,14 @@
 //! Both ways of open conditions that barriers depend on: each way is checked by itself, and what is found in some ways
 //! only is open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::Decision;
 use super::names::Names;
 use super::passes::Passes;
 use super::{doubts, key};
 use crate::emulate::{Choice, End, Splits, Terms};
-use crate::finding::{Class, Code, Finding};
+use crate::finding::{Class, Code, Finding, Thread};
 use crate::flow::PlaceId;
 
 /// Runs before the check gives up to split.
@@ -54,10 +54,10 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
     passes.terms.splits.insert(place);
     let mut ways = Vec::new();
     for _ in 0..MAX_RUNS {
-        let contentions = passes.terms.contentions();
+        let changes = passes.terms.changes();
         let mut decision = passes.settle()?;
-        // Other conditions may have been asked for since memory is contended.
-        if passes.terms.contentions() != contentions {
+        // What was found before may say nothing any more, and other conditions may have been asked for.
+        if passes.terms.changes() != changes {
             ways.clear();
             passes.terms.splits.restart();
             continue;
@@ -68,9 +68,16 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
             }
             return None;
         }
-        let findings = passes.findings(&decision);
-        decision.close();
-        ways.push((passes.terms.splits.choices().to_vec(), decision, findings));
+        let choices = passes.terms.splits.choices().to_vec();
+        let own = decision.open.clone();
+        let meets = meet_others(passes, &mut decision, &choices, &ways);
+        let mut findings = passes.findings(&decision);
+        findings.extend(meets.then(|| doubts::other_ways(passes.names)));
+        decision.open = own;
+        if !choices.iter().any(Choice::is_own) {
+            decision.close();
+        }
+        ways.push((choices, decision, findings));
         if !passes.terms.splits.next_way() {
             return Some(ways);
         }
@@ -78,19 +85,59 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
     None
 }
 
+/// Compares what ctas did with what others do that chose otherwise, each for itself, in the ways before. Whether accesses
+/// at known addresses may race.
+fn meet_others(
+    passes: &mut Passes<'_>,
+    decision: &mut Decision,
+    choices: &[Choice],
+    ways: &[Way],
+) -> bool {
+    if decision.stats.ctas < 2 || !choices.iter().any(Choice::is_own) {
+        return false;
+    }
+    let mut meets = false;
+    for (others, way, _) in ways {
+        if choices.iter().all(|own| others.iter().all(|other| own.agrees(other))) {
+            meets |= decision.between.meets(&way.between);
+            decision.open.take_in(way.open.clone());
+        }
+    }
+    passes.look_again(decision);
+    meets
+}
+
+/// What makes findings of two ways one. Where ctas choose for themselves, each of a launch may choose otherwise: what is
+/// found in all ways is found in all launches only if it is about one cta, or about the same threads and places.
+type Identity = (super::Key, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>);
+
+fn identity(finding: &Finding, choices: &[Choice]) -> Identity {
+    if !choices.iter().any(Choice::is_own) {
+        return (key(finding), BTreeSet::new(), Vec::new());
+    }
+    let threads = finding.sites.iter().flat_map(|site| &site.threads);
+    let ctas: BTreeSet<_> = threads.map(|thread| thread.cta).collect();
+    let sites = finding.sites.iter().map(|site| (site.threads.clone(), site.label.clone()));
+    let sites = if ctas.len() > 1 { sites.collect() } else { Vec::new() };
+    (key(finding), ctas, sites)
+}
+
 fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
-    for (_, _, findings) in &ways {
-        for own in super::distinct(findings.clone()) {
-            *found.entry(key(&own)).or_default() += 1;
+    for (choices, _, findings) in &ways {
+        let all: BTreeSet<_> = findings.iter().map(|own| identity(own, choices)).collect();
+        for own in all {
+            *found.entry(own).or_default() += 1;
         }
     }
     let count = ways.len();
     let mut outcome = Outcome { findings: Vec::new(), decisions: Vec::new() };
     for (choices, decision, findings) in ways {
-        outcome.findings.extend(findings.into_iter().map(|own| match found[&key(&own)] {
-            ways if ways == count => own,
-            _ => in_some_ways(names, terms, &choices, own),
+        outcome.findings.extend(findings.into_iter().map(|own| {
+            match found[&identity(&own, &choices)] {
+                ways if ways == count => own,
+                _ => in_some_ways(names, terms, &choices, own),
+            }
         }));
         outcome.decisions.push(decision);
     }

@@ -4,6 +4,7 @@ use super::event::{DoubtKind, Events, Kind};
 use super::machine::{
     ATOMIC_COST, CONTENTS_PART, Machine, OPEN_ACCESS_COST, PAGE_COST, Step, doubt,
 };
+use super::maybe::Maybe;
 use super::memory::{Held, Memory};
 use super::ops::space_of;
 use super::origin::{Origin, Region};
@@ -100,6 +101,9 @@ impl<E: Events> Machine<'_, E> {
         if is_observed(space) {
             self.tell_open(piece);
         }
+        if writes && self.is_in_general(warp) {
+            self.terms.inherited.write_somewhere(space == Space::Global);
+        }
         let value = Value::open(self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))));
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, value.clone(), open);
@@ -155,7 +159,7 @@ impl<E: Events> Machine<'_, E> {
     /// Before and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
     /// may stand on different sides of it, unless it is one for all of them.
     pub(super) fn in_lock_step(&mut self, warp: usize) {
-        let is_together = self.maybe.as_ref().is_none_or(|maybe| maybe.is_together);
+        let is_together = self.maybe.as_ref().is_none_or(Maybe::is_in_step);
         if self.inputs.options.warp_synchronous && is_together {
             self.events.converge(warp, self.warps[warp].front);
         }

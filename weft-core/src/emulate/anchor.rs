@@ -68,6 +68,13 @@ pub(super) struct Layout {
     frame: u64,
 }
 
+impl Layout {
+    /// Whether it is of accesses that are indexed with tickets.
+    pub(super) const fn has_queue(&self) -> bool {
+        self.queue.is_some()
+    }
+}
+
 /// All anchors of a check.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
@@ -222,13 +229,25 @@ impl Terms {
     pub fn begin(&mut self) {
         self.tickets.begin();
         self.contention.begin();
+        self.inherited.begin();
     }
 
-    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory and
-    /// where stores go.
+    /// How often a pass had to be run again: what was found before that may say nothing any more.
+    pub(crate) const fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory,
+    /// where stores go, and what iterations write.
     pub fn settle(&mut self) -> bool {
-        let is_settled = self.tickets.settle() & self.contention.settle() & self.reach.settle();
-        !std::mem::take(&mut self.anchors.changed) && is_settled
+        let is_settled = self.tickets.settle()
+            & self.contention.settle()
+            & self.reach.settle()
+            & self.inherited.settle();
+        let is_known = is_settled && !self.anchors.changed;
+        self.anchors.changed = false;
+        self.changes += u32::from(!is_known);
+        is_known
     }
 }
 

@@ -5,6 +5,7 @@ use super::anchor::Place;
 use super::event::Events;
 use super::inputs::argument_of;
 use super::machine::Machine;
+use super::maybe::Maybe;
 use super::ops::space_of;
 use super::origin::Origin;
 use super::term::{Execution, Lane, TermId};
@@ -33,7 +34,11 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value]) {
         match self.inputs.options.atomics {
             Atomics::Off => self.read_modify_write(piece, operands),
-            Atomics::Abstract => self.abstracted(piece, &mut |_, _| {}),
+            Atomics::Auto | Atomics::Abstract => {
+                self.abstracted(piece, &mut |machine, (lane, _)| {
+                    machine.note_draw(piece, operands, lane);
+                });
+            }
             Atomics::Unique => self.abstracted(piece, &mut |machine, own| {
                 machine.take_ticket(piece, operands, own);
             }),
@@ -60,6 +65,13 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
+    /// What a lane got might be a ticket, were counters told apart.
+    fn note_draw(&mut self, piece: &Piece<'_>, operands: &[Value], lane: usize) {
+        let is_returned = piece.instr.dests.iter().any(Option::is_some);
+        let change = change(piece.decoded, operands, lane);
+        self.terms.draws |= is_returned && change.is_step();
+    }
+
     /// What a lane got may be a ticket.
     fn take_ticket(
         &mut self,
@@ -71,6 +83,7 @@ impl<E: Events> Machine<'_, E> {
         let change = change(piece.decoded, operands, lane);
         if let Some(count) = self.terms.tickets.atomic(at, place, piece.bytes(), change) {
             self.terms.tickets.hand_out(term, count);
+            self.note_ticket((piece.warp, lane), piece.pc, term);
         }
     }
 
@@ -79,9 +92,10 @@ impl<E: Events> Machine<'_, E> {
         if self.inputs.options.atomics != Atomics::Unique {
             return;
         }
+        let is_repeated = self.maybe.as_ref().is_some_and(Maybe::is_widened);
         for lane in lanes(piece.lanes) {
             let (at, _) = self.location(piece, lane);
-            self.terms.tickets.store(at, piece.bytes());
+            self.terms.tickets.store(at, piece.bytes(), is_repeated);
         }
     }
 

@@ -238,12 +238,9 @@ impl Terms {
     ) -> bool {
         let places = places.into_iter();
         let extents = places.map(|own| (own.0, extent_of(program, own.0, own.1)));
-        self.contention.contend(loaded, bytes, extents)
-    }
-
-    /// How often a pass had to be run again since memory was contended that it had read.
-    pub(crate) const fn contentions(&self) -> u32 {
-        self.contention.changes
+        let is_news = self.contention.contend(loaded, bytes, extents);
+        self.changes += u32::from(is_news);
+        is_news
     }
 }
 

@@ -29,10 +29,15 @@ impl<E: Events> Machine<'_, E> {
         for (at, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
             let offset = at as u64 * u64::from(ty.bytes());
-            let is_seen = kind(decoded).is_strong || space == Space::Local;
+            let is_general = self.warps[warp].general.is_some();
+            let is_seen = kind(decoded).is_strong || space == Space::Local || is_general;
             let mut see = |lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                let own = self.seen(piece, lane, address, size);
+                let own = if kind(decoded).is_strong {
+                    self.seen(piece, lane, address, size)
+                } else {
+                    self.read_plainly(piece, lane, address, size)
+                };
                 extended(self.terms, ty, own)
             };
             let value = if !is_seen {
@@ -88,6 +93,16 @@ impl<E: Events> Machine<'_, E> {
         Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
     }
 
+    /// What a plain load sees: what memory holds, unless something races there.
+    fn read_plainly(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+        let may_change = matches!(piece.space, Space::Shared | Space::Global);
+        let is_global = piece.space == Space::Global;
+        if may_change && !self.terms.contention.load(is_global, address, size) {
+            return Lane::open(self.terms.fresh(Origin::Racing(piece.pc)));
+        }
+        self.read(piece, lane, address, size)
+    }
+
     /// What a strong load sees: what memory holds, unless that is up to the schedule.
     fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let is_global = piece.space == Space::Global;
@@ -110,6 +125,9 @@ impl<E: Events> Machine<'_, E> {
         if space == Space::Local {
             return self.warps[warp].local(lane).load(address, size, unwritten, self.terms);
         }
+        if let Some(origin) = self.other_iterations(warp, space, address, size) {
+            return Lane::open(self.terms.unclear(origin));
+        }
         match held(space, &self.shared, &self.global, self.inputs) {
             Some(memory) => memory.load(address, size, unwritten, self.terms),
             None => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
@@ -125,6 +143,7 @@ impl<E: Events> Machine<'_, E> {
         value: Lane,
     ) {
         let &Piece { warp, space, .. } = piece;
+        self.note_written(warp, space, address, size);
         let value = match &self.maybe {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {

@@ -3,6 +3,7 @@
 
 use super::event::Events;
 use super::machine::Machine;
+use super::maybe::Maybe;
 use super::origin::Origin;
 use super::term::{Lane, TermId};
 use super::value::{LaneMask, Value, WARP, lanes, signed, truncate};
@@ -62,7 +63,7 @@ impl<E: Events> Machine<'_, E> {
     /// stands for those of all rounds of a loop gives others in each.
     fn result(&mut self, warp: usize, decoded: &Decoded, origin: Origin) -> TermId {
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
-        if is_one && self.maybe.as_ref().is_none_or(|maybe| maybe.is_together) {
+        if is_one && self.maybe.as_ref().is_none_or(Maybe::stands_together) {
             let bits = decoded.ty().bits();
             let number = self.exchanges[warp];
             return self.terms.exchanged(origin, (self.cta.index, warp, number), bits);

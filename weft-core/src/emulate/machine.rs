@@ -3,6 +3,8 @@
 use super::barrier::Barriers;
 use super::divergence::{Iterations, Reached};
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::handed::Draws;
+use super::inherited::Written;
 use super::inputs::{Cta, Inputs};
 use super::maybe::Maybe;
 use super::memory::Memory;
@@ -84,6 +86,10 @@ pub(super) struct Machine<'a, E> {
     pub(super) maybe: Option<Maybe>,
     pub(super) shared: Memory,
     pub(super) global: Memory,
+    /// What of both was written in general states of loops.
+    pub(super) written: Written,
+    /// What tickets were drawn by.
+    pub(super) draws: Draws,
     /// Instructions that this run may execute.
     limit: u64,
     /// Those that it has, and what took as long as some.
@@ -123,6 +129,7 @@ pub fn run(
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
         return Run::ended(*end);
     }
+    terms.splits.begin();
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
     let limit = terms.limit.of_a_cta().min(terms.limit.instructions - terms.spent);
@@ -150,6 +157,8 @@ pub fn run(
         maybe: None,
         shared: Memory::default(),
         global: inputs.global.clone(),
+        written: Written::default(),
+        draws: Draws::default(),
         reached,
         run: Run::ended(End::Finished),
     };

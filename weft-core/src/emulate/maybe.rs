@@ -3,9 +3,13 @@
 //! Each side starts from the state at the branch and runs up to the branch's post-dominator, where the sides are joined:
 //! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, the
 //! sides run to the end of this iteration; then all that the loop assigns or stores is open, and the loop runs once from
-//! its header: this stands for every iteration that follows.
-//! Accesses on the way are marked; nothing on the way may wait for other threads.
+//! its header: this stands for every iteration that follows. Accesses on the way are marked; nothing on the way may wait
+//! for other threads.
+//!
+//! Lanes for which the condition is one go round such a loop together, as long as every branch that may leave it decides
+//! alike for them. They may then exchange values within the warp.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -13,7 +17,7 @@ use super::event::{DoubtKind, Events};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::{Held, Memory};
 use super::origin::{Origin, Region};
-use super::term::{Lane, gcd};
+use super::term::{Lane, TermId, gcd};
 use super::value::{LaneMask, Value, WARP};
 use super::warp::Front;
 use crate::flow::{
@@ -38,13 +42,27 @@ pub(super) struct Maybe {
     /// Branches on open conditions around it, itself included.
     depth: u32,
     /// Whether the lanes that stood together at the branch go the same way, whichever it is.
-    pub(super) is_together: bool,
+    is_together: bool,
     /// Whether these are all lanes of the warp.
     pub(super) is_whole: bool,
     /// Blocks at which the sides end.
     stops: Vec<BlockId>,
     /// Headers of loops whose every iteration is run at once.
     widened: Vec<BlockId>,
+    /// Those of them that lanes go round together.
+    together: Vec<Together>,
+}
+
+/// A loop that lanes go round together.
+#[derive(Clone, Debug)]
+struct Together {
+    header: BlockId,
+    lanes: LaneMask,
+    /// Atomics that the cta had executed before, and exchanges of the warp: what they return later stands for another
+    /// value in each iteration.
+    since: (u64, u32),
+    /// Some branch may leave it for some of them alone: nothing may be exchanged.
+    is_torn: Rc<Cell<bool>>,
 }
 
 impl Maybe {
@@ -59,7 +77,23 @@ impl Maybe {
             is_whole: false,
             stops: Vec::new(),
             widened: Vec::new(),
+            together: Vec::new(),
         }
+    }
+
+    /// Whether the lanes that stood together at the branch, and at those around it, still do.
+    pub(super) fn stands_together(&self) -> bool {
+        self.is_together && self.together.iter().all(|own| !own.is_torn.get())
+    }
+
+    /// The same, in the same iteration of all loops.
+    pub(super) fn is_in_step(&self) -> bool {
+        self.is_together && self.together.is_empty()
+    }
+
+    /// Whether every iteration of some loop is run at once.
+    pub(super) fn is_widened(&self) -> bool {
+        !self.widened.is_empty()
     }
 
     /// Something here must be known to happen.
@@ -113,60 +147,128 @@ impl<E: Events> Machine<'_, E> {
         // Sides that write local memory copy it.
         let held: Held = self.warps[warp].local.iter().map(Memory::held).sum();
         self.spend(held.pages as u64, block.place)?;
-        let outer = self.maybe.take();
-        let (mut stops, mut widened) = outer
-            .as_ref()
-            .map_or_else(Default::default, |outer| (outer.stops.clone(), outer.widened.clone()));
-        stops.push(merge);
-        let mut rounds = None;
-        let goes_round = |header: &&BlockId| {
-            !program.blocks[merge.index()].loops.contains(header) && !widened.contains(header)
-        };
-        if let Some(&header) = block.loops.iter().find(goes_round) {
+        let (maybe, rounds) = self.inner(warp, branch, merge, mask, (origin, is_one));
+        if let Some(header) = rounds {
             self.spend(inside(program, header).count() as u64, block.place)?;
             self.note_open_loop(warp, header, mask);
-            stops.push(header);
-            widened.push(header);
-            rounds = Some(header);
         }
         // A side that ends at once changes nothing.
-        let (ended, entries): (Vec<_>, Vec<_>) =
-            BTreeSet::from_iter(sides).into_iter().partition(|side| stops.contains(side));
+        let (ended, entries): (Vec<BlockId>, Vec<BlockId>) = sides
+            .iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .partition(|side| maybe.stops_at(**side));
         let first = ended.iter().chain(&entries).next().copied();
         let chooser = self.chooser(warp, block, first).filter(|_| rounds.is_none());
-        let outermost = outer.as_ref().map_or(block.place, |outer| outer.outermost);
-        // Rounds of a loop that are run at once may be different ones in each lane.
-        let is_together =
-            is_one && rounds.is_none() && outer.as_ref().is_none_or(|outer| outer.is_together);
-        let is_whole = is_together
-            && mask == self.warps[warp].live
-            && outer.as_ref().is_none_or(|outer| outer.is_whole);
-        let place = block.place;
-        let maybe =
-            Maybe { origin, place, outermost, depth, is_together, is_whole, stops, widened };
-        let mut outer_log = self.warps[warp].log.take();
+        let outer = self.maybe.take();
+        let outer_log = self.warps[warp].log.take();
+        let sides = (!ended.is_empty(), entries.as_slice());
+        let outcomes = self.run_sides(warp, sides, (maybe, rounds), mask, outer_log)?;
+        self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
+        self.maybe = outer;
+        self.go(warp, branch, merge, mask)
+    }
+
+    /// The state of the sides of a branch, and the loop that they may go round.
+    fn inner(
+        &self,
+        warp: usize,
+        branch: BlockId,
+        merge: BlockId,
+        mask: LaneMask,
+        (origin, is_one): (Origin, bool),
+    ) -> (Maybe, Option<BlockId>) {
+        let block = &self.program.blocks[branch.index()];
+        let outer = self.maybe.clone().unwrap_or_else(|| Maybe {
+            is_together: true,
+            is_whole: true,
+            ..Maybe::guard(origin, block.place)
+        });
+        let is_together = is_one && outer.is_together;
+        let is_whole = is_together && mask == self.warps[warp].live && outer.is_whole;
+        let (place, depth) = (block.place, outer.depth + 1);
+        let mut inner = Maybe { origin, place, depth, is_together, is_whole, ..outer };
+        inner.stops.push(merge);
+        let merged = &self.program.blocks[merge.index()].loops;
+        let goes_round =
+            |header: &&BlockId| !merged.contains(header) && !inner.widened.contains(header);
+        let rounds = block.loops.iter().find(goes_round).copied();
+        if let Some(header) = rounds {
+            inner.stops.push(header);
+            inner.widened.push(header);
+            let since = (self.atomics, self.exchanges[warp]);
+            let own = Together { header, lanes: mask, since, is_torn: Rc::default() };
+            inner.together.extend(is_together.then_some(own));
+        }
+        (inner, rounds)
+    }
+
+    /// Runs the sides of a branch, after one that ends at once if there is one, and then all iterations that follow at once.
+    /// `log`: that of the registers outside.
+    fn run_sides(
+        &mut self,
+        warp: usize,
+        (ends_at_once, entries): (bool, &[BlockId]),
+        (maybe, rounds): (Maybe, Option<BlockId>),
+        mask: LaneMask,
+        mut log: Option<Vec<(Reg, Value)>>,
+    ) -> Step<Vec<Outcome>> {
         let mut before = Rc::clone(&self.warps[warp].local);
         let mut outcomes = Vec::new();
-        if !ended.is_empty() {
+        if ends_at_once {
             outcomes.push(Outcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
         }
         for entry in entries {
             self.warps[warp].log = Some(Vec::new());
-            self.run_side(warp, entry, mask, maybe.clone())?;
+            self.run_side(warp, *entry, mask, maybe.clone())?;
             outcomes.push(self.take_back(warp, &before));
         }
         if let Some(header) = rounds {
-            self.warps[warp].log = outer_log.take();
-            self.forget_loop(warp, header, mask, origin)?;
-            outer_log = self.warps[warp].log.replace(Vec::new());
+            self.warps[warp].log = log.take();
+            self.forget_loop(warp, header, mask, maybe.origin)?;
+            log = self.warps[warp].log.replace(Vec::new());
             before = Rc::clone(&self.warps[warp].local);
             self.run_side(warp, header, mask, maybe)?;
             outcomes.push(self.take_back(warp, &before));
         }
-        self.warps[warp].log = outer_log;
-        self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
-        self.maybe = outer;
-        self.go(warp, branch, merge, mask)
+        self.warps[warp].log = log;
+        Ok(outcomes)
+    }
+
+    /// Lanes come to a branch that decides for these of them, or for all alike: those that go round a loop together have to
+    /// leave it together if they exchange values in it.
+    pub(super) fn stay_together(
+        &self,
+        warp: usize,
+        branch: BlockId,
+        mask: LaneMask,
+        is_alike: bool,
+    ) -> Step<()> {
+        let Some(maybe) = &self.maybe else { return Ok(()) };
+        let blocks = &self.program.blocks;
+        let block = &blocks[branch.index()];
+        let is_in =
+            |at: BlockId, header| at != header && blocks[at.index()].loops.contains(&header);
+        let may_leave = |own: &Together| {
+            let stays = block.merge.is_some_and(|merge| is_in(merge, own.header));
+            block.loops.contains(&own.header) && !stays
+        };
+        for own in maybe.together.iter().filter(|own| may_leave(own)) {
+            if is_alike && own.lanes == mask {
+                continue;
+            }
+            own.is_torn.set(true);
+            if self.exchanges[warp] > own.since.1 {
+                return Err(maybe.undecided());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
+    pub(super) fn is_repeated(&self, term: TermId) -> bool {
+        let first = self.maybe.as_ref().and_then(|maybe| maybe.together.first());
+        first.is_some_and(|own| self.terms.is_from(term, own.since))
     }
 
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.

@@ -105,6 +105,23 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
+    /// The same in local memory of one lane alone.
+    pub(super) fn forget_stored_locally(
+        &mut self,
+        warp: usize,
+        lane: usize,
+        instr: &Instr,
+        origin: Origin,
+    ) -> Step<()> {
+        self.terms.reach.is_used = true;
+        for reached in self.reached_by(instr) {
+            if reached.0 == Space::Local {
+                self.forget(warp, 1 << lane, reached, origin, instr.place)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The spaces and bytes that an instruction may access, by all definitions of its address register.
     fn reached_by(&self, instr: &Instr) -> Vec<(Space, Extent)> {
         let Some(address) = instr.address else { return Vec::new() };

@@ -3,17 +3,21 @@
 //! The first round runs as it is. Then what the loop adds to registers is added an unknown number of times, the same for
 //! all threads of the cta: the state before any later round. Two such rounds run after each other, and the loop ends. All
 //! pairs of accesses in one round or in two consecutive ones have then been seen; if the rounds before are ordered before
-//! all that is still to come, so have all pairs there are.
+//! all that is still to come, so have all pairs there are. What rounds leave in memory for later ones is open there (see
+//! `inherited`).
 
 use std::collections::BTreeMap;
 
 use super::event::Events;
+use super::handed::Handed;
 use super::machine::{Machine, Step, undecided};
 use super::maybe::inside;
+use super::ops::space_of;
 use super::origin::Origin;
 use super::term::Lane;
-use super::value::{LaneMask, Value};
-use crate::flow::{BlockId, Condition};
+use super::value::{LaneMask, Value, lanes};
+use super::warp::Warp;
+use crate::flow::{BlockId, Condition, Instr, Reg};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
@@ -45,6 +49,11 @@ pub(super) struct InLoop {
     left: Option<(BlockId, Lane)>,
     /// Lanes came round apart.
     is_torn: bool,
+    /// Rounds so far, and those before the general state.
+    rounds: u32,
+    before: u32,
+    /// Registers that are taken to hold tickets of the round before.
+    pub(super) handed: Vec<Handed>,
     /// By branch: decisions in the general state.
     decisions: BTreeMap<BlockId, u32>,
     origin: Option<Origin>,
@@ -70,12 +79,24 @@ impl<E: Events> Machine<'_, E> {
         }
         own.is_torn |= mask != self.warps[warp].live;
         let entry = own.entry;
-        if own.is_decided && !std::mem::replace(&mut own.is_general, true) {
+        own.rounds += 1;
+        own.before += u32::from(!own.is_general);
+        if own.is_general {
+            self.check_handed(warp, header, mask);
+            return Ok(());
+        }
+        if own.is_decided {
+            own.is_general = true;
             own.general = mask;
             let origin = own.origin.unwrap_or(Origin::Register);
             self.generalise(warp, header, entry, mask, origin)?;
         }
         Ok(())
+    }
+
+    /// How often a warp has come to a loop, and how often round.
+    pub(super) fn round_of(&self, warp: usize, header: BlockId) -> Option<(u32, u32)> {
+        self.rounds.get(&(warp, header)).map(|own| (own.entry, own.rounds))
     }
 
     /// The loop that a branch may leave.
@@ -119,7 +140,7 @@ impl<E: Events> Machine<'_, E> {
         let round = Round { branch, entry: own.entry, number: GENERAL_ROUNDS };
         let is_torn = own.is_torn || !self.is_complete(warp, header, (branch, open));
         let place = self.program.blocks[branch.index()].place;
-        if is_torn || !self.is_general(header) || !self.events.is_separated(warp, round) {
+        if is_torn || !self.events.is_separated(warp, round) {
             return Err(undecided(place, place, origin));
         }
         self.rounds.entry((warp, header)).or_default().left = Some((branch, open));
@@ -127,25 +148,58 @@ impl<E: Events> Machine<'_, E> {
         Ok(Some(stays == condition.negated))
     }
 
-    /// Whether all threads that went on into the general state of a loop are still there, or left it in the same way: a
-    /// thread that ended before is ordered before none of the rounds after its end, of which only a few run.
+    /// Whether all threads that went on into the general state of a loop did so after the same rounds, and are still there,
+    /// or left it in the same way: a thread that ended before is ordered before none of the rounds after its end, of which
+    /// only a few run.
     fn is_complete(&self, warp: usize, header: BlockId, way: (BlockId, Lane)) -> bool {
-        let Some(InLoop { entry, .. }) = self.rounds.get(&(warp, header)) else { return true };
+        let Some(InLoop { entry, before, .. }) = self.rounds.get(&(warp, header)) else {
+            return true;
+        };
         let in_loop = self.rounds.iter().filter(|((_, at), _)| *at == header);
         in_loop.filter(|(_, own)| own.is_general && own.entry == *entry).all(|((other, _), own)| {
-            own.left == Some(way) || self.warps[*other].live & own.general == own.general
+            let is_there = self.warps[*other].live & own.general == own.general;
+            own.before == *before && (own.left == Some(way) || is_there)
         })
     }
 
-    /// Whether the general state covers a loop: no values go from round to round through memory.
-    fn is_general(&self, header: BlockId) -> bool {
-        let is_kept_store = |pc: usize| {
-            let instr = &self.program.code[pc];
-            matches!(instr.effect(), Effect::Store | Effect::Atomic)
-                && self.slice.keep[pc] == Keep::Value
-                && instr.address.is_none_or(|address| address.space != Space::Local)
-        };
-        !inside(self.program, header).any(is_kept_store)
+    /// Whether a warp stands in a loop in its general state.
+    pub(super) fn is_in_general(&self, warp: usize) -> bool {
+        let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
+        let is_general =
+            |header: &BlockId| self.rounds.get(&(warp, *header)).is_some_and(|own| own.is_general);
+        self.program.blocks[block.index()].loops.iter().any(is_general)
+    }
+
+    /// A warp writes memory that threads share.
+    pub(super) fn note_written(&mut self, warp: usize, space: Space, address: u64, bytes: u32) {
+        if !matches!(space, Space::Shared | Space::Global) {
+            return;
+        }
+        let is_global = space == Space::Global;
+        self.written.write(is_global, address, bytes, self.warps[warp].general);
+        if self.is_in_general(warp) {
+            self.terms.inherited.write(is_global, address, bytes);
+        }
+    }
+
+    /// Where a value comes from that a warp reads in the general state of a loop, if other rounds than the two that run
+    /// may have left it.
+    pub(super) fn other_iterations(
+        &mut self,
+        warp: usize,
+        space: Space,
+        address: u64,
+        bytes: u32,
+    ) -> Option<Origin> {
+        let state = self.warps[warp].general?;
+        let is_global = space == Space::Global;
+        let is_shared = is_global || space == Space::Shared;
+        if !is_shared || self.written.holds(is_global, address, bytes, state) {
+            return None;
+        }
+        let origin = self.rounds.get(&(warp, state.0)).and_then(|own| own.origin);
+        let is_carried = self.terms.inherited.read(is_global, address, bytes);
+        is_carried.then(|| origin.unwrap_or(Origin::Register))
     }
 
     /// Registers after any number of rounds, the same for all threads of the cta.
@@ -165,27 +219,63 @@ impl<E: Events> Machine<'_, E> {
                 let own = self.warps[warp].registers[*dest].clone();
                 let is_even = program.even.contains(&(header, *dest));
                 let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
-                let value = match steps.map(Vec::as_slice) {
-                    Some([step]) => {
-                        let amounts = self.amounts(warp, header, step);
-                        Value::from_lanes(|lane| match amounts[lane] {
-                            Some(amount) => self.terms.plus(own.whole(lane), count, amount),
-                            None => Lane::open(self.terms.unclear(origin)),
-                        })
-                    }
-                    _ => self.after_rounds(warp, header, *dest, origin),
+                let value = if let Some([step]) = steps.map(Vec::as_slice) {
+                    let amounts = self.amounts(warp, header, step);
+                    Value::from_lanes(|lane| match amounts[lane] {
+                        Some(amount) => self.terms.plus(own.whole(lane), count, amount),
+                        None => Lane::open(self.terms.unclear(origin)),
+                    })
+                } else {
+                    let unknown = self.after_rounds(warp, header, *dest, origin);
+                    self.hand_on(warp, header, *dest, &unknown)
                 };
                 self.warps[warp].write(*dest, value, mask);
             }
-            // What goes from round to round through memory that threads share ends the induction.
-            let may_be_local = instr
-                .address
-                .is_none_or(|address| matches!(address.space, Space::Local | Space::Generic));
-            if matches!(instr.effect(), Effect::Store | Effect::Atomic)
-                && self.slice.keep[pc] == Keep::Value
-                && may_be_local
-            {
-                self.forget_stored(warp, mask, instr, origin)?;
+            if instr.effect() == Effect::Store && self.slice.keep[pc] == Keep::Value {
+                self.forget_local(warp, header, instr, mask, origin)?;
+            }
+        }
+        self.warps[warp].general = Some((header, entry));
+        Ok(())
+    }
+
+    /// What a store of a loop leaves in local memory is open after any number of rounds: at one address, or anywhere.
+    fn forget_local(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        instr: &Instr,
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
+            return Ok(());
+        };
+        if !matches!(address.space, Space::Local | Space::Generic) {
+            return Ok(());
+        }
+        let is_defined = |base: Reg| {
+            let mut all = inside(self.program, header).map(|pc| &self.program.code[pc]);
+            all.any(|other| other.dests.iter().flatten().any(|dest| *dest == base))
+        };
+        let is_fixed = address.base.is_none_or(|base| !is_defined(base));
+        let addresses = self.addresses(warp, &address);
+        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
+        for lane in lanes(mask) {
+            let whole = addresses.whole(lane);
+            let (space, within) = match address.space {
+                Space::Generic => space_of(whole.bits),
+                space => (space, whole.bits),
+            };
+            let open = Lane::open(self.terms.unclear(origin));
+            match is_fixed && whole.term.is_none() {
+                true if space == Space::Local => {
+                    let own = self.warps[warp].local(lane);
+                    (0..u64::from(bytes))
+                        .for_each(|at| own.store(within.wrapping_add(at), 1, open));
+                }
+                true => {}
+                false => self.forget_stored_locally(warp, lane, instr, origin)?,
             }
         }
         Ok(())

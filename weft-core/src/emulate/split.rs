@@ -1,4 +1,8 @@
 //! Open conditions that are taken to hold or not, so that what they decide can be run: each way is checked by itself.
+//!
+//! A condition on what all ctas see is one choice for all of them. One on what a cta has for itself, such as the result
+//! of an atomic, is a choice of the cta: its `nth` at this place. In one way all ctas choose alike, so that there are no
+//! more ways than one cta has; what ctas do that choose otherwise is seen in other ways.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +21,27 @@ pub struct Choice {
     pub holds: bool,
     /// The branch or guard that asked first.
     pub place: PlaceId,
+    /// Of a condition that each cta has for itself: how many others the cta was asked at this place before.
+    nth: Option<usize>,
 }
 
 impl Choice {
     /// Where the condition comes from.
     pub fn origin(&self, terms: &Terms) -> Option<Origin> {
         terms.origin(self.condition.term?)
+    }
+
+    /// Whether each cta has a condition of its own here.
+    pub const fn is_own(&self) -> bool {
+        self.nth.is_some()
+    }
+
+    /// Whether ctas can choose the two in one launch.
+    pub fn agrees(&self, other: &Self) -> bool {
+        self.is_own()
+            || other.is_own()
+            || self.condition != other.condition
+            || self.holds == other.holds
     }
 }
 
@@ -31,9 +50,16 @@ impl Choice {
 pub struct Splits {
     at: BTreeSet<PlaceId>,
     choices: Vec<Choice>,
+    /// The conditions that the running cta has for itself, in the order in which they were asked.
+    own: Vec<(PlaceId, Lane)>,
 }
 
 impl Splits {
+    /// A cta starts.
+    pub(super) fn begin(&mut self) {
+        self.own.clear();
+    }
+
     /// Decides conditions here from now on; false if that was so.
     pub fn insert(&mut self, place: PlaceId) -> bool {
         self.at.insert(place)
@@ -65,15 +91,27 @@ impl Splits {
         false
     }
 
-    /// Whether a condition holds, if it is decided.
-    pub(super) fn decide(&mut self, place: PlaceId, condition: Lane) -> Option<bool> {
-        if let Some(known) = self.choices.iter().find(|own| own.condition == condition) {
-            return Some(known.holds);
-        }
-        if !self.at.contains(&place) || self.choices.len() >= MAX_CHOICES {
+    /// Whether a condition holds, if it is decided. `is_own`: each cta has one for itself.
+    pub(super) fn decide(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<bool> {
+        let asked = self.own.iter().position(|(_, own)| *own == condition);
+        let place = asked.map_or(place, |at| self.own[at].0);
+        let before = &self.own[..asked.unwrap_or(self.own.len())];
+        let nth = is_own.then(|| before.iter().filter(|(own, _)| *own == place).count());
+        let is_it = |own: &&Choice| match nth {
+            Some(_) => (own.place, own.nth) == (place, nth),
+            None => own.condition == condition,
+        };
+        let known = self.choices.iter().find(is_it).map(|own| own.holds);
+        let can_ask = self.at.contains(&place) && self.choices.len() < MAX_CHOICES;
+        if known.is_none() && !can_ask {
             return None;
         }
-        self.choices.push(Choice { condition, holds: true, place });
-        Some(true)
+        if is_own && asked.is_none() {
+            self.own.push((place, condition));
+        }
+        if known.is_none() {
+            self.choices.push(Choice { condition, holds: true, place, nth });
+        }
+        known.or(Some(true))
     }
 }

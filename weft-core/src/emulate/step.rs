@@ -4,14 +4,13 @@ use smallvec::{SmallVec, smallvec};
 
 use super::event::{DoubtKind, Events};
 use super::machine::{Machine, Step, doubt};
+use super::maybe::Maybe;
 use super::ops;
-use super::origin::{Origin, Region};
+use super::origin::Origin;
 use super::term::Lane;
 use super::value::{LaneMask, Value, WARP, lanes};
 use super::warp::{Front, Paused, Wait, WaitFor};
-use crate::flow::{
-    BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Special, Terminator,
-};
+use crate::flow::{BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
 
@@ -35,6 +34,7 @@ impl<E: Events> Machine<'_, E> {
         let Front { block: id, lanes } = front;
         let program = self.program;
         self.warps[warp].front = lanes;
+        self.warps[warp].block = id;
         let mut waiting = 0;
         let slice = self.slice;
         for &pc in slice.kept(id) {
@@ -210,12 +210,17 @@ impl<E: Events> Machine<'_, E> {
         }
         let value = &self.warps[warp].registers[condition.register];
         let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
+        let is_own = first.term.is_some_and(|term| self.terms.is_of_cta(term));
+        // Where every iteration of a loop is run at once, it may hold in some of them.
+        if is_own && self.maybe.as_ref().is_some_and(Maybe::is_widened) {
+            return Ok((enabled, open));
+        }
         let origin = self.origin_of(warp, condition, open);
         let forced = match branch {
             Some((id, taken)) => self.leaves(warp, id, condition, taken, origin, first)?,
             None => None,
         };
-        let holds = forced.or_else(|| self.terms.splits.decide(place, first));
+        let holds = forced.or_else(|| self.terms.splits.decide(place, first, is_own));
         if let (Some(_), None, Some((id, _))) = (holds, forced, branch) {
             self.note_decision(warp, id, Some(origin));
         }
@@ -243,6 +248,10 @@ impl<E: Events> Machine<'_, E> {
                 if self.slice.encloses[id.index()] {
                     self.part(warp, id, &[enabled, lanes & !enabled & !open, open]);
                 }
+                let is_known = open == 0 && (enabled == 0 || enabled == lanes);
+                let value = &self.warps[warp].registers[condition.register];
+                let is_alike = is_known || open == lanes && self.one(value, open).is_some();
+                self.stay_together(warp, id, lanes, is_alike)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     let value = self.warps[warp].registers[condition.register].clone();
@@ -279,6 +288,7 @@ impl<E: Events> Machine<'_, E> {
             sides.push(open);
             self.part(warp, id, &sides);
         }
+        self.stay_together(warp, id, mask, false)?;
         if open != 0 {
             let origin = value.term(open).and_then(|term| self.terms.origin(term));
             let is_one = self.one(&value, open).is_some();
@@ -295,52 +305,6 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    /// The value of an operand.
-    pub(super) fn operand(&mut self, warp: usize, pc: Pc, operand: &Operand) -> Value {
-        match operand {
-            Operand::Register(register) => self.warps[warp].registers[*register].clone(),
-            Operand::Not(register) => {
-                let value = self.warps[warp].registers[*register].clone();
-                value
-                    .complement(|own| self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1))
-            }
-            Operand::Constant(bits) => Value::uniform(*bits),
-            Operand::Variable { first, offset, .. } => {
-                Value::uniform(first.wrapping_add_signed(*offset))
-            }
-            Operand::Special(special) => self.special(warp, pc, *special),
-            Operand::Opaque => Value::open(self.terms.fresh(Origin::Unsupported(pc))),
-        }
-    }
-
-    fn special(&mut self, warp: usize, pc: Pc, special: Special) -> Value {
-        let dimension =
-            |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
-        let (block, grid) = (self.inputs.block, self.inputs.grid);
-        let mask = |of: fn(u32) -> u32| {
-            Value::each(std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))))
-        };
-        match special {
-            Special::Tid(0) if block.y == 1 && block.z == 1 => {
-                Value::affine((warp * WARP) as u64, 1)
-            }
-            Special::Tid(part) => {
-                Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)))
-            }
-            Special::Ntid(part) => Value::uniform(dimension([block.x, block.y, block.z], part)),
-            Special::Ctaid(part) => Value::uniform(dimension(self.cta.at, part)),
-            Special::Nctaid(part) => Value::uniform(dimension([grid.x, grid.y, grid.z], part)),
-            Special::Laneid => Value::affine(0, 1),
-            Special::LanemaskEq => mask(|lane| 1 << lane),
-            Special::LanemaskLt => mask(|lane| (1 << lane) - 1),
-            Special::LanemaskLe => mask(|lane| (1 << lane) | ((1 << lane) - 1)),
-            Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
-            Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
-            Special::DynamicSharedSize => self.dynamic_size(),
-            Special::Other => Value::open(self.terms.fresh(Origin::Hardware(pc))),
-        }
-    }
-
     /// Lanes come to an instruction that waits for other threads.
     fn wait(
         &mut self,
@@ -353,7 +317,9 @@ impl<E: Events> Machine<'_, E> {
         let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
         if let Some(maybe) = &self.maybe
-            && (!maybe.is_together || effect == Effect::Barrier)
+            && (effect == Effect::Barrier
+                || !maybe.stands_together()
+                || effect == Effect::WarpBarrier && !maybe.is_in_step())
         {
             return Err(maybe.undecided());
         }

@@ -9,6 +9,7 @@ use super::anchor::{Laid, Layout, Root};
 use super::event::{Access, Events, Kind, OpenAccess};
 use super::inputs::{argument_of, buffer};
 use super::machine::Machine;
+use super::maybe::Maybe;
 use super::origin::Region;
 use super::term::{Lane, TermId};
 use super::ticket::Queue;
@@ -129,9 +130,10 @@ impl<E: Events> Machine<'_, E> {
         };
         let stored = self.stored(piece);
         if kind.writes {
+            let spoils = kind.is_atomic || self.maybe.as_ref().is_some_and(Maybe::is_widened);
             let regions: BTreeSet<_> = groups.iter().map(|own| own.group.region).collect();
             for region in regions {
-                self.terms.tickets.write_somewhere((is_global, region), kind.is_atomic);
+                self.terms.tickets.write_somewhere((is_global, region), spoils);
             }
         }
         for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
@@ -235,6 +237,9 @@ impl<E: Events> Machine<'_, E> {
             _ => whole.term.and_then(|term| self.terms.layout((is_global, region), term)),
         };
         *last = Some(((region, whole.term), layout));
+        let layout = layout.filter(|own| {
+            own.has_queue() || !whole.term.is_some_and(|term| self.is_repeated(term))
+        });
         let laid = layout.and_then(|own| {
             self.terms.lay_out(&own, whole.bits.wrapping_add(start), piece.bytes())
         });

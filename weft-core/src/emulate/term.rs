@@ -6,6 +6,7 @@
 //! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
 mod apart;
+mod own;
 mod sum;
 
 use std::num::NonZeroU32;
@@ -15,6 +16,7 @@ use indexmap::IndexMap;
 
 use super::anchor::Anchors;
 use super::contention::Contention;
+use super::inherited::Inherited;
 use super::inputs::argument_of;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region};
@@ -170,6 +172,7 @@ pub struct Terms {
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
     pub(super) reach: Reach,
+    pub(super) inherited: Inherited,
     /// Open conditions that are decided.
     pub splits: Splits,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
@@ -184,6 +187,10 @@ pub struct Terms {
     pub is_full: bool,
     /// What is taken for granted.
     pub assumed: Assumed,
+    /// Whether some atomic returned a value of what may be a counter, where counters are not told apart.
+    pub draws: bool,
+    /// Passes that found out something that they should have known from their start.
+    pub(super) changes: u32,
 }
 
 /// What the runs of a check take for granted.

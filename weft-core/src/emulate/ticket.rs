@@ -6,13 +6,14 @@
 //! Which locations are counters is found while the cta runs: what else happens to a location spoils it, and the pass is
 //! run again. A plain store starts a new count: tickets from before and after it may be equal.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
 use super::anchor::Place;
 use super::term::{Lane, TermId, Terms};
 use super::value::{signed, truncate};
+use crate::flow::{BlockId, Reg};
 
 /// Where a counter lies: global or not, the cta whose shared memory holds it, first byte.
 pub(super) type At = (bool, u32, u64);
@@ -30,11 +31,24 @@ pub(super) enum Change {
     Other,
 }
 
+impl Change {
+    /// Whether the location holds another value afterwards, a known step away.
+    pub(super) fn is_step(self) -> bool {
+        matches!(self, Self::Adds(amount) if amount != 0)
+    }
+}
+
+/// How atomics change a counter, in all passes: ctas that go other ways, at conditions of their own, might change it
+/// otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    bytes: u32,
+    grows: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Counter {
-    bytes: u32,
     place: Place,
-    grows: bool,
     /// Plain stores to it so far.
     count: u32,
 }
@@ -82,6 +96,7 @@ struct Steps {
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
     counters: BTreeMap<At, Counter>,
+    ways: BTreeMap<At, Way>,
     /// The least step of a count, and all of a pass together.
     steps: HashMap<Count, Steps, RandomState>,
     spoiled: BTreeSet<At>,
@@ -92,8 +107,17 @@ pub(super) struct Tickets {
     stands_in: bool,
     queues: HashMap<(Place, Count, Multiple), Queue, RandomState>,
     indexed: Vec<Indexed>,
+    /// Tickets that were used as an index.
+    used: HashSet<TermId, RandomState>,
+    /// Tickets of the first iteration of a loop, by the registers that hand on those of each to the next.
+    handed: HashMap<TermId, BTreeSet<Hand>, RandomState>,
+    /// Registers that do not.
+    refused: BTreeSet<Hand>,
     changed: bool,
 }
+
+/// The header of a loop, and a register.
+type Hand = (BlockId, Reg);
 
 /// The bytes that an access of 16 bytes or less may begin before those that it overlaps.
 const WIDEST: u64 = 15;
@@ -103,12 +127,15 @@ impl Tickets {
     pub(super) fn begin(&mut self) {
         self.counters.clear();
         self.of.clear();
+        self.used.clear();
+        self.handed.clear();
         self.steps.values_mut().for_each(|steps| steps.all = 0);
     }
 
     /// Whether nothing was counted.
     pub(super) fn is_empty(&self) -> bool {
         let has_none = self.counters.is_empty() && self.of.is_empty() && self.indexed.is_empty();
+        let has_none = has_none && self.refused.is_empty();
         has_none && self.spoiled.is_empty() && self.spoiled_places.is_empty() && !self.is_passed_on
     }
 
@@ -121,15 +148,14 @@ impl Tickets {
         self.changed |= self.spoiled.insert(at);
     }
 
-    /// Counters that overlap some bytes.
+    /// Counters of this or of an earlier pass that overlap some bytes.
     fn overlapped(&self, at: At, bytes: u32) -> Vec<At> {
         let (is_global, cta, first) = at;
         let from = (is_global, cta, first.saturating_sub(WIDEST));
         let to = (is_global, cta, first.saturating_add(u64::from(bytes)));
-        let overlaps = |(own, counter): &(&At, &Counter)| {
-            own.2.saturating_add(u64::from(counter.bytes)) > first
-        };
-        self.counters.range(from..to).filter(overlaps).map(|(own, _)| *own).collect()
+        let overlaps =
+            |(own, way): &(&At, &Way)| own.2.saturating_add(u64::from(way.bytes)) > first;
+        self.ways.range(from..to).filter(overlaps).map(|(own, _)| *own).collect()
     }
 
     /// An atomic at a known address. What it returns is a ticket of this count, if it is one.
@@ -141,8 +167,6 @@ impl Tickets {
         change: Change,
     ) -> Option<Count> {
         let others = self.overlapped(at, bytes);
-        let is_alone =
-            others.iter().all(|other| *other == at && self.counters[other].bytes == bytes);
         let Change::Adds(amount) = change else {
             others.into_iter().chain([at]).for_each(|own| self.spoil(own));
             return None;
@@ -150,11 +174,12 @@ impl Tickets {
         if amount == 0 {
             return None;
         }
-        let grows = amount > 0;
-        let counter = *self.counters.entry(at).or_insert(Counter { bytes, place, grows, count: 0 });
-        if !is_alone || counter.grows != grows {
+        let way = Way { bytes, grows: amount > 0 };
+        let known = *self.ways.entry(at).or_insert(way);
+        if known != way || others.iter().any(|other| *other != at) {
             others.into_iter().chain([at]).for_each(|own| self.spoil(own));
         }
+        let counter = *self.counters.entry(at).or_insert(Counter { place, count: 0 });
         let is_spoiled = self.spoiled.contains(&at)
             || [place, (at.0, None)].iter().any(|own| self.spoiled_places.contains(own));
         if is_spoiled {
@@ -167,16 +192,20 @@ impl Tickets {
         Some(count)
     }
 
-    /// A plain store at a known address.
-    pub(super) fn store(&mut self, at: At, bytes: u32) {
+    /// A plain store at a known address. Where one stands for the stores of all iterations of a loop, tickets of all counts
+    /// that it starts are mixed.
+    pub(super) fn store(&mut self, at: At, bytes: u32, is_repeated: bool) {
         for own in self.overlapped(at, bytes) {
+            if is_repeated {
+                self.spoil(own);
+            }
             self.counters.entry(own).and_modify(|counter| counter.count += 1);
         }
     }
 
-    /// A write at an open address of a place; `None`: anywhere.
-    pub(super) fn write_somewhere(&mut self, place: Place, is_atomic: bool) {
-        if is_atomic {
+    /// A write at an open address of a place; `None`: anywhere. `spoils`: by an atomic, or again and again.
+    pub(super) fn write_somewhere(&mut self, place: Place, spoils: bool) {
+        if spoils {
             self.changed |= self.spoiled_places.insert(place);
         }
         let may_be_hit = |(at, counter): &(&At, &mut Counter)| {
@@ -214,6 +243,33 @@ impl Tickets {
         self.is_passed_on = true;
     }
 
+    /// Whether a register may hand on tickets from each iteration of a loop to the next.
+    pub(super) fn can_hand_on(&self, hand: Hand) -> bool {
+        !self.refused.contains(&hand)
+    }
+
+    /// A register hands on what is this ticket after the first iteration; false if it cannot.
+    pub(super) fn hand_on(&mut self, ticket: TermId, hand: Hand) -> bool {
+        if self.used.contains(&ticket) {
+            return false;
+        }
+        self.handed.entry(ticket).or_default().insert(hand);
+        true
+    }
+
+    /// A register turns out not to.
+    pub(super) fn refuse_to_hand_on(&mut self, hand: Hand) {
+        self.changed |= self.refused.insert(hand);
+    }
+
+    /// A ticket is used as an index.
+    fn use_up(&mut self, ticket: TermId) {
+        self.used.insert(ticket);
+        for hand in self.handed.remove(&ticket).into_iter().flatten() {
+            self.refuse_to_hand_on(hand);
+        }
+    }
+
     /// An access of a queue begins so many bytes from the ticket's multiple on.
     pub(super) fn reach(&mut self, queue: Queue, offset: i64, bytes: u32) {
         let own = &mut self.indexed[queue.0 as usize].bytes;
@@ -229,7 +285,8 @@ impl Tickets {
 impl Terms {
     /// The queue of an access that is indexed with one ticket and nothing else open.
     pub(super) fn queue(&mut self, place: Place, term: TermId) -> Option<Queue> {
-        let (count, multiple) = self.ticket(term)?;
+        let (ticket, count, multiple) = self.ticket(term)?;
+        self.tickets.use_up(ticket);
         let next = Queue(u32::try_from(self.tickets.indexed.len()).ok()?);
         let key = (place, count, multiple);
         let queue = *self.tickets.queues.entry(key).or_insert(next);
@@ -250,7 +307,7 @@ impl Terms {
     }
 
     /// The one ticket that a term is a multiple of.
-    fn ticket(&self, term: TermId) -> Option<(Count, Multiple)> {
+    fn ticket(&self, term: TermId) -> Option<(TermId, Count, Multiple)> {
         let &[(atom, factor)] = self.atoms(term) else { return None };
         if self.tickets.of.is_empty() {
             return None;
@@ -261,10 +318,10 @@ impl Terms {
             return None;
         }
         if let Some(&count) = self.tickets.of.get(&atom) {
-            return Some((count, Multiple::new(factor, bits)));
+            return Some((atom, count, Multiple::new(factor, bits)));
         }
-        let (count, inner) = self.ticket(self.inner(atom)?)?;
-        Some((count, inner.times(factor, bits)?))
+        let (ticket, count, inner) = self.ticket(self.inner(atom)?)?;
+        Some((ticket, count, inner.times(factor, bits)?))
     }
 
     /// The queues in which all that is indexed with one ticket fits the stride between two.

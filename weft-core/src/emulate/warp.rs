@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::barrier::Use;
 use super::bypass::Partings;
+use super::inherited::General;
 use super::memory::Memory;
 use super::value::{LaneMask, Value, WARP};
 use crate::flow::{BlockId, Operand, Pc, Reg};
@@ -103,6 +104,8 @@ pub(super) struct Warp {
     /// Lanes that have not ended.
     pub(super) live: LaneMask,
     pub(super) fronts: Vec<Front>,
+    /// The current block.
+    pub(super) block: BlockId,
     /// The lanes that run the current block.
     pub(super) front: LaneMask,
     /// Where its turn ended within a block: it goes on there.
@@ -114,6 +117,8 @@ pub(super) struct Warp {
     pub(super) log: Option<Vec<(Reg, Value)>>,
     /// The branches at which lanes may go around an aligned barrier.
     pub(super) partings: Partings,
+    /// The general state of a loop that it came to last.
+    pub(super) general: Option<General>,
     /// Local memory of each lane, made when it is first used.
     pub(super) local: Rc<Vec<Memory>>,
 }
@@ -134,6 +139,7 @@ impl Warp {
             all: live,
             live,
             fronts: vec![Front { block: entry, lanes: live }],
+            block: entry,
             front: live,
             paused: None,
             waits: Vec::new(),
@@ -141,6 +147,7 @@ impl Warp {
             registers: Registers::new(slice, unwritten),
             log: None,
             partings: Partings::default(),
+            general: None,
             local: Rc::default(),
         }
     }

@@ -153,7 +153,8 @@ codes! {
         "the answer depends on a value that the launch leaves open"
         "A branch, an address or a barrier operand depends on an argument or on memory contents that are not given. \
          Give the argument in weft.toml (`args = { 2 = 1024 }`), or the contents of the buffer (`args = { 3 = { u64 \
-         = [4, 4] } }`).";
+         = [4, 4] } }`). The result of an atomic is open too; that a counter does not repeat its values is taken into \
+         account where that settles more (`atomics = \"auto\"`).";
     PossibleRace "possible-race" Open
         "two accesses may conflict, depending on open values"
         "One of the two accesses has an open address or lies under an open condition. Give the values that the \

@@ -128,6 +128,34 @@ impl Ctas {
         }
     }
 
+    /// Whether what ctas did conflicts with what others do that go other ways, in bytes that are not known to race.
+    pub fn meets(&self, others: &Self) -> bool {
+        let is_other = |own: &Way, their: &Way| own.by != their.by || own.by == By::Many;
+        let is_new = |byte: &u64| !self.racing.contains(byte) && !others.racing.contains(byte);
+        self.runs.iter().any(|(first, own)| {
+            others.over(*first, own.end).any(|(start, their)| {
+                let pairs = their
+                    .ways
+                    .iter()
+                    .flat_map(|their| own.ways.iter().map(move |own| (own, their)));
+                let racing = pairs
+                    .filter(|(own, their)| is_other(own, their))
+                    .filter(|(own, their)| conflict(own.kind, their.kind, false).is_some())
+                    .fold(0, |racing, (own, their)| racing | own.bytes & their.bytes);
+                let pages = start.max(*first)..if racing == 0 { 0 } else { their.end.min(own.end) };
+                let mut bytes =
+                    pages.flat_map(|page| places(racing).map(move |at| page * PAGE + at));
+                bytes.any(|byte| is_new(&byte))
+            })
+        })
+    }
+
+    /// The runs that hold some of these pages.
+    fn over(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, &Run)> {
+        let before = self.runs.range(..first).next_back().filter(move |(_, run)| run.end > first);
+        before.into_iter().chain(self.runs.range(first..end)).map(|(start, run)| (*start, run))
+    }
+
     /// Adds what a cta did to each of these pages.
     fn add_run(&mut self, first: u64, end: u64, own: &Own, cta: u32) {
         self.split(first);

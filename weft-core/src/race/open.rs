@@ -84,10 +84,16 @@ const fn compared(open: &OpenAccess) -> Compared {
 }
 
 impl OpenAccesses {
-    /// For the second look, with what the first found out about tickets.
+    /// For the second look, with what the first found out about tickets, and all that it saw: ctas may have gone other
+    /// ways there.
     #[must_use]
     pub fn ordered(&self) -> Self {
-        Self { cells: Some(BTreeMap::new()), apart: self.apart.clone(), ..Self::default() }
+        Self {
+            cells: Some(BTreeMap::new()),
+            doubtful: BTreeSet::new(),
+            latest: None,
+            ..self.clone()
+        }
     }
 
     /// Whether shadows compare two accesses, or their tickets keep them apart.
@@ -101,9 +107,10 @@ impl OpenAccesses {
         self.open.is_empty()
     }
 
-    /// Takes in what a cta accessed at known addresses.
-    pub fn take_in(&mut self, cta: Self) {
-        self.known.extend(cta.known);
+    /// Takes in what ctas accessed.
+    pub fn take_in(&mut self, ctas: Self) {
+        self.known.extend(ctas.known);
+        self.open.extend(ctas.open);
     }
 
     /// Another cta runs: within it nothing was accessed.

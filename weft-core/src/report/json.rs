@@ -230,6 +230,7 @@ fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
         options: OptionsLine {
             warp_synchronous: options.warp_synchronous,
             atomics: match options.atomics {
+                Atomics::Auto => "auto",
                 Atomics::Abstract => "abstract",
                 Atomics::Unique => "unique",
                 Atomics::Off => "off",
@@ -391,7 +392,7 @@ mod tests {
                 "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
                 "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}},
                     "5": {"structure": {"bytes": null, "fields": {"16": {"buffer": {"bytes": null}}, "24": 7}}}},
-                "options": {"warp-synchronous": false, "atomics": "abstract", "barrier-divergence": "warp"},
+                "options": {"warp-synchronous": false, "atomics": "auto", "barrier-divergence": "warp"},
             })
         );
         let finding = &line["findings"][0];

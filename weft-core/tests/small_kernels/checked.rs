@@ -98,6 +98,7 @@ impl Checked {
         assert!(module.errors.is_empty(), "{:?} in\n{}", module.errors, printed.text);
         let dim = |threads| Some(Dim3::line(u32::try_from(threads).expect("few threads")));
         let atomics = match kernel.atomics {
+            Atomics::Auto => weft_core::launch::Atomics::Auto,
             Atomics::Abstract => weft_core::launch::Atomics::Abstract,
             Atomics::Unique => weft_core::launch::Atomics::Unique,
             Atomics::Off => weft_core::launch::Atomics::Off,

@@ -2,6 +2,7 @@
 
 mod bypass;
 mod flow;
+mod queue;
 mod races;
 
 use crate::dice::Dice;
@@ -29,6 +30,8 @@ pub(crate) enum Theme {
     Tickets(Atomics),
     /// Pointers to one of two buffers.
     Chosen,
+    /// One thread hands something on to all in each round of a loop.
+    Queues(Atomics),
 }
 
 /// A kernel.
@@ -41,6 +44,7 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Bypass => dice.pick(&[2, 3, 3, 4, 34]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
+        Theme::Queues(_) => dice.pick(&[2, 2, 3]),
     };
     let atomics = match theme {
         Theme::Plain
@@ -49,9 +53,10 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         | Theme::Barriers
         | Theme::Chosen
         | Theme::Bypass => Atomics::Abstract,
-        Theme::Atomics(atomics) | Theme::Tickets(atomics) => atomics,
+        Theme::Atomics(atomics) | Theme::Tickets(atomics) | Theme::Queues(atomics) => atomics,
     };
-    let grid = if block <= 4 && dice.chance(10) { 2 } else { 1 };
+    let many = if matches!(theme, Theme::Queues(_)) { 30 } else { 10 };
+    let grid = if block <= 4 && dice.chance(many) { 2 } else { 1 };
     let words = dice.pick(&[1, 2, 4]);
     let mut maker = Maker { dice, theme, block, words, loops: 0 };
     let body = maker.kernel();
@@ -77,6 +82,10 @@ impl Maker<'_> {
         }
         if self.theme == Theme::Bypass {
             self.bypass(&mut body);
+            return body;
+        }
+        if let Theme::Queues(_) = self.theme {
+            self.queue(&mut body);
             return body;
         }
         if self.theme == Theme::Races {
@@ -425,22 +434,21 @@ impl Maker<'_> {
             }
         }
         if self.dice.chance(15) {
-            // Something else happens to the counter.
-            let what = if self.dice.chance(50) {
-                What::Store { place, bytes: 4, source: self.operand() }
-            } else {
-                let operation = self.operation();
-                What::Atomic {
-                    dest: Some(6),
-                    operation,
-                    place,
-                    source: self.operand(),
-                    compare: self.operand(),
-                }
-            };
-            let guard = self.dice.chance(50).then(|| (self.pred(), self.dice.chance(50)));
-            body.push(Stmt::Do(Instr { guard, what }));
+            self.something_else(body, place);
         }
+    }
+
+    /// Something else happens to a counter.
+    fn something_else(&mut self, body: &mut Vec<Stmt>, place: Place) {
+        let what = if self.dice.chance(50) {
+            What::Store { place, bytes: 4, source: self.operand() }
+        } else {
+            let operation = self.operation();
+            let (source, compare) = (self.operand(), self.operand());
+            What::Atomic { dest: Some(6), operation, place, source, compare }
+        };
+        let guard = self.dice.chance(50).then(|| (self.pred(), self.dice.chance(50)));
+        body.push(Stmt::Do(Instr { guard, what }));
     }
 
     /// One thread takes a number for all, who hear of it through shared memory.

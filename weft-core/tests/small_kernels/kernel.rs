@@ -264,6 +264,7 @@ pub(crate) enum Stmt {
 /// What the values of atomics are worth, as in the launch options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Atomics {
+    Auto,
     Abstract,
     Unique,
     Off,

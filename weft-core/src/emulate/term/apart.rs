@@ -11,6 +11,7 @@ pub struct Told {
     assumed: Assumed,
     loaded: Loaded,
     reach: Reach,
+    draws: bool,
 }
 
 /// Of the memory that a check may take, each cta that runs apart from others may take this part.
@@ -22,6 +23,7 @@ impl Terms {
         self.anchors.is_empty()
             && self.tickets.is_empty()
             && self.contention.is_apart()
+            && self.inherited.is_empty()
             && self.splits.is_empty()
     }
 
@@ -36,7 +38,7 @@ impl Terms {
     /// What a cta that ran apart tells those that follow, once it has run.
     pub fn tell(&mut self) -> Told {
         let loaded = self.contention.take_loaded();
-        Told { assumed: self.assumed, loaded, reach: self.reach }
+        Told { assumed: self.assumed, loaded, reach: self.reach, draws: self.draws }
     }
 
     /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
@@ -49,6 +51,7 @@ impl Terms {
             self.assumed.variables |= own.assumed.variables;
             self.contention.join(own.loaded);
             self.reach.join(own.reach);
+            self.draws |= own.draws;
         }
         fits
     }
