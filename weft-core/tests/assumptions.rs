@@ -110,6 +110,8 @@ fn a_loop_that_waits_is_taken_to_end() {
         // Some rounds do not count.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
         "mov.u32 %r3, 0;\nL: ld.volatile.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra S;\nadd.u32 %r3, %r3, 1;\nsetp.ge.u32 %p1, %r3, %r2;\n@%p1 bra D;\nS: setp.eq.u32 %p3, %r4, 7;\n@!%p3 bra L;\nD:",
+        // The bound is another one in each round.
+        "mov.u32 %r3, 0;\nL: mov.u32 %r5, %clock;\nld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r5;\n@%p1 bra L;",
         // With a barrier inside.
         "L: bar.sync 0;\nld.volatile.global.u32 %r2, [%rd2+4096];\nbar.red.or.pred %p1, 0, %p1;\n@%p1 bra L;",
     ];

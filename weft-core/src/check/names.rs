@@ -217,7 +217,10 @@ impl Names<'_> {
     fn open_address(&self, space: Space, place: Option<usize>, offset: i64) -> String {
         let (memory, offset) = match place {
             Some(at) if space == Space::Global => (self.param(at), offset),
-            Some(at) => (self.symbol(at), offset),
+            Some(at) => match self.near(space, offset.cast_unsigned()) {
+                Some((near, offset)) if near == at => (self.symbol(at), offset),
+                _ => (self.symbol(at), offset),
+            },
             None if self.program.placement.is_packed => ("shared memory".to_owned(), offset),
             None => match self.near(space, offset.cast_unsigned()) {
                 Some((at, offset)) => (self.symbol(at), offset),

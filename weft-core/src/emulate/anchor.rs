@@ -133,13 +133,16 @@ fn address(
             return (cell + i64::from(bytes) <= modulus)
                 .then(|| anchored(place, root, drifts, cell.cast_unsigned()));
         }
-        // So wide that only one side counts.
+        // So wide that only one side counts. The sides part where nothing may lie across.
         _ => {
-            let low = offset.rem_euclid(modulus);
-            Some(if low > modulus / 2 { low - modulus } else { low })
+            let (low, last) = (offset.rem_euclid(modulus), i64::from(bytes.max(1)) - 1);
+            let is_upper = |at: i64| at > modulus / 2;
+            (is_upper(low) == is_upper(low.saturating_add(last)))
+                .then(|| if is_upper(low) { low - modulus } else { low })
         }
     };
-    let cell = cell.filter(|cell| (-MAX_OFFSET..MAX_OFFSET).contains(cell))?;
+    let is_inside = |at: i64| (-MAX_OFFSET..MAX_OFFSET).contains(&at);
+    let cell = cell.filter(|cell| is_inside(*cell) && is_inside(cell + i64::from(bytes)))?;
     Some(anchored(place, root, drifts, (cell + MIDDLE).cast_unsigned()))
 }
 
@@ -181,9 +184,12 @@ impl Terms {
         let most = if queue.is_some() { MAX_TICKETS } else { MAX_ROOTS };
         let atoms = self.atoms(term).to_vec();
         let root = self.anchors.root(place, &atoms, most)?;
+        let frame = if width == 64 { self.frame(&atoms) } else { 0 };
+        // Whatever wraps around, a power of two is left that divides both; any other drift is one of sums that do not.
+        let own = if own.is_power_of_two() { gcd(own, frame) } else { own };
+        self.assumed.indices |= drifts && !own.is_power_of_two();
         let modulus = if drifts { self.anchors.modulus(place, root, own) } else { 0 };
         let mirrored = self.anchors.moduli.get(&(place, root)).filter(|_| !drifts).copied();
-        let frame = if width == 64 { self.frame(&atoms) } else { 0 };
         let added = added.wrapping_add(bits);
         Some(Layout { place, root, queue, drifts, modulus, mirrored, added, frame })
     }
@@ -256,5 +262,49 @@ fn offset_at(place: Place, bits: u64) -> i64 {
         (true, Some(argument)) => offset_in_buffer(argument, bits),
         // What is a little below the term's address stays below it.
         _ => signed(bits, 32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// What overlaps modulo the modulus overlaps where it is laid out, if it is: at the modulus, at its half, and at the
+    /// ends of what a root holds.
+    #[test]
+    fn accesses_that_overlap_are_laid_out_so() {
+        let moduli = [0, 4, 12, 64, 1 << 20, MAX_OFFSET - 4, MAX_OFFSET, MAX_OFFSET + 64, 1 << 42];
+        let mut laid = 0;
+        for modulus in moduli {
+            let edges = [0, modulus / 2, modulus, -modulus / 2, MAX_OFFSET, -MAX_OFFSET];
+            let near = |edge: &i64| (-9..=9).map(move |by| edge + by).collect::<Vec<_>>();
+            let offsets: BTreeSet<i64> = edges.iter().flat_map(near).collect();
+            let accesses: Vec<_> =
+                offsets.iter().flat_map(|at| [1, 4, 8, 16].map(|bytes| (*at, bytes))).collect();
+            let lay = |(offset, bytes): (i64, u32)| {
+                let size = modulus.cast_unsigned();
+                address((true, Some(0)), Root(0), modulus != 0, offset, size, bytes)
+            };
+            for &a in &accesses {
+                let Some(first) = lay(a) else { continue };
+                for &b in &accesses {
+                    let Some(second) = lay(b) else { continue };
+                    // How far the second begins behind the first.
+                    let apart = b.0 - a.0;
+                    let behind = if modulus == 0 { apart } else { apart.rem_euclid(modulus) };
+                    let overlap = if modulus == 0 {
+                        apart < i64::from(a.1) && -apart < i64::from(b.1)
+                    } else {
+                        behind < i64::from(a.1) || modulus - behind < i64::from(b.1)
+                    };
+                    let meet = first < second + u64::from(b.1) && second < first + u64::from(a.1);
+                    assert_eq!(overlap, meet, "{a:?} {b:?} modulo {modulus}");
+                    laid += 1;
+                }
+            }
+        }
+        assert!(laid > 100_000, "{laid}");
     }
 }

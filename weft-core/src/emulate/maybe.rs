@@ -444,9 +444,10 @@ impl<E: Events> Machine<'_, E> {
         }
         let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
         let drifts = self.drifts(warp, header, steps);
+        let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
         let own = self.warps[warp].registers[register].clone();
         Value::from_lanes(|lane| match drifts[lane] {
-            Some(drift) => self.terms.drifting(own.whole(lane), drift, origin),
+            Some(drift) => self.terms.drifting(own.whole(lane), (drift, bits), origin),
             None => unknown.whole(lane),
         })
     }
@@ -478,7 +479,7 @@ impl<E: Events> Machine<'_, E> {
     ) -> [Option<u64>; WARP] {
         let at = self.program.blocks[header.index()].first;
         let mut sums = [Some(0_u64); WARP];
-        for (amount, is_less) in step {
+        for (amount, is_less) in &step.amounts {
             let value = self.operand(warp, at, amount);
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let Lane { bits, term } = value.whole(lane);

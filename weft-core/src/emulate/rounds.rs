@@ -52,6 +52,8 @@ pub(super) struct InLoop {
     /// Rounds so far, and those before the general state.
     rounds: u32,
     before: u32,
+    /// The other warps that were there when the general state began.
+    beside: Vec<usize>,
     /// Registers that are taken to hold tickets of the round before.
     pub(super) handed: Vec<Handed>,
     /// By branch: decisions in the general state.
@@ -88,6 +90,8 @@ impl<E: Events> Machine<'_, E> {
         if own.is_decided {
             own.is_general = true;
             own.general = mask;
+            let is_there = |other: &usize| *other != warp && self.warps[*other].live != 0;
+            own.beside = (0..self.warps.len()).filter(is_there).collect();
             let origin = own.origin.unwrap_or(Origin::Register);
             self.generalise(warp, header, entry, mask, origin)?;
         }
@@ -149,12 +153,19 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Whether all threads that went on into the general state of a loop did so after the same rounds, and are still there,
-    /// or left it in the same way: a thread that ended before is ordered before none of the rounds after its end, of which
-    /// only a few run.
+    /// or left it in the same way, and no other thread has ended since: a thread that ended before is ordered before none
+    /// of the rounds after its end, of which only a few run.
     fn is_complete(&self, warp: usize, header: BlockId, way: (BlockId, Lane)) -> bool {
-        let Some(InLoop { entry, before, .. }) = self.rounds.get(&(warp, header)) else {
+        let Some(InLoop { entry, before, beside, .. }) = self.rounds.get(&(warp, header)) else {
             return true;
         };
+        let has_gone_on = |other: usize| {
+            let own = self.rounds.get(&(other, header));
+            own.is_some_and(|own| own.is_general && own.entry == *entry)
+        };
+        if beside.iter().any(|other| self.warps[*other].live == 0 && !has_gone_on(*other)) {
+            return false;
+        }
         let in_loop = self.rounds.iter().filter(|((_, at), _)| *at == header);
         in_loop.filter(|(_, own)| own.is_general && own.entry == *entry).all(|((other, _), own)| {
             let is_there = self.warps[*other].live & own.general == own.general;

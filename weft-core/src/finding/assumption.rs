@@ -105,9 +105,7 @@ impl Assumption {
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
             }
-            Self::NarrowIndices => {
-                "indices of 32 bits that depend on open values do not wrap around before they are extended to 64"
-            }
+            Self::NarrowIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",

@@ -7,10 +7,11 @@ use super::placement::{Placement, SHARED_SLOT};
 
 use crate::ptx::{Module, Space, Variable};
 
-/// The generic window of the shared space; a shared address counts from 0.
-pub(crate) const SHARED_WINDOW: u64 = 0x7f00_0000_0000_0000;
-/// The generic window of each thread's local space.
-pub(crate) const LOCAL_WINDOW: u64 = 0x7e00_0000_0000_0000;
+/// The generic window of the shared space; a shared address counts from 0. As on a device, the low word of a generic
+/// address is no shared one.
+pub(crate) const SHARED_WINDOW: u64 = 0x7f00_0000_6c00_0000;
+/// The generic window of each thread's local space, likewise.
+pub(crate) const LOCAL_WINDOW: u64 = 0x7e00_0000_6a00_0000;
 /// The generic window of the kernel's parameters.
 pub(crate) const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
 /// The generic window of the constant space.

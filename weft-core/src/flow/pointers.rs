@@ -194,16 +194,16 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         _ => Holds::Mixed,
     };
     let source = |at: usize| instr.sources.get(at).map_or(Holds::Mixed, of);
-    // What has at most 32 bits is no address; wider values must come of numbers alone.
-    let is_narrow = decoded.source_type().bits() <= 32;
+    // What has at most 32 bits is no address of a buffer.
+    let is_narrow = decoded.source_type().bits().min(decoded.ty().bits()) <= 32;
     let are_numbers = |count: usize| {
         (0..count).all(|at| match source(at) {
             Holds::Number | Holds::Nothing => true,
-            Holds::Variable(_) => false,
-            Holds::Param(_) | Holds::Params(_) | Holds::Mixed => is_narrow,
+            Holds::Variable(_) | Holds::Mixed => false,
+            Holds::Param(_) | Holds::Params(_) => is_narrow,
         })
     };
-    match decoded.row.opcode {
+    let own = match decoded.row.opcode {
         Opcode::Ld => held(program, instr, dest),
         Opcode::Mov if instr.sources.len() == 1 => source(0),
         Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared | Space::Local) => {
@@ -212,7 +212,8 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         // An address in shared or local memory has 32 bits, in whatever register.
         Opcode::Cvt if is_narrow_address(program, source(0)) => source(0),
         Opcode::Selp | Opcode::Min | Opcode::Max => source(0).join(source(1)),
-        Opcode::Add | Opcode::Sub => source(0).plus(source(1)),
+        Opcode::Add => source(0).plus(source(1)),
+        Opcode::Sub if source(1) == Holds::Number => source(0),
         Opcode::Mad if are_numbers(2) => source(2),
         Opcode::Mul
         | Opcode::Shl
@@ -226,7 +227,10 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
             Holds::Number
         }
         _ => Holds::Mixed,
-    }
+    };
+    // Narrow values that come from memory, or of numbers in whatever way, lead from no variable to another.
+    let is_number = decoded.ty().bits() <= 32 && are_numbers(instr.sources.len());
+    if own == Holds::Mixed && is_number { Holds::Number } else { own }
 }
 
 fn is_narrow_address(program: &Program, holds: Holds) -> bool {

@@ -2,8 +2,9 @@
 //! rounds differ by a multiple of it.
 //!
 //! Compilers leave `next = own + step` and, somewhere behind it, `own = next`. A definition of a register steps it if it
-//! leads back to the register through sums with operands that the loop does not define, or that are invariant; each register on the way has one
-//! definition in the loop, unguarded, and it dominates its use, so that no value from before the loop gets in.
+//! leads back to the register through sums with operands that the loop does not define, or that are invariant; each
+//! register on the way, and each that is added, has no definition in the loop or one, unguarded, that dominates its use,
+//! so that no value from before the loop gets in.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,8 +13,14 @@ use super::dominators::Dominance;
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
-/// What one definition adds: operands, and whether each is subtracted.
-pub type Step = Vec<(Operand, bool)>;
+/// What one definition adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Operands, and whether each is subtracted.
+    pub amounts: Vec<(Operand, bool)>,
+    /// The width at which the sum wraps around: 32, or 64.
+    pub bits: u32,
+}
 
 /// By loop header and register: what each of its definitions in the loop adds.
 pub type Steps = HashMap<(BlockId, Reg), Vec<Step>>;
@@ -113,17 +120,26 @@ impl<'p> Inside<'p> {
         definition: At,
         invariant: &Chains,
     ) -> Option<Step> {
-        let is_variable = |operand: &Operand| match operand {
-            Operand::Register(own) => {
-                self.definitions.contains_key(own) && !invariant.contains_key(&(header, *own))
+        // Where an invariant register is not defined before, it still holds what it did before the loop.
+        let is_defined = |own: &Reg, at: At| match self.definitions.get(own).map(Vec::as_slice) {
+            Some([only]) => {
+                invariant.contains_key(&(header, *own)) && self.graph.is_before(*only, at)
             }
+            Some(_) => false,
+            None => true,
+        };
+        let is_variable = |operand: &Operand, at: At| match operand {
+            Operand::Register(own) => !is_defined(own, at),
             Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque => true,
         };
-        let (mut step, mut at) = (Step::new(), definition);
+        let mut step = Step { amounts: Vec::new(), bits: 64 };
+        let mut at = definition;
         for _ in 0..MAX_LINKS {
-            let (source, amount) = link(&self.program.code[at.pc.index()], is_variable)?;
-            step.extend(amount);
+            let instr = &self.program.code[at.pc.index()];
+            let (source, amount) = link(instr, |operand| is_variable(operand, at))?;
+            step.amounts.extend(amount);
+            step.bits = step.bits.min(instr.decoded()?.ty().bits());
             if source == register {
                 return Some(step);
             }

@@ -211,3 +211,15 @@ fn what_a_device_function_tests_is_named() {
         [WITHIN.to_owned(), format!("{ALIGNED}argument 0 (`p`) to 16 bytes (declared: 4)")]
     );
 }
+
+#[test]
+fn what_might_lie_below_the_first_address_is_named() {
+    let down = |compare: &str| {
+        let body = format!(
+            "mov.u32 %r2, words; add.u32 %r3, %r2, 12;\nL: st.shared.u32 [%r3], %r1; sub.u32 %r3, %r3, 4; {compare} @%p1 bra L;"
+        );
+        places(".shared .align 4 .b8 words[16];", "", &body)
+    };
+    assert_eq!(down("setp.ge.u32 %p1, %r3, %r2;"), [format!("{PLACES}`words`")]);
+    assert_eq!(down("add.u32 %r4, %r3, 4; setp.ne.u32 %p1, %r4, %r2;"), <[String; 0]>::default());
+}

@@ -270,9 +270,10 @@ impl Addend {
                     (None, _) => (y, x.bits),
                     _ => return None,
                 };
-                // A multiple of an address is none.
-                let is_number = bits <= 32 || Region::of(open.bits) == Region::Number;
-                (open.term.is_none() || is_number || factor == 1).then_some((open, factor))
+                // A multiple of an address is none; one of what leads from one buffer to another might lead there.
+                let is_number = |own: u64| bits <= 32 || Region::of(own) == Region::Number;
+                let is_multiple = is_number(open.bits) && is_number(factor) || factor == 1;
+                (open.term.is_none() || is_multiple).then_some((open, factor))
             }
         }
     }

@@ -30,6 +30,14 @@ const fn drift_in(bits: u32, drift: u64) -> u64 {
     }
 }
 
+/// The drift of a term in so many bits: where it has more, it wraps around there first.
+const fn drift_of(term: &Term, bits: u32) -> u64 {
+    match term.drift {
+        own if own != 0 && bits < term.bits => gcd(own, wrap_of(bits)),
+        own => own,
+    }
+}
+
 /// What a sum of `from` bits that wraps around is off by once it is extended.
 const fn wrap_of(from: u32) -> u64 {
     if from < 64 { 1 << from } else { 0 }
@@ -161,7 +169,7 @@ impl Terms {
                 _ => addends.push((atom, factor)),
             }
         }
-        let drift = self.get(id).map_or(1, |term| term.drift);
+        let drift = self.get(id).map_or(1, |term| drift_of(term, bits));
         if addends.is_empty() || id.as_number().is_some() {
             return Lane { bits: known, term: self.sum(bits, &[(id, 1)], 0) };
         }
@@ -193,7 +201,7 @@ impl Terms {
         for &(id, factor) in addends {
             let id = self.plain(id);
             let term = self.get(id)?;
-            drift = gcd(drift, term.drift.wrapping_mul(size(factor)));
+            drift = gcd(drift, drift_of(term, bits).wrapping_mul(size(factor)));
             wrap = gcd(wrap, scaled(term.wrap, factor));
             atoms.extend(
                 term.atoms.all().iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))),
@@ -306,7 +314,7 @@ impl Terms {
         if is_one_place && is_one_sum && gcd(first.2, second.2) != 1 {
             let apart = size(a.bits.wrapping_sub(b.bits));
             let drift = gcd(gcd(first.2, second.2), apart);
-            return self.drifting(a, drift_in(first.0, drift), origin);
+            return self.drifting(a, (drift_in(first.0, drift), first.0), origin);
         }
         let region = self.region_of_either(a, b);
         Lane::open(self.any(origin, region))
@@ -343,19 +351,24 @@ impl Terms {
         }
     }
 
-    /// A lane plus any multiple of a drift.
-    pub(in crate::emulate) fn drifting(&mut self, lane: Lane, drift: u64, origin: Origin) -> Lane {
+    /// A lane plus any multiple of a drift, in so many bits.
+    pub(in crate::emulate) fn drifting(
+        &mut self,
+        lane: Lane,
+        (drift, width): (u64, u32),
+        origin: Origin,
+    ) -> Lane {
         if drift == 0 {
             return lane;
         }
         let region = self.region(lane);
-        let Lane { bits, term } = self.at_width(lane, 64);
+        let Lane { bits, term } = self.at_width(lane, width);
         let term = term.map(|id| self.plain(id));
         let (atoms, own, own_region) = match term.and_then(|id| self.get(id)) {
             Some(term) => (term.atoms.all().to_vec(), term.modulus(), term.region),
             None => (Vec::new(), 0, Region::Number),
         };
-        match self.sum_of(64, atoms, (gcd(own, drift), 0), origin, own_region) {
+        match self.sum_of(width, atoms, (gcd(own, drift), 0), origin, own_region) {
             Some(id) if self.modulus(id) != 1 => Lane { bits, term: Some(id) },
             _ => Lane::open(self.any(origin, region)),
         }

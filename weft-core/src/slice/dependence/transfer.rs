@@ -82,7 +82,10 @@ impl Computation<'_> {
             }
             Opcode::Min | Opcode::Max => self.least_or_greatest(width),
             Opcode::Setp | Opcode::Set => {
-                self.of(0).compared(self.of(1)).join(self.rest(2).mixed(1))
+                let is_equality =
+                    decoded.modifiers.first_of(&[Modifier::Eq, Modifier::Ne]).is_some();
+                let wrapping = if is_equality { 0 } else { self.narrow };
+                self.of(0).compared(self.of(1), wrapping).join(self.rest(2).mixed(1))
             }
             Opcode::And => self.masked(width),
             Opcode::Or | Opcode::Xor => self.of(0).with_bits(self.of(1), width),
@@ -144,7 +147,7 @@ impl Computation<'_> {
             && first.certain().is_some()
             && first.certain() == second.certain()
         {
-            return first.join(second).choosing(first.compared(second));
+            return first.join(second).choosing(first.compared(second, self.narrow));
         }
         self.any(width)
     }

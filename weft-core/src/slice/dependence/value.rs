@@ -167,9 +167,10 @@ impl Dependence {
     }
 
     /// Whether one is less than the other, or they are equal. Two addresses that start from one base compare alike
-    /// wherever that is, as long as nothing wraps around.
-    pub(super) fn compared(self, other: Self) -> Self {
-        self.apart(other, ALL).unwrap_or_else(|| self.join(other)).mixed(1)
+    /// wherever that is, as long as nothing wraps around, as what lies a little below some of `wrapping` might.
+    pub(super) fn compared(self, other: Self, wrapping: u128) -> Self {
+        let apart = self.apart(other, ALL).filter(|_| self.based & wrapping == 0);
+        apart.unwrap_or_else(|| self.join(other)).mixed(1)
     }
 
     /// With the bits of `other` set, cleared or inverted.

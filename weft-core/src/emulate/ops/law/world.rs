@@ -1,5 +1,7 @@
 //! Random expressions over open atoms: what they are symbolically, and what they are under one assignment of the atoms.
 
+use std::cell::Cell;
+
 use super::super::{compute, eval};
 use crate::emulate::origin::Origin;
 use crate::emulate::term::Terms;
@@ -180,11 +182,14 @@ pub(super) struct World {
     pub(super) terms: Terms,
     pub(super) registers: Vec<Register>,
     atoms: usize,
+    /// Whether multiples that loops add went beyond their width in the assignment before.
+    steps_wrap: Cell<bool>,
 }
 
 impl World {
     pub(super) fn new(random: &mut Random) -> Self {
-        let mut world = Self { terms: Terms::new(), registers: Vec::new(), atoms: 0 };
+        let (terms, steps_wrap) = (Terms::new(), Cell::new(false));
+        let mut world = Self { terms, registers: Vec::new(), atoms: 0, steps_wrap };
         for bits in [32, 64, *random.one_of(&[8, 16, 32, 32])] {
             world.start(bits);
         }
@@ -322,8 +327,8 @@ impl World {
                 compute(terms, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
             }
             Rule::Drift(at, step) => {
-                let own = registers[*at].value.clone();
-                Value::from_lanes(|lane| terms.drifting(own.whole(lane), *step, origin))
+                let (own, bits) = (registers[*at].value.clone(), registers[*at].bits.max(32));
+                Value::from_lanes(|lane| terms.drifting(own.whole(lane), (*step, bits), origin))
             }
             Rule::Rounds(at, step) => {
                 let own = registers[*at].value.clone();
@@ -349,8 +354,12 @@ impl World {
         let atoms: Vec<u64> = (0..self.atoms).map(|_| number(64)).collect();
         let rounds = if is_ordinary { random.next() % 4 } else { random.number(64) };
         let mut all: Vec<Lanes> = Vec::new();
+        self.steps_wrap.set(false);
         for register in &self.registers {
             let added = |own: u64, step: u64, count: u64| {
+                let whole = i128::from(step.cast_signed()) * i128::from(count) + i128::from(own);
+                let wraps = register.bits < 64 && !(0..1 << register.bits).contains(&whole);
+                self.steps_wrap.set(self.steps_wrap.get() || wraps);
                 truncate(own.wrapping_add(step.wrapping_mul(count)), register.bits)
             };
             all.push(std::array::from_fn(|lane| match &register.rule {
@@ -364,7 +373,13 @@ impl World {
                     eval(decoded, &operands?).map(|(result, _)| result)
                 }
                 Rule::Drift(at, step) => {
-                    let count = if is_ordinary { 0 } else { random.next() % (1 << 20) };
+                    // In 64 bits, so often that the low word wraps around.
+                    let most = match register.bits {
+                        64 => 40,
+                        _ if is_ordinary => 2,
+                        _ => 20,
+                    };
+                    let count = random.next() % (1 << most);
                     all[*at][lane].map(|own| added(own, *step, count))
                 }
                 Rule::Rounds(at, step) => all[*at][lane].map(|own| added(own, *step, rounds)),
@@ -389,7 +404,6 @@ impl World {
             };
             let (decoded, operands) = match &register.rule {
                 Rule::Operation(decoded, operands) => (decoded, operands),
-                Rule::Drift(..) | Rule::Rounds(..) => return register.bits < 64,
                 _ => return false,
             };
             (0..WARP).any(|lane| {
@@ -411,7 +425,7 @@ impl World {
                 lanes[lane].is_some_and(|own| wide(own) != exact)
             })
         };
-        self.registers.iter().zip(actual).any(wraps)
+        self.steps_wrap.get() || self.registers.iter().zip(actual).any(wraps)
     }
 
     pub(super) fn describe(&self, register: usize) -> String {
