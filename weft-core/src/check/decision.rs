@@ -102,7 +102,7 @@ impl Decision {
         let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
         let faults = found.faults.iter().filter_map(|fault| {
             let variable = match fault.kind {
-                FaultKind::Uninitialized(_) => variable(&fault.pc)?,
+                FaultKind::Uninitialized(_) if fault.maybe.is_none() => variable(&fault.pc)?,
                 _ => None,
             };
             Some((fault.pc, Some((fault.kind, fault.maybe.is_some())), variable))

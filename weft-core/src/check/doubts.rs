@@ -148,6 +148,12 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
                 format!("{what} leads a thread to none of its targets, which is undefined");
             open(Code::Unsupported, None, message, site("leads nowhere"), None)
         }
+        DoubtKind::Meeting => {
+            let message = "lanes of one mask exchange values at several instructions: whether they meet is not modelled";
+            let help = "let all lanes of the mask execute the same instruction".to_owned();
+            let label = site("some lanes wait here, others of the mask elsewhere");
+            open(Code::Unsupported, None, message.to_owned(), label, Some(help))
+        }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");

@@ -125,12 +125,25 @@ fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> 
         names.site(Role::Read, fault.pc, vec![thread], label),
         names.site_of(Role::Here, place, "depends on it".into()),
     ];
-    let message =
-        "control flow, an address or a barrier depends on shared memory that nothing wrote";
+    let what = "control flow, an address or a barrier";
+    let on = "on shared memory that nothing wrote";
+    let (code, message) = match fault.maybe {
+        None => (Code::Uninitialized, format!("{what} depends {on}")),
+        Some(origin) if origin.unwritten() == Some(fault.pc) => {
+            (Code::DependsOnInput, format!("{what} might depend {on}"))
+        }
+        Some(origin) => {
+            let (origin, _) = names.origin(Some(origin));
+            (
+                Code::DependsOnInput,
+                format!("{what} depends {on}, if it is read: that depends on {origin}"),
+            )
+        }
+    };
     Finding {
-        code: Code::Uninitialized,
+        code,
         check: Some(Check::Shared),
-        message: message.to_owned(),
+        message,
         sites,
         notes: Vec::new(),
         help: Some(STORE_FIRST.to_owned()),

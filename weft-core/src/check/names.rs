@@ -12,6 +12,9 @@ use crate::ptx::{Function, Module, Space};
 use crate::race::Unwritten;
 use crate::slice::Base;
 
+/// What stands for the open part of an address: in another run the same words may name another one.
+pub(super) const OPEN_VALUE: &str = "an open value";
+
 /// How dynamic shared memory is stated.
 pub(super) const SHARED: &str =
     "give the bytes of dynamic shared memory in weft.toml, as in `shared = 4096`";
@@ -227,7 +230,7 @@ impl Names<'_> {
                 None => ("shared memory".to_owned(), offset),
             },
         };
-        format!("{memory} + an open value {}", signed(offset))
+        format!("{memory} + {OPEN_VALUE} {}", signed(offset))
     }
 
     /// The variable that an address is in or next to, and the offset from it.
@@ -315,9 +318,9 @@ impl Names<'_> {
             Some(Origin::Symbol(at)) => {
                 text(format!("the contents of {}, which the host may set", self.symbol(at)))
             }
-            Some(Origin::Unwritten(pc)) => {
-                text(format!("memory that nothing wrote, read at line {}", self.line(pc)))
-            }
+            Some(
+                Origin::Unwritten(pc) | Origin::OfUnwritten(pc) | Origin::PerhapsUnwritten(pc),
+            ) => text(format!("memory that nothing wrote, read at line {}", self.line(pc))),
             Some(Origin::Atomic(pc)) => {
                 let help = match self.atomics {
                     Atomics::Abstract => Some(

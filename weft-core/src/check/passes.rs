@@ -187,8 +187,13 @@ impl Passes<'_> {
                 let variable = names.variable_of(read);
                 !racing.contains(pc) && !decision.open.may_be_written(variable)
             });
+            // Reads that might not happen are not among those.
+            let is_unordered = |pc: &Pc| racing.contains(pc) || decision.open.may_be_written(None);
             let is_sure = |fault: &&Fault| match fault.kind {
-                FaultKind::Uninitialized(_) => unwritten.contains_key(&fault.pc),
+                FaultKind::Uninitialized(_) if fault.maybe.is_none() => {
+                    unwritten.contains_key(&fault.pc)
+                }
+                FaultKind::Uninitialized(_) => !is_unordered(&fault.pc),
                 _ => true,
             };
             let faults: Vec<_> = own.found.faults.iter().filter(is_sure).collect();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::Decision;
-use super::names::Names;
+use super::names::{Names, OPEN_VALUE};
 use super::passes::Passes;
 use super::{doubts, key};
 use crate::emulate::{Choice, End, Splits, Terms};
@@ -108,33 +108,34 @@ fn meet_others(
 }
 
 /// What makes findings of two ways one. Where ctas choose for themselves, each of a launch may choose otherwise: what is
-/// found in all ways is found in all launches only if it is about one cta, or about the same threads and places.
-type Identity = (super::Key, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>);
+/// found in all ways is found in all launches only if it is about one cta, or about the same threads and known places.
+type Identity = (super::Key, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
 
-fn identity(finding: &Finding, choices: &[Choice]) -> Identity {
+fn identity(finding: &Finding, choices: &[Choice], way: usize) -> Identity {
     if !choices.iter().any(Choice::is_own) {
-        return (key(finding), BTreeSet::new(), Vec::new());
+        return (key(finding), BTreeSet::new(), Vec::new(), None);
     }
     let threads = finding.sites.iter().flat_map(|site| &site.threads);
     let ctas: BTreeSet<_> = threads.map(|thread| thread.cta).collect();
     let sites = finding.sites.iter().map(|site| (site.threads.clone(), site.label.clone()));
-    let sites = if ctas.len() > 1 { sites.collect() } else { Vec::new() };
-    (key(finding), ctas, sites)
+    let sites: Vec<_> = if ctas.len() > 1 { sites.collect() } else { Vec::new() };
+    let is_open = sites.iter().any(|(_, label)| label.contains(OPEN_VALUE));
+    (key(finding), ctas, sites, is_open.then_some(way))
 }
 
 fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
-    for (choices, _, findings) in &ways {
-        let all: BTreeSet<_> = findings.iter().map(|own| identity(own, choices)).collect();
+    for (way, (choices, _, findings)) in ways.iter().enumerate() {
+        let all: BTreeSet<_> = findings.iter().map(|own| identity(own, choices, way)).collect();
         for own in all {
             *found.entry(own).or_default() += 1;
         }
     }
     let count = ways.len();
     let mut outcome = Outcome { findings: Vec::new(), decisions: Vec::new() };
-    for (choices, decision, findings) in ways {
+    for (way, (choices, decision, findings)) in ways.into_iter().enumerate() {
         outcome.findings.extend(findings.into_iter().map(|own| {
-            match found[&identity(&own, &choices)] {
+            match found[&identity(&own, &choices, way)] {
                 ways if ways == count => own,
                 _ => in_some_ways(names, terms, &choices, own),
             }

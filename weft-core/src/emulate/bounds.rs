@@ -78,17 +78,17 @@ impl<E: Events> Machine<'_, E> {
         open: LaneMask,
         place: PlaceId,
     ) {
-        if self.maybe.is_some() {
-            return;
-        }
-        let unwritten = |lane: usize| match self.terms.origin(value.base(lane)?)? {
-            Origin::Unwritten(pc) => Some((pc, lane)),
-            _ => None,
+        let unwritten = |lane: usize| {
+            let origin = self.terms.origin(value.base(lane)?)?;
+            Some((origin.unwritten()?, origin, lane))
         };
         // One term says the same of all lanes.
         let told_apart =
             if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
-        let Some((pc, lane)) = lanes(told_apart).find_map(unwritten) else { return };
+        let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
+        let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
+        let maybe = self.maybe.as_ref().map(|own| own.origin);
+        let maybe = maybe.or((!is_sure).then_some(origin));
         let instr = &self.program.code[pc.index()];
         let (Some(address), Some(decoded)) = (instr.address, instr.decoded()) else { return };
         if address.space == Space::Shared {
@@ -101,7 +101,7 @@ impl<E: Events> Machine<'_, E> {
                 address: None,
                 bytes: decoded.ty().bytes(),
                 access: Kind::default(),
-                maybe: None,
+                maybe,
             });
         }
     }

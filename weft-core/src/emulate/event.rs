@@ -183,6 +183,8 @@ pub enum DoubtKind {
     Barrier,
     /// An instruction whose effect is not modelled.
     Unsupported,
+    /// Whether lanes meet that exchange values at two instructions.
+    Meeting,
     /// The target of a jump or call: it is none of those that are named.
     Target,
     /// More instructions than the limit.

@@ -275,7 +275,28 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
+    /// An exchange at which lanes wait for others of their mask that wait at an exchange of the same kind elsewhere. Whether
+    /// these two meet, the manual leaves to its reader: it asks for one mask and one kind (PTX ISA §9.7.13.9), not for one
+    /// instruction.
+    fn exchange_apart(&self) -> Option<&Wait> {
+        let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.key);
+        let is_apart = |wait: &&Wait, other: &Wait| {
+            matches!(wait.what, WaitFor::Exchange(_))
+                && wait.what == other.what
+                && wait.block != other.block
+                && kind(wait) == kind(other)
+        };
+        self.warps.iter().find_map(|warp| {
+            warp.waits.iter().find(|wait| warp.waits.iter().any(|other| is_apart(wait, other)))
+        })
+    }
+
     fn deadlock(&self) -> End {
+        if let Some(wait) = self.exchange_apart() {
+            let place = self.program.code[wait.pc.index()].place;
+            let Stop(end) = doubt(DoubtKind::Meeting, place, None);
+            return *end;
+        }
         let mut stuck = Vec::new();
         for warp in &self.warps {
             let held = warp.held.iter().flat_map(|held| {

@@ -81,6 +81,13 @@ impl Maybe {
         }
     }
 
+    /// The same in the iterations of loops that are run at once around it.
+    fn within(self, outer: Option<&Self>) -> Self {
+        let Some(outer) = outer else { return self };
+        let (widened, together) = (outer.widened.clone(), outer.together.clone());
+        Self { outermost: outer.outermost, widened, together, ..self }
+    }
+
     /// Whether the lanes that stood together at the branch, and at those around it, still do.
     pub(super) fn stands_together(&self) -> bool {
         self.is_together && self.together.iter().all(|own| !own.is_torn.get())
@@ -294,7 +301,7 @@ impl<E: Events> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
             Effect::Load | Effect::Store | Effect::Atomic => {
                 self.reached[pc.index()] = true;
-                let inner = Maybe::guard(origin, instr.place);
+                let inner = Maybe::guard(origin, instr.place).within(self.maybe.as_ref());
                 let outer = self.maybe.replace(inner);
                 self.watch(warp, block, pc, instr, open)?;
                 self.access(warp, pc, instr, open)?;

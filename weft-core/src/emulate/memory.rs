@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::bytes::{self, Bytes, PAGE, places, span};
-use super::origin::Origin;
+use super::origin::{Origin, Region};
 use super::term::{Lane, Terms};
 
 const PAGE_BYTES: usize = 128;
@@ -356,11 +356,10 @@ impl Memory {
             0 => Lane::known(bits),
             all => {
                 let origin = segment.map_or(unwritten, |segment| segment.origin);
-                let is_whole = all == size && segment.is_some();
-                Lane::open(if is_whole {
-                    terms.initial(origin, address, size)
-                } else {
-                    terms.unclear(origin)
+                Lane::open(match (all == size, segment) {
+                    (true, Some(_)) => terms.initial(origin, address, size),
+                    (true, None) => terms.anything(origin, Region::Unclear),
+                    _ => terms.unclear(origin),
                 })
             }
         }

@@ -12,8 +12,12 @@ pub enum Origin {
     Contents(usize),
     /// The contents of a variable that has no initial value, by index of the program's symbols.
     Symbol(usize),
-    /// Memory that nothing wrote, read here.
+    /// Memory that nothing wrote, read here: any value.
     Unwritten(Pc),
+    /// What is another value for other contents of such memory, but not any value.
+    OfUnwritten(Pc),
+    /// What might be.
+    PerhapsUnwritten(Pc),
     /// The result of an atomic.
     Atomic(Pc),
     /// The result of an instruction that is not modelled, or left out.
@@ -30,6 +34,24 @@ pub enum Origin {
     Unkept,
     /// A register that nothing wrote.
     Register,
+}
+
+impl Origin {
+    /// Where memory that nothing wrote was read.
+    pub const fn unwritten(self) -> Option<Pc> {
+        match self {
+            Self::Unwritten(pc) | Self::OfUnwritten(pc) | Self::PerhapsUnwritten(pc) => Some(pc),
+            _ => None,
+        }
+    }
+
+    /// That of what is made of such a value in some way or other.
+    pub(super) const fn perhaps(self) -> Self {
+        match self.unwritten() {
+            Some(pc) => Self::PerhapsUnwritten(pc),
+            None => self,
+        }
+    }
 }
 
 /// What a value has to do with addresses.

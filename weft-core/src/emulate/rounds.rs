@@ -56,8 +56,8 @@ pub(super) struct InLoop {
     beside: Vec<usize>,
     /// Registers that are taken to hold tickets of the round before.
     pub(super) handed: Vec<Handed>,
-    /// By branch: decisions in the general state.
-    decisions: BTreeMap<BlockId, u32>,
+    /// By branch: rounds in the general state in which it decided, and the last one.
+    decisions: BTreeMap<BlockId, (u32, u32)>,
     origin: Option<Origin>,
 }
 
@@ -118,10 +118,14 @@ impl<E: Events> Machine<'_, E> {
         own.is_decided = true;
         own.origin = own.origin.or(origin);
         if own.is_general {
-            let number = own.decisions.entry(branch).or_default();
-            *number += 1;
-            let round = Round { branch, entry: own.entry, number: *number };
-            self.events.round(warp, round);
+            let now = own.rounds;
+            let (number, last) = own.decisions.entry(branch).or_default();
+            // An inner loop may ask more than once in a round.
+            if *number == 0 || *last != now {
+                (*number, *last) = (*number + 1, now);
+                let round = Round { branch, entry: own.entry, number: *number };
+                self.events.round(warp, round);
+            }
         }
     }
 
@@ -138,7 +142,9 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<Option<bool>> {
         let Some(header) = self.left_by(branch) else { return Ok(None) };
         let Some(own) = self.rounds.get(&(warp, header)) else { return Ok(None) };
-        if own.decisions.get(&branch).is_none_or(|count| *count < GENERAL_ROUNDS) {
+        let has_run =
+            |(number, last): &(u32, u32)| *number >= GENERAL_ROUNDS && *last != own.rounds;
+        if !own.decisions.get(&branch).is_some_and(has_run) {
             return Ok(None);
         }
         let round = Round { branch, entry: own.entry, number: GENERAL_ROUNDS };

@@ -265,10 +265,14 @@ impl Terms {
 
     /// Where a value comes from that depends on these: memory that nothing wrote only if all do.
     pub(super) fn origin_among(&self, ids: impl Iterator<Item = TermId>) -> Option<Origin> {
-        let mut origins = ids.filter_map(|id| self.origin(id));
+        let mut origins = ids.filter_map(|id| self.origin(id)).peekable();
         let first = origins.next()?;
-        let is_written = |origin: &Origin| !matches!(origin, Origin::Unwritten(_));
-        if is_written(&first) { Some(first) } else { origins.find(is_written).or(Some(first)) }
+        let is_one = origins.peek().is_none();
+        let is_written = |origin: &Origin| origin.unwritten().is_none();
+        if is_written(&first) || is_one {
+            return Some(first);
+        }
+        origins.find(is_written).or(Some(first.perhaps()))
     }
 
     /// Whether values with this term and one number are equal, wherever they occur.
@@ -367,6 +371,11 @@ impl Terms {
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
     pub(super) fn any(&mut self, origin: Origin, region: Region) -> TermId {
+        self.anything(origin.perhaps(), region)
+    }
+
+    /// The same of what surely depends on where it comes from, should that be memory that nothing wrote.
+    pub(super) fn anything(&mut self, origin: Origin, region: Region) -> TermId {
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
         let (drift, wrap) = (1, 0);
         let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
@@ -418,7 +427,7 @@ impl Terms {
         bits: u32,
     ) -> TermId {
         let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
-        let origin = origin.unwrap_or(Origin::Register);
+        let origin = origin.unwrap_or(Origin::Register).perhaps();
         let mut terms = operands.iter().filter_map(|lane| lane.term);
         if terms.all(|id| self.is_stable(id)) {
             self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)

@@ -54,7 +54,7 @@ impl Finder<'_, '_> {
         let instr = &program.code[at.pc.index()];
         // An inner loop passes a definition more than once in an iteration.
         let is_once = program.blocks[at.block].loops.last() == Some(&self.header);
-        let changes = instr.sources.iter().any(|own| *own == Operand::Special(Special::Other));
+        let changes = instr.sources.contains(&Operand::Special(Special::Other));
         let is_plain =
             is_once && instr.guard.is_none() && instr.effect() == Effect::Compute && !changes;
         if !is_plain || instr.decoded().is_none() || chain.len() >= MAX_CHAIN {

@@ -33,6 +33,8 @@ pub(crate) enum Why {
     Unset,
     /// Lanes executed a branch around an aligned barrier at different times.
     Apart,
+    /// Lanes exchange values at two instructions.
+    Meeting,
     /// Something was read while it was written.
     Racing,
     Other,
@@ -41,6 +43,7 @@ pub(crate) enum Why {
 /// What a finding calls it.
 const UNSET: &str = "memory that nothing wrote";
 const APART: &str = "at different times";
+const MEETING: &str = "whether they meet is not modelled";
 const RACING: &str = "which nothing orders with a store there";
 
 fn why(finding: &Finding) -> Why {
@@ -49,6 +52,7 @@ fn why(finding: &Finding) -> Why {
         Code::Limit if finding.message.contains(APART) => Why::Apart,
         _ if finding.message.contains(UNSET) => Why::Unset,
         _ if finding.help.as_ref().is_some_and(|help| help.contains(UNSET)) => Why::Unset,
+        _ if finding.message.contains(MEETING) => Why::Meeting,
         _ if finding.message.contains(RACING) => Why::Racing,
         _ if finding.help.as_ref().is_some_and(|help| help.contains(RACING)) => Why::Racing,
         _ => Why::Other,

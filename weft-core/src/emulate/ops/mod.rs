@@ -212,12 +212,37 @@ fn open_lanes(
         // Lanes often hold the same values, and comparing these is quicker than finding their term.
         if operands != before {
             let region = region(terms, decoded, &operands);
-            last = Some(terms.operation(opcode, &operands, region, width));
+            last = Some(match depends(terms, decoded, &operands) {
+                Some(pc) => terms.anything(Origin::OfUnwritten(pc), region),
+                None => terms.operation(opcode, &operands, region, width),
+            });
             std::mem::swap(&mut operands, &mut before);
         }
         found[lane] = last;
     }
     found
+}
+
+/// Where memory was read that nothing wrote, if the result surely depends on that: it is the one operand that is open, and
+/// some of the values that it may have give different results.
+fn depends(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
+    let mut open = operands.iter().enumerate().filter_map(|(at, own)| Some((at, own.term?)));
+    let (at, term) = open.next().filter(|_| open.next().is_none())?;
+    let Some(Origin::Unwritten(pc)) = terms.origin(term) else { return None };
+    let is_float = decoded.source_type().is_float();
+    // A number that is loaded has a byte at least, and no sign perhaps.
+    let others = operands.iter().filter(|own| own.term.is_none()).map(|own| own.bits);
+    let near = others.flat_map(|own| [own.wrapping_sub(1), own, own.wrapping_add(1)]);
+    let some = [0, 1, 127, 0x3f80_0000, 0xbf80_0000, 0x3ff0 << 48, 0xbff0 << 48];
+    let is_value = |own: &u64| is_float || *own < 128;
+    let mut results = near.chain(some).filter(is_value).map(|value| {
+        let mut all: SmallVec<[u64; 3]> = operands.iter().map(|own| own.bits).collect();
+        all[at] = value;
+        eval(decoded, &all)
+    });
+    let first = results.next()??;
+    let is_free = terms.modulus(term) == 1;
+    (is_free && results.any(|own| own.is_some_and(|own| own != first))).then_some(pc)
 }
 
 /// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
@@ -250,7 +275,7 @@ fn unknown(
     }
     let is_unknown = |term: &TermId| !terms.is_stable(*term);
     let term = sources.iter().filter_map(|source| source.one_term(mask)).find(is_unknown)?;
-    let origin = terms.origin(term).filter(|own| !matches!(own, Origin::Unwritten(_)))?;
+    let origin = terms.origin(term).filter(|own| own.unwritten().is_none())?;
     let lane = mask.trailing_zeros() as usize % WARP;
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(terms, decoded, &operands);

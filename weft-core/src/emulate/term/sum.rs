@@ -247,7 +247,7 @@ impl Terms {
         };
         match (atoms.as_slice(), drift) {
             ([], 0) => return None,
-            (_, 1) => return Some(self.any(origin, region)),
+            (_, 1) => return Some(self.anything(origin, region)),
             (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
             (&[(atom, 1)], 0) if wrap == 0 && self.get(atom)?.bits == bits => return Some(atom),
             _ => {}

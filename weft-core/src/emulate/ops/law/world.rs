@@ -402,10 +402,7 @@ impl World {
                 64 => i128::from(own.cast_signed()),
                 _ => i128::from(truncate(own, 32)),
             };
-            let (decoded, operands) = match &register.rule {
-                Rule::Operation(decoded, operands) => (decoded, operands),
-                _ => return false,
-            };
+            let Rule::Operation(decoded, operands) = &register.rule else { return false };
             (0..WARP).any(|lane| {
                 let of = |operand: &Operand| match operand {
                     Operand::Register(at) => wide(actual[*at][lane].unwrap_or(0)),
