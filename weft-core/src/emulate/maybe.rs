@@ -16,14 +16,11 @@ use std::rc::Rc;
 use super::event::{DoubtKind, Events};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::{Held, Memory};
-use super::origin::{Origin, Region};
-use super::term::{Lane, TermId, gcd};
-use super::value::{LaneMask, Value, WARP};
+use super::origin::Origin;
+use super::term::TermId;
+use super::value::{LaneMask, Value};
 use super::warp::Front;
-use crate::flow::{
-    self, Block, BlockId, Condition, Holds, Instr, Pc, PlaceId, Program, Reg, Terminator,
-};
-use crate::ptx::Space;
+use crate::flow::{Block, BlockId, Condition, Instr, Pc, PlaceId, Program, Reg, Terminator};
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
@@ -422,81 +419,6 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         Ok(())
-    }
-
-    /// What a register may hold after some rounds of a loop.
-    pub(super) fn after_rounds(
-        &mut self,
-        warp: usize,
-        header: BlockId,
-        register: Reg,
-        origin: Origin,
-    ) -> Value {
-        let program = self.program;
-        let region = match program.holds[register.index()] {
-            Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
-            Holds::Params(params) if params.all().all(|at| program.is_pointer(at)) => {
-                Region::Among(params)
-            }
-            Holds::Params(params) if params.all().any(|at| program.is_pointer(at)) => {
-                Region::Unclear
-            }
-            Holds::Variable(at) if program.symbols[at].space == Space::Global => Region::Unclear,
-            Holds::Mixed => Region::Unclear,
-            _ => Region::Number,
-        };
-        let unknown = Value::open(self.terms.any(origin, region));
-        if let Some(fetches) = program.fetches.get(&(header, register)) {
-            return self.next_tickets(warp, register, fetches, &unknown);
-        }
-        let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
-        let drifts = self.drifts(warp, header, steps);
-        let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
-        let own = self.warps[warp].registers[register].clone();
-        Value::from_lanes(|lane| match drifts[lane] {
-            Some(drift) => self.terms.drifting(own.whole(lane), (drift, bits), origin),
-            None => unknown.whole(lane),
-        })
-    }
-
-    /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
-    fn drifts(
-        &mut self,
-        warp: usize,
-        header: BlockId,
-        steps: &[flow::Step],
-    ) -> [Option<u64>; WARP] {
-        let mut drifts = [Some(0_u64); WARP];
-        for step in steps {
-            let amounts = self.amounts(warp, header, step);
-            for (drift, amount) in drifts.iter_mut().zip(amounts) {
-                let size = amount.map(|amount| amount.cast_signed().unsigned_abs());
-                *drift = drift.zip(size).map(|(drift, size)| gcd(drift, size));
-            }
-        }
-        drifts
-    }
-
-    /// By lane: what a definition adds in one round, if it is known.
-    pub(super) fn amounts(
-        &mut self,
-        warp: usize,
-        header: BlockId,
-        step: &flow::Step,
-    ) -> [Option<u64>; WARP] {
-        let at = self.program.blocks[header.index()].first;
-        let mut sums = [Some(0_u64); WARP];
-        for (amount, is_less) in &step.amounts {
-            let value = self.operand(warp, at, amount);
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let Lane { bits, term } = value.whole(lane);
-                let signed = if *is_less { bits.wrapping_neg() } else { bits };
-                // What leads from one buffer to another is no step.
-                let is_step = term.is_none() && Region::of(bits) == Region::Number;
-                *sum = sum.filter(|_| is_step).map(|sum| sum.wrapping_add(signed));
-            }
-        }
-        sums
     }
 }
 
