@@ -1,5 +1,6 @@
 //! Test binaries run with a mutant on, until one fails.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -33,6 +34,9 @@ pub(crate) struct Stage {
     turn: Mutex<()>,
 }
 
+/// A run that waits instead of computing is given up after so many times its limit.
+const IDLE: u32 = 20;
+
 /// What a run without a mutant may take.
 const LONGEST: Duration = Duration::from_secs(900);
 
@@ -63,7 +67,7 @@ fn run(binary: &Binary, mutant: Option<usize>, limit: Duration) -> Result<Outcom
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     let output = child.stdout.take().ok_or("the test has no output")?;
-    let ended = first_failure(output).recv_timeout(limit);
+    let ended = wait(&first_failure(output), child.id(), limit);
     if ended != Err(RecvTimeoutError::Disconnected) {
         kill(&child)?;
     }
@@ -77,6 +81,33 @@ fn run(binary: &Binary, mutant: Option<usize>, limit: Duration) -> Result<Outcom
             None => "failed".to_owned(),
         }),
     })
+}
+
+/// What it tells, until it has run for so long on a processor: where the machine has much other work, it may take longer.
+fn wait(
+    failure: &Receiver<String>,
+    process: u32,
+    limit: Duration,
+) -> std::result::Result<String, RecvTimeoutError> {
+    let began = Instant::now();
+    loop {
+        let ended = failure.recv_timeout(limit);
+        let is_over = began.elapsed() > limit * IDLE || processor_time(process) > Some(limit);
+        if ended != Err(RecvTimeoutError::Timeout) || is_over {
+            return ended;
+        }
+    }
+}
+
+/// User and system time of a process and of those that it has waited for (proc(5)); `None`: it has ended.
+fn processor_time(process: u32) -> Option<Duration> {
+    /// Of a second; the kernel tells no other.
+    const TICK: u32 = 100;
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name, which may hold anything, in parentheses.
+    let fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let ticks: u32 = fields.skip(11).take(4).filter_map(|own| own.parse::<u32>().ok()).sum();
+    Some(Duration::from_secs(1) * ticks / TICK)
 }
 
 /// The name of the first test that fails, as soon as it does; it disconnects when the output ends.
