@@ -140,7 +140,10 @@ impl<E: Events> Machine<'_, E> {
         origin: Origin,
         open: Lane,
     ) -> Step<Option<bool>> {
-        let Some(header) = self.left_by(branch) else { return Ok(None) };
+        // What is known of rounds is of those that surely run.
+        let Some(header) = self.left_by(branch).filter(|_| self.maybe.is_none()) else {
+            return Ok(None);
+        };
         let Some(own) = self.rounds.get(&(warp, header)) else { return Ok(None) };
         let has_run =
             |(number, last): &(u32, u32)| *number >= GENERAL_ROUNDS && *last != own.rounds;
