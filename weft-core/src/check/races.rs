@@ -75,12 +75,20 @@ fn tell_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) 
             return;
         }
         passes.terms.tells_floats = true;
+        passes.terms.racing = loads(pairs);
         let (valued, is_whole) = record(passes, decision, slice, Some(&stores));
+        passes.terms.racing.clear();
         passes.terms.tells_floats = false;
         if is_whole && !valued.is_cut() {
             pairs.take_values(&valued);
         }
     }
+}
+
+/// The loads that race.
+fn loads(pairs: &Pairs) -> BTreeSet<Pc> {
+    let sides = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
+    sides.filter(|side| !side.kind.writes).map(|side| side.pc).collect()
 }
 
 /// Whether it is a race of two stores.

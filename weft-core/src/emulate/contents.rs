@@ -18,8 +18,10 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
         let ty = decoded.ty();
         // Values of 16 bytes are not followed.
-        if ty == Type::B128 {
-            let value = Value::open(self.terms.fresh(Origin::Unsupported(pc)));
+        let is_racing = self.terms.racing.contains(&pc);
+        if ty == Type::B128 || is_racing {
+            let origin = if is_racing { Origin::Racing(pc) } else { Origin::Unsupported(pc) };
+            let value = Value::open(self.terms.fresh(origin));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, value.clone(), mask);
             }

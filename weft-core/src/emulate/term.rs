@@ -9,6 +9,7 @@ mod apart;
 mod own;
 mod sum;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
@@ -24,7 +25,7 @@ use super::reach::Reach;
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::Value;
-use crate::flow::BlockId;
+use crate::flow::{BlockId, Pc};
 use crate::launch::Limit;
 
 pub use apart::Told;
@@ -178,6 +179,8 @@ pub struct Terms {
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
     /// known to be the same only if they are stored.
     pub tells_floats: bool,
+    /// Loads that race, where the values that are stored are compared: what they see is up to the schedule.
+    pub racing: BTreeSet<Pc>,
     /// Instructions of the runs so far, and what the check may take.
     pub(super) spent: u64,
     pub(super) limit: Limit,
