@@ -104,15 +104,30 @@ impl Names<'_> {
         self.thread(cta, warp, lanes(mask).next().unwrap_or(0))
     }
 
-    /// The line of an instruction in the PTX.
-    pub(super) fn line(&self, pc: Pc) -> u32 {
-        self.module.position(self.program.place(pc).span).line
+    /// The line of an instruction in the PTX, and that of the source if it is known.
+    pub(super) fn line(&self, pc: Pc) -> String {
+        self.line_at(self.program.place(pc))
     }
 
-    /// The line of a place in the PTX.
-    pub(super) fn line_of(&self, place: PlaceId) -> u32 {
-        let place = self.program.places.get(place.0 as usize);
-        self.module.position(place.map_or(self.kernel.name, |place| place.span)).line
+    /// The same of a place.
+    pub(super) fn line_of(&self, place: PlaceId) -> String {
+        match self.program.places.get(place.0 as usize) {
+            Some(place) => self.line_at(place),
+            None => self.module.position(self.kernel.name).line.to_string(),
+        }
+    }
+
+    fn line_at(&self, place: &Place) -> String {
+        let line = self.module.position(place.span).line;
+        // Of what is inlined the line that it is inlined into says where to look.
+        match place.source.last() {
+            Some(&(file, own, _)) => {
+                let file = self.module.file(file).unwrap_or("?");
+                let file = file.rsplit('/').next().unwrap_or(file);
+                format!("{line} of the PTX ({file}:{own})")
+            }
+            None => line.to_string(),
+        }
     }
 
     /// Something that begins where no PTX says.

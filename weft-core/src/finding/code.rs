@@ -119,8 +119,8 @@ codes! {
     WarpMask "warp-mask" Defect
         "the mask of a warp-level instruction does not fit the lanes that execute it"
         "A lane executes a `.sync` warp instruction with a mask that does not contain it, or the mask names lanes \
-         that never come. Both are undefined behaviour. Compute the mask before the branch, and let every lane of \
-         the mask reach the instruction.";
+         that never come, though they have not exited. Both are undefined behaviour. Compute the mask before the \
+         branch, and let every lane of the mask reach the instruction.";
     OutOfBounds "out-of-bounds" Defect
         "an access outside of every shared variable, or outside of every buffer, or a write to what may only be read"
         "The address lies in no shared variable of the kernel and not in its dynamic shared memory, whose size the \
