@@ -94,7 +94,10 @@ impl<E: Events> Machine<'_, E> {
             self.tell_read_only(piece);
         }
         self.spend(OPEN_ACCESS_COST, instr.place)?;
-        self.check_written(warp, addresses, open, instr.place);
+        // Where a thread's own memory is accessed decides nothing by itself.
+        if space != Space::Local {
+            self.check_written(warp, addresses, open, instr.place);
+        }
         if writes && self.slice.contents.has(space) {
             self.forget_reached(piece, origin.unwrap_or(Origin::Register))?;
         }

@@ -194,7 +194,7 @@ fn exact(
         return Ok(());
     }
     if outcome.fault.is_some() {
-        let is_found = said.barriers == Verdict::Defect;
+        let is_found = said.barriers == Verdict::Defect || said.open.contains(&Why::Apart);
         return if is_found { Ok(()) } else { Err("every broken barrier is found") };
     }
     if outcome.races.keys().any(|race| !said.races.contains_key(race)) {
