@@ -145,8 +145,8 @@ impl Subject {
     fn told(&self, report: &Report, origin: impl Fn(usize) -> usize) -> Found {
         let mut findings = BTreeMap::new();
         for finding in &report.findings {
-            // That nothing was reached is told of the kernel.
-            let sites = finding.sites.iter().filter(|_| finding.code != Code::Vacuous);
+            // Some is told of the kernel, such as that nothing was reached.
+            let sites = finding.sites.iter().filter(|site| site.role != Role::Kernel);
             let sites = sites.map(|site| (origin(self.checked.place(site)), site.role)).collect();
             // Pairs between ctas are counted up to a bound.
             let pairs = finding.pairs.map_or(0, |own| own.within_warps + own.between_warps);
