@@ -79,8 +79,8 @@ fn a_narrow_counter_whose_steps_are_no_power_of_two_is_taken_not_to_wrap() {
              bra NEXT;"
         )
     };
-    assert!(assumed(&strided(96)).contains(&Assumption::NarrowIndices));
-    assert!(!assumed(&strided(64)).contains(&Assumption::NarrowIndices));
+    assert!(assumed(&strided(96)).contains(&Assumption::UnwrappedIndices));
+    assert!(!assumed(&strided(64)).contains(&Assumption::UnwrappedIndices));
     let exact = [
         "",
         "add.s32 %r3, %r2, 1;\ncvt.s64.s32 %rd6, %r3;\nsetp.lt.s64 %p1, %rd6, 64;\n@%p1 bra END;",
@@ -88,7 +88,7 @@ fn a_narrow_counter_whose_steps_are_no_power_of_two_is_taken_not_to_wrap() {
     ];
     for body in exact {
         assert!(
-            !assumed(&format!("{NUMBER}{body}")).contains(&Assumption::NarrowIndices),
+            !assumed(&format!("{NUMBER}{body}")).contains(&Assumption::UnwrappedIndices),
             "{body}"
         );
     }

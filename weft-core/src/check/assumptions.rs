@@ -43,7 +43,7 @@ impl Taken<'_> {
         let needed = needs.max().filter(|bytes| *bytes > 0);
         report.assumptions.extend(needed.map(Assumption::DynamicShared));
         if self.assumed.indices {
-            report.assumptions.push(Assumption::NarrowIndices);
+            report.assumptions.push(Assumption::UnwrappedIndices);
         }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);

@@ -97,7 +97,8 @@ impl Decision {
         is_out || is_broken && !names.past_findings || self.between.is_full() || self.is_over()
     }
 
-    /// Notes the faults of a cta, what it reads that nothing wrote, and the barriers of warps of which lanes had ended; whether there is something new.
+    /// Notes what a cta was found to do: its faults, its reads of what nothing wrote, and its barriers at warps with ended
+    /// lanes. Returns whether something of that is new.
     fn says_more(&mut self, names: &Names<'_>, found: &Found) -> bool {
         let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
         let faults = found.faults.iter().filter_map(|fault| {

@@ -111,7 +111,7 @@ fn read_only(fault: &Fault) -> &'static str {
 fn is_beyond_devices(names: &Names<'_>, fault: &Fault) -> bool {
     let Some(address) = fault.address else { return false };
     let at = names.program.shared_variable(address, address.saturating_add(1));
-    let is_dynamic = |at: usize| names.program.symbols[at].size == 0;
+    let is_dynamic = |at: usize| names.program.symbols[at].is_dynamic();
     fault.space == Space::Shared && names.dynamic_shared.is_none() && at.is_some_and(is_dynamic)
 }
 

@@ -43,8 +43,8 @@ fn signed(offset: i64) -> String {
 }
 
 /// Bytes from a variable to an address outside of it; 0 for one inside.
-const fn distance(symbol: &Symbol, address: u64) -> u64 {
-    let size = if symbol.size == 0 { SHARED_SLOT / 2 } else { symbol.size };
+fn distance(symbol: &Symbol, address: u64) -> u64 {
+    let size = if symbol.is_dynamic() { SHARED_SLOT / 2 } else { symbol.size };
     if address < symbol.address {
         symbol.address - address
     } else {

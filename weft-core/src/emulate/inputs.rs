@@ -211,7 +211,7 @@ fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
         .iter()
         .filter(is_piece)
         .map(|own| {
-            let size = if own.size == 0 { most - program.static_shared } else { own.size };
+            let size = if own.is_dynamic() { most - program.static_shared } else { own.size };
             (own.address, own.address.saturating_add(size))
         })
         .chain(is_packed.then_some((0, most)))
@@ -222,8 +222,7 @@ fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
 }
 
 fn first_dynamic(program: &Program) -> Option<u64> {
-    let is_dynamic = |own: &&Symbol| own.space == Space::Shared && own.size == 0;
-    program.symbols.iter().find(is_dynamic).map(|own| own.address)
+    program.symbols.iter().find(|own| own.is_dynamic()).map(|own| own.address)
 }
 
 /// What the launch gives for a field.

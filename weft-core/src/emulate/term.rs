@@ -199,12 +199,22 @@ pub struct Terms {
 /// What the runs of a check take for granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assumed {
-    /// A sum of 32 bits that drifts by no power of two was extended as if it did not wrap around.
+    /// A sum that drifts by no power of two was taken not to wrap around.
     pub indices: bool,
     /// A loop ends that waits for an open value.
     pub waits_end: bool,
     /// A store at an open address stays within the variable that it starts from.
     pub variables: bool,
+}
+
+impl Assumed {
+    /// Takes in what other runs of the check take for granted.
+    pub fn join(&mut self, other: Self) {
+        let Self { indices, waits_end, variables } = other;
+        self.indices |= indices;
+        self.waits_end |= waits_end;
+        self.variables |= variables;
+    }
 }
 
 /// Bytes that a term takes, with its key and its place in the table.

@@ -32,8 +32,8 @@ pub enum Assumption {
     UncountedLoops,
     /// Some accesses have open addresses: nothing is known of their bounds and alignment.
     OpenAddresses,
-    /// Sums of 32 bits that drift by no power of two do not wrap around.
-    NarrowIndices,
+    /// Sums that depend on open values do not wrap around.
+    UnwrappedIndices,
     /// Loops that touch no memory and no barrier end.
     LoopsEnd,
     /// Loops end that wait for an open value and do not count to it.
@@ -105,7 +105,7 @@ impl Assumption {
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
             }
-            Self::NarrowIndices => "indices that depend on open values do not wrap around",
+            Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",

@@ -165,7 +165,8 @@ codes! {
          and what follows depends on it.";
     Limit "limit" Open
         "a stated limit of the checker was reached"
-        "Emulation stopped before the kernel ended. Choose a smaller launch or smaller trip counts.";
+        "Emulation stopped before the kernel ended. Choose a smaller launch or smaller trip counts, or give the check \
+         more with `limit` in weft.toml or `--limit` and `--limit-memory`.";
     Vacuous "vacuous" Open
         "none of the kernel's accesses and barriers was reached"
         "With this launch no thread reaches an access or a barrier, so nothing was proved. Choose arguments with \

@@ -13,7 +13,7 @@ pub struct Symbol {
     pub space: Space,
     /// Its first byte.
     pub address: u64,
-    /// Bytes; 0 for `extern .shared`, which holds the dynamic shared memory.
+    /// Bytes; 0 for `extern .shared`, which names the dynamic shared memory.
     pub size: u64,
     /// What its declaration says its first byte is a multiple of.
     pub align: u64,
@@ -24,6 +24,11 @@ pub struct Symbol {
 }
 
 impl Symbol {
+    /// Whether it names the dynamic shared memory.
+    pub fn is_dynamic(&self) -> bool {
+        self.space == Space::Shared && self.size == 0
+    }
+
     /// What a pointer to it holds: the first byte of a variable, the middle of a parameter's object.
     pub fn pointer(&self) -> u64 {
         if self.parameter.is_some() { self.address + self.size / 2 } else { self.address }

@@ -123,8 +123,7 @@ impl Layout {
 
     /// `extern .shared`: all of them share the place behind the static variables, known once these are placed.
     fn dynamic(&mut self, module: &Module, variable: &Variable) -> u64 {
-        let is_dynamic = |own: &&Symbol| own.space == Space::Shared && own.size == 0;
-        let known = self.symbols.iter().find(is_dynamic).map(|own| own.address);
+        let known = self.symbols.iter().find(|own| own.is_dynamic()).map(|own| own.address);
         let name = module.name(variable.name).to_owned();
         let first = if self.placement.is_packed { self.static_shared() } else { self.shared };
         let address = known.unwrap_or(first.wrapping_add(self.placement.shift(&name)));

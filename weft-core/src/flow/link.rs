@@ -1,8 +1,9 @@
 //! Lists of lines out of a kernel and the device functions it calls, all names resolved.
 //!
-//! A function is linked in anew at each call, its parameters bound to the caller's: parameter memory is shared where
-//! nobody could tell it from a copy. Where that would be too much code, functions are linked in once ([`super::sharing`]). Calls through registers
-//! whose targets are not known, recursive calls and calls of functions without a body stay, as open operations.
+//! A function is linked in anew at each call, its parameters bound to the caller's: both use the same parameter memory
+//! unless one of them could notice that it is no copy. Where that would be too much code, functions are linked in once
+//! ([`super::sharing`]). Calls through registers whose targets are not known, recursive calls and calls of functions
+//! without a body stay, as open operations.
 
 use std::rc::Rc;
 

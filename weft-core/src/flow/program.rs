@@ -362,7 +362,7 @@ impl Program {
 
     /// Whether the kernel declares dynamic shared memory.
     pub fn has_dynamic_shared(&self) -> bool {
-        self.symbols.iter().any(|own| own.space == Space::Shared && own.size == 0)
+        self.symbols.iter().any(Symbol::is_dynamic)
     }
 
     /// The instructions of a block.
@@ -398,8 +398,10 @@ impl Program {
 
     /// The first and the last byte of a variable in its space. Dynamic shared memory lies behind all others.
     pub fn extent_of(&self, variable: usize) -> (u64, u64) {
-        let Symbol { address, size, .. } = self.symbols[variable];
-        (address, if size == 0 { u64::MAX } else { address.saturating_add(size - 1) })
+        let own = &self.symbols[variable];
+        let last =
+            if own.is_dynamic() { u64::MAX } else { own.address.saturating_add(own.size - 1) };
+        (own.address, last)
     }
 
     /// The variable in shared memory that holds all these bytes, by index of the symbols.

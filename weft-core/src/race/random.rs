@@ -8,6 +8,17 @@ use crate::ptx::Space;
 
 const WARPS: usize = 3;
 
+/// A plain read of four bytes.
+pub(super) const READ: Kind = Kind {
+    writes: false,
+    is_atomic: false,
+    is_strong: false,
+    is_cta_scoped: false,
+    is_maybe: false,
+    is_mirror: false,
+    element: 4,
+};
+
 /// Accesses that look random (xorshift64).
 pub(super) struct Random(u64);
 

@@ -127,7 +127,7 @@ enum AssumptionMirror {
     InitialValues,
     UncountedLoops,
     OpenAddresses,
-    NarrowIndices,
+    UnwrappedIndices,
     LoopsEnd,
     WaitsEnd,
     RegistersFree,

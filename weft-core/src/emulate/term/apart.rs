@@ -46,9 +46,7 @@ impl Terms {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {
             self.spent += spent;
-            self.assumed.indices |= own.assumed.indices;
-            self.assumed.waits_end |= own.assumed.waits_end;
-            self.assumed.variables |= own.assumed.variables;
+            self.assumed.join(own.assumed);
             self.contention.join(own.loaded);
             self.reach.join(own.reach);
             self.draws |= own.draws;

@@ -1,17 +1,8 @@
 //! When two accesses conflict, case by case, and what one that is forgotten leaves to the one that covers it.
 
 use super::*;
-use crate::race::random::{Random, Touch, order, synchronize};
+use crate::race::random::{READ, Random, Touch, order, synchronize};
 
-const READ: Kind = Kind {
-    writes: false,
-    is_atomic: false,
-    is_strong: false,
-    is_cta_scoped: false,
-    is_maybe: false,
-    is_mirror: false,
-    element: 4,
-};
 const WRITE: Kind = Kind { writes: true, ..READ };
 const STRONG_READ: Kind = Kind { is_strong: true, ..READ };
 const STRONG_WRITE: Kind = Kind { is_strong: true, ..WRITE };

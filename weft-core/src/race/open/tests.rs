@@ -3,7 +3,7 @@
 use super::*;
 use crate::emulate::Value;
 use crate::flow::Pc;
-use crate::race::random::{Random, Touch, access, order, synchronize};
+use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
 /// A thread's access, as open or as known as it is.
 #[derive(Clone, Copy, Debug)]
@@ -139,15 +139,6 @@ fn the_second_look_says_what_all_pairs_say() {
     assert!(found.0 > 500 && found.1 > 50, "{found:?}");
 }
 
-const READ: Kind = Kind {
-    writes: false,
-    is_atomic: false,
-    is_strong: false,
-    is_cta_scoped: false,
-    is_maybe: false,
-    is_mirror: false,
-    element: 4,
-};
 const ATOMIC: Kind = Kind { writes: true, is_atomic: true, is_strong: true, ..READ };
 
 /// What is at a place of shared memory is not at the one of global memory that has its number.

@@ -5,8 +5,8 @@
 //! address or barrier that is kept is another one wherever variables and buffers begin at multiples of what their
 //! declarations say.
 
+mod definitions;
 mod memory;
-mod reaching;
 mod transfer;
 mod value;
 
@@ -16,8 +16,8 @@ use super::{Keep, Slice};
 use crate::flow::{self, Address, Instr, Operand, Pc, Program, Reg, SHARED_SLOT, Special};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
+use definitions::{BlockDefinitions, ResultId, condition};
 use memory::{Stores, element};
-use reaching::{BlockDefinitions, ResultId, condition};
 use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
 
@@ -55,7 +55,7 @@ pub struct Dependences<'p> {
     /// By register, joined over its definitions; and by result.
     registers: Vec<Dependence>,
     results: Vec<Dependence>,
-    reaching: BlockDefinitions,
+    definitions: BlockDefinitions,
     memory: Stores,
     /// Whether the last round stored anything new.
     stored: bool,
@@ -66,12 +66,12 @@ pub struct Dependences<'p> {
 impl<'p> Dependences<'p> {
     /// Computes them. `pointers` are the arguments that the launch makes pointers to buffers.
     pub fn of(program: &'p Program, pointers: &BTreeSet<usize>) -> Self {
-        let reaching = BlockDefinitions::of(program);
-        let results = reaching.results.last().map_or(0, |count| *count as usize);
+        let definitions = BlockDefinitions::of(program);
+        let results = definitions.results.last().map_or(0, |count| *count as usize);
         let mut own = Self {
             program,
             results: vec![Dependence::default(); results],
-            reaching,
+            definitions,
             bases: pointers.iter().copied().map(Base::Pointer).collect(),
             variables: BTreeMap::new(),
             narrow: narrow(program, pointers),
@@ -111,9 +111,10 @@ impl<'p> Dependences<'p> {
             self.variables.entry((space as u8, first))
         {
             free.insert(self.bases.len());
-            // An address in global memory has more, and sums of fewer bits may wrap around.
-            if space != Space::Global {
-                self.narrow |= 1 << self.bases.len().min(MAX_BASES - 1);
+            // An address in global memory has more, and sums of fewer bits may wrap around. The last bit is for all
+            // further bases, some of which might have more.
+            if space != Space::Global && self.bases.len() < MAX_BASES - 1 {
+                self.narrow |= 1 << self.bases.len();
             }
             self.bases.push(base);
         }
@@ -130,7 +131,7 @@ impl<'p> Dependences<'p> {
         let mut changed = false;
         for (place, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
-            let result = self.reaching.results[at] as usize + place;
+            let result = self.definitions.results[at] as usize + place;
             let new = match instr.effect() {
                 Effect::Load | Effect::Atomic => self.loaded(instr, place),
                 _ => self.computed(instr, &values, place),
@@ -159,7 +160,9 @@ impl<'p> Dependences<'p> {
 
     /// What an instruction's registers hold: those of its operands, its address and its guard.
     fn read(&self, at: usize) -> impl Iterator<Item = Dependence> {
-        self.reaching.reads(at, &self.program.code[at]).map(|(own, from)| self.register(own, from))
+        self.definitions
+            .reads(at, &self.program.code[at])
+            .map(|(own, from)| self.register(own, from))
     }
 
     fn register(&self, register: Reg, definition: Option<ResultId>) -> Dependence {
@@ -320,7 +323,7 @@ impl Dependences<'_> {
             self.program.blocks.iter().enumerate().filter(|(at, _)| slice.branches[*at])
         {
             if let Some(register) = condition(&block.terminator) {
-                self.tested(self.register(register, self.reaching.branch(at)), &mut taken);
+                self.tested(self.register(register, self.definitions.branch(at)), &mut taken);
             }
         }
         taken.retain(|base, place| *place > Beginning::Multiple(self.declared(*base)));

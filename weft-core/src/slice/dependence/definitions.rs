@@ -1,5 +1,5 @@
-//! Which definition a register is read from, where that is one of the same block: registers that hold one thing after
-//! another are so told apart. Silence: any definition of the register.
+//! Which definition a register is read from, where that is one of the same block, so that a register is told apart that
+//! holds one thing after another. A read that is not listed here might be from any definition of its register.
 
 use foldhash::HashMap;
 
