@@ -6,9 +6,9 @@ use super::names::Names;
 use super::passes::Passes;
 use super::ways::{self, Outcome};
 use super::{ctas, key};
-use crate::emulate::{Assumed, Inputs, Terms};
+use crate::emulate::{Assumed, Drawn, Inputs, Terms};
 use crate::finding::{Class, Code, Finding};
-use crate::launch::{Atomics, Limit};
+use crate::launch::{Atomics, Limit, Schedule};
 use crate::slice::{self, Floats, Slice};
 
 /// Of the instructions that a check may run, this part may be spent on leaving floating-point arithmetic open.
@@ -27,6 +27,8 @@ pub(super) struct Found {
     mixes_values: bool,
     /// Whether values were drawn from what may be a counter.
     draws: bool,
+    /// What is known of what was drawn from counters.
+    drawn: Drawn,
     /// Instructions that the check has run until then.
     spent: u64,
 }
@@ -60,19 +62,65 @@ impl Found {
 /// As the launch takes atomics. `Auto`: counters are told apart only if that settles what is open otherwise.
 pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> Found {
     let mut first = among_more(names, inputs, 0);
+    if names.atomics == Atomics::Unique {
+        return refuted(names, inputs, first);
+    }
     if names.atomics != Atomics::Auto || !first.is_open() || !first.draws {
         return first;
     }
     let mut unique = inputs.clone();
     unique.options.atomics = Atomics::Unique;
-    let second = among_more(names, &unique, first.spent);
+    let second = refuted(names, &unique, among_more(names, &unique, first.spent));
     if second.settles_more_than(&first) {
         return second;
     }
-    // With a higher limit it might.
-    let limits = second.outcome.findings.into_iter().filter(|own| own.code == Code::Limit);
-    first.outcome.findings.extend(limits);
+    first.outcome.findings.extend(limits(second.outcome.findings));
     first
+}
+
+/// The limits that kept a check from settling what it might settle with more.
+fn limits(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
+    findings.into_iter().filter(|own| own.code == Code::Limit)
+}
+
+const IN_TURN: &str =
+    "this is so in one order of what is drawn from counters, in which ctas take turns";
+const COUNT_ALL: &str =
+    "let the atomic count all that is accessed with what it returns, or guard the accesses";
+
+/// What is open where counters are told apart is refuted if it goes wrong in one order of what the ctas draw.
+fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: Found) -> Found {
+    if !found.is_open() || found.drawn != Drawn::Apart {
+        return found;
+    }
+    let mut in_turn = inputs.clone();
+    in_turn.draws_in_turn = true;
+    // One order is chosen, so that what is found does not depend on the schedule.
+    in_turn.options.schedule = Schedule::InOrder;
+    let other = among_more(names, &in_turn, found.spent);
+    found.spent = other.spent;
+    let happens = other.drawn == Drawn::InTurn;
+    let is_defect = |own: &Finding| happens && own.code.class() == Class::Defect;
+    let (mut defects, others): (Vec<_>, Vec<_>) =
+        other.outcome.findings.into_iter().partition(is_defect);
+    if defects.is_empty() {
+        found.outcome.findings.extend(limits(others));
+        return found;
+    }
+    let told: BTreeSet<_> =
+        defects.iter().flat_map(|own| &own.sites).map(|site| site.span).collect();
+    let is_told = |own: &Finding| {
+        own.code == Code::DependsOnInput && own.sites.iter().all(|site| told.contains(&site.span))
+    };
+    found.outcome.findings.retain(|own| !is_told(own));
+    for own in &mut defects {
+        own.notes.push(IN_TURN.to_owned());
+        if matches!(own.code, Code::SharedRace | Code::GlobalRace) {
+            own.help = Some(COUNT_ALL.to_owned());
+        }
+    }
+    found.outcome.findings.extend(defects);
+    found
 }
 
 /// Of a grid with many ctas first the first ones, then more of them as long as all are clean. All at once if it matters
@@ -120,7 +168,10 @@ fn with_slice(
     (spent, most): (u64, u64),
 ) -> Found {
     let limit = Limit { instructions: most, ..names.limit };
-    let terms = Terms::within(limit, spent.min(most));
+    let mut terms = Terms::within(limit, spent.min(most));
+    if inputs.draws_in_turn {
+        terms.draw_in_turn(ctas);
+    }
     let mut passes = Passes { names, inputs, slice: &slice, ctas, terms };
     let outcome = ways::check(&mut passes);
     let Passes { terms, .. } = passes;
@@ -131,6 +182,7 @@ fn with_slice(
         ctas,
         mixes_values: terms.is_full,
         draws: terms.draws,
+        drawn: terms.drawn(),
         spent: terms.spent(),
         slice,
     }

@@ -342,10 +342,10 @@ impl Names<'_> {
                         "if its values never come back, as those of a counter that only grows, say so in weft.toml: `atomics = \"unique\"`",
                     ),
                     Atomics::Auto => Some(
-                        "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it",
+                        "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it; give what counters hold at first and what decides how often threads draw from them: then one order of the atomics is tried",
                     ),
                     Atomics::Unique => Some(
-                        "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it",
+                        "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it; give what counters hold at first and what decides how often threads draw from them: then one order of the atomics is tried",
                     ),
                     Atomics::Off => None,
                 };

@@ -35,34 +35,68 @@ impl<E: Events> Machine<'_, E> {
         match self.inputs.options.atomics {
             Atomics::Off => self.read_modify_write(piece, operands),
             Atomics::Auto | Atomics::Abstract => {
-                self.abstracted(piece, &mut |machine, (lane, _)| {
+                self.abstracted(piece, &mut |machine, (lane, term)| {
                     machine.note_draw(piece, operands, lane);
+                    Lane::open(term)
                 });
             }
-            Atomics::Unique => self.abstracted(piece, &mut |machine, own| {
-                machine.take_ticket(piece, operands, own);
+            Atomics::Unique if self.terms.tickets.are_in_order() => {
+                self.abstracted(piece, &mut |machine, (lane, term)| {
+                    machine.draw_in_turn(piece, operands, (lane, term)).unwrap_or(Lane::open(term))
+                });
+            }
+            Atomics::Unique => self.abstracted(piece, &mut |machine, (lane, term)| {
+                machine.take_ticket(piece, operands, (lane, term));
+                Lane::open(term)
             }),
         }
     }
 
-    /// What an atomic returns and leaves is open: another thread may always have come between. `tell` is told what each
-    /// lane got.
-    fn abstracted(&mut self, piece: &Piece<'_>, tell: &mut impl FnMut(&mut Self, (usize, TermId))) {
+    /// What an atomic returns and leaves is open: another thread may always have come between. `result` is asked what a
+    /// lane gets, with a value of its own.
+    fn abstracted(
+        &mut self,
+        piece: &Piece<'_>,
+        result: &mut impl FnMut(&mut Self, (usize, TermId)) -> Lane,
+    ) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
         let left = self.terms.fresh(Origin::Atomic(pc));
-        self.overwrite(piece, left);
-        let mut results = [None; super::WARP];
+        let mut results = [Lane::known(0); super::WARP];
         for lane in lanes(mask) {
             let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
             let term = self.terms.result(Origin::Atomic(pc), execution, decoded.ty().bits());
-            results[lane] = Some(term);
-            tell(self, (lane, term));
+            results[lane] = result(self, (lane, term));
         }
+        self.overwrite(piece, left);
         let is_vector = decoded.vector() > 1;
         for dest in instr.dests.iter().flatten() {
-            let value = if is_vector { Value::open(left) } else { Value::uniform(0).on(results) };
+            let value =
+                if is_vector { Value::open(left) } else { Value::from_lanes(|lane| results[lane]) };
             self.warps[warp].write(*dest, value, mask);
         }
+    }
+
+    /// What a lane gets if the ctas draw from the counter in turn; `None`: it is no counter, or that is open.
+    fn draw_in_turn(
+        &mut self,
+        piece: &Piece<'_>,
+        operands: &[Value],
+        (lane, term): (usize, TermId),
+    ) -> Option<Lane> {
+        let (at, place) = self.location(piece, lane);
+        let change = change(piece.decoded, operands, lane);
+        let count = self.terms.tickets.atomic(at, place, piece.bytes(), change)?;
+        let Change::Adds(amount) = change else { return None };
+        let is_sure = self.maybe.is_none() && !self.has_open_loop();
+        if self.terms.tickets.order()?.is_first(count, self.cta.index) {
+            let known = Some(self.seen(piece, lane, at.2, piece.bytes()));
+            let first = known.filter(|own| own.term.is_none()).unwrap_or(Lane::open(term));
+            self.terms.tickets.order()?.start(count, first, amount);
+        }
+        let (first, steps) =
+            self.terms.tickets.order()?.next(count, amount, self.cta.index, is_sure)?;
+        let bits = truncate(first.bits.wrapping_add(steps), piece.decoded.ty().bits());
+        Some(Lane { bits, ..first })
     }
 
     /// What a lane got might be a ticket, were counters told apart.

@@ -106,7 +106,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What a strong load sees: what memory holds, unless that is up to the schedule.
-    fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+    pub(super) fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let is_global = piece.space == Space::Global;
         if !is_global && piece.space != Space::Shared {
             return self.read(piece, lane, address, size);

@@ -98,6 +98,8 @@ pub struct Inputs {
     pub options: Options,
     /// Whether all ctas of the launch are run: then nothing else writes global memory.
     pub runs_all_ctas: bool,
+    /// Whether ctas draw from counters in turn, instead of in any order: then what is found is refuted, and nothing proved.
+    pub draws_in_turn: bool,
     /// The pieces of shared memory, ascending: first byte and end.
     pub(super) shared_pieces: Vec<(u64, u64)>,
     /// Where dynamic shared memory begins, if the kernel declares any.
@@ -159,6 +161,7 @@ impl Inputs {
             first_dynamic: first_dynamic(program),
             options: launch.options,
             runs_all_ctas: false,
+            draws_in_turn: false,
             params: Memory::new(params),
             constants: Memory::new(constants),
             global: Memory::new(global),

@@ -130,6 +130,7 @@ pub fn run(
         return Run::ended(*end);
     }
     terms.splits.begin();
+    terms.tickets.begin_cta();
     let unwritten = Value::open(terms.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
     let limit = terms.limit.of_a_cta().min(terms.limit.instructions - terms.spent);

@@ -182,6 +182,11 @@ impl<E: Events> Machine<'_, E> {
         })
     }
 
+    /// Whether some warp has decided on an open condition how often a loop is run that it came to last.
+    pub(super) fn has_open_loop(&self) -> bool {
+        self.rounds.values().any(|own| own.is_decided)
+    }
+
     /// Whether a warp stands in a loop in its general state.
     pub(super) fn is_in_general(&self, warp: usize) -> bool {
         let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };

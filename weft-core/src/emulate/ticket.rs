@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::anchor::Place;
+use super::draw_order::DrawOrder;
 use super::term::{Lane, TermId, Terms};
 use super::value::{signed, truncate};
 use crate::flow::{BlockId, Reg};
@@ -21,6 +22,19 @@ pub(super) type At = (bool, u32, u64);
 /// Tickets of one count of one counter, multiplied by one factor, added to addresses of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Queue(u32);
+
+/// What is known of the values that were drawn from counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawn {
+    /// There are none, or counters are not told apart.
+    Nothing,
+    /// They differ.
+    Apart,
+    /// They are those of one order, in which some schedule draws them.
+    InTurn,
+    /// They are those of an order in which no schedule might draw them.
+    InNoOrder,
+}
 
 /// What an atomic does to its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +127,8 @@ pub(super) struct Tickets {
     handed: HashMap<TermId, BTreeSet<Hand>, RandomState>,
     /// Registers that do not.
     refused: BTreeSet<Hand>,
+    /// The order that ctas draw in, if one is chosen: then nothing is a ticket.
+    order: Option<DrawOrder>,
     changed: bool,
 }
 
@@ -130,6 +146,22 @@ impl Tickets {
         self.used.clear();
         self.handed.clear();
         self.steps.values_mut().for_each(|steps| steps.all = 0);
+        self.order.iter_mut().for_each(DrawOrder::begin);
+    }
+
+    /// A cta begins.
+    pub(super) fn begin_cta(&mut self) {
+        self.order.iter_mut().for_each(DrawOrder::begin_cta);
+    }
+
+    /// Whether an order is chosen that ctas draw in.
+    pub(super) const fn are_in_order(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// The order that ctas draw in, if one is chosen.
+    pub(super) const fn order(&mut self) -> Option<&mut DrawOrder> {
+        self.order.as_mut()
     }
 
     /// Whether nothing was counted.
@@ -141,6 +173,7 @@ impl Tickets {
 
     /// Whether the pass that has ended spoiled a counter.
     pub(super) fn settle(&mut self) -> bool {
+        self.order.iter_mut().for_each(DrawOrder::settle);
         !std::mem::take(&mut self.changed)
     }
 
@@ -283,6 +316,24 @@ impl Tickets {
 }
 
 impl Terms {
+    /// Lets so many ctas draw from counters in one order, instead of telling apart what they draw.
+    pub(crate) fn draw_in_turn(&mut self, ctas: u64) {
+        self.tickets.order = Some(DrawOrder::new(ctas));
+    }
+
+    /// What is known of what was drawn from counters.
+    pub(crate) fn drawn(&self) -> Drawn {
+        match &self.tickets.order {
+            _ if self.tickets.ways.is_empty() => Drawn::Nothing,
+            None => Drawn::Apart,
+            // Whoever waits might have to draw later, and ctas that choose for themselves might draw otherwise.
+            Some(own) if own.is_kept() && !self.assumed.waits_end && self.splits.is_empty() => {
+                Drawn::InTurn
+            }
+            Some(_) => Drawn::InNoOrder,
+        }
+    }
+
     /// The queue of an access that is indexed with one ticket and nothing else open.
     pub(super) fn queue(&mut self, place: Place, term: TermId) -> Option<Queue> {
         let (ticket, count, multiple) = self.ticket(term)?;

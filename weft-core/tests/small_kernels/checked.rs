@@ -45,6 +45,7 @@ const UNSET: &str = "memory that nothing wrote";
 const APART: &str = "at different times";
 const MEETING: &str = "whether they meet is not modelled";
 const RACING: &str = "which nothing orders with a store there";
+const IN_TURN: &str = "in one order of what is drawn from counters";
 
 fn why(finding: &Finding) -> Why {
     match finding.code {
@@ -88,6 +89,8 @@ pub(crate) struct Said {
     pub(crate) assumes_arrays: bool,
     /// Whether it takes for granted that counters and indices do not wrap around.
     pub(crate) assumes_counters: bool,
+    /// Whether it says that something goes wrong in one order of the atomics.
+    pub(crate) is_of_some_order: bool,
     pub(crate) text: String,
 }
 
@@ -180,6 +183,10 @@ impl Checked {
             assumes_arrays: report.assumptions.contains(&Assumption::WithinVariables),
             assumes_counters: report.assumptions.contains(&Assumption::UniqueCounters),
             assumes_addresses: report.assumptions.contains(&Assumption::OpenAddresses),
+            is_of_some_order: report
+                .findings
+                .iter()
+                .any(|finding| finding.notes.iter().any(|note| note.contains(IN_TURN))),
             text: weft_core::report::short::report("small", report),
         }
     }

@@ -190,6 +190,11 @@ impl<'a> Machine<'a> {
         (0..self.lanes.len()).filter(|thread| self.can_step(*thread)).collect()
     }
 
+    /// The cta of a thread, and its place in the code.
+    pub(crate) fn stands_at(&self, thread: Thread) -> (usize, usize) {
+        (thread / self.block, self.lanes[thread].pc)
+    }
+
     fn can_step(&self, thread: Thread) -> bool {
         self.outcome.fault.is_none() && self.lanes[thread].state == State::Runs
     }

@@ -7,7 +7,7 @@
 //! - *Nothing open is ever called clean*: if the check says clean, no inputs and no order have a defect. It may take for
 //!   granted that accesses at open addresses hit memory and are aligned, and says so.
 //! - *Nothing maybe is ever called defect*: if it says defect, all inputs and all orders have one, and each race that it
-//!   names is there in all of them.
+//!   names is there in all of them; if it says that this is so in one order, all inputs have one.
 //! - With the inputs given, the check and the reference agree, race by race. Open may only be what rests on memory that
 //!   nobody wrote or on the order of atomics.
 //!
@@ -114,7 +114,7 @@ fn numbers_handed_on_in_loops() {
 #[test]
 fn numbers_that_never_repeat_handed_on_in_loops() {
     let tally = suite::run(Theme::Queues(Atomics::Auto), 0..1000, 3);
-    let least = Least { clean: 327, clean_on_open: 235, defect: 160, given: 1971 };
+    let least = Least { clean: 327, clean_on_open: 235, defect: 186, given: 2209 };
     assert_decided(&tally, least);
 }
 
@@ -122,6 +122,6 @@ fn numbers_that_never_repeat_handed_on_in_loops() {
 #[test]
 fn places_taken_from_counters_whose_values_never_repeat() {
     let tally = suite::run(Theme::Tickets(Atomics::Unique), 0..1000, 3);
-    let least = Least { clean: 142, clean_on_open: 135, defect: 233, given: 1273 };
+    let least = Least { clean: 143, clean_on_open: 136, defect: 291, given: 1525 };
     assert_decided(&tally, least);
 }

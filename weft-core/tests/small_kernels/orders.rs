@@ -13,6 +13,7 @@ pub(crate) fn outcomes(machine: &Machine<'_>) -> Vec<Outcome> {
     explore(machine.clone(), &mut found);
     if found.len() >= MOST {
         let mut dice = Dice::new(7);
+        found.push(in_turn(machine.clone()));
         found.extend((0..RANDOM).map(|_| at_random(machine.clone(), &mut dice)));
     }
     found
@@ -35,6 +36,21 @@ fn explore(mut machine: Machine<'_>, found: &mut Vec<Outcome>) {
                 explore(machine, found);
             }
         }
+    }
+}
+
+/// The ctas take turns. In each, what comes first in the code is executed first.
+fn in_turn(mut machine: Machine<'_>) -> Outcome {
+    let mut latest = None;
+    loop {
+        let threads = machine.advance();
+        let key = |thread: &usize| {
+            let (cta, pc) = machine.stands_at(*thread);
+            (latest.is_some_and(|latest| cta <= latest), cta, pc, *thread)
+        };
+        let Some(next) = threads.iter().copied().min_by_key(key) else { return machine.outcome() };
+        latest = Some(machine.stands_at(next).0);
+        machine.step(next);
     }
 }
 
