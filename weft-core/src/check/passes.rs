@@ -9,7 +9,7 @@ use super::doubts::Progress;
 use super::names::Names;
 use super::{barriers, beyond, doubts, faults, given, races};
 use crate::emulate::bytes::PAGE;
-use crate::emulate::{Cta, End, Events, Fault, FaultKind, Inputs, Run, Terms};
+use crate::emulate::{Cta, End, Events, Fault, FaultKind, Inputs, Origin, Run, Terms};
 use crate::finding::Finding;
 use crate::flow::Pc;
 use crate::race::{OpenAccesses, Pairs};
@@ -187,20 +187,18 @@ impl Passes<'_> {
                 let variable = names.variable_of(read);
                 !racing.contains(pc) && !decision.open.may_be_written(variable)
             });
-            // Reads that might not happen are not among those.
-            let is_unordered = |pc: &Pc| racing.contains(pc) || decision.open.may_be_written(None);
-            let is_sure = |fault: &&Fault| match fault.kind {
-                FaultKind::Uninitialized(_) if fault.maybe.is_none() => {
-                    unwritten.contains_key(&fault.pc)
+            let is_it = |fault: &&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
+            let is_told = |fault: &&Fault| !is_it(fault) || !racing.contains(&fault.pc);
+            let mut faults: Vec<_> = own.found.faults.iter().filter(is_told).copied().collect();
+            for fault in &mut faults {
+                // A store at an open address might have written what was read.
+                if is_it(&&*fault) && !unwritten.contains_key(&fault.pc) {
+                    fault.maybe = fault.maybe.or(Some(Origin::PerhapsUnwritten(fault.pc)));
                 }
-                FaultKind::Uninitialized(_) => !is_unordered(&fault.pc),
-                _ => true,
-            };
-            let faults: Vec<_> = own.found.faults.iter().filter(is_sure).collect();
+            }
             findings.extend(
                 faults.iter().map(|fault| faults::explain(names, own.cta, fault, &numbers)),
             );
-            let is_it = |fault: &&&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
             let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
             let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
             findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));

@@ -276,16 +276,16 @@ impl Terms {
         self.get(id).map(|term| term.origin)
     }
 
-    /// Where a value comes from that depends on these: memory that nothing wrote only if all do.
+    /// Where a value comes from that depends on these: perhaps memory that nothing wrote if one of several does.
     pub(super) fn origin_among(&self, ids: impl Iterator<Item = TermId>) -> Option<Origin> {
         let mut origins = ids.filter_map(|id| self.origin(id)).peekable();
         let first = origins.next()?;
-        let is_one = origins.peek().is_none();
-        let is_written = |origin: &Origin| origin.unwritten().is_none();
-        if is_written(&first) || is_one {
+        if origins.peek().is_none() {
             return Some(first);
         }
-        origins.find(is_written).or(Some(first.perhaps()))
+        let is_unwritten = |origin: &Origin| origin.unwritten().is_some();
+        let unwritten = Some(first).into_iter().chain(origins).find(is_unwritten);
+        Some(unwritten.map_or(first, Origin::perhaps))
     }
 
     /// Whether values with this term and one number are equal, wherever they occur.
@@ -317,6 +317,11 @@ impl Terms {
     /// What an atom extends.
     pub(super) fn inner(&self, atom: TermId) -> Option<TermId> {
         self.extension(atom).map(|own| own.of)
+    }
+
+    /// The same, and whether by its sign.
+    pub(super) fn extended_from(&self, atom: TermId) -> Option<(TermId, bool)> {
+        self.extension(atom).map(|own| (own.of, own.is_signed))
     }
 
     fn extension(&self, atom: TermId) -> Option<Extension> {

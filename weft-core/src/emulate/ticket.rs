@@ -82,6 +82,9 @@ struct Indexed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Multiple {
     factor: i64,
+    /// How the ticket is extended: for each extension, from the innermost on, a bit that says whether it is by its sign,
+    /// behind one that is set. Extended otherwise, equal tickets lead to other addresses, or not: they are not compared.
+    extended: u32,
     /// It does not wrap around while tickets differ by no more than this.
     most: u64,
 }
@@ -90,13 +93,16 @@ impl Multiple {
     /// Of a ticket, in so many bits.
     fn new(factor: u64, bits: u32) -> Self {
         let factor = signed(factor, bits);
-        Self { factor, most: truncate(u64::MAX, bits) / factor.unsigned_abs().max(1) }
+        let most = truncate(u64::MAX, bits) / factor.unsigned_abs().max(1);
+        Self { factor, extended: 1, most }
     }
 
     /// Extended by its sign or by zeros, and multiplied again, in so many bits.
-    fn times(self, factor: u64, bits: u32) -> Option<Self> {
+    fn times(self, is_signed: bool, factor: u64, bits: u32) -> Option<Self> {
         let factor = self.factor.checked_mul(signed(factor, bits))?;
-        Some(Self { factor, most: self.most.min(Self::new(factor.cast_unsigned(), bits).most) })
+        let extended = self.extended.checked_mul(2)? | u32::from(is_signed);
+        let most = self.most.min(Self::new(factor.cast_unsigned(), bits).most);
+        Some(Self { factor, extended, most })
     }
 }
 
@@ -371,8 +377,9 @@ impl Terms {
         if let Some(&count) = self.tickets.of.get(&atom) {
             return Some((atom, count, Multiple::new(factor, bits)));
         }
-        let (ticket, count, inner) = self.ticket(self.inner(atom)?)?;
-        Some((ticket, count, inner.times(factor, bits)?))
+        let (inner, is_signed) = self.extended_from(atom)?;
+        let (ticket, count, inner) = self.ticket(inner)?;
+        Some((ticket, count, inner.times(is_signed, factor, bits)?))
     }
 
     /// The queues in which all that is indexed with one ticket fits the stride between two.

@@ -71,6 +71,9 @@ pub(crate) fn hold(law: Law, theme: Theme, numbers: Range<u64>) -> Tally {
         let before = Before { found: told(subject.found()), reads_decide };
         let after =
             told(made.found_at(|place| rewritten.as_ref().map_or(place, |made| made.place(place))));
+        if law == Law::Roles && (before.found.is_of_one_order || after.is_of_one_order) {
+            continue;
+        }
         match compare(law, &before, &after) {
             Ok(is_same) => tally.same += usize::from(is_same),
             Err(claim) => panic!(

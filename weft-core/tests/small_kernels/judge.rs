@@ -197,8 +197,8 @@ fn exact(
         return Ok(());
     }
     if outcome.fault.is_some() {
-        // What rests on a race, or on lanes apart, is open beside the race that is named.
-        let is_open = |why: &Why| matches!(why, Why::Apart | Why::Racing);
+        // What rests on a race, on lanes apart or on exchanges at two instructions is open beside the race that is named.
+        let is_open = |why: &Why| matches!(why, Why::Apart | Why::Meeting | Why::Racing);
         let is_found = said.barriers == Verdict::Defect || said.open.iter().any(is_open);
         return if is_found { Ok(()) } else { Err("every broken barrier is found") };
     }

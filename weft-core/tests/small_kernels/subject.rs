@@ -8,7 +8,7 @@ use weft_core::slice::{Floats, Keep};
 use weft_core::{flow, ptx, slice};
 
 use crate::cases::case;
-use crate::checked::{Checked, Open};
+use crate::checked::{Checked, IN_TURN, Open};
 use crate::code::{Op, lower};
 use crate::generate::Theme;
 use crate::judge::Case;
@@ -26,6 +26,8 @@ pub(crate) struct Found {
     pub(crate) verdict: Verdict,
     /// By finding: how many pairs of threads of a cta race.
     pub(crate) findings: BTreeMap<Key, u64>,
+    /// Whether something is so in one order of the atomics, which the threads' numbers decide.
+    pub(crate) is_of_one_order: bool,
 }
 
 impl Found {
@@ -152,7 +154,9 @@ impl Subject {
             let pairs = finding.pairs.map_or(0, |own| own.within_warps + own.between_warps);
             *findings.entry((finding.code, finding.check, sites)).or_default() += pairs;
         }
-        Found { verdict: report.verdict(), findings }
+        let is_of_one_order =
+            report.findings.iter().any(|own| own.notes.iter().any(|note| note.contains(IN_TURN)));
+        Found { verdict: report.verdict(), findings, is_of_one_order }
     }
 
     /// Whether what threads read from memory that they share decides what happens.

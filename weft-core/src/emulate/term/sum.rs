@@ -300,6 +300,10 @@ impl Terms {
         if a == b {
             return a;
         }
+        // One of them might be memory that nothing wrote.
+        let origins = [a, b].map(|lane| lane.term.and_then(|id| self.origin(id)));
+        let unwritten = origins.into_iter().flatten().find(|own| own.unwritten().is_some());
+        let origin = unwritten.map_or(origin, Origin::perhaps);
         let width = |lane: Lane| lane.term.map(|id| self.bits(id));
         let is_one_width = width(a).zip(width(b)).is_none_or(|(a, b)| a == b);
         let [a, b] = [a, b].map(|lane| {
