@@ -43,14 +43,14 @@ fn assert_decided(tally: &Tally, least: Least) {
 #[test]
 fn open_branches_and_addresses() {
     let tally = suite::run(Theme::Plain, 0..2000, 5);
-    let least = Least { clean: 1200, clean_on_open: 364, defect: 551, given: 8806 };
+    let least = Least { clean: 1200, clean_on_open: 364, defect: 551, given: 8805 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn values_that_something_open_decides() {
     let tally = suite::run(Theme::Flow, 0..4000, 5);
-    let least = Least { clean: 1139, clean_on_open: 741, defect: 1053, given: 17082 };
+    let least = Least { clean: 1139, clean_on_open: 741, defect: 1053, given: 17063 };
     assert_decided(&tally, least);
 }
 
