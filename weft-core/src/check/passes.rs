@@ -190,9 +190,10 @@ impl Passes<'_> {
             let is_it = |fault: &&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
             let is_told = |fault: &&Fault| !is_it(fault) || !racing.contains(&fault.pc);
             let mut faults: Vec<_> = own.found.faults.iter().filter(is_told).copied().collect();
+            let is_cut = matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
             for fault in &mut faults {
-                // A store at an open address might have written what was read.
-                if is_it(&&*fault) && !unwritten.contains_key(&fault.pc) {
+                // A store at an open address might have written what was read, be it one that is not seen any more.
+                if is_it(&&*fault) && (is_cut || !unwritten.contains_key(&fault.pc)) {
                     fault.maybe = fault.maybe.or(Some(Origin::PerhapsUnwritten(fault.pc)));
                 }
             }
