@@ -85,8 +85,7 @@ fn limits(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
 
 const IN_TURN: &str =
     "this is so in one order of what is drawn from counters, in which ctas take turns";
-const COUNT_ALL: &str =
-    "let the atomic count all that is accessed with what it returns, or guard the accesses";
+const COUNT_ALL: &str = "let the atomic add as much as is indexed with the value that it returns";
 
 /// What is open where counters are told apart is refuted if it goes wrong in one order of what the ctas draw.
 fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: Found) -> Found {
@@ -97,7 +96,7 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: Found) -> Found {
     in_turn.draws_in_turn = true;
     // One order is chosen, so that what is found does not depend on the schedule.
     in_turn.options.schedule = Schedule::InOrder;
-    let other = among_more(names, &in_turn, found.spent);
+    let other = among(names, &in_turn, found.ctas, Floats::Open, found.spent);
     found.spent = other.spent;
     let happens = other.drawn == Drawn::InTurn;
     let is_defect = |own: &Finding| happens && own.code.class() == Class::Defect;

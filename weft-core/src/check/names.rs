@@ -37,6 +37,10 @@ pub(super) struct Names<'a> {
     pub(super) past_findings: bool,
 }
 
+/// How to have a counter's values compared.
+const ONE_ORDER: &str = "; give what the counter holds at first, and what decides how often threads draw from it: then \
+                         one order of the draws is tried";
+
 /// What is added to a symbol.
 fn signed(offset: i64) -> String {
     format!("{} {}", if offset < 0 { '-' } else { '+' }, offset.unsigned_abs())
@@ -342,15 +346,18 @@ impl Names<'_> {
                         "if its values never come back, as those of a counter that only grows, say so in weft.toml: `atomics = \"unique\"`",
                     ),
                     Atomics::Auto => Some(
-                        "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it; give what counters hold at first and what decides how often threads draw from them: then one order of the atomics is tried",
+                        "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it",
                     ),
                     Atomics::Unique => Some(
-                        "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it; give what counters hold at first and what decides how often threads draw from them: then one order of the atomics is tried",
+                        "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it",
                     ),
                     Atomics::Off => None,
                 };
+                let tries_order = matches!(self.atomics, Atomics::Auto | Atomics::Unique);
+                let more = if tries_order { ONE_ORDER } else { "" };
+                let help = help.map(|help| format!("{help}{more}"));
                 let text = format!("the result of the atomic at line {}", self.line(pc));
-                (text, help.map(str::to_owned))
+                (text, help)
             }
             Some(Origin::Strong(pc)) => text(format!(
                 "a volatile or relaxed load at line {}, which may see any store",

@@ -192,7 +192,8 @@ impl Passes<'_> {
             let mut faults: Vec<_> = own.found.faults.iter().filter(is_told).copied().collect();
             let is_cut = matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
             for fault in &mut faults {
-                // A store at an open address might have written what was read, be it one that is not seen any more.
+                // A store at an open address might have written what was read. Where a limit ended the run, such a
+                // store might have come later.
                 if is_it(&&*fault) && (is_cut || !unwritten.contains_key(&fault.pc)) {
                     fault.maybe = fault.maybe.or(Some(Origin::PerhapsUnwritten(fault.pc)));
                 }

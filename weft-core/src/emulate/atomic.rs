@@ -40,7 +40,7 @@ impl<E: Events> Machine<'_, E> {
                     Lane::open(term)
                 });
             }
-            Atomics::Unique if self.terms.tickets.are_in_order() => {
+            Atomics::Unique if self.inputs.draws_in_turn => {
                 self.abstracted(piece, &mut |machine, (lane, term)| {
                     machine.draw_in_turn(piece, operands, (lane, term)).unwrap_or(Lane::open(term))
                 });

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use super::term::Lane;
 use super::ticket::Count;
 
-/// What is drawn from a count of a counter.
+/// The draws from a counter between two plain stores to it.
 #[derive(Debug)]
 struct Line {
     first: Lane,
@@ -29,7 +29,7 @@ impl Line {
             own.copied().unwrap_or(0)
         };
         let (first, last) = (draws(0), draws(ctas.saturating_sub(1)));
-        first - last.min(first) <= 1
+        first.saturating_sub(last) <= 1
             && (1..ctas).all(|cta| (last..=draws(cta - 1)).contains(&draws(cta)))
     }
 }
@@ -42,7 +42,7 @@ pub(super) struct DrawOrder {
     lines: BTreeMap<Count, Line>,
     /// The draws of the running cta; `None`: how many there have been is open.
     of_cta: HashMap<Count, Option<u64>, RandomState>,
-    /// Whether some pass showed that nothing draws in this order.
+    /// Whether some pass was that of no schedule, as far as is known.
     is_broken: bool,
 }
 
@@ -62,8 +62,8 @@ impl DrawOrder {
         self.of_cta.clear();
     }
 
-    /// A pass ended: whether the turns that were taken follow each other without a gap, and those of several counters
-    /// agree with the order that each cta draws from them in.
+    /// A pass ended. It was that of some schedule if the turns that ctas took follow each other without a gap, and if no
+    /// cta draws from several counters in an order that the turns contradict.
     pub(super) fn settle(&mut self) {
         let global = || self.lines.iter().filter(|(count, _)| is_global(**count)).map(|own| own.1);
         let agrees = |line: &Line| {
@@ -82,7 +82,7 @@ impl DrawOrder {
         (cta == 0 || !is_global(count)) && !self.of_cta.contains_key(&count)
     }
 
-    /// Draws are served from this value on.
+    /// The first of all draws returns this value.
     pub(super) fn start(&mut self, count: Count, first: Lane, amount: i64) {
         let line =
             self.lines.entry(count).or_insert(Line { first, amount, drawn: BTreeMap::new() });

@@ -98,7 +98,7 @@ pub struct Inputs {
     pub options: Options,
     /// Whether all ctas of the launch are run: then nothing else writes global memory.
     pub runs_all_ctas: bool,
-    /// Whether ctas draw from counters in turn, instead of in any order: then what is found is refuted, and nothing proved.
+    /// Whether ctas draw from counters in turn, instead of in any order: then defects are defects, and nothing is proved.
     pub draws_in_turn: bool,
     /// The pieces of shared memory, ascending: first byte and end.
     pub(super) shared_pieces: Vec<(u64, u64)>,

@@ -54,6 +54,11 @@ impl Origin {
     }
 }
 
+/// That of what is made of values with these origins, if one of them is memory that nothing wrote.
+pub(super) fn perhaps_unwritten(mut origins: impl Iterator<Item = Origin>) -> Option<Origin> {
+    origins.find(|own| own.unwritten().is_some()).map(Origin::perhaps)
+}
+
 /// What a value has to do with addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {

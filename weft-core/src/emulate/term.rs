@@ -20,7 +20,7 @@ use super::contention::Contention;
 use super::inherited::Inherited;
 use super::inputs::argument_of;
 use super::number::{Numbers, RowId};
-use super::origin::{Origin, Region};
+use super::origin::{Origin, Region, perhaps_unwritten};
 use super::reach::Reach;
 use super::split::Splits;
 use super::ticket::Tickets;
@@ -277,15 +277,13 @@ impl Terms {
     }
 
     /// Where a value comes from that depends on these: perhaps memory that nothing wrote if one of several does.
-    pub(super) fn origin_among(&self, ids: impl Iterator<Item = TermId>) -> Option<Origin> {
-        let mut origins = ids.filter_map(|id| self.origin(id)).peekable();
-        let first = origins.next()?;
-        if origins.peek().is_none() {
+    pub(super) fn origin_among(&self, mut ids: impl Iterator<Item = TermId>) -> Option<Origin> {
+        let first = ids.find_map(|id| self.origin(id))?;
+        let mut others = ids.filter_map(|id| self.origin(id)).peekable();
+        if others.peek().is_none() {
             return Some(first);
         }
-        let is_unwritten = |origin: &Origin| origin.unwritten().is_some();
-        let unwritten = Some(first).into_iter().chain(origins).find(is_unwritten);
-        Some(unwritten.map_or(first, Origin::perhaps))
+        Some(perhaps_unwritten([first].into_iter().chain(others)).unwrap_or(first))
     }
 
     /// Whether values with this term and one number are equal, wherever they occur.
@@ -316,10 +314,10 @@ impl Terms {
 
     /// What an atom extends.
     pub(super) fn inner(&self, atom: TermId) -> Option<TermId> {
-        self.extension(atom).map(|own| own.of)
+        self.extended_from(atom).map(|(inner, _)| inner)
     }
 
-    /// The same, and whether by its sign.
+    /// What an atom extends, and whether by its sign.
     pub(super) fn extended_from(&self, atom: TermId) -> Option<(TermId, bool)> {
         self.extension(atom).map(|own| (own.of, own.is_signed))
     }

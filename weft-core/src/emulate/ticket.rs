@@ -32,7 +32,7 @@ pub enum Drawn {
     Apart,
     /// They are those of one order, in which some schedule draws them.
     InTurn,
-    /// They are those of an order in which no schedule might draw them.
+    /// They are those of an order that might be the order of no schedule.
     InNoOrder,
 }
 
@@ -82,8 +82,9 @@ struct Indexed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Multiple {
     factor: i64,
-    /// How the ticket is extended: for each extension, from the innermost on, a bit that says whether it is by its sign,
-    /// behind one that is set. Extended otherwise, equal tickets lead to other addresses, or not: they are not compared.
+    /// How the ticket is extended: behind the highest set bit, one bit for each extension, from the innermost on: whether
+    /// it is by the sign. Equal tickets that are extended in two ways lead to one address or to two, so that no queue
+    /// holds both.
     extended: u32,
     /// It does not wrap around while tickets differ by no more than this.
     most: u64,
@@ -158,11 +159,6 @@ impl Tickets {
     /// A cta begins.
     pub(super) fn begin_cta(&mut self) {
         self.order.iter_mut().for_each(DrawOrder::begin_cta);
-    }
-
-    /// Whether an order is chosen that ctas draw in.
-    pub(super) const fn are_in_order(&self) -> bool {
-        self.order.is_some()
     }
 
     /// The order that ctas draw in, if one is chosen.

@@ -5,7 +5,7 @@
 //! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
 
 use super::super::ops::space_of;
-use super::super::origin::{Origin, Region};
+use super::super::origin::{Origin, Region, perhaps_unwritten};
 use super::super::value::{signed, truncate};
 use super::{Atoms, Extension, Key, Lane, Sum, Term, TermId, Terms, gcd};
 use crate::flow::Params;
@@ -300,10 +300,8 @@ impl Terms {
         if a == b {
             return a;
         }
-        // One of them might be memory that nothing wrote.
-        let origins = [a, b].map(|lane| lane.term.and_then(|id| self.origin(id)));
-        let unwritten = origins.into_iter().flatten().find(|own| own.unwritten().is_some());
-        let origin = unwritten.map_or(origin, Origin::perhaps);
+        let own = [a, b].into_iter().filter_map(|lane| self.origin(lane.term?));
+        let origin = perhaps_unwritten(own).unwrap_or(origin);
         let width = |lane: Lane| lane.term.map(|id| self.bits(id));
         let is_one_width = width(a).zip(width(b)).is_none_or(|(a, b)| a == b);
         let [a, b] = [a, b].map(|lane| {
