@@ -96,6 +96,7 @@ def instruction(ptx, finding):
 def reason(ptx, finding):
     """A finding as a kind: names and numbers taken out of the message, and the opcode it stands at."""
     message = re.sub(r"`[^`]*`", "`…`", finding["message"].split("\n")[0])
+    message = re.sub(r" of the PTX \([^)]*\)", "", message)
     message = re.sub(r"\d+", "N", message)
     opcode = ".".join(instruction(ptx, finding).split(".")[:2])
     return finding["code"], message, opcode

@@ -45,6 +45,9 @@ impl Taken<'_> {
         if self.assumed.indices {
             report.assumptions.push(Assumption::UnwrappedIndices);
         }
+        if self.assumed.written {
+            report.assumptions.push(Assumption::Written);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }

@@ -101,12 +101,14 @@ impl Decision {
     /// lanes. Returns whether something of that is new.
     fn says_more(&mut self, names: &Names<'_>, found: &Found) -> bool {
         let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
-        let faults = found.faults.iter().filter_map(|fault| {
+        let faults = found.faults.iter().map(|fault| {
             let variable = match fault.kind {
-                FaultKind::Uninitialized(_) if fault.maybe.is_none() => variable(&fault.pc)?,
+                FaultKind::Uninitialized(_) if fault.maybe.is_none() => {
+                    variable(&fault.pc).flatten()
+                }
                 _ => None,
             };
-            Some((fault.pc, Some((fault.kind, fault.maybe.is_some())), variable))
+            (fault.pc, Some((fault.kind, fault.maybe.is_some())), variable)
         });
         let reads = found.unwritten.iter().map(|(pc, read)| (*pc, None, names.variable_of(read)));
         let before = self.said.len();

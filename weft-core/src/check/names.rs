@@ -338,7 +338,11 @@ impl Names<'_> {
                 text(format!("the contents of {}, which the host may set", self.symbol(at)))
             }
             Some(
-                Origin::Unwritten(pc) | Origin::OfUnwritten(pc) | Origin::PerhapsUnwritten(pc),
+                Origin::Nothing(pc)
+                | Origin::Unwritten(pc)
+                | Origin::NarrowUnwritten(pc)
+                | Origin::OfUnwritten(pc)
+                | Origin::PerhapsUnwritten(pc),
             ) => text(format!("memory that nothing wrote, read at line {}", self.line(pc))),
             Some(Origin::Atomic(pc)) => {
                 let help = match self.atomics {

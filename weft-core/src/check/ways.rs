@@ -111,8 +111,8 @@ fn meet_others(
 /// found in all ways is found in all launches only if it is about one cta, or about the same threads and known places.
 type Identity = (super::Key, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
 
-fn identity(finding: &Finding, choices: &[Choice], way: usize) -> Identity {
-    if !choices.iter().any(Choice::is_own) {
+fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
+    if !is_own {
         return (key(finding), BTreeSet::new(), Vec::new(), None);
     }
     let threads = finding.sites.iter().flat_map(|site| &site.threads);
@@ -125,8 +125,9 @@ fn identity(finding: &Finding, choices: &[Choice], way: usize) -> Identity {
 
 fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
-    for (way, (choices, _, findings)) in ways.iter().enumerate() {
-        let all: BTreeSet<_> = findings.iter().map(|own| identity(own, choices, way)).collect();
+    let is_own = ways.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
+    for (way, (_, _, findings)) in ways.iter().enumerate() {
+        let all: BTreeSet<_> = findings.iter().map(|own| identity(own, is_own, way)).collect();
         for own in all {
             *found.entry(own).or_default() += 1;
         }
@@ -135,7 +136,7 @@ fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
     let mut outcome = Outcome { findings: Vec::new(), decisions: Vec::new() };
     for (way, (choices, decision, findings)) in ways.into_iter().enumerate() {
         outcome.findings.extend(findings.into_iter().map(|own| {
-            match found[&identity(&own, &choices, way)] {
+            match found[&identity(&own, is_own, way)] {
                 ways if ways == count => own,
                 _ => in_some_ways(names, terms, &choices, own),
             }

@@ -98,8 +98,14 @@ impl<E: Events> Machine<'_, E> {
         if space != Space::Local {
             self.check_written(warp, addresses, open, instr.place);
         }
+        let decides = self.slice.keep[pc.index()] == Keep::Value;
+        let reads = decoded.row.effect != Effect::Store && decides;
+        let before = reads.then(|| self.unwritten_reached(piece)).flatten();
         if writes && self.slice.contents.has(space) {
-            self.forget_reached(piece, origin.unwrap_or(Origin::Register))?;
+            let stored = self.stored(piece);
+            let left = stored.iter().flat_map(|value| lanes(open).map(|lane| value.whole(lane)));
+            let unwritten = self.terms.unwritten(left);
+            self.forget_reached(piece, unwritten.or(origin).unwrap_or(Origin::Register))?;
         }
         if is_observed(space) {
             self.tell_open(piece);
@@ -107,7 +113,10 @@ impl<E: Events> Machine<'_, E> {
         if writes && self.is_in_general(warp) {
             self.terms.inherited.write_somewhere(space == Space::Global);
         }
-        let value = Value::open(self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))));
+        let value = Value::open(match before {
+            Some(origin) => self.terms.anything(origin, Region::Number),
+            None => self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))),
+        });
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, value.clone(), open);
         }
@@ -159,7 +168,7 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Before and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
+    /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
     /// may stand on different sides of it, unless it is one for all of them.
     pub(super) fn in_lock_step(&mut self, warp: usize) {
         let is_together = self.maybe.as_ref().is_none_or(Maybe::is_in_step);

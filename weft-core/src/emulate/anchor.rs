@@ -244,11 +244,12 @@ impl Terms {
     }
 
     /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory,
-    /// where stores go, and what iterations write.
+    /// where stores go, what iterations write, and what they pass on of memory that nothing wrote.
     pub fn settle(&mut self) -> bool {
         let is_settled = self.tickets.settle()
             & self.contention.settle()
             & self.reach.settle()
+            & self.passed_on.settle()
             & self.inherited.settle();
         let is_known = is_settled && !self.anchors.changed;
         self.anchors.changed = false;

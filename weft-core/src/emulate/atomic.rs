@@ -6,6 +6,7 @@ use super::event::Events;
 use super::inputs::argument_of;
 use super::machine::Machine;
 use super::maybe::Maybe;
+use super::memory::View;
 use super::ops::space_of;
 use super::origin::Origin;
 use super::term::{Execution, Lane, TermId};
@@ -60,13 +61,20 @@ impl<E: Events> Machine<'_, E> {
         result: &mut impl FnMut(&mut Self, (usize, TermId)) -> Lane,
     ) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
-        let left = self.terms.fresh(Origin::Atomic(pc));
+        let mut origin = Origin::Atomic(pc);
         let mut results = [Lane::known(0); super::WARP];
         for lane in lanes(mask) {
             let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
             let term = self.terms.result(Origin::Atomic(pc), execution, decoded.ty().bits());
-            results[lane] = result(self, (lane, term));
+            let own = result(self, (lane, term));
+            let unwritten = self.unwritten_before(piece, lane);
+            origin = unwritten.unwrap_or(origin);
+            results[lane] = match unwritten {
+                Some(origin) => Lane::open(self.terms.fresh(origin)),
+                None => own,
+            };
         }
+        let left = self.terms.fresh(origin);
         self.overwrite(piece, left);
         let is_vector = decoded.vector() > 1;
         for dest in instr.dests.iter().flatten() {
@@ -74,6 +82,19 @@ impl<E: Events> Machine<'_, E> {
                 if is_vector { Value::open(left) } else { Value::from_lanes(|lane| results[lane]) };
             self.warps[warp].write(*dest, value, mask);
         }
+    }
+
+    /// Where a word of shared memory comes from before an atomic, if that might be from memory that nothing wrote.
+    fn unwritten_before(&mut self, piece: &Piece<'_>, lane: usize) -> Option<Origin> {
+        if piece.space != Space::Shared {
+            return None;
+        }
+        let guards = self.maybe.as_ref().map(|maybe| maybe.guards(lane, self.terms));
+        let unwritten = Origin::PerhapsUnwritten(piece.pc);
+        let view = View { unwritten, guards: guards.as_deref().unwrap_or_default() };
+        let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
+        let before = self.shared.load(address, size, view, self.terms);
+        self.terms.unwritten([before]).map(Origin::perhaps)
     }
 
     /// What a lane gets if the ctas draw from the counter in turn; `None`: it is no counter, or that is open.

@@ -90,20 +90,18 @@ impl<E: Events> Machine<'_, E> {
         let maybe = self.maybe.as_ref().map(|own| own.origin);
         let maybe = maybe.or((!is_sure).then_some(origin));
         let instr = &self.program.code[pc.index()];
-        let (Some(address), Some(decoded)) = (instr.address, instr.decoded()) else { return };
-        if address.space == Space::Shared {
-            self.events.fault(Fault {
-                kind: FaultKind::Uninitialized(place),
-                pc,
-                warp,
-                lane,
-                space: Space::Shared,
-                address: None,
-                bytes: decoded.ty().bytes(),
-                access: Kind::default(),
-                maybe,
-            });
-        }
+        let Some(decoded) = instr.decoded() else { return };
+        self.events.fault(Fault {
+            kind: FaultKind::Uninitialized(place),
+            pc,
+            warp,
+            lane,
+            space: Space::Shared,
+            address: None,
+            bytes: decoded.ty().bytes(),
+            access: Kind::default(),
+            maybe,
+        });
     }
 
     /// If the lowest and the highest address are in one piece of memory, all are.

@@ -23,7 +23,7 @@ impl<E: Events> Machine<'_, E> {
     ) {
         let program = self.program;
         let assigned: BTreeSet<Reg> = inside(program, header)
-            .flat_map(|pc| program.code[pc].dests.iter().flatten().copied())
+            .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
             .filter(|register| self.warps[warp].registers.get_mut(*register).is_some())
             .collect();
         let chains = |chains: &'_ crate::flow::Chains| -> Vec<(Reg, Vec<Pc>)> {
@@ -91,6 +91,7 @@ impl<E: Events> Machine<'_, E> {
         register: Reg,
         origin: Origin,
     ) -> Value {
+        let origin = self.terms.passed_on.in_register(header, register, origin);
         let program = self.program;
         let region = match program.holds[register.index()] {
             Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),

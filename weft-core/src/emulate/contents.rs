@@ -2,9 +2,11 @@
 
 use super::access::{Piece, kind};
 use super::event::Events;
+use super::guard::Guards;
 use super::inputs::Inputs;
 use super::machine::Machine;
-use super::memory::Memory;
+use super::maybe::Maybe;
+use super::memory::{Memory, View};
 use super::origin::Origin;
 use super::term::{Lane, TermId, Terms};
 use super::value::{Value, lanes};
@@ -31,6 +33,7 @@ impl<E: Events> Machine<'_, E> {
         for (at, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
             let offset = at as u64 * u64::from(ty.bytes());
+            let is_one = space != Space::Local && self.is_one(piece, offset, size);
             let is_general = self.warps[warp].general.is_some();
             let is_seen = kind(decoded).is_strong || space == Space::Local || is_general;
             let mut see = |lane: usize| {
@@ -44,7 +47,7 @@ impl<E: Events> Machine<'_, E> {
             };
             let value = if !is_seen {
                 self.load_row(piece, offset, size)
-            } else if addresses.as_uniform().is_some() && space != Space::Local {
+            } else if is_one {
                 let own = see(0);
                 Value::uniform(own.bits).on_one(own.term)
             } else {
@@ -57,10 +60,22 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
+    /// Whether all lanes read one word, and see the same of it: some may know more than others about whether it was written.
+    fn is_one(&self, piece: &Piece<'_>, offset: u64, size: u32) -> bool {
+        let is_known = |address: u64| {
+            let at = address.wrapping_add(offset);
+            self.maybe.is_none()
+                || piece.space != Space::Shared
+                || self.shared.is_surely_written(at, size, &[])
+        };
+        piece.addresses.as_uniform().is_some_and(is_known)
+    }
+
     /// What lanes read by plain loads, so many bytes behind their addresses.
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
-        let Self { shared, global, inputs, terms, .. } = self;
+        let is_one = self.is_one(piece, offset, size);
+        let Self { shared, global, inputs, terms, maybe, .. } = self;
         let Some(memory) = held(space, shared, global, inputs) else {
             return Value::open(terms.fresh(Origin::Unsupported(pc)));
         };
@@ -84,11 +99,16 @@ impl<E: Events> Machine<'_, E> {
             let own = if may_change && !terms.contention.load(is_global, address, size) {
                 Lane::open(terms.fresh(Origin::Racing(pc)))
             } else {
-                reader.load(address, size, Origin::Unwritten(pc), terms)
+                let guards = guards_of(maybe.as_ref(), space, lane, terms);
+                let view = View {
+                    unwritten: Origin::unwritten_at(pc, space, size),
+                    guards: guards.as_deref().unwrap_or_default(),
+                };
+                reader.load(address, size, view, terms)
             };
             extended(terms, ty, own)
         };
-        if addresses.as_uniform().is_some() {
+        if is_one {
             let own = read(0);
             return Value::uniform(own.bits).on_one(own.term);
         }
@@ -123,15 +143,20 @@ impl<E: Events> Machine<'_, E> {
 
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
-        let unwritten = Origin::Unwritten(pc);
+        let unwritten = Origin::unwritten_at(pc, space, size);
+        let guards = guards_of(self.maybe.as_ref(), space, lane, self.terms);
+        let view = View { unwritten, guards: guards.as_deref().unwrap_or_default() };
         if space == Space::Local {
-            return self.warps[warp].local(lane).load(address, size, unwritten, self.terms);
+            return self.warps[warp].local(lane).load(address, size, view, self.terms);
         }
         if let Some(origin) = self.other_iterations(warp, space, address, size) {
+            let is_written =
+                space != Space::Shared || self.shared.is_surely_written(address, size, view.guards);
+            let origin = if is_written { origin } else { unwritten.perhaps() };
             return Lane::open(self.terms.unclear(origin));
         }
         match held(space, &self.shared, &self.global, self.inputs) {
-            Some(memory) => memory.load(address, size, unwritten, self.terms),
+            Some(memory) => memory.load(address, size, view, self.terms),
             None => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
         }
     }
@@ -144,20 +169,26 @@ impl<E: Events> Machine<'_, E> {
         size: u32,
         value: Lane,
     ) {
-        let &Piece { warp, space, .. } = piece;
+        let &Piece { warp, pc, space, .. } = piece;
         self.note_written(warp, space, address, size);
-        let value = match &self.maybe {
+        self.leave_behind(pc, value);
+        let guards = guards_of(self.maybe.as_ref(), space, lane, self.terms);
+        let memory = match space {
+            Space::Shared => &mut self.shared,
+            Space::Global => &mut self.global,
+            Space::Local => self.warps[warp].local(lane),
+            _ => return,
+        };
+        match &self.maybe {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {
-                Lane::open(self.terms.unclear(maybe.origin))
+                let view = View { unwritten: maybe.origin, guards: &[] };
+                let before = memory.load(address, size, view, self.terms);
+                let origin = self.terms.unwritten([value, before]).unwrap_or(maybe.origin);
+                let value = Lane::open(self.terms.unclear(origin));
+                memory.store_under(&guards.unwrap_or_default(), address, size, value);
             }
-            _ => value,
-        };
-        match space {
-            Space::Shared => self.shared.store(address, size, value),
-            Space::Global => self.global.store(address, size, value),
-            Space::Local => self.warps[warp].local(lane).store(address, size, value),
-            _ => {}
+            _ => memory.store(address, size, value),
         }
     }
 
@@ -214,6 +245,11 @@ fn held<'a>(
         Space::Const => Some(&inputs.constants),
         _ => None,
     }
+}
+
+/// What holds where a lane accesses shared memory; `None` if it surely does, or accesses other memory.
+fn guards_of(maybe: Option<&Maybe>, space: Space, lane: usize, terms: &Terms) -> Option<Guards> {
+    maybe.filter(|_| space == Space::Shared).map(|maybe| maybe.guards(lane, terms))
 }
 
 /// A lane's value as it goes to memory.

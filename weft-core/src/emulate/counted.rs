@@ -93,16 +93,16 @@ impl<E: Events> Machine<'_, E> {
 
     fn only_definition(&self, header: BlockId, register: Reg) -> Option<&Instr> {
         let mut all = inside(self.program, header)
-            .map(|pc| &self.program.code[pc])
+            .map(|(_, instr)| instr)
             .filter(|instr| instr.dests.contains(&Some(register)));
         all.next().filter(|_| all.next().is_none())
     }
 
     fn is_fixed(&self, header: BlockId, bound: Operand) -> bool {
         let (Operand::Register(register) | Operand::Not(register)) = bound else { return true };
-        let mut all = inside(self.program, header).map(|pc| &self.program.code[pc]);
+        let mut all = inside(self.program, header);
         self.program.invariant.contains_key(&(header, register))
-            || !all.any(|instr| instr.dests.contains(&Some(register)))
+            || !all.any(|(_, instr)| instr.dests.contains(&Some(register)))
     }
 
     /// Whether every round steps a register by a known number: any but zero towards an order, by one towards a value.

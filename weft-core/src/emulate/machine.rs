@@ -156,7 +156,7 @@ pub fn run(
         doubts: vec![None; count],
         rounds: Rounds::new(),
         maybe: None,
-        shared: Memory::default(),
+        shared: Memory::shared(),
         global: inputs.global.clone(),
         written: Written::default(),
         draws: Draws::default(),

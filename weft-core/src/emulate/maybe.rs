@@ -14,10 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
+use super::guard::{self, Decided, Guards};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::{Held, Memory};
 use super::origin::Origin;
-use super::term::TermId;
+use super::term::{TermId, Terms};
 use super::value::{LaneMask, Value};
 use super::warp::Front;
 use crate::flow::{Block, BlockId, Condition, Instr, Pc, PlaceId, Program, Reg, Terminator};
@@ -48,6 +49,8 @@ pub(super) struct Maybe {
     widened: Vec<BlockId>,
     /// Those of them that lanes go round together.
     together: Vec<Together>,
+    /// How the open conditions around it are decided.
+    decided: Vec<Rc<Decided>>,
 }
 
 /// A loop that lanes go round together.
@@ -75,6 +78,7 @@ impl Maybe {
             stops: Vec::new(),
             widened: Vec::new(),
             together: Vec::new(),
+            decided: Vec::new(),
         }
     }
 
@@ -82,7 +86,19 @@ impl Maybe {
     fn within(self, outer: Option<&Self>) -> Self {
         let Some(outer) = outer else { return self };
         let (widened, together) = (outer.widened.clone(), outer.together.clone());
-        Self { outermost: outer.outermost, widened, together, ..self }
+        let decided = outer.decided.clone();
+        Self { outermost: outer.outermost, widened, together, decided, ..self }
+    }
+
+    /// The same on one side of a condition.
+    fn on(mut self, side: Decided) -> Self {
+        self.decided.push(Rc::new(side));
+        self
+    }
+
+    /// What has to hold for a lane to be here.
+    pub(super) fn guards(&self, lane: usize, terms: &Terms) -> Guards {
+        guard::of(&self.decided, lane, terms)
     }
 
     /// Whether the lanes that stood together at the branch, and at those around it, still do.
@@ -167,7 +183,7 @@ impl<E: Events> Machine<'_, E> {
         let outer = self.maybe.take();
         let outer_log = self.warps[warp].log.take();
         let sides = (!ended.is_empty(), entries.as_slice());
-        let outcomes = self.run_sides(warp, sides, (maybe, rounds), mask, outer_log)?;
+        let outcomes = self.run_sides(warp, branch, sides, (maybe, rounds), mask, outer_log)?;
         self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
         self.maybe = outer;
         self.go(warp, branch, merge, mask)
@@ -212,6 +228,7 @@ impl<E: Events> Machine<'_, E> {
     fn run_sides(
         &mut self,
         warp: usize,
+        branch: BlockId,
         (ends_at_once, entries): (bool, &[BlockId]),
         (maybe, rounds): (Maybe, Option<BlockId>),
         mask: LaneMask,
@@ -224,16 +241,23 @@ impl<E: Events> Machine<'_, E> {
         }
         for entry in entries {
             self.warps[warp].log = Some(Vec::new());
-            self.run_side(warp, *entry, mask, maybe.clone())?;
+            let side = self.taken(warp, branch, *entry);
+            self.run_side(warp, *entry, mask, maybe.clone().on(side))?;
             outcomes.push(self.take_back(warp, &before));
+            self.end_iteration(rounds, outcomes.last(), mask);
         }
         if let Some(header) = rounds {
             self.warps[warp].log = log.take();
             self.forget_loop(warp, header, mask, maybe.origin)?;
             log = self.warps[warp].log.replace(Vec::new());
             before = Rc::clone(&self.warps[warp].local);
-            self.run_side(warp, header, mask, maybe)?;
+            // Some iteration: whether it runs follows from no condition.
+            let place = self.program.blocks[branch.index()].place;
+            let run = (self.spent, place, header.index());
+            let side = Decided { condition: None, run, holds: true };
+            self.run_side(warp, header, mask, maybe.on(side))?;
             outcomes.push(self.take_back(warp, &before));
+            self.end_iteration(rounds, outcomes.last(), mask);
         }
         self.warps[warp].log = log;
         Ok(outcomes)
@@ -298,7 +322,12 @@ impl<E: Events> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
             Effect::Load | Effect::Store | Effect::Atomic => {
                 self.reached[pc.index()] = true;
-                let inner = Maybe::guard(origin, instr.place).within(self.maybe.as_ref());
+                let side = Decided {
+                    condition: Some(chooser.condition.clone()),
+                    run: (self.spent, instr.place, 0),
+                    holds: !guard.negated,
+                };
+                let inner = Maybe::guard(origin, instr.place).within(self.maybe.as_ref()).on(side);
                 let outer = self.maybe.replace(inner);
                 self.watch(warp, block, pc, instr, open)?;
                 self.access(warp, pc, instr, open)?;
@@ -320,6 +349,19 @@ impl<E: Events> Machine<'_, E> {
         let value = self.warps[warp].registers[condition.register].clone();
         let holds_for_first = (first == Some(*taken)) != condition.negated;
         Some(Chooser { condition: value, holds_for_first })
+    }
+
+    /// One side of a branch.
+    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId) -> Decided {
+        let block = &self.program.blocks[branch.index()];
+        let run = (self.spent, block.place, entry.index());
+        let Terminator::Branch { condition, taken, .. } = &block.terminator else {
+            return Decided { condition: None, run, holds: true };
+        };
+        let value = self.warps[warp].registers[condition.register].clone();
+        let run = (self.spent, block.place, 0);
+        let holds = (entry == *taken) != condition.negated;
+        Decided { condition: Some(value), run, holds }
     }
 
     fn run_side(&mut self, warp: usize, entry: BlockId, lanes: LaneMask, maybe: Maybe) -> Step<()> {
@@ -344,6 +386,14 @@ impl<E: Events> Machine<'_, E> {
         }
         let local = std::mem::replace(&mut own.local, Rc::clone(before));
         Outcome { registers, local }
+    }
+
+    /// A side ends, perhaps at the end of an iteration.
+    fn end_iteration(&mut self, rounds: Option<BlockId>, side: Option<&Outcome>, mask: LaneMask) {
+        let (Some(header), Some(side)) = (rounds, side) else { return };
+        for (register, value) in &side.registers {
+            self.pass_on(header, *register, value, mask);
+        }
     }
 
     /// The state after one of several sides, nobody knows which.
@@ -410,11 +460,11 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<()> {
         self.forget_registers(warp, header, mask, origin);
         let program = self.program;
-        for pc in inside(program, header) {
-            let instr = &program.code[pc];
+        for (pc, instr) in inside(program, header) {
             if matches!(instr.effect(), Effect::Store | Effect::Atomic)
-                && self.slice.keep[pc] == Keep::Value
+                && self.slice.keep[pc.index()] == Keep::Value
             {
+                let origin = self.terms.passed_on.in_store(pc, origin);
                 self.forget_stored(warp, mask, instr, origin)?;
             }
         }
@@ -423,7 +473,6 @@ impl<E: Events> Machine<'_, E> {
 }
 
 /// The instructions of a loop.
-pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = usize> {
-    let blocks = program.blocks_in(header).map(|at| &program.blocks[at.index()]);
-    blocks.flat_map(|block| block.first.index()..block.end.index())
+pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
+    program.blocks_in(header).flat_map(|block| program.instructions(block))
 }

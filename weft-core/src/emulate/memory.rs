@@ -5,21 +5,18 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::bytes::{self, Bytes, PAGE, places, span};
-use super::origin::{Origin, Region};
+use super::bytes::{PAGE, span};
+use super::guard::{Guard, Guards, Ways};
+use super::origin::{Origin, Region, perhaps_unwritten};
 use super::term::{Lane, Terms};
+use page::{Byte, PAGE_BYTES, Page, within};
 
-const PAGE_BYTES: usize = 128;
+mod page;
 
 /// Pages of global memory whose contents are kept: 64 MiB.
 const MAX_GLOBAL: usize = 1 << 19;
 /// Pages of shared memory or of a thread's local memory: as much as hardware has, 512 KiB.
 const MAX_OWN: usize = 1 << 12;
-
-/// The place of an address in its page.
-fn within(address: u64) -> usize {
-    usize::try_from(address % PAGE).unwrap_or(0)
-}
 
 /// What was there before the launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,118 +67,6 @@ impl Forgotten {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Byte {
-    Initial,
-    Known(u8),
-    /// Part of an open value.
-    Open,
-}
-
-#[derive(Clone, Debug)]
-struct Page {
-    /// Bytes that something was written to.
-    written: Bytes,
-    /// Those of them that are part of an open value.
-    open: Bytes,
-    /// Those that are known; zero elsewhere.
-    bytes: [u8; PAGE_BYTES],
-    /// The first bytes of open values that are as they were stored.
-    firsts: Bytes,
-    /// By first byte: the size of such a value, and the value. Empty if there never was one.
-    values: Vec<(u32, Lane)>,
-}
-
-/// Values that were overwritten do not count.
-impl PartialEq for Page {
-    fn eq(&self, other: &Self) -> bool {
-        (self.written, self.open, self.firsts) == (other.written, other.open, other.firsts)
-            && self.bytes == other.bytes
-            && places(self.firsts).all(|at| self.values[within(at)] == other.values[within(at)])
-    }
-}
-
-impl Eq for Page {}
-
-impl Page {
-    const fn new() -> Self {
-        Self { written: 0, open: 0, bytes: [0; PAGE_BYTES], firsts: 0, values: Vec::new() }
-    }
-
-    fn byte(&self, at: usize) -> Byte {
-        match (self.written >> at & 1, self.open >> at & 1) {
-            (0, _) => Byte::Initial,
-            (_, 0) => Byte::Known(self.bytes[at]),
-            _ => Byte::Open,
-        }
-    }
-
-    /// An open value that was stored whole and begins here.
-    fn value(&self, at: usize) -> Option<(u32, Lane)> {
-        (self.firsts >> at & 1 == 1).then(|| self.values[at])
-    }
-
-    fn put(&mut self, at: usize, size: u32, value: Lane) {
-        if self.values.is_empty() {
-            self.values = vec![(0, Lane::known(0)); PAGE_BYTES];
-        }
-        self.firsts |= 1 << at;
-        self.values[at] = (size, value);
-    }
-
-    /// Values that overlap these bytes of the page are no longer whole.
-    fn drop_values(&mut self, from: i64, to: i64) {
-        for at in places(self.firsts & span(from - 7, to)) {
-            let first = within(at);
-            if at.cast_signed() + i64::from(self.values[first].0) > from {
-                self.firsts &= !(1 << at);
-            }
-        }
-    }
-
-    /// Takes bytes from a place on; of an open value they are nothing but part of it.
-    fn write(&mut self, at: usize, bytes: &[u8], is_open: bool) {
-        let end = at + bytes.len();
-        self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
-        let own = bytes::first(u32::try_from(bytes.len()).unwrap_or(0)) << at;
-        self.written |= own;
-        if is_open {
-            self.open |= own;
-            self.bytes[at..end].fill(0);
-        } else {
-            self.open &= !own;
-            self.bytes[at..end].copy_from_slice(bytes);
-        }
-    }
-
-    /// These bytes are as if nothing was written; whether no others are left.
-    fn forget(&mut self, from: i64, to: i64) -> bool {
-        self.drop_values(from, to);
-        let own = span(from, to);
-        self.written &= !own;
-        self.open &= !own;
-        places(own).for_each(|at| self.bytes[within(at)] = 0);
-        self.written == 0
-    }
-
-    /// What these bytes hold, if that is one value that was stored whole, or all of it is known.
-    fn read(&self, at: usize, size: u32) -> Option<Lane> {
-        let count = size as usize;
-        let own = bytes::first(size) << at;
-        if at + count > PAGE_BYTES || self.written & own != own {
-            return None;
-        }
-        match self.open & own {
-            0 => {
-                let mut bits = [0; 8];
-                bits.get_mut(..count)?.copy_from_slice(&self.bytes[at..at + count]);
-                Some(Lane::known(u64::from_le_bytes(bits)))
-            }
-            _ => self.value(at).filter(|(stored, _)| *stored == size).map(|(_, value)| value),
-        }
-    }
-}
-
 /// A state space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
@@ -189,10 +74,47 @@ pub(super) struct Memory {
     segments: Vec<Segment>,
     /// Where writes went that may have gone elsewhere.
     forgotten: Vec<Forgotten>,
+    /// Whether nothing is there before something is written: what was not surely written is told from what was.
+    starts_unwritten: bool,
+    /// Pieces of which every byte was surely written.
+    filled: Vec<Extent>,
+    /// By byte: under which guards it was written.
+    ways: HashMap<u64, Ways, RandomState>,
     /// Pages that are kept.
     limit: usize,
     /// Pages with open values.
     tables: usize,
+}
+
+/// What a lane that reads knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    /// Where contents come from that nobody gives.
+    pub(super) unwritten: Origin,
+    /// What holds where it reads.
+    pub(super) guards: &'a [Guard],
+}
+
+/// Whether bytes were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    All,
+    /// Some of them might not have been.
+    Perhaps,
+    None,
+}
+
+/// What a read may reach that lies somewhere in a piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// Nothing was written there.
+    Nothing,
+    /// Some of it was written, surely or perhaps.
+    Some,
+    /// All of it surely was.
+    All,
+    /// What was written there might depend on memory that nothing wrote.
+    Unwritten(Origin),
 }
 
 /// What a memory holds.
@@ -225,7 +147,7 @@ impl std::iter::Sum for Held {
 }
 
 impl Default for Memory {
-    /// Shared memory, or the local memory of a thread.
+    /// The local memory of a thread.
     fn default() -> Self {
         Self { limit: MAX_OWN, ..Self::new(Vec::new()) }
     }
@@ -235,8 +157,21 @@ impl Memory {
     /// Global memory with these contents; segments do not overlap.
     pub(super) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
-        let (pages, limit) = (HashMap::default(), MAX_GLOBAL);
-        Self { pages, segments, forgotten: Vec::new(), limit, tables: 0 }
+        Self {
+            pages: HashMap::default(),
+            segments,
+            forgotten: Vec::new(),
+            starts_unwritten: false,
+            filled: Vec::new(),
+            ways: HashMap::default(),
+            limit: MAX_GLOBAL,
+            tables: 0,
+        }
+    }
+
+    /// Shared memory.
+    pub(super) fn shared() -> Self {
+        Self { starts_unwritten: true, ..Self::default() }
     }
 
     /// What is kept of what was written.
@@ -256,13 +191,20 @@ impl Memory {
     }
 
     /// Something was written nobody knows where in these bytes: what they hold is open. How many pages were looked at.
-    pub(super) fn forget(&mut self, extent: Extent, origin: Origin) -> usize {
-        let is_as_before = |own: &Forgotten| own.holds(extent) && !own.is_written;
+    pub(super) fn forget(&mut self, extent: Extent, origin: Origin, terms: &Terms) -> usize {
+        let before = terms.passed_on.is_read.then(|| self.unwritten_in(extent, terms)).flatten();
+        self.drop(extent, before.unwrap_or(origin))
+    }
+
+    fn drop(&mut self, extent: Extent, origin: Origin) -> usize {
+        let says_no_more = |own: Origin| own == origin || origin.unwritten().is_none();
+        let is_as_before =
+            |own: &Forgotten| own.holds(extent) && !own.is_written && says_no_more(own.origin);
         if self.forgotten.iter().any(is_as_before) {
             return 0;
         }
         let looked_at = self.pages.len();
-        let (first, last) = extent;
+        let ((first, last), is_told) = (extent, self.starts_unwritten && origin != Origin::Unkept);
         self.drop_values_into(first);
         self.pages.retain(|number, page| {
             let (start, end) = (number * PAGE, number * PAGE + (PAGE - 1));
@@ -270,14 +212,59 @@ impl Memory {
                 return true;
             }
             let place = |at: u64| (at - start).cast_signed();
-            let is_empty = page.forget(place(first.max(start)), place(last.min(end)) + 1);
-            self.tables -= usize::from(is_empty && !page.values.is_empty());
-            !is_empty
+            page.forget(place(first.max(start)), place(last.min(end)) + 1);
+            let is_kept = !page.is_forgotten() || is_told && page.is_sure();
+            self.tables -= usize::from(!is_kept && page.has_values());
+            is_kept
         });
         let new = Forgotten { extent, origin, is_written: false };
         self.forgotten.retain(|old| !new.holds(old.extent));
         self.forgotten.push(new);
         looked_at
+    }
+
+    /// Where values come from that lie in these bytes, if one of them depends on memory that nothing wrote.
+    fn unwritten_in(&self, extent: Extent, terms: &Terms) -> Option<Origin> {
+        let (first, last) = extent;
+        let in_pages = self.pages.iter().flat_map(|(number, page)| {
+            let start = number * PAGE;
+            let meets = move |at: u64, size: u32| {
+                start + at <= last && first < start + at + u64::from(size)
+            };
+            let met = page.all_values().filter(move |(at, size, _)| meets(*at, *size));
+            met.filter_map(|(_, _, value)| terms.origin(value.term?))
+        });
+        let met = self.forgotten.iter().filter(|own| own.meets(extent)).map(|own| own.origin);
+        perhaps_unwritten(in_pages.chain(met))
+    }
+
+    /// What a read reaches that may be anywhere in these bytes, where nothing is before it is written.
+    pub(super) fn written_in(&mut self, extent: Extent, terms: &Terms) -> Reached {
+        let before = terms.passed_on.is_read.then(|| self.unwritten_in(extent, terms)).flatten();
+        if let Some(origin) = before {
+            return Reached::Unwritten(origin.perhaps());
+        }
+        if self.filled.contains(&extent) {
+            return Reached::All;
+        }
+        let (first, last) = extent;
+        let numbers = first / PAGE..=last / PAGE;
+        let is_met = |number: &u64| numbers.contains(number);
+        if self.forgotten(extent).is_none() && !self.pages.keys().any(is_met) {
+            return Reached::Nothing;
+        }
+        let own = |number: u64| {
+            let start = number * PAGE;
+            let from = first.max(start) - start;
+            span(from.cast_signed(), (last.min(start + (PAGE - 1)) - start).cast_signed() + 1)
+        };
+        let is_full =
+            |number: u64| self.pages.get(&number).is_some_and(|page| page.is_all_sure(own(number)));
+        if last == u64::MAX || !numbers.clone().all(is_full) {
+            return Reached::Some;
+        }
+        self.filled.push(extent);
+        Reached::All
     }
 
     /// A value that begins on the page before and reaches up to this address is no longer whole.
@@ -290,7 +277,9 @@ impl Memory {
 
     /// Where the write came from that may have gone to some of these bytes, last.
     fn forgotten(&self, extent: Extent) -> Option<Origin> {
-        self.forgotten.iter().rev().find(|own| own.meets(extent)).map(|own| own.origin)
+        let mut met = self.forgotten.iter().rev().filter(|own| own.meets(extent)).peekable();
+        let last = met.peek().map(|own| own.origin);
+        perhaps_unwritten(met.map(|own| own.origin)).or(last)
     }
 
     /// For reads that follow each other.
@@ -311,26 +300,26 @@ impl Memory {
             && (from / PAGE..to.div_ceil(PAGE)).all(is_page_as_before)
     }
 
-    /// Reads `size` bytes, at most 8. `unwritten` is the origin of contents that nobody gives.
-    pub(super) fn load(
-        &self,
-        address: u64,
-        size: u32,
-        unwritten: Origin,
-        terms: &mut Terms,
-    ) -> Lane {
-        self.reader().load(address, size, unwritten, terms)
+    /// Reads `size` bytes, at most 8.
+    pub(super) fn load(&self, address: u64, size: u32, view: View<'_>, terms: &mut Terms) -> Lane {
+        self.reader().load(address, size, view, terms)
     }
 
-    /// The same of bytes that are no value that was stored whole, nor all known.
+    /// The same of bytes that are no value that was stored whole, nor all known, or perhaps not written.
     fn load_parts(
         &self,
         page: Option<&Page>,
         address: u64,
         size: u32,
-        unwritten: Origin,
+        view: View<'_>,
         terms: &mut Terms,
     ) -> Lane {
+        let View { unwritten, guards } = view;
+        match self.writes(address, size, guards) {
+            Writes::All => {}
+            Writes::None => return Lane::open(terms.anything(unwritten, Region::Unclear)),
+            Writes::Perhaps => return Lane::open(terms.unclear(unwritten.perhaps())),
+        }
         let last = address.saturating_add(u64::from(size).saturating_sub(1));
         let forgotten = self.forgotten((address, last));
         let segment = self.segment(address).filter(|_| forgotten.is_none());
@@ -365,6 +354,33 @@ impl Memory {
         }
     }
 
+    /// Whether these bytes were written, where nothing is before that.
+    fn writes(&self, address: u64, size: u32, guards: &[Guard]) -> Writes {
+        if !self.starts_unwritten {
+            return Writes::All;
+        }
+        let of_byte = |at: u32| {
+            let here = address.wrapping_add(u64::from(at));
+            let own = self.page(here).map_or((false, false), |page| page.is_written(within(here)));
+            match own {
+                (true, _) => Writes::All,
+                _ if self.ways.get(&here).is_some_and(|own| own.is_implied_by(guards)) => {
+                    Writes::All
+                }
+                (_, true) => Writes::Perhaps,
+                _ if self.forgotten((here, here)).is_some() => Writes::Perhaps,
+                _ => Writes::None,
+            }
+        };
+        let first = of_byte(0);
+        if (1..size).all(|at| of_byte(at) == first) { first } else { Writes::Perhaps }
+    }
+
+    /// Whether these bytes were written for sure in a memory where nothing is before that.
+    pub(super) fn is_surely_written(&self, address: u64, size: u32, guards: &[Guard]) -> bool {
+        self.writes(address, size, guards) == Writes::All
+    }
+
     /// The stored value if it is read as it was written, something open otherwise.
     fn load_open(&self, address: u64, size: u32, terms: &mut Terms, unwritten: Origin) -> Lane {
         let term_at =
@@ -374,22 +390,37 @@ impl Memory {
         {
             return value;
         }
-        // Some value that overlaps tells at least where it comes from.
-        let before = (0..16).find_map(|back| term_at(address.wrapping_sub(back)));
-        let within = (0..u64::from(size)).find_map(|at| term_at(address.wrapping_add(at)));
-        let term = before.or(within).and_then(|(_, value)| value.term);
-        let origin = term.and_then(|term| terms.origin(term)).unwrap_or(unwritten);
-        Lane::open(terms.unclear(origin))
+        // Values that overlap tell at least where they come from.
+        let before = (1..8).map(|back| address.wrapping_sub(back));
+        let within = (0..u64::from(size)).map(|at| address.wrapping_add(at));
+        let terms_there = before.chain(within).filter_map(|at| term_at(at)?.1.term);
+        let origins: Vec<_> = terms_there.filter_map(|term| terms.origin(term)).collect();
+        let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
+        Lane::open(terms.unclear(origin.unwrap_or(unwritten)))
     }
 
     /// Writes `size` bytes, at most 8.
     pub(super) fn store(&mut self, address: u64, size: u32, value: Lane) {
+        self.write((address, size), value, true);
+    }
+
+    /// The same where it happens under some guards only: `value` is what is there whether it does or not.
+    pub(super) fn store_under(&mut self, guards: &Guards, address: u64, size: u32, value: Lane) {
+        self.write((address, size), value, !self.starts_unwritten);
+        if self.starts_unwritten && !self.is_surely_written(address, size, &[]) {
+            for at in 0..u64::from(size) {
+                self.ways.entry(address.wrapping_add(at)).or_default().insert(guards);
+            }
+        }
+    }
+
+    fn write(&mut self, (address, size): (u64, u32), value: Lane, is_sure: bool) {
         // The address space has an end.
         let last = address.saturating_add(u64::from(size).saturating_sub(1));
         let (own, end) = (address / PAGE, last / PAGE);
         // A store touches two pages at most.
         if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&own) {
-            self.forget(ALL, Origin::Unkept);
+            self.drop(ALL, Origin::Unkept);
         }
         for own in self.forgotten.iter_mut().filter(|own| own.meets((address, last))) {
             own.is_written = true;
@@ -402,9 +433,9 @@ impl Memory {
             let count = last.min(number * PAGE + (PAGE - 1)) - first + 1;
             let from = within(first - address);
             let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
-            page.write(within(first), bytes, value.term.is_some());
+            page.write(within(first), bytes, value.term.is_some(), is_sure);
             if number == own && value.term.is_some() {
-                self.tables += usize::from(page.values.is_empty());
+                self.tables += usize::from(!page.has_values());
                 page.put(within(address), size, value);
             }
         }
@@ -424,7 +455,7 @@ impl Reader<'_> {
         &mut self,
         address: u64,
         size: u32,
-        unwritten: Origin,
+        view: View<'_>,
         terms: &mut Terms,
     ) -> Lane {
         let number = address / PAGE;
@@ -434,7 +465,7 @@ impl Reader<'_> {
         };
         self.page = Some((number, page));
         let whole = page.and_then(|page| page.read(within(address), size));
-        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, unwritten, terms))
+        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, view, terms))
     }
 }
 

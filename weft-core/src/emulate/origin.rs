@@ -2,6 +2,7 @@
 
 use super::inputs::argument_of;
 use crate::flow::{Params, Pc};
+use crate::ptx::Space;
 
 /// Where an open value comes from first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,8 +13,12 @@ pub enum Origin {
     Contents(usize),
     /// The contents of a variable that has no initial value, by index of the program's symbols.
     Symbol(usize),
-    /// Memory that nothing wrote, read here: any value.
+    /// Local memory that nothing wrote, or no memory at all, read here.
+    Nothing(Pc),
+    /// Shared memory that nothing wrote, read here: any value of 32 bits at least.
     Unwritten(Pc),
+    /// The same in fewer bits than the value has: any value that fits.
+    NarrowUnwritten(Pc),
     /// What is another value for other contents of such memory, but not any value.
     OfUnwritten(Pc),
     /// What might be.
@@ -40,8 +45,35 @@ impl Origin {
     /// Where memory that nothing wrote was read.
     pub const fn unwritten(self) -> Option<Pc> {
         match self {
-            Self::Unwritten(pc) | Self::OfUnwritten(pc) | Self::PerhapsUnwritten(pc) => Some(pc),
+            Self::Unwritten(pc)
+            | Self::NarrowUnwritten(pc)
+            | Self::OfUnwritten(pc)
+            | Self::PerhapsUnwritten(pc) => Some(pc),
             _ => None,
+        }
+    }
+
+    /// That of a word that a load reads where nothing was written.
+    pub(super) const fn unwritten_at(pc: Pc, space: Space, size: u32) -> Self {
+        if !matches!(space, Space::Shared) {
+            return Self::Nothing(pc);
+        }
+        if size < 4 { Self::NarrowUnwritten(pc) } else { Self::Unwritten(pc) }
+    }
+
+    /// That of such a word with zeros or its sign above it.
+    pub(super) const fn extended(self) -> Self {
+        match self {
+            Self::Unwritten(pc) => Self::NarrowUnwritten(pc),
+            _ => self,
+        }
+    }
+
+    /// That of such a word times a number, which may be any value again, or not.
+    pub(super) const fn scaled(self) -> Self {
+        match self {
+            Self::NarrowUnwritten(pc) => Self::PerhapsUnwritten(pc),
+            _ => self,
         }
     }
 

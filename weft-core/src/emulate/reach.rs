@@ -7,7 +7,7 @@ use super::access::Piece;
 use super::event::Events;
 use super::inputs::slot;
 use super::machine::{Machine, PAGE_COST, Step};
-use super::memory::{ALL, Extent};
+use super::memory::{ALL, Extent, Reached};
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, lanes};
 use crate::flow::{Holds, Instr, PlaceId, Program, Reg};
@@ -62,6 +62,35 @@ impl Reach {
 impl<E: Events> Machine<'_, E> {
     /// A store at an open address: what it may reach is forgotten.
     pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> Step<()> {
+        let (space, mask, place) = (piece.space, piece.lanes, piece.instr.place);
+        for extent in self.reached_from(piece) {
+            self.forget(piece.warp, mask, (space, extent), origin, place)?;
+        }
+        Ok(())
+    }
+
+    /// Where a load of shared memory at an open address comes from if what it may reach might depend on memory that nothing
+    /// wrote. That it reads something written is taken for granted, if anything there was.
+    pub(super) fn unwritten_reached(&mut self, piece: &Piece<'_>) -> Option<Origin> {
+        if piece.space != Space::Shared {
+            return None;
+        }
+        let size = piece.decoded.ty().bytes();
+        let extents = self.reached_from(piece);
+        let all: Vec<_> =
+            extents.into_iter().map(|own| self.shared.written_in(own, self.terms)).collect();
+        if all.iter().all(|own| matches!(own, Reached::Nothing)) {
+            return Some(Origin::unwritten_at(piece.pc, Space::Shared, size));
+        }
+        self.terms.assumed.written |= all.iter().any(|own| !matches!(own, Reached::All));
+        all.into_iter().find_map(|own| match own {
+            Reached::Unwritten(origin) => Some(origin),
+            _ => None,
+        })
+    }
+
+    /// What an access at open addresses may reach.
+    fn reached_from(&mut self, piece: &Piece<'_>) -> BTreeSet<Extent> {
         let &Piece { space, addresses, lanes: mask, instr, .. } = piece;
         let base = instr.address.and_then(|address| address.base);
         let variable = base.and_then(|base| self.program.variable_of(space, base));
@@ -84,10 +113,7 @@ impl<E: Events> Machine<'_, E> {
                 }
             }
         }
-        for extent in extents {
-            self.forget(piece.warp, mask, (space, extent), origin, instr.place)?;
-        }
-        Ok(())
+        extents
     }
 
     /// Any number of stores by an instruction, wherever its address register leads: what they may reach is forgotten.
@@ -191,10 +217,11 @@ impl<E: Events> Machine<'_, E> {
         place: PlaceId,
     ) -> Step<()> {
         let looked_at = match space {
-            Space::Shared => self.shared.forget(extent, origin),
-            Space::Global => self.global.forget(extent, origin),
+            Space::Shared => self.shared.forget(extent, origin, self.terms),
+            Space::Global => self.global.forget(extent, origin, self.terms),
             Space::Local => {
-                lanes(mask).map(|lane| self.warps[warp].local(lane).forget(extent, origin)).sum()
+                let Self { warps, terms, .. } = self;
+                lanes(mask).map(|lane| warps[warp].local(lane).forget(extent, origin, terms)).sum()
             }
             _ => 0,
         };

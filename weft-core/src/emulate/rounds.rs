@@ -83,11 +83,16 @@ impl<E: Events> Machine<'_, E> {
         let entry = own.entry;
         own.rounds += 1;
         own.before += u32::from(!own.is_general);
-        if own.is_general {
+        let (is_general, is_decided) = (own.is_general, own.is_decided);
+        if is_general || is_decided {
+            self.end_round(warp, header, mask);
+        }
+        if is_general {
             self.check_handed(warp, header, mask);
             return Ok(());
         }
-        if own.is_decided {
+        let own = self.rounds.entry((warp, header)).or_default();
+        if is_decided {
             own.is_general = true;
             own.general = mask;
             let is_there = |other: &usize| *other != warp && self.warps[*other].live != 0;
@@ -96,6 +101,15 @@ impl<E: Events> Machine<'_, E> {
             self.generalise(warp, header, entry, mask, origin)?;
         }
         Ok(())
+    }
+
+    /// A round ends whose registers later ones are taken to begin with.
+    fn end_round(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+        let program = self.program;
+        for register in inside(program, header).flat_map(|(_, own)| own.dests.iter().flatten()) {
+            let value = self.warps[warp].registers[*register].clone();
+            self.pass_on(header, *register, &value, mask);
+        }
     }
 
     /// How often a warp has come to a loop, and how often round.
@@ -224,7 +238,8 @@ impl<E: Events> Machine<'_, E> {
         }
         let origin = self.rounds.get(&(warp, state.0)).and_then(|own| own.origin);
         let is_carried = self.terms.inherited.read(is_global, address, bytes);
-        is_carried.then(|| origin.unwrap_or(Origin::Register))
+        let origin = self.terms.passed_on.in_any_store(origin.unwrap_or(Origin::Register));
+        is_carried.then_some(origin)
     }
 
     /// Registers after any number of rounds, the same for all threads of the cta.
@@ -238,17 +253,17 @@ impl<E: Events> Machine<'_, E> {
     ) -> Step<()> {
         let program = self.program;
         let count = self.terms.rounds(origin, self.cta.index, header, entry);
-        for pc in inside(program, header) {
-            let instr = &program.code[pc];
+        for (pc, instr) in inside(program, header) {
             for dest in instr.dests.iter().flatten() {
                 let own = self.warps[warp].registers[*dest].clone();
                 let is_even = program.even.contains(&(header, *dest));
                 let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
                 let value = if let Some([step]) = steps.map(Vec::as_slice) {
                     let amounts = self.amounts(warp, header, step);
+                    let left = self.terms.passed_on.in_register(header, *dest, origin);
                     Value::from_lanes(|lane| match amounts[lane] {
                         Some(amount) => self.terms.plus(own.whole(lane), count, amount),
-                        None => Lane::open(self.terms.unclear(origin)),
+                        None => Lane::open(self.terms.unclear(left)),
                     })
                 } else {
                     let unknown = self.after_rounds(warp, header, *dest, origin);
@@ -256,7 +271,8 @@ impl<E: Events> Machine<'_, E> {
                 };
                 self.warps[warp].write(*dest, value, mask);
             }
-            if instr.effect() == Effect::Store && self.slice.keep[pc] == Keep::Value {
+            if instr.effect() == Effect::Store && self.slice.keep[pc.index()] == Keep::Value {
+                let origin = self.terms.passed_on.in_store(pc, origin);
                 self.forget_local(warp, header, instr, mask, origin)?;
             }
         }
@@ -280,8 +296,8 @@ impl<E: Events> Machine<'_, E> {
             return Ok(());
         }
         let is_defined = |base: Reg| {
-            let mut all = inside(self.program, header).map(|pc| &self.program.code[pc]);
-            all.any(|other| other.dests.iter().flatten().any(|dest| *dest == base))
+            inside(self.program, header)
+                .any(|(_, other)| other.dests.iter().flatten().any(|dest| *dest == base))
         };
         let is_fixed = address.base.is_none_or(|base| !is_defined(base));
         let addresses = self.addresses(warp, &address);

@@ -35,6 +35,7 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         self.warps[warp].front = lanes;
         self.warps[warp].block = id;
+        self.in_lock_step(warp);
         let mut waiting = 0;
         let slice = self.slice;
         for &pc in slice.kept(id) {
@@ -69,12 +70,13 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         lanes: LaneMask,
     ) -> Step<LaneMask> {
-        if self.inputs.options.warp_synchronous && slice::is_observable(self.program, pc) {
-            self.in_lock_step(warp);
-        }
         let effect = instr.effect();
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
+            // What is computed under a guard is a value that depends on it: nothing is decided yet.
+            if !matches!(effect, Effect::Compute | Effect::Opaque) {
+                self.check_condition(warp, guard, lanes, instr.place);
+            }
             let (is_enabled, open) = self.decided(warp, guard, lanes, instr.place, None)?;
             if open != 0 {
                 self.under_open_guard(warp, block, pc, instr, guard, open)?;
@@ -188,6 +190,22 @@ impl<E: Events> Machine<'_, E> {
         (truth & lanes & !open, open)
     }
 
+    /// Whether a condition depends on memory that nothing wrote.
+    fn check_condition(
+        &mut self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+        place: PlaceId,
+    ) {
+        let value = &self.warps[warp].registers[condition.register];
+        let open = value.open_lanes() & lanes;
+        if open != 0 && self.terms.passed_on.is_read {
+            let value = value.clone();
+            self.check_written(warp, &value, open, place);
+        }
+    }
+
     /// What all of some open lanes hold, if that is provably the same.
     fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
@@ -244,6 +262,7 @@ impl<E: Events> Machine<'_, E> {
             },
             Terminator::Branch { condition, taken, otherwise } => {
                 let side = Some((id, *taken));
+                self.check_condition(warp, *condition, lanes, block.place);
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
                 if self.slice.encloses[id.index()] {
                     self.part(warp, id, &[enabled, lanes & !enabled & !open, open]);
@@ -255,7 +274,6 @@ impl<E: Events> Machine<'_, E> {
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     let value = self.warps[warp].registers[condition.register].clone();
-                    self.check_written(warp, &value, open, block.place);
                     let is_one = self.one(&value, open).is_some();
                     self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
                 }
@@ -290,6 +308,7 @@ impl<E: Events> Machine<'_, E> {
         }
         self.stay_together(warp, id, mask, false)?;
         if open != 0 {
+            self.check_written(warp, &value, open, place);
             let origin = value.term(open).and_then(|term| self.terms.origin(term));
             let is_one = self.one(&value, open).is_some();
             let origin = origin.unwrap_or(Origin::Register);

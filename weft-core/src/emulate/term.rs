@@ -21,6 +21,7 @@ use super::inherited::Inherited;
 use super::inputs::argument_of;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region, perhaps_unwritten};
+use super::passed_on::PassedOn;
 use super::reach::Reach;
 use super::split::Splits;
 use super::ticket::Tickets;
@@ -173,6 +174,7 @@ pub struct Terms {
     pub(super) tickets: Tickets,
     pub(super) contention: Contention,
     pub(super) reach: Reach,
+    pub(super) passed_on: PassedOn,
     pub(super) inherited: Inherited,
     /// Open conditions that are decided.
     pub splits: Splits,
@@ -197,6 +199,7 @@ pub struct Terms {
 }
 
 /// What the runs of a check take for granted.
+#[allow(clippy::struct_excessive_bools, reason = "each is a sentence of its own")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assumed {
     /// A sum that drifts by no power of two was taken not to wrap around.
@@ -205,15 +208,18 @@ pub struct Assumed {
     pub waits_end: bool,
     /// A store at an open address stays within the variable that it starts from.
     pub variables: bool,
+    /// A load of shared memory at an open address reads what was written.
+    pub written: bool,
 }
 
 impl Assumed {
     /// Takes in what other runs of the check take for granted.
     pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables } = other;
+        let Self { indices, waits_end, variables, written } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
         self.variables |= variables;
+        self.written |= written;
     }
 }
 
@@ -284,6 +290,11 @@ impl Terms {
             return Some(first);
         }
         Some(perhaps_unwritten([first].into_iter().chain(others)).unwrap_or(first))
+    }
+
+    /// Where values come from, if one of them depends on memory that nothing wrote.
+    pub(super) fn unwritten(&self, values: impl IntoIterator<Item = Lane>) -> Option<Origin> {
+        perhaps_unwritten(values.into_iter().filter_map(|own| self.origin(own.term?)))
     }
 
     /// Whether values with this term and one number are equal, wherever they occur.
@@ -392,6 +403,7 @@ impl Terms {
 
     /// The same of what surely depends on where it comes from, should that be memory that nothing wrote.
     pub(super) fn anything(&mut self, origin: Origin, region: Region) -> TermId {
+        self.passed_on.is_read |= origin.unwritten().is_some();
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
         let (drift, wrap) = (1, 0);
         let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };

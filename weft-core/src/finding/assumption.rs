@@ -32,6 +32,8 @@ pub enum Assumption {
     UncountedLoops,
     /// Some accesses have open addresses: nothing is known of their bounds and alignment.
     OpenAddresses,
+    /// Loads of shared memory at open addresses read what was written before.
+    Written,
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
     /// Loops that touch no memory and no barrier end.
@@ -104,6 +106,9 @@ impl Assumption {
             }
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
+            }
+            Self::Written => {
+                "loads of shared memory at open addresses read what was written before"
             }
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",

@@ -127,6 +127,7 @@ enum AssumptionMirror {
     InitialValues,
     UncountedLoops,
     OpenAddresses,
+    Written,
     UnwrappedIndices,
     LoopsEnd,
     WaitsEnd,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::flow::Pc;
 
-const NOWHERE: Origin = Origin::Unwritten(Pc(0));
+const NOWHERE: View<'_> = View { unwritten: Origin::Unwritten(Pc(0)), guards: &[] };
 
 #[test]
 fn reads_back_what_was_written_byte_by_byte() {
@@ -104,7 +104,7 @@ fn a_piece_is_forgotten_to_the_byte() {
         let mut terms = Terms::new();
         let mut memory = Memory::default();
         (0..320).for_each(|at| memory.store(at, 1, Lane::known(at & 0xff)));
-        memory.forget(extent, ELSEWHERE);
+        memory.forget(extent, ELSEWHERE, &terms);
         memory.store(200, 1, Lane::known(1));
         let is_open = |at: u64| (extent.0..=extent.1).contains(&at) && at != 200;
         for at in 0..320 {
@@ -114,7 +114,7 @@ fn a_piece_is_forgotten_to_the_byte() {
             let wide = (at..at + 4).any(|at| is_open(at) || at >= 320);
             assert_eq!(known(&memory, at, 4, &mut terms).is_none(), wide, "{extent:?} {at}");
         }
-        memory.forget(extent, ELSEWHERE);
+        memory.forget(extent, ELSEWHERE, &terms);
         let is_in = (extent.0..=extent.1).contains(&200);
         assert_eq!(known(&memory, 200, 1, &mut terms), (!is_in).then_some(1), "{extent:?}");
     }
@@ -132,7 +132,7 @@ fn contents_are_forgotten_piece_by_piece() {
     };
     let mut terms = Terms::new();
     let mut memory = Memory::new(vec![segment(0x1000), segment(0x2000)]);
-    memory.forget((0x1010, 0x1017), ELSEWHERE);
+    memory.forget((0x1010, 0x1017), ELSEWHERE, &terms);
     assert_eq!(known(&memory, 0x100f, 1, &mut terms), Some(5));
     assert_eq!(known(&memory, 0x1010, 1, &mut terms), None);
     assert_eq!(known(&memory, 0x1017, 1, &mut terms), None);
@@ -141,7 +141,7 @@ fn contents_are_forgotten_piece_by_piece() {
     assert_eq!(known(&memory, 0x2000, 4, &mut terms), Some(0x0505_0505));
     let lost = memory.load(0x1010, 4, NOWHERE, &mut terms).term.unwrap();
     assert_eq!(terms.origin(lost), Some(ELSEWHERE));
-    memory.forget(ALL, Origin::Register);
+    memory.forget(ALL, Origin::Register, &terms);
     assert_eq!(known(&memory, 0x2000, 4, &mut terms), None);
 }
 
@@ -154,7 +154,7 @@ fn parts_of_open_values_are_forgotten() {
         let mut memory = Memory::default();
         memory.store(at, 8, open);
         assert_eq!(memory.load(at, 8, NOWHERE, &mut terms), open);
-        memory.forget(extent, ELSEWHERE);
+        memory.forget(extent, ELSEWHERE, &terms);
         assert_ne!(memory.load(at, 8, NOWHERE, &mut terms), open, "{at} {extent:?}");
     }
 }
@@ -167,8 +167,8 @@ fn pieces_add_up() {
         let mut terms = Terms::new();
         let mut memory = Memory::default();
         (0..320).for_each(|at| memory.store(at, 1, Lane::known(at & 0xff)));
-        memory.forget(first, ELSEWHERE);
-        memory.forget(second, Origin::Register);
+        memory.forget(first, ELSEWHERE, &terms);
+        memory.forget(second, Origin::Register, &terms);
         for at in 0..320 {
             let is_in = |(first, last): Extent| (first..=last).contains(&at);
             let is_open = known(&memory, at, 1, &mut terms).is_none();

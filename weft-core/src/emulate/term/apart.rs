@@ -24,6 +24,7 @@ impl Terms {
             && self.tickets.is_empty()
             && self.contention.is_apart()
             && self.inherited.is_empty()
+            && self.passed_on.is_empty()
             && self.splits.is_empty()
     }
 

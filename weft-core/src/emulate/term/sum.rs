@@ -136,6 +136,7 @@ impl Terms {
     fn shared(&mut self, narrow: TermId, from: u32, is_signed: bool) -> Option<TermId> {
         let narrow = self.plain(narrow);
         let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
+        let origin = if from < 64 { origin.extended() } else { origin };
         let mut parts = Vec::new();
         if !atoms.all().is_empty() {
             let of = self.sum_of(from, atoms.all().to_vec(), (0, 0), origin, Region::Number)?;
@@ -196,6 +197,8 @@ impl Terms {
         drift: u64,
     ) -> Option<TermId> {
         let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
+        let is_itself = matches!(addends, [(_, 1)]) && drift == 0;
+        let origin = if is_itself { origin } else { origin.scaled() };
         let (mut atoms, mut drift, mut wrap) = (Vec::new(), drift, 0);
         let mut region = Region::Number;
         for &(id, factor) in addends {

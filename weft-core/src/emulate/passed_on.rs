@@ -1,0 +1,82 @@
+//! Which registers and stores of a loop hand what was read of memory that nothing wrote on to later iterations, where the
+//! trip count is open: what such a loop leaves there is otherwise as open as the trip count, and no more is known of it.
+
+use std::collections::BTreeMap;
+
+use super::event::Events;
+use super::machine::Machine;
+use super::origin::Origin;
+use super::term::Lane;
+use super::value::{LaneMask, Value, lanes};
+use crate::flow::{BlockId, Pc, Reg};
+
+/// Found out as iterations run: a pass that did not know it from its start is run again.
+#[derive(Debug, Default)]
+pub(super) struct PassedOn {
+    /// Whether memory that nothing wrote was read.
+    pub(super) is_read: bool,
+    /// By header and register, where it was read.
+    registers: BTreeMap<(BlockId, Reg), Pc>,
+    /// By store, where what it stores was read.
+    stores: BTreeMap<Pc, Pc>,
+    changed: bool,
+}
+
+impl PassedOn {
+    pub(super) fn is_empty(&self) -> bool {
+        self.registers.is_empty() && self.stores.is_empty()
+    }
+
+    /// Whether the pass that has ended knew all from its start.
+    pub(super) fn settle(&mut self) -> bool {
+        !std::mem::take(&mut self.changed)
+    }
+
+    /// Where a register comes from after iterations of a loop, which is otherwise as open as `origin`.
+    pub(super) fn in_register(&self, header: BlockId, register: Reg, origin: Origin) -> Origin {
+        self.registers.get(&(header, register)).map_or(origin, |pc| Origin::PerhapsUnwritten(*pc))
+    }
+
+    /// Where what a store leaves comes from.
+    pub(super) fn in_store(&self, store: Pc, origin: Origin) -> Origin {
+        self.stores.get(&store).map_or(origin, |pc| Origin::PerhapsUnwritten(*pc))
+    }
+
+    /// The same of whichever store.
+    pub(super) fn in_any_store(&self, origin: Origin) -> Origin {
+        self.stores.values().next().map_or(origin, |pc| Origin::PerhapsUnwritten(*pc))
+    }
+}
+
+impl<E: Events> Machine<'_, E> {
+    /// Takes in what a register holds at the end of an iteration.
+    pub(super) fn pass_on(
+        &mut self,
+        header: BlockId,
+        register: Reg,
+        value: &Value,
+        mask: LaneMask,
+    ) {
+        let open = value.open_lanes() & mask;
+        if !self.terms.passed_on.is_read || open == 0 {
+            return;
+        }
+        let read = self.terms.unwritten(lanes(open).map(|lane| value.whole(lane)));
+        let PassedOn { registers, changed, .. } = &mut self.terms.passed_on;
+        if let Some(pc) = read.and_then(Origin::unwritten) {
+            *changed |= registers.insert((header, register), pc).is_none();
+        }
+    }
+
+    /// Takes in what a store leaves in memory.
+    pub(super) fn leave_behind(&mut self, store: Pc, value: Lane) {
+        if !self.terms.passed_on.is_read {
+            return;
+        }
+        let read = self.terms.unwritten([value]);
+        let PassedOn { stores, changed, .. } = &mut self.terms.passed_on;
+        if let Some(pc) = read.and_then(Origin::unwritten) {
+            *changed |= stores.insert(store, pc).is_none();
+        }
+    }
+}
