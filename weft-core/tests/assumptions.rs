@@ -1,7 +1,7 @@
 //! What a clean verdict says that it takes for granted.
 
 use weft_core::finding::{Assumption, Class, Report};
-use weft_core::launch::{Atomics, Dim3, Launch, Options};
+use weft_core::launch::{Arg, Atomics, Buffer, Dim3, Launch, Options};
 use weft_core::{check, ptx};
 
 /// The assumptions about a kernel of two pointers that ends with these instructions.
@@ -30,7 +30,7 @@ fn checked(body: &str, atomics: Atomics) -> Report {
 fn assumes_places(body: &str) -> bool {
     assumed(body).iter().any(|own| match own {
         Assumption::Places(_) => true,
-        Assumption::Aligned(all) => all.iter().any(|(_, to, _)| *to > 4),
+        Assumption::Aligned(all) => all.iter().any(|(_, to, ..)| *to > 4),
         _ => false,
     })
 }
@@ -190,4 +190,99 @@ fn counters_are_told_apart_only_if_that_settles_what_is_open() {
     let part = format!("{DRAW}{part}");
     assert_eq!(said(&part, Atomics::Auto), said(&part, Atomics::Abstract));
     assert_eq!(said(&part, Atomics::Auto).0[0].0, Class::Open);
+}
+
+/// Instructions with a given assumption, and others like them that need none.
+fn assert_told(assumption: &Assumption, needing: &[&str], others: &[&str]) {
+    for body in needing {
+        assert!(assumed(body).contains(assumption), "{body}");
+    }
+    for body in others {
+        assert!(!assumed(body).contains(assumption), "{body}");
+    }
+}
+
+#[test]
+fn indices_of_branches_through_tables_are_taken_to_be_in_them() {
+    let through = |index: &str| {
+        format!(
+            "{NUMBER}{index}\nT: .branchtargets A, B;\nbrx.idx %r3, T;\nA: bra B;\nB: st.global.u32 [%rd4+512], %r1;"
+        )
+    };
+    // A barrier beside it lets the branch decide something.
+    let decides =
+        |index: &str| through(index).replace("A: bra B;", "A: st.global.u32 [%rd4+1024], %r1;");
+    assert_told(
+        &Assumption::Targets,
+        &[&decides("mov.u32 %r3, %r2;")],
+        &[&decides("and.b32 %r3, %r1, 1;"), &through("mov.u32 %r3, %r2;")],
+    );
+}
+
+#[test]
+fn loads_at_open_addresses_are_taken_to_read_what_was_written() {
+    let read = |stored: &str, read: &str| {
+        format!(
+            "{NUMBER}.shared .align 4 .b8 s[128];\nmov.u32 %r3, s;\nmad.lo.u32 %r4, %r1, 4, %r3;\n{stored}\nbar.sync 0;\n\
+             and.b32 %r2, %r2, 31;\nmad.lo.u32 %r7, %r2, 4, %r3;\n{read}\nsetp.eq.u32 %p1, %r5, 7;\n@%p1 bra END;"
+        )
+    };
+    let (all, some) =
+        ("st.shared.u32 [%r4], 1;", "setp.lt.u32 %p2, %r1, 31;\n@%p2 st.shared.u32 [%r4], 1;");
+    assert_told(
+        &Assumption::Written,
+        &[&read(some, "ld.shared.u32 %r5, [%r7];")],
+        &[
+            &read(all, "ld.shared.u32 %r5, [%r7];"),
+            &read(some, "ld.shared.u32 %r5, [s];"),
+            &read(some, "ld.shared.u32 %r6, [%r7];\nmov.u32 %r5, 0;"),
+        ],
+    );
+}
+
+#[test]
+fn open_addresses_are_taken_to_stay_in_what_they_start_from() {
+    // In shared memory, from one of two variables on.
+    let from = |base: &str| {
+        format!(
+            "{NUMBER}.shared .align 4 .b8 s[128];\n.shared .align 4 .b8 t[128];\nmov.u32 %r3, s;\nmov.u32 %r4, t;\n\
+             setp.lt.u32 %p1, %r1, 16;\nselp.b32 %r5, %r3, %r4, %p1;\nmad.lo.u32 %r6, %r1, 4, {base};\n\
+             st.shared.u32 [%r6], %r1;"
+        )
+    };
+    let open = "%r5;\nmad.lo.u32 %r6, %r2, 4, %r6";
+    assert_told(&Assumption::WithinVariables, &[&from(open)], &[&from("%r5")]);
+}
+
+#[test]
+fn low_bits_of_a_pointer_that_decide_something_are_told() {
+    let low = |body: &str| {
+        assumed(body).iter().any(|own| own.sentence().contains("argument 0 (`p`) to 8 bytes"))
+    };
+    assert!(low("and.b64 %rd6, %rd1, 4;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;"));
+    assert!(!low("and.b64 %rd6, %rd1, 2;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;"));
+    assert!(!low(
+        "and.b64 %rd6, %rd1, 4;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;\nst.global.u64 [%rd1+4096], %rd1;"
+    ));
+}
+
+#[test]
+fn open_places_in_buffers_of_known_size_are_taken_to_stay_in_them() {
+    let sized = |index: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p, .param .u32 n)\n{{\n\
+             .reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nld.param.u64 %rd1, [p];\nld.param.u32 %r2, [n];\n\
+             mov.u32 %r1, %tid.x;\n{index}\nmad.wide.u32 %rd4, %r1, 4, %rd1;\nst.global.u32 [%rd4], %r1;\nret;\n}}\n"
+        );
+        let module = ptx::parse(&text);
+        assert!(module.errors.is_empty(), "{:?}", module.errors);
+        let kernel = module.kernel("k").expect("the text declares it");
+        let buffer = Arg::Buffer(Buffer { contents: Some(vec![0; 128]) });
+        let launch =
+            Launch { block: Some(Dim3::line(32)), args: [(0, buffer)].into(), ..Launch::default() };
+        let report = check(&module, kernel, &launch).expect("the launch fits");
+        report.assumptions.contains(&Assumption::WithinBuffers)
+    };
+    assert!(sized("add.u32 %r1, %r1, %r2;"));
+    assert!(!sized(""));
 }

@@ -48,6 +48,9 @@ impl Taken<'_> {
         if self.assumed.written {
             report.assumptions.push(Assumption::Written);
         }
+        if self.assumed.targets {
+            report.assumptions.push(Assumption::Targets);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }
@@ -60,18 +63,23 @@ impl Taken<'_> {
         if are_several(program, &pointers) {
             report.assumptions.push(Assumption::DisjointBuffers);
         }
-        if !pointers.iter().all(|at| emulate::is_sized(program, launch, *at)) {
+        let stays = |decision: &Decision| decision.open.stays_in_buffers();
+        if !pointers.iter().all(|at| emulate::is_sized(program, launch, *at))
+            || self.decisions.iter().any(stays)
+        {
             report.assumptions.push(Assumption::WithinBuffers);
         }
         let compares = report.findings.iter().any(|finding| finding.code == Code::BenignRace);
         let dependences = Dependences::of(program, &pointers);
         let taken = dependences.taken_for_granted(self.slice, self.reached, compares);
+        let accessed = dependences.accessed(self.reached);
         let is_free = |base: &Base| !(program.placement.is_packed && is_shared(program, *base));
         let (mut aligned, mut places) = (Vec::new(), Vec::new());
         for (base, place) in taken.into_iter().filter(|(base, _)| is_free(base)) {
             match place {
                 Beginning::Multiple(to) => {
-                    aligned.push((names.base(base), to, dependences.declared(base)));
+                    let bytes = accessed.get(&base).copied().unwrap_or(0);
+                    aligned.push((names.base(base), to, dependences.declared(base), bytes));
                 }
                 Beginning::Fixed => places.push(base),
             }

@@ -309,6 +309,7 @@ impl<E: Events> Machine<'_, E> {
         self.stay_together(warp, id, mask, false)?;
         if open != 0 {
             self.check_written(warp, &value, open, place);
+            self.terms.assumed.targets = true;
             let origin = value.term(open).and_then(|term| self.terms.origin(term));
             let is_one = self.one(&value, open).is_some();
             let origin = origin.unwrap_or(Origin::Register);

@@ -210,16 +210,19 @@ pub struct Assumed {
     pub variables: bool,
     /// A load of shared memory at an open address reads what was written.
     pub written: bool,
+    /// An open index leads to one of the targets of a branch.
+    pub targets: bool,
 }
 
 impl Assumed {
     /// Takes in what other runs of the check take for granted.
     pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables, written } = other;
+        let Self { indices, waits_end, variables, written, targets } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
         self.variables |= variables;
         self.written |= written;
+        self.targets |= targets;
     }
 }
 

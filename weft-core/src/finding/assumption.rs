@@ -11,9 +11,8 @@ pub enum Assumption {
     WithinBuffers,
     /// Accesses at open addresses stay within their variables.
     WithinVariables,
-    /// More than is declared is known of where these begin: what it is called, what its address is a multiple of, and what
-    /// its declaration says, 0 where that of a pointer says nothing.
-    Aligned(Vec<(String, u64, u64)>),
+    /// More than is declared is known of where these begin.
+    Aligned(Vec<Alignment>),
     /// The addresses of these decide something, and only one of each was tried.
     Places(Vec<String>),
     /// Shared memory is accessed at addresses that are those of no variable.
@@ -34,6 +33,8 @@ pub enum Assumption {
     OpenAddresses,
     /// Loads of shared memory at open addresses read what was written before.
     Written,
+    /// Open indices of `brx.idx` are those of its targets.
+    Targets,
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
     /// Loops that touch no memory and no barrier end.
@@ -110,6 +111,9 @@ impl Assumption {
             Self::Written => {
                 "loads of shared memory at open addresses read what was written before"
             }
+            Self::Targets => {
+                "branches through a table whose index depends on open values lead to one of its targets"
+            }
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
@@ -122,13 +126,17 @@ impl Assumption {
 
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
-/// Whether it is what every typed pointer is: aligned to a word of the widest scalar type, or less.
-const fn is_of_words((_, to, declared): &(String, u64, u64)) -> bool {
-    *declared == 0 && *to <= 8
+/// Where a variable, or what a pointer argument points to, begins: what it is called, what its address is a multiple of,
+/// what its declaration says, 0 where that of a pointer says nothing, and the bytes of the widest access that needs it.
+pub type Alignment = (String, u64, u64, u64);
+
+/// Whether it is what every typed pointer is: aligned to a word of the widest scalar type that is accessed, or less.
+fn is_of_words((_, to, declared, accessed): &Alignment) -> bool {
+    *declared == 0 && to <= accessed && *to <= 8
 }
 
 /// `x` to 16 bytes (declared: 4).
-fn aligned((name, to, declared): &(String, u64, u64)) -> String {
+fn aligned((name, to, declared, _): &Alignment) -> String {
     match declared {
         0 => format!("{name} to {to} bytes"),
         _ => format!("{name} to {to} bytes (declared: {declared})"),

@@ -8,7 +8,7 @@ mod report;
 mod site;
 
 pub use advice::Advice;
-pub use assumption::Assumption;
+pub use assumption::{Alignment, Assumption};
 pub use code::{Check, Class, Code};
 pub use report::{Coverage, Finding, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

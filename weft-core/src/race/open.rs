@@ -202,7 +202,13 @@ impl OpenAccesses {
 
     /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
     pub fn stays_in_variables(&self) -> bool {
-        self.open.iter().any(|access| !access.is_global && access.region.is_some())
+        let is_placed = |own: &OpenAccess| own.region.is_some() || own.root.is_some();
+        self.open.iter().any(|access| !access.is_global && is_placed(access))
+    }
+
+    /// Whether some open access was taken to stay within the buffer that it starts from.
+    pub fn stays_in_buffers(&self) -> bool {
+        self.open.iter().any(|access| access.is_global && access.region.is_some())
     }
 
     /// Accesses of these queues that are indexed with different tickets are apart.

@@ -27,7 +27,7 @@ fn assumed(report: &Report, is_it: impl Fn(&str) -> bool) -> Option<u64> {
         match assumption {
             Assumption::Places(names) if names.iter().any(|name| is_it(name)) => return None,
             Assumption::Aligned(all) => {
-                let own = all.iter().filter(|(name, ..)| is_it(name)).map(|(_, to, _)| *to);
+                let own = all.iter().filter(|(name, ..)| is_it(name)).map(|(_, to, ..)| *to);
                 multiple = own.fold(multiple, u64::max);
             }
             _ => {}

@@ -27,7 +27,7 @@ fn places(declarations: &str, params: &str, body: &str) -> Vec<String> {
 /// The sentence of an assumption, with all that is aligned to words, too.
 fn told(assumption: &Assumption) -> String {
     let Assumption::Aligned(all) = assumption else { return assumption.sentence().into_owned() };
-    let each = all.iter().map(|(name, to, declared)| match declared {
+    let each = all.iter().map(|(name, to, declared, _)| match declared {
         0 => format!("{name} to {to} bytes"),
         _ => format!("{name} to {to} bytes (declared: {declared})"),
     });
@@ -36,17 +36,20 @@ fn told(assumption: &Assumption) -> String {
 
 #[test]
 fn what_every_typed_pointer_is_aligned_to_is_said_once() {
-    let aligned = |all: &[(&str, u64, u64)]| {
-        let own = all.iter().map(|(name, to, declared)| ((*name).to_owned(), *to, *declared));
+    let aligned = |all: &[(&str, u64, u64, u64)]| {
+        let own = all
+            .iter()
+            .map(|(name, to, declared, accessed)| ((*name).to_owned(), *to, *declared, *accessed));
         Assumption::Aligned(own.collect()).sentence().into_owned()
     };
     let words = "pointer arguments are aligned to the words that are accessed through them";
-    assert_eq!(aligned(&[("p", 4, 0), ("q", 8, 0)]), words);
+    assert_eq!(aligned(&[("p", 4, 0, 4), ("q", 8, 0, 8)]), words);
     assert_eq!(
-        aligned(&[("p", 4, 0), ("q", 16, 0)]),
+        aligned(&[("p", 4, 0, 4), ("q", 16, 0, 16)]),
         format!("{words}; beyond that: q to 16 bytes")
     );
-    assert_eq!(aligned(&[("q", 8, 4)]), format!("{ALIGNED}q to 8 bytes (declared: 4)"));
+    assert_eq!(aligned(&[("q", 8, 0, 4)]), format!("{ALIGNED}q to 8 bytes"));
+    assert_eq!(aligned(&[("q", 8, 4, 8)]), format!("{ALIGNED}q to 8 bytes (declared: 4)"));
 }
 
 const ALIGNED: &str = "aligned beyond what is declared: ";

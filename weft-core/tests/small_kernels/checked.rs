@@ -83,6 +83,7 @@ pub(crate) struct Said {
     pub(crate) open: Vec<Why>,
     /// Whether it takes for granted that accesses at open addresses hit memory and are aligned.
     pub(crate) assumes_addresses: bool,
+    pub(crate) assumes_written: bool,
     /// Whether it takes for granted that accesses stay within the buffers that pointer arguments point to.
     pub(crate) assumes_buffers: bool,
     /// Whether it takes for granted that they stay within the array that they start from.
@@ -183,6 +184,7 @@ impl Checked {
             assumes_arrays: report.assumptions.contains(&Assumption::WithinVariables),
             assumes_counters: report.assumptions.contains(&Assumption::UniqueCounters),
             assumes_addresses: report.assumptions.contains(&Assumption::OpenAddresses),
+            assumes_written: report.assumptions.contains(&Assumption::Written),
             is_of_some_order: report
                 .findings
                 .iter()

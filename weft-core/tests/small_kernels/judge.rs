@@ -1,5 +1,7 @@
 //! The check and the reference, held against each other.
 
+use std::collections::BTreeSet;
+
 use weft_core::finding::Verdict;
 
 use crate::checked::{Checked, Open, Said, Why};
@@ -8,6 +10,9 @@ use crate::kernel::Kernel;
 use crate::machine::{Inputs, Machine, Outcome};
 use crate::memory::{DATA, NUMBER, ORDER, OUT, Rests, SHARED, UNSET};
 use crate::orders;
+
+/// So many contents of memory that nobody wrote are tried.
+const FILLS: u32 = 4;
 
 /// What is tried of a kernel.
 #[derive(Clone, Debug)]
@@ -91,6 +96,14 @@ pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
         let reads_unset =
             || orders::outcomes(&machine.reversed()).iter().any(|own| own.reads_unset);
         let given = checked.check(inputs, Open::NOTHING);
+        for said in [&with_open, &given].into_iter().filter(|said| is_independent(said)) {
+            if outcomes.iter().any(|own| own.decides & UNSET != 0) && depends(&machine, &outcomes) {
+                let claim = "what is clean does not depend on what nobody wrote";
+                let (said, outcome) = (said.clone(), outcomes[0].clone());
+                let inputs = inputs.clone();
+                return Err(Box::new(Disagreement { claim, inputs, said, outcome }));
+            }
+        }
         tally.given += 1;
         tally.given_open += usize::from(given.verdict == Verdict::Open);
         if outcomes.iter().any(|outcome| outcome.is_defect() && !outcome.is_astray()) {
@@ -114,6 +127,24 @@ pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
         }
     }
     Ok(tally)
+}
+
+/// Whether nothing is said to depend on what nobody wrote, nor taken for granted about it.
+fn is_independent(said: &Said) -> bool {
+    said.verdict == Verdict::Clean && !said.uninitialized && !said.assumes_written
+}
+
+/// Whether threads access other memory if something else is in shared memory before anything is written there.
+fn depends(machine: &Machine<'_>, outcomes: &[Outcome]) -> bool {
+    let touched =
+        |all: &[Outcome]| -> BTreeSet<u64> { all.iter().map(|own| own.touched).collect() };
+    let is_settled =
+        |all: &[Outcome]| orders::are_all(all) && all.iter().all(|own| !own.is_defect());
+    let differs = |fill| {
+        let others = orders::outcomes(&machine.refilled(fill));
+        is_settled(&others) && touched(&others) != touched(outcomes)
+    };
+    is_settled(outcomes) && (0..FILLS).any(differs)
 }
 
 /// What is open, in the words of the reference.

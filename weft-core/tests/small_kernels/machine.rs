@@ -8,6 +8,8 @@ mod arithmetic;
 mod bypass;
 mod meetings;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use arithmetic::{binary, exceeds, test, update, wraps};
 use bypass::{Executed, Rule};
 
@@ -103,6 +105,8 @@ pub(crate) struct Outcome {
     pub(crate) decides: Rests,
     /// What stored values rest on.
     pub(crate) stored: Rests,
+    /// Who accesses what of shared and global memory, where, as one number: the sum of all accesses' hashes.
+    pub(crate) touched: u64,
 }
 
 impl Outcome {
@@ -170,6 +174,12 @@ impl<'a> Machine<'a> {
     /// The same, with threads in descending order.
     pub(crate) fn reversed(&self) -> Self {
         Self { is_reversed: true, ..self.clone() }
+    }
+
+    /// The same, with something else in shared memory before anything is written there.
+    pub(crate) fn refilled(&self, fill: u32) -> Self {
+        let refill = |own: &Memory| Memory::unset(own.bytes(), fill);
+        Self { shared: self.shared.iter().map(refill).collect(), ..self.clone() }
     }
 
     /// Runs all threads up to their end, a wait or an atomic. The threads at atomics.
@@ -464,6 +474,8 @@ impl<'a> Machine<'a> {
         if !is_inside {
             self.outcome.outside.push(site);
         }
+        let touch = hash(&(thread, site, place.array, at));
+        self.outcome.touched = self.outcome.touched.wrapping_add(touch);
         let cta = if place.array.is_global() { 0 } else { thread / self.block };
         let array = place.array;
         for byte in 0..bytes as usize {
@@ -503,4 +515,10 @@ impl<'a> Machine<'a> {
     fn lane_in_warp(&self, thread: Thread) -> usize {
         thread % self.block % WARP
     }
+}
+
+fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
 }

@@ -19,6 +19,11 @@ pub(crate) fn outcomes(machine: &Machine<'_>) -> Vec<Outcome> {
     found
 }
 
+/// Whether these are all orders that there are.
+pub(crate) fn are_all(found: &[Outcome]) -> bool {
+    found.len() < MOST
+}
+
 fn explore(mut machine: Machine<'_>, found: &mut Vec<Outcome>) {
     if found.len() >= MOST {
         return;

@@ -330,6 +330,21 @@ impl Dependences<'_> {
         taken
     }
 
+    /// By base, the bytes of the widest access by an instruction that was reached.
+    pub fn accessed(&self, reached: &[bool]) -> BTreeMap<Base, u64> {
+        let mut taken = BTreeMap::new();
+        for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
+            if reached[pc.index()] && super::is_observable(self.program, pc) {
+                self.is_aligned(pc.index(), instr, &mut taken);
+            }
+        }
+        let multiple = |(base, place): (Base, Beginning)| match place {
+            Beginning::Multiple(of) => Some((base, of)),
+            Beginning::Fixed => None,
+        };
+        taken.into_iter().filter_map(multiple).collect()
+    }
+
     /// What an instruction's guard, address and, if it waits, operands depend on.
     fn decides(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
         let (base, guard) = self.address_and_guard(at);
