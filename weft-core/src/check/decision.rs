@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::barriers;
 use super::detector::{Found, MAX_FAULTS};
 use super::names::Names;
-use crate::emulate::{Cta, End, FaultKind, OpenAccess, Run};
+use crate::emulate::{Cta, Doubt, End, FaultKind, OpenAccess, Run};
 use crate::finding::Stats;
 use crate::flow::Pc;
 use crate::race::{Ctas, Footprint, OpenAccesses, Pairs};
@@ -37,6 +37,8 @@ pub(super) struct Decision {
     pub(super) open: OpenAccesses,
     /// The accesses at open addresses that may conflict with others.
     pub(super) doubtful: Vec<OpenAccess>,
+    /// The limit that ended the second look at them.
+    pub(super) cut: Option<Doubt>,
     /// What raced in earlier passes, in which loads of racing bytes read what one schedule leaves there.
     pub(super) earlier: Pairs,
     /// By instruction.
@@ -60,6 +62,7 @@ impl Decision {
             between: Ctas::within(memory / PART * 3),
             open,
             doubtful: Vec::new(),
+            cut: None,
             earlier: Pairs::default(),
             reached: vec![false; names.program.code.len()],
             is_heavy: false,
@@ -115,6 +118,14 @@ impl Decision {
         let exits = found.exits.keys().map(|pc| (*pc, None, None));
         self.said.extend(faults.chain(reads).chain(exits));
         self.said.len() > before
+    }
+
+    /// The limit that ended it, if one did.
+    pub(super) fn limit(&self) -> Option<Doubt> {
+        self.ctas.iter().find_map(|own| match own.end {
+            End::Undecided(doubt) => Some(doubt).filter(|doubt| doubt.kind.is_limit()),
+            _ => None,
+        })
     }
 
     fn is_over(&self) -> bool {

@@ -133,6 +133,7 @@ impl Passes<'_> {
         let again = self.decide(decision.open.ordered());
         // What does not run to the same end has not seen all: the first look stands.
         if !again.has_ends_of(decision) {
+            decision.cut = again.limit();
             return unsettled;
         }
         decision.doubtful = again.open.doubtful(has_others);
@@ -161,6 +162,9 @@ impl Passes<'_> {
             (races, racing) = races::explain(self, decision);
             findings.extend(races);
         }
+        let cut =
+            decision.cut.as_ref().filter(|_| !doubtful.is_empty() && decision.limit().is_none());
+        findings.extend(cut.map(|doubt| doubts::explain(names, doubt, progress)));
         if decision.is_full() {
             findings.push(doubts::too_much_memory(names, progress));
         }

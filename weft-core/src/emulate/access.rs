@@ -45,6 +45,10 @@ impl<E: Events> Machine<'_, E> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
+        if decoded.modifiers.has(Modifier::Cluster) && self.inputs.grid.count() > 1 {
+            // Which ctas are in one cluster may be said by the launch alone.
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        }
         if decoded.row.effect == Effect::Atomic {
             self.atomics += 1;
             // Each lane's result is a value of its own, and its access is compared by itself.
@@ -265,7 +269,7 @@ pub(super) fn kind(decoded: &Decoded) -> Kind {
         writes: decoded.row.effect != Effect::Load,
         is_atomic,
         is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
-        // Without cluster dimensions a cluster is one cta.
+        // The cluster of an only cta is that cta.
         is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
         element: u8::try_from(decoded.ty().element_bytes()).unwrap_or(0),
         is_maybe: false,

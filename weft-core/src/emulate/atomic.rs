@@ -110,9 +110,16 @@ impl<E: Events> Machine<'_, E> {
         let Change::Adds(amount) = change else { return None };
         let is_sure = self.maybe.is_none() && !self.has_open_loop();
         if self.terms.tickets.order()?.is_first(count, self.cta.index) {
-            let known = Some(self.seen(piece, lane, at.2, piece.bytes()));
-            let first = known.filter(|own| own.term.is_none()).unwrap_or(Lane::open(term));
+            let seen = self.seen(piece, lane, at.2, piece.bytes());
+            let is_known = seen.term.is_none();
+            // Contents that nobody gives may be any first value; of those that something left too few are known.
+            let before = self.read(piece, lane, at.2, piece.bytes());
+            let is_any = before.term.is_some_and(|term| self.terms.is_stable(term));
+            let first = if is_known { seen } else { Lane::open(term) };
             self.terms.tickets.order()?.start(count, first, amount);
+            if !is_known && !is_any {
+                self.terms.tickets.order()?.give_up();
+            }
         }
         let (first, steps) =
             self.terms.tickets.order()?.next(count, amount, self.cta.index, is_sure)?;

@@ -89,6 +89,11 @@ impl DrawOrder {
         (line.first, line.amount) = (first, amount);
     }
 
+    /// The draws are those of no schedule, as far as is known.
+    pub(super) const fn give_up(&mut self) {
+        self.is_broken = true;
+    }
+
     /// The next draw of a cta: the first value, and what was added to it before; `None`: open. `is_sure`: whether it
     /// surely happens, and once.
     pub(super) fn next(
@@ -105,7 +110,7 @@ impl DrawOrder {
         // What is stored to a counter in global memory is stored at some time between the draws of other ctas.
         let line = self.lines.get_mut(&count).filter(|line| line.amount == amount);
         let Some(line) = line.filter(|_| !is_global(count) || count.1 == 0) else {
-            self.is_broken = true;
+            self.give_up();
             return None;
         };
         line.drawn.insert(cta, next);

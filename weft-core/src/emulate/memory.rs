@@ -229,7 +229,8 @@ impl Memory {
         let in_pages = self.pages.iter().flat_map(|(number, page)| {
             let start = number * PAGE;
             let meets = move |at: u64, size: u32| {
-                start + at <= last && first < start + at + u64::from(size)
+                let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
+                start + at <= last && first <= end
             };
             let met = page.all_values().filter(move |(at, size, _)| meets(*at, *size));
             met.filter_map(|(_, _, value)| terms.origin(value.term?))

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::event::{DoubtKind, Events};
-use super::machine::{Machine, Step, doubt};
+use super::machine::{APART_COST, Machine, Step, doubt};
 use super::maybe::Maybe;
 use super::ops;
 use super::origin::Origin;
@@ -100,7 +100,13 @@ impl<E: Events> Machine<'_, E> {
                 return self.wait(warp, block, pc, instr, enabled);
             }
             Effect::Asynchronous => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
-            Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, enabled),
+            Effect::Compute | Effect::Opaque => {
+                self.compute(warp, pc, instr, enabled);
+                let mut results = instr.dests.iter().flatten();
+                if results.any(|own| self.warps[warp].registers[*own].is_apart()) {
+                    self.spend(APART_COST, instr.place)?;
+                }
+            }
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
         }
         Ok(0)

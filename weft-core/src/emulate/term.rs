@@ -6,6 +6,7 @@
 //! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
 
 mod apart;
+mod assumed;
 mod own;
 mod sum;
 
@@ -30,6 +31,7 @@ use crate::flow::{BlockId, Pc};
 use crate::launch::Limit;
 
 pub use apart::Told;
+pub use assumed::Assumed;
 
 /// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -196,34 +198,6 @@ pub struct Terms {
     pub draws: bool,
     /// Passes that found out something that they should have known from their start.
     pub(super) changes: u32,
-}
-
-/// What the runs of a check take for granted.
-#[allow(clippy::struct_excessive_bools, reason = "each is a sentence of its own")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Assumed {
-    /// A sum that drifts by no power of two was taken not to wrap around.
-    pub indices: bool,
-    /// A loop ends that waits for an open value.
-    pub waits_end: bool,
-    /// A store at an open address stays within the variable that it starts from.
-    pub variables: bool,
-    /// A load of shared memory at an open address reads what was written.
-    pub written: bool,
-    /// An open index leads to one of the targets of a branch.
-    pub targets: bool,
-}
-
-impl Assumed {
-    /// Takes in what other runs of the check take for granted.
-    pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables, written, targets } = other;
-        self.indices |= indices;
-        self.waits_end |= waits_end;
-        self.variables |= variables;
-        self.written |= written;
-        self.targets |= targets;
-    }
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
@@ -465,6 +439,17 @@ impl Terms {
         } else {
             self.any(origin, region)
         }
+    }
+
+    /// The result of an operation on known operands, which is one value that nobody knows.
+    pub(super) fn unspecified(
+        &mut self,
+        origin: Origin,
+        (opcode, operands): (u64, &[Lane]),
+        region: Region,
+        bits: u32,
+    ) -> TermId {
+        self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
     }
 
     /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:

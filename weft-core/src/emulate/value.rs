@@ -226,6 +226,11 @@ impl Value {
         Lane { bits: self.lane(lane), term: self.base(lane) }
     }
 
+    /// Whether open lanes have terms of their own.
+    pub(super) const fn is_apart(&self) -> bool {
+        matches!(self.bases, Bases::Each(_))
+    }
+
     /// The bits of a lane: of an open one those that are added to its term.
     pub fn lane(&self, lane: usize) -> u64 {
         match &self.shape {

@@ -114,7 +114,7 @@ fn numbers_handed_on_in_loops() {
 #[test]
 fn numbers_that_never_repeat_handed_on_in_loops() {
     let tally = suite::run(Theme::Queues(Atomics::Auto), 0..1000, 3);
-    let least = Least { clean: 307, clean_on_open: 215, defect: 186, given: 2145 };
+    let least = Least { clean: 307, clean_on_open: 215, defect: 186, given: 2142 };
     assert_decided(&tally, least);
 }
 

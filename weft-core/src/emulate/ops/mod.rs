@@ -50,7 +50,7 @@ pub(super) fn compute(
     if let Some(both) = compare::in_row(decoded, sources) {
         return results(both, dests);
     }
-    if let Some(row) = told_apart(terms, decoded, sources, mask) {
+    if let Some(row) = told_apart(terms, pc, decoded, sources, mask) {
         return smallvec![Value::row(row)];
     }
     if let Some(open) = unknown(terms, decoded, sources, mask) {
@@ -176,22 +176,50 @@ fn lane_by_lane(
         return results([first, second].map(value), dests);
     }
     // A second result that no register takes needs no term of its own.
-    let mut bases = [open_lanes(terms, decoded, sources, open, 0), [None; WARP]];
-    bases[1] = if dests > 1 { open_lanes(terms, decoded, sources, open, 1) } else { bases[0] };
+    let mut bases = [open_lanes(terms, (pc, decoded), sources, open, 0), [None; WARP]];
+    bases[1] =
+        if dests > 1 { open_lanes(terms, (pc, decoded), sources, open, 1) } else { bases[0] };
     if failed != 0 {
-        let term = terms.fresh(Origin::Unsupported(pc));
-        for bases in &mut bases {
-            lanes(failed).for_each(|lane| bases[lane] = Some(term));
+        for (result, bases) in (0..).zip(&mut bases) {
+            for lane in lanes(failed) {
+                bases[lane] = Some(unspecified(terms, (pc, decoded), sources, lane, result));
+            }
         }
     }
     let [first_bases, second_bases] = bases;
     results([Value::each(first).on(first_bases), Value::each(second).on(second_bases)], dests)
 }
 
+/// What names the results of an operation: the same for the same operands. Where the assembler may compute it in one way or
+/// another (as part of a fused multiply-add, say), those of one instruction are.
+fn key(pc: Pc, decoded: &Decoded) -> u64 {
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let is_one = !decoded.is_float_arithmetic() || is_computed(decoded);
+    if is_one { decoded.key } else { decoded.key ^ (u64::from(pc.0) + 1).wrapping_mul(SPREAD) }
+}
+
+/// A result that the manual leaves unspecified for these known operands, such as a quotient by zero: the machine gives
+/// the same one for the same operands. What is not modelled may be anything each time.
+fn unspecified(
+    terms: &mut Terms,
+    (pc, decoded): (Pc, &Decoded),
+    sources: &[&Value],
+    lane: usize,
+    result: u64,
+) -> TermId {
+    let origin = Origin::Unsupported(pc);
+    if !is_computed(decoded) {
+        return terms.fresh(origin);
+    }
+    let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
+    let region = region(terms, decoded, &operands);
+    terms.unspecified(origin, (key(pc, decoded) ^ result, &operands), region, width(decoded))
+}
+
 /// The terms of an operation in the lanes where an operand is open; results are told apart.
 fn open_lanes(
     terms: &mut Terms,
-    decoded: &Decoded,
+    (pc, decoded): (Pc, &Decoded),
     sources: &[&Value],
     open: LaneMask,
     result: u64,
@@ -201,9 +229,9 @@ fn open_lanes(
         return found;
     }
     if decoded.is_float_arithmetic() && !sources.iter().copied().all(is_one) {
-        return results_apart(terms, decoded, sources, open);
+        return results_apart(terms, pc, decoded, sources, open);
     }
-    let (opcode, width) = (decoded.key ^ result, width(decoded));
+    let (opcode, width) = (key(pc, decoded) ^ result, width(decoded));
     let (mut operands, mut before) = (SmallVec::<[Lane; 3]>::new(), SmallVec::new());
     let mut last = None;
     for lane in lanes(open) {
@@ -252,6 +280,7 @@ fn depends(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
 /// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
 fn told_apart(
     terms: &mut Terms,
+    pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
@@ -263,7 +292,7 @@ fn told_apart(
         && mask & !open == 0
         && !sources.iter().copied().all(is_one)
         && sources.iter().copied().all(is_stable);
-    is_row.then(|| terms.row(decoded.key, sources, width(decoded))).flatten()
+    is_row.then(|| terms.row(key(pc, decoded), sources, width(decoded))).flatten()
 }
 
 /// What floating-point arithmetic makes of an operand of which nothing is known in any lane: nothing is known of the
@@ -295,11 +324,13 @@ fn is_one(source: &Value) -> bool {
 /// Of the rest only the origin is known: a term for each origin.
 fn results_apart(
     terms: &mut Terms,
+    pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
     open: LaneMask,
 ) -> [Option<TermId>; WARP] {
-    let row = terms.tells_floats.then(|| terms.row(decoded.key, sources, width(decoded))).flatten();
+    let row =
+        terms.tells_floats.then(|| terms.row(key(pc, decoded), sources, width(decoded))).flatten();
     let mut found = [None; WARP];
     let mut last: Option<(Origin, TermId)> = None;
     for lane in lanes(open) {
