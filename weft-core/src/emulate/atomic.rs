@@ -36,17 +36,17 @@ impl<E: Events> Machine<'_, E> {
         match self.inputs.options.atomics {
             Atomics::Off => self.read_modify_write(piece, operands),
             Atomics::Auto | Atomics::Abstract => {
-                self.abstracted(piece, &mut |machine, (lane, term)| {
+                self.abstracted(piece, operands, &mut |machine, (lane, term)| {
                     machine.note_draw(piece, operands, lane);
                     Lane::open(term)
                 });
             }
             Atomics::Unique if self.inputs.draws_in_turn => {
-                self.abstracted(piece, &mut |machine, (lane, term)| {
+                self.abstracted(piece, operands, &mut |machine, (lane, term)| {
                     machine.draw_in_turn(piece, operands, (lane, term)).unwrap_or(Lane::open(term))
                 });
             }
-            Atomics::Unique => self.abstracted(piece, &mut |machine, (lane, term)| {
+            Atomics::Unique => self.abstracted(piece, operands, &mut |machine, (lane, term)| {
                 machine.take_ticket(piece, operands, (lane, term));
                 Lane::open(term)
             }),
@@ -58,9 +58,12 @@ impl<E: Events> Machine<'_, E> {
     fn abstracted(
         &mut self,
         piece: &Piece<'_>,
+        operands: &[Value],
         result: &mut impl FnMut(&mut Self, (usize, TermId)) -> Lane,
     ) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
+        // What `exch` leaves does not depend on what was there.
+        let is_kept = !decoded.modifiers.has(Modifier::Exch);
         let mut origin = Origin::Atomic(pc);
         let mut results = [Lane::known(0); super::WARP];
         for lane in lanes(mask) {
@@ -68,7 +71,9 @@ impl<E: Events> Machine<'_, E> {
             let term = self.terms.result(Origin::Atomic(pc), execution, decoded.ty().bits());
             let own = result(self, (lane, term));
             let unwritten = self.unwritten_before(piece, lane);
-            origin = unwritten.unwrap_or(origin);
+            origin = unwritten.filter(|_| is_kept).unwrap_or(origin);
+            let given = operands.iter().map(|operand| operand.whole(lane));
+            origin = self.terms.unwritten(given).map_or(origin, Origin::perhaps);
             results[lane] = match unwritten {
                 Some(origin) => Lane::open(self.terms.fresh(origin)),
                 None => own,
@@ -84,16 +89,18 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Where a word of shared memory comes from before an atomic, if that might be from memory that nothing wrote.
+    /// Where a word comes from before an atomic, if that might be from memory that nothing wrote.
     fn unwritten_before(&mut self, piece: &Piece<'_>, lane: usize) -> Option<Origin> {
-        if piece.space != Space::Shared {
+        let is_shared = piece.space == Space::Shared;
+        if !is_shared && !self.terms.passed_on.is_read {
             return None;
         }
         let guards = self.maybe.as_ref().map(|maybe| maybe.guards(lane, self.terms));
         let unwritten = Origin::PerhapsUnwritten(piece.pc);
-        let view = View { unwritten, guards: guards.as_deref().unwrap_or_default() };
+        let view = View { unwritten, guards: guards.as_ref() };
         let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
-        let before = self.shared.load(address, size, view, self.terms);
+        let memory = if is_shared { &self.shared } else { &self.global };
+        let before = memory.load(address, size, view, self.terms);
         self.terms.unwritten([before]).map(Origin::perhaps)
     }
 

@@ -66,7 +66,7 @@ impl<E: Events> Machine<'_, E> {
             let at = address.wrapping_add(offset);
             self.maybe.is_none()
                 || piece.space != Space::Shared
-                || self.shared.is_surely_written(at, size, &[])
+                || self.shared.is_surely_written(at, size, None)
         };
         piece.addresses.as_uniform().is_some_and(is_known)
     }
@@ -102,7 +102,7 @@ impl<E: Events> Machine<'_, E> {
                 let guards = guards_of(maybe.as_ref(), space, lane, terms);
                 let view = View {
                     unwritten: Origin::unwritten_at(pc, space, size),
-                    guards: guards.as_deref().unwrap_or_default(),
+                    guards: guards.as_ref(),
                 };
                 reader.load(address, size, view, terms)
             };
@@ -137,15 +137,19 @@ impl<E: Events> Machine<'_, E> {
             && self.terms.contention.poll(cta, ran, is_global, address, size);
         let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
         // The host may write to open contents of global memory while the kernel runs.
-        own.filter(|own| !is_global || own.term.is_none())
-            .unwrap_or_else(|| Lane::open(self.terms.fresh(Origin::Strong(piece.pc))))
+        if let Some(own) = own.filter(|own| !is_global || own.term.is_none()) {
+            return own;
+        }
+        let before = self.terms.passed_on.is_read.then(|| self.read(piece, lane, address, size));
+        let origin = self.terms.unwritten(before).unwrap_or(Origin::Strong(piece.pc));
+        Lane::open(self.terms.fresh(origin))
     }
 
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::unwritten_at(pc, space, size);
         let guards = guards_of(self.maybe.as_ref(), space, lane, self.terms);
-        let view = View { unwritten, guards: guards.as_deref().unwrap_or_default() };
+        let view = View { unwritten, guards: guards.as_ref() };
         if space == Space::Local {
             return self.warps[warp].local(lane).load(address, size, view, self.terms);
         }
@@ -182,11 +186,14 @@ impl<E: Events> Machine<'_, E> {
         match &self.maybe {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {
-                let view = View { unwritten: maybe.origin, guards: &[] };
+                let view = View { unwritten: maybe.origin, guards: None };
                 let before = memory.load(address, size, view, self.terms);
                 let origin = self.terms.unwritten([value, before]).unwrap_or(maybe.origin);
                 let value = Lane::open(self.terms.unclear(origin));
-                memory.store_under(&guards.unwrap_or_default(), address, size, value);
+                match &guards {
+                    Some(guards) => memory.store_under(guards, address, size, value),
+                    None => memory.store(address, size, value),
+                }
             }
             _ => memory.store(address, size, value),
         }

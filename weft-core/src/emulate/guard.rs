@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::term::{Lane, Terms};
+use super::term::{Lane, Literal, Terms};
 use super::value::Value;
 use crate::flow::PlaceId;
 
@@ -14,7 +14,7 @@ type Run = (u64, PlaceId, usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     /// A condition that is the same wherever it occurs.
-    Condition(Lane),
+    Condition(Literal),
     /// A condition of which nothing is known but where it was asked for.
     Branch(Run),
 }
@@ -27,7 +27,13 @@ pub(super) struct Guard {
 }
 
 /// All of these hold.
-pub(super) type Guards = Arc<[Guard]>;
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guards {
+    /// How each branch was decided.
+    taken: Arc<[Guard]>,
+    /// The same, with all that these say of conditions that they are made of.
+    parts: Arc<[Guard]>,
+}
 
 /// One side of a branch on an open condition, for each lane.
 #[derive(Clone, Debug)]
@@ -39,54 +45,82 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    fn of(&self, lane: usize, terms: &Terms) -> Guard {
+    /// A condition that is the same wherever it occurs.
+    fn condition(&self, lane: usize, terms: &Terms) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|condition| condition.whole(lane));
-        let is_stable = |own: &Lane| own.term.is_none_or(|term| terms.is_stable(term));
-        let by = whole.filter(is_stable).map_or(By::Branch(self.run), By::Condition);
-        Guard { by, holds: self.holds }
+        whole.filter(|own| own.term.is_none_or(|term| terms.is_stable(term)))
+    }
+
+    fn taken(&self, lane: usize, terms: &Terms) -> Guard {
+        let condition = self.condition(lane, terms).map(Literal::Itself);
+        Guard { by: condition.map_or(By::Branch(self.run), By::Condition), holds: self.holds }
+    }
+
+    fn parts(&self, lane: usize, terms: &Terms) -> Vec<Guard> {
+        let Some(condition) = self.condition(lane, terms) else {
+            return vec![self.taken(lane, terms)];
+        };
+        let literals = terms.literals(condition, self.holds).into_iter();
+        literals.map(|(literal, holds)| Guard { by: By::Condition(literal), holds }).collect()
     }
 }
 
 /// The guards of a lane on these sides.
 pub(super) fn of(sides: &[Rc<Decided>], lane: usize, terms: &Terms) -> Guards {
-    sides.iter().map(|side| side.of(lane, terms)).collect()
+    Guards {
+        taken: sides.iter().map(|side| side.taken(lane, terms)).collect(),
+        parts: sides.iter().flat_map(|side| side.parts(lane, terms)).collect(),
+    }
+}
+
+impl Guards {
+    fn holds(&self, guard: &Guard) -> bool {
+        self.taken.contains(guard) || self.parts.contains(guard)
+    }
 }
 
 /// Guards under which something happened; it surely did if there are none in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ways(Vec<Guards>);
+pub(super) struct Ways(Vec<Arc<[Guard]>>);
 
 impl Ways {
     /// More are left out.
     const MAX: usize = 8;
 
-    /// One more. Where it takes one side of a condition and another one the other side, both together do not depend on it.
+    /// One more.
     pub(super) fn insert(&mut self, guards: &Guards) {
-        if self.0.len() == Self::MAX || self.is_implied_by(guards) {
+        self.add(&guards.taken);
+        self.add(&guards.parts);
+    }
+
+    /// Where one way takes one side of a condition and another one the other side, both together do not depend on it.
+    fn add(&mut self, guards: &Arc<[Guard]>) {
+        if self.0.len() == Self::MAX || self.0.iter().any(|own| is_part(own, guards)) {
             return;
         }
-        let merged: Vec<Guards> =
+        let merged: Vec<Arc<[Guard]>> =
             self.0.iter().filter_map(|other| on_either_side(guards, other)).collect();
-        self.0.retain(|other| !implies(other, guards));
+        self.0.retain(|other| !is_part(guards, other));
         self.0.push(Arc::clone(guards));
         for own in &merged {
-            self.insert(own);
+            self.add(own);
         }
     }
 
     /// Whether what holds is enough for one of them.
-    pub(super) fn is_implied_by(&self, guards: &[Guard]) -> bool {
-        self.0.iter().any(|own| implies(guards, own))
+    pub(super) fn is_implied_by(&self, guards: Option<&Guards>) -> bool {
+        let holds = |guard: &Guard| guards.is_some_and(|own| own.holds(guard));
+        self.0.iter().any(|own| own.iter().all(holds))
     }
 }
 
-/// Whether all guards of the second are among those of the first.
-fn implies(all: &[Guard], some: &[Guard]) -> bool {
+/// Whether all guards of the first are among those of the second.
+fn is_part(some: &[Guard], all: &[Guard]) -> bool {
     some.iter().all(|own| all.contains(own))
 }
 
 /// What two need besides the one condition of which they take different sides.
-fn on_either_side(one: &Guards, other: &Guards) -> Option<Guards> {
+fn on_either_side(one: &[Guard], other: &[Guard]) -> Option<Arc<[Guard]>> {
     let is_opposed = |own: &&Guard| other.contains(&Guard { holds: !own.holds, ..**own });
     let mut opposed = one.iter().filter(is_opposed);
     let condition = opposed.next().filter(|_| opposed.next().is_none())?.by;
@@ -102,36 +136,41 @@ mod tests {
         Guard { by: By::Branch((0, PlaceId(0), number)), holds }
     }
 
-    /// All sets of up to four ways over three conditions: what they imply under every assignment is as if each was tried.
+    fn given(guards: &Arc<[Guard]>) -> Guards {
+        Guards { taken: Arc::clone(guards), ..Guards::default() }
+    }
+
+    /// All sets of three ways over three conditions: what they imply under every assignment is as if each was tried.
     #[test]
     fn ways_hold_where_one_of_them_does() {
         let literals = [None, Some(true), Some(false)];
-        let ways: Vec<Guards> = (0..27)
+        let ways: Vec<Arc<[Guard]>> = (0..27)
             .map(|number| {
                 let of = |at: usize| literals[number / 3_usize.pow(u32::try_from(at).unwrap()) % 3];
                 (0..3).filter_map(|at| Some(guard(at, of(at)?))).collect()
             })
             .collect();
         let assignments = || {
-            (0..8_usize)
-                .map(|bits| -> Guards { (0..3).map(|at| guard(at, bits >> at & 1 == 1)).collect() })
+            (0..8_usize).map(|bits| -> Arc<[Guard]> {
+                (0..3).map(|at| guard(at, bits >> at & 1 == 1)).collect()
+            })
         };
         for number in 0..27_usize.pow(3) {
             let chosen = [number % 27, number / 27 % 27, number / 27 / 27];
             let mut all = Ways::default();
             for at in chosen {
-                all.insert(&ways[at]);
+                all.add(&ways[at]);
             }
             for known in assignments() {
-                let holds = chosen.iter().any(|at| implies(&known, &ways[*at]));
-                assert_eq!(all.is_implied_by(&known), holds, "{chosen:?} {known:?}");
+                let holds = chosen.iter().any(|at| is_part(&ways[*at], &known));
+                assert_eq!(all.is_implied_by(Some(&given(&known))), holds, "{chosen:?} {known:?}");
             }
             // What is implied by less is so however the rest is decided.
             for some in &ways {
                 let is_sure = assignments()
-                    .filter(|own| implies(own, some))
-                    .all(|own| chosen.iter().any(|at| implies(&own, &ways[*at])));
-                assert!(is_sure || !all.is_implied_by(some), "{chosen:?} {some:?}");
+                    .filter(|own| is_part(some, own))
+                    .all(|own| chosen.iter().any(|at| is_part(&ways[*at], &own)));
+                assert!(is_sure || !all.is_implied_by(Some(&given(some))), "{chosen:?} {some:?}");
             }
         }
     }

@@ -16,10 +16,10 @@ use std::rc::Rc;
 use super::event::{DoubtKind, Events};
 use super::guard::{self, Decided, Guards};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
-use super::memory::{Held, Memory};
+use super::memory::{ALL, Held, Memory};
 use super::origin::Origin;
 use super::term::{TermId, Terms};
-use super::value::{LaneMask, Value};
+use super::value::{LaneMask, Value, WARP};
 use super::warp::Front;
 use crate::flow::{Block, BlockId, Condition, Instr, Pc, PlaceId, Program, Reg, Terminator};
 use crate::ptx::isa::Effect;
@@ -420,7 +420,19 @@ impl<E: Events> Machine<'_, E> {
         let mut all = outcomes.into_iter().map(|outcome| outcome.local);
         let Some(first) = all.next() else { return };
         let is_same = |other: Rc<Vec<Memory>>| Rc::ptr_eq(&first, &other) || first == other;
-        self.warps[warp].local = if all.all(is_same) { first } else { Rc::new(Vec::new()) };
+        self.warps[warp].local =
+            if all.all(is_same) { first } else { Rc::new(self.forgotten_local(by.0)) };
+    }
+
+    /// Local memory of which nothing is known but where it might come from.
+    fn forgotten_local(&self, origin: Origin) -> Vec<Memory> {
+        let left = self.terms.passed_on.in_any_store(origin);
+        if left.unwritten().is_none() {
+            return Vec::new();
+        }
+        let mut own = Memory::default();
+        own.forget(ALL, left, self.terms);
+        vec![own; WARP]
     }
 
     /// In the lanes of `mask` one of two values, nobody knows which.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::bytes::{PAGE, span};
-use super::guard::{Guard, Guards, Ways};
+use super::guard::{Guards, Ways};
 use super::origin::{Origin, Region, perhaps_unwritten};
 use super::term::{Lane, Terms};
 use page::{Byte, PAGE_BYTES, Page, within};
@@ -92,7 +92,7 @@ pub(super) struct View<'a> {
     /// Where contents come from that nobody gives.
     pub(super) unwritten: Origin,
     /// What holds where it reads.
-    pub(super) guards: &'a [Guard],
+    pub(super) guards: Option<&'a Guards>,
 }
 
 /// Whether bytes were written.
@@ -356,7 +356,7 @@ impl Memory {
     }
 
     /// Whether these bytes were written, where nothing is before that.
-    fn writes(&self, address: u64, size: u32, guards: &[Guard]) -> Writes {
+    fn writes(&self, address: u64, size: u32, guards: Option<&Guards>) -> Writes {
         if !self.starts_unwritten {
             return Writes::All;
         }
@@ -378,7 +378,12 @@ impl Memory {
     }
 
     /// Whether these bytes were written for sure in a memory where nothing is before that.
-    pub(super) fn is_surely_written(&self, address: u64, size: u32, guards: &[Guard]) -> bool {
+    pub(super) fn is_surely_written(
+        &self,
+        address: u64,
+        size: u32,
+        guards: Option<&Guards>,
+    ) -> bool {
         self.writes(address, size, guards) == Writes::All
     }
 
@@ -408,7 +413,7 @@ impl Memory {
     /// The same where it happens under some guards only: `value` is what is there whether it does or not.
     pub(super) fn store_under(&mut self, guards: &Guards, address: u64, size: u32, value: Lane) {
         self.write((address, size), value, !self.starts_unwritten);
-        if self.starts_unwritten && !self.is_surely_written(address, size, &[]) {
+        if self.starts_unwritten && !self.is_surely_written(address, size, None) {
             for at in 0..u64::from(size) {
                 self.ways.entry(address.wrapping_add(at)).or_default().insert(guards);
             }

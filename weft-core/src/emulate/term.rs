@@ -7,10 +7,11 @@
 
 mod apart;
 mod assumed;
+mod logic;
 mod own;
 mod sum;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
@@ -32,6 +33,7 @@ use crate::launch::Limit;
 
 pub use apart::Told;
 pub use assumed::Assumed;
+pub(super) use logic::{Literal, Logic};
 
 /// A term, by its place in `Terms`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,6 +179,8 @@ pub struct Terms {
     pub(super) contention: Contention,
     pub(super) reach: Reach,
     pub(super) passed_on: PassedOn,
+    /// By opcode: operations whose results are conditions.
+    pub(super) logic: HashMap<u64, Logic, RandomState>,
     pub(super) inherited: Inherited,
     /// Open conditions that are decided.
     pub splits: Splits,

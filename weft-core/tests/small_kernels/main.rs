@@ -50,7 +50,7 @@ fn open_branches_and_addresses() {
 #[test]
 fn values_that_something_open_decides() {
     let tally = suite::run(Theme::Flow, 0..4000, 5);
-    let least = Least { clean: 1112, clean_on_open: 714, defect: 1053, given: 17034 };
+    let least = Least { clean: 1111, clean_on_open: 713, defect: 1053, given: 17034 };
     assert_decided(&tally, least);
 }
 

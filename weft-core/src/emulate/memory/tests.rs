@@ -1,7 +1,7 @@
 use super::*;
 use crate::flow::Pc;
 
-const NOWHERE: View<'_> = View { unwritten: Origin::Unwritten(Pc(0)), guards: &[] };
+const NOWHERE: View<'_> = View { unwritten: Origin::Unwritten(Pc(0)), guards: None };
 
 #[test]
 fn reads_back_what_was_written_byte_by_byte() {

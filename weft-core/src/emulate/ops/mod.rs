@@ -20,7 +20,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::number::RowId;
 use super::origin::{Origin, Region};
-use super::term::{Lane, TermId, Terms};
+use super::term::{Lane, Logic, TermId, Terms};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
@@ -42,7 +42,9 @@ pub(super) fn compute(
     mask: LaneMask,
 ) -> Results {
     if decoded.row.effect == Effect::Opaque {
-        return smallvec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
+        let all = sources.iter().flat_map(|source| lanes(mask).map(|lane| source.whole(lane)));
+        let origin = terms.unwritten(all).unwrap_or(Origin::Unsupported(pc));
+        return smallvec![Value::open(terms.fresh(origin)); dests];
     }
     if decoded.row.opcode == Opcode::Mov {
         return moves::mov(terms, pc, decoded, sources, dests);
@@ -232,6 +234,9 @@ fn open_lanes(
         return results_apart(terms, pc, decoded, sources, open);
     }
     let (opcode, width) = (key(pc, decoded) ^ result, width(decoded));
+    if let Some(logic) = Logic::of(decoded, sources.len()).filter(|_| result == 0) {
+        terms.logic.insert(opcode, logic);
+    }
     let (mut operands, mut before) = (SmallVec::<[Lane; 3]>::new(), SmallVec::new());
     let mut last = None;
     for lane in lanes(open) {
