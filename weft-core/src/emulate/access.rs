@@ -106,9 +106,7 @@ impl<E: Events> Machine<'_, E> {
         let reads = decoded.row.effect != Effect::Store && decides;
         let before = reads.then(|| self.unwritten_reached(piece)).flatten();
         if writes && self.slice.contents.has(space) {
-            let stored = self.stored(piece);
-            let left = stored.iter().flat_map(|value| lanes(open).map(|lane| value.whole(lane)));
-            let unwritten = self.terms.unwritten(left);
+            let unwritten = self.unwritten_stored(piece);
             self.forget_reached(piece, unwritten.or(origin).unwrap_or(Origin::Register))?;
         }
         if is_observed(space) {
@@ -172,8 +170,8 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open condition
-    /// may stand on different sides of it, unless it is one for all of them.
+    /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open
+    /// condition may stand on different sides of it, unless it is one for all of them.
     pub(super) fn in_lock_step(&mut self, warp: usize) {
         let is_together = self.maybe.as_ref().is_none_or(Maybe::is_in_step);
         if self.inputs.options.warp_synchronous && is_together {

@@ -95,10 +95,10 @@ impl<E: Events> Machine<'_, E> {
         if !is_shared && !self.terms.passed_on.is_read {
             return None;
         }
-        let guards = self.maybe.as_ref().map(|maybe| maybe.guards(lane, self.terms));
+        let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
+        let guards = self.guards(piece.space, lane, (address, size));
         let unwritten = Origin::PerhapsUnwritten(piece.pc);
         let view = View { unwritten, guards: guards.as_ref() };
-        let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
         let memory = if is_shared { &self.shared } else { &self.global };
         let before = memory.load(address, size, view, self.terms);
         self.terms.unwritten([before]).map(Origin::perhaps)
@@ -118,13 +118,11 @@ impl<E: Events> Machine<'_, E> {
         let is_sure = self.maybe.is_none() && !self.has_open_loop();
         if self.terms.tickets.order()?.is_first(count, self.cta.index) {
             let seen = self.seen(piece, lane, at.2, piece.bytes());
-            let is_known = seen.term.is_none();
-            // Contents that nobody gives may be any first value; of those that something left too few are known.
-            let before = self.read(piece, lane, at.2, piece.bytes());
-            let is_any = before.term.is_some_and(|term| self.terms.is_stable(term));
-            let first = if is_known { seen } else { Lane::open(term) };
+            let first = if seen.term.is_none() { seen } else { Lane::open(term) };
             self.terms.tickets.order()?.start(count, first, amount);
-            if !is_known && !is_any {
+            // The counter may hold any first number if nobody gives its contents, but not if the kernel changed them.
+            let before = self.read(piece, lane, at.2, piece.bytes());
+            if first.term.is_some() && !before.term.is_some_and(|term| self.terms.is_stable(term)) {
                 self.terms.tickets.order()?.give_up();
             }
         }

@@ -78,6 +78,9 @@ impl<E: Events> Machine<'_, E> {
         open: LaneMask,
         place: PlaceId,
     ) {
+        if !self.terms.passed_on.is_read {
+            return;
+        }
         let unwritten = |lane: usize| {
             let origin = self.terms.origin(value.base(lane)?)?;
             Some((origin.unwritten()?, origin, lane))
@@ -87,8 +90,8 @@ impl<E: Events> Machine<'_, E> {
             if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
         let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
         let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
-        let maybe = self.maybe.as_ref().map(|own| own.origin);
-        let maybe = maybe.or((!is_sure).then_some(origin));
+        let around = self.maybe.as_ref().map(|own| own.origin);
+        let maybe = if is_sure { around } else { Some(origin) };
         let instr = &self.program.code[pc.index()];
         let Some(decoded) = instr.decoded() else { return };
         self.events.fault(Fault {

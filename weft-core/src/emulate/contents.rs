@@ -99,7 +99,9 @@ impl<E: Events> Machine<'_, E> {
             let own = if may_change && !terms.contention.load(is_global, address, size) {
                 Lane::open(terms.fresh(Origin::Racing(pc)))
             } else {
-                let guards = guards_of(maybe.as_ref(), space, lane, terms);
+                let own = maybe.as_ref().filter(|_| space == Space::Shared);
+                let guards =
+                    own.and_then(|own| guards_of(own, memory, lane, (address, size), terms));
                 let view = View {
                     unwritten: Origin::unwritten_at(pc, space, size),
                     guards: guards.as_ref(),
@@ -145,10 +147,16 @@ impl<E: Events> Machine<'_, E> {
         Lane::open(self.terms.fresh(origin))
     }
 
+    /// What holds where a lane accesses bytes; `None` if nothing depends on it.
+    pub(super) fn guards(&self, space: Space, lane: usize, bytes: (u64, u32)) -> Option<Guards> {
+        let maybe = self.maybe.as_ref().filter(|_| space == Space::Shared)?;
+        guards_of(maybe, &self.shared, lane, bytes, self.terms)
+    }
+
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::unwritten_at(pc, space, size);
-        let guards = guards_of(self.maybe.as_ref(), space, lane, self.terms);
+        let guards = self.guards(space, lane, (address, size));
         let view = View { unwritten, guards: guards.as_ref() };
         if space == Space::Local {
             return self.warps[warp].local(lane).load(address, size, view, self.terms);
@@ -176,7 +184,7 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { warp, pc, space, .. } = piece;
         self.note_written(warp, space, address, size);
         self.leave_behind(pc, value);
-        let guards = guards_of(self.maybe.as_ref(), space, lane, self.terms);
+        let guards = self.guards(space, lane, (address, size));
         let memory = match space {
             Space::Shared => &mut self.shared,
             Space::Global => &mut self.global,
@@ -254,9 +262,16 @@ fn held<'a>(
     }
 }
 
-/// What holds where a lane accesses shared memory; `None` if it surely does, or accesses other memory.
-fn guards_of(maybe: Option<&Maybe>, space: Space, lane: usize, terms: &Terms) -> Option<Guards> {
-    maybe.filter(|_| space == Space::Shared).map(|maybe| maybe.guards(lane, terms))
+/// What holds where a lane accesses bytes of shared memory under open conditions; `None` if the bytes were surely written,
+/// so that nothing depends on it.
+fn guards_of(
+    maybe: &Maybe,
+    shared: &Memory,
+    lane: usize,
+    (address, size): (u64, u32),
+    terms: &Terms,
+) -> Option<Guards> {
+    (!shared.is_surely_written(address, size, None)).then(|| maybe.guards(lane, terms))
 }
 
 /// A lane's value as it goes to memory.

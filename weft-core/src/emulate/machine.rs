@@ -26,7 +26,7 @@ pub(super) const OPEN_COST: u64 = 256;
 pub(super) const PAGE_COST: u64 = 8;
 /// What an access at an open address counts.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
-/// Of an instruction whose results are told apart lane by lane.
+/// What an instruction counts beside itself if its results are open and another value in each lane.
 pub(super) const APART_COST: u64 = 7;
 /// What a lane's atomic costs, likewise.
 pub(super) const ATOMIC_COST: u64 = 4;

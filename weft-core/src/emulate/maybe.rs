@@ -391,6 +391,9 @@ impl<E: Events> Machine<'_, E> {
     /// A side ends, perhaps at the end of an iteration.
     fn end_iteration(&mut self, rounds: Option<BlockId>, side: Option<&Outcome>, mask: LaneMask) {
         let (Some(header), Some(side)) = (rounds, side) else { return };
+        if !self.terms.passed_on.is_read {
+            return;
+        }
         for (register, value) in &side.registers {
             self.pass_on(header, *register, value, mask);
         }

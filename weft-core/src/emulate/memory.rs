@@ -410,13 +410,11 @@ impl Memory {
         self.write((address, size), value, true);
     }
 
-    /// The same where it happens under some guards only: `value` is what is there whether it does or not.
+    /// The same in shared memory where it happens under some guards only: `value` is what is there whether it does or not.
     pub(super) fn store_under(&mut self, guards: &Guards, address: u64, size: u32, value: Lane) {
-        self.write((address, size), value, !self.starts_unwritten);
-        if self.starts_unwritten && !self.is_surely_written(address, size, None) {
-            for at in 0..u64::from(size) {
-                self.ways.entry(address.wrapping_add(at)).or_default().insert(guards);
-            }
+        self.write((address, size), value, false);
+        for at in 0..u64::from(size) {
+            self.ways.entry(address.wrapping_add(at)).or_default().insert(guards);
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::access::Piece;
 use super::event::Events;
 use super::machine::Machine;
 use super::origin::Origin;
@@ -58,14 +59,21 @@ impl<E: Events> Machine<'_, E> {
         mask: LaneMask,
     ) {
         let open = value.open_lanes() & mask;
-        if !self.terms.passed_on.is_read || open == 0 {
-            return;
-        }
         let read = self.terms.unwritten(lanes(open).map(|lane| value.whole(lane)));
         let PassedOn { registers, changed, .. } = &mut self.terms.passed_on;
         if let Some(pc) = read.and_then(Origin::unwritten) {
             *changed |= registers.insert((header, register), pc).is_none();
         }
+    }
+
+    /// Where what an access stores comes from, if that depends on memory that nothing wrote.
+    pub(super) fn unwritten_stored(&mut self, piece: &Piece<'_>) -> Option<Origin> {
+        if !self.terms.passed_on.is_read {
+            return None;
+        }
+        let stored = self.stored(piece);
+        let all = stored.iter().flat_map(|value| lanes(piece.lanes).map(|lane| value.whole(lane)));
+        self.terms.unwritten(all)
     }
 
     /// Takes in what a store leaves in memory.

@@ -105,6 +105,9 @@ impl<E: Events> Machine<'_, E> {
 
     /// A round ends whose registers later ones are taken to begin with.
     fn end_round(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+        if !self.terms.passed_on.is_read {
+            return;
+        }
         let program = self.program;
         for register in inside(program, header).flat_map(|(_, own)| own.dests.iter().flatten()) {
             let value = self.warps[warp].registers[*register].clone();

@@ -206,7 +206,7 @@ impl<E: Events> Machine<'_, E> {
     ) {
         let value = &self.warps[warp].registers[condition.register];
         let open = value.open_lanes() & lanes;
-        if open != 0 && self.terms.passed_on.is_read {
+        if open != 0 {
             let value = value.clone();
             self.check_written(warp, &value, open, place);
         }

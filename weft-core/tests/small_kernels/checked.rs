@@ -83,6 +83,7 @@ pub(crate) struct Said {
     pub(crate) open: Vec<Why>,
     /// Whether it takes for granted that accesses at open addresses hit memory and are aligned.
     pub(crate) assumes_addresses: bool,
+    /// Whether it takes for granted that loads of shared memory at open addresses read what was written.
     pub(crate) assumes_written: bool,
     /// Whether it takes for granted that accesses stay within the buffers that pointer arguments point to.
     pub(crate) assumes_buffers: bool,

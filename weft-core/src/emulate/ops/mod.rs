@@ -261,11 +261,12 @@ fn open_lanes(
 fn depends(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
     let mut open = operands.iter().enumerate().filter_map(|(at, own)| Some((at, own.term?)));
     let (at, term) = open.next().filter(|_| open.next().is_none())?;
-    let (Origin::Unwritten(pc) | Origin::NarrowUnwritten(pc)) = terms.origin(term)? else {
-        return None;
-    };
     // What is added to a narrow word leads to values that it does not have.
-    let is_sum = operands[at].bits != 0 && terms.origin(term) != Some(Origin::Unwritten(pc));
+    let pc = match terms.origin(term)? {
+        Origin::Unwritten(pc) => pc,
+        Origin::NarrowUnwritten(pc) if operands[at].bits == 0 => pc,
+        _ => return None,
+    };
     let is_float = decoded.source_type().is_float();
     // A number that is loaded has a byte at least, and no sign perhaps.
     let others = operands.iter().filter(|own| own.term.is_none()).map(|own| own.bits);
@@ -279,7 +280,7 @@ fn depends(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
     });
     let first = results.next()??;
     let is_free = terms.modulus(term) == 1;
-    (is_free && !is_sum && results.any(|own| own.is_some_and(|own| own != first))).then_some(pc)
+    (is_free && results.any(|own| own.is_some_and(|own| own != first))).then_some(pc)
 }
 
 /// The results of floating-point arithmetic in lanes that are all open, if they are told apart.

@@ -17,11 +17,10 @@ pub(in crate::emulate) enum Logic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulate) enum Relation {
     Equal,
-    Less,
-    /// With the operands exchanged, negated, or both.
     NotEqual,
-    Greater,
+    Less,
     LessOrEqual,
+    Greater,
     GreaterOrEqual,
 }
 
@@ -63,7 +62,7 @@ impl Relation {
 /// A condition that is not made of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulate) enum Literal {
-    /// The first is less than the second, or equal to it.
+    /// Two numbers: `Less` or `Equal`, which all other comparisons are said by.
     Compared(Type, Relation, Lane, Lane),
     /// A value.
     Itself(Lane),
