@@ -19,10 +19,9 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
         let ty = decoded.ty();
-        // Values of 16 bytes are not followed.
         let is_racing = self.terms.racing.contains(&pc);
         if ty == Type::B128 || is_racing {
-            let origin = if is_racing { Origin::Racing(pc) } else { Origin::Unsupported(pc) };
+            let origin = if is_racing { Origin::Racing(pc) } else { self.wide(piece) };
             let value = Value::open(self.terms.fresh(origin));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, value.clone(), mask);
@@ -58,6 +57,18 @@ impl<E: Events> Machine<'_, E> {
             };
             self.warps[warp].write(*dest, value, mask);
         }
+    }
+
+    /// Where values of 16 bytes come from, which are not followed but for whether something wrote them.
+    fn wide(&mut self, piece: &Piece<'_>) -> Origin {
+        let mut halves = Vec::new();
+        for lane in lanes(piece.lanes) {
+            for at in [0, 8] {
+                let address = piece.addresses.lane(lane).wrapping_add(at);
+                halves.push(self.read(piece, lane, address, 8));
+            }
+        }
+        self.terms.unwritten(halves).unwrap_or(Origin::Unsupported(piece.pc))
     }
 
     /// Whether all lanes read one word, and see the same of it: some may know more than others about whether it was written.
@@ -211,7 +222,8 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { pc, decoded, addresses, lanes: mask, .. } = piece;
         let ty = decoded.ty();
         if ty == Type::B128 {
-            let term = self.terms.fresh(Origin::Unsupported(pc));
+            let origin = self.unwritten_stored(piece).unwrap_or(Origin::Unsupported(pc));
+            let term = self.terms.fresh(origin);
             self.overwrite(piece, term);
             return;
         }

@@ -46,10 +46,7 @@ impl<E: Events> Machine<'_, E> {
             _ => None,
         };
         let (first, second) = results.unwrap_or_else(|| {
-            let own = self.source(warp, pc, 0);
-            let open = lanes(here).filter_map(|lane| own.base(lane));
-            let origin = self.terms.origin_among(open).unwrap_or(Origin::Unsupported(pc));
-            let open = Value::open(self.result(warp, decoded, origin));
+            let open = Value::open(self.open_result(warp, pc, decoded, here));
             (open.clone(), open)
         });
         for (dest, value) in instr.dests.iter().zip([first, second]) {
@@ -61,7 +58,14 @@ impl<E: Events> Machine<'_, E> {
 
     /// What an exchange gives on open values: votes and reductions give all who take part the same. An exchange that
     /// stands for those of all rounds of a loop gives others in each.
-    fn result(&mut self, warp: usize, decoded: &Decoded, origin: Origin) -> TermId {
+    fn open_result(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> TermId {
+        let sources = self.program.code[pc.index()].sources.len();
+        let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
+        let open = all.iter().flat_map(|own| lanes(here).filter_map(|lane| own.base(lane)));
+        let origin = self.terms.origin_among(open).unwrap_or(Origin::Unsupported(pc));
+        // What other lanes give may leave the same whatever an open one does.
+        let is_reduced = decoded.row.opcode == Opcode::Redux;
+        let origin = if is_reduced { origin.perhaps() } else { origin };
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
         if is_one && self.maybe.as_ref().is_none_or(Maybe::stands_together) {
             let bits = decoded.ty().bits();
@@ -108,6 +112,7 @@ impl<E: Events> Machine<'_, E> {
             return match decoded.modifiers.first_of(&VOTES)? {
                 Modifier::Any if trues != 0 => Some(Value::uniform(1)),
                 Modifier::All if trues | open != here => Some(Value::uniform(0)),
+                Modifier::Uni if trues != 0 && trues | open != here => Some(Value::uniform(0)),
                 _ => None,
             };
         }

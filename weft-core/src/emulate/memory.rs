@@ -402,7 +402,9 @@ impl Memory {
         let terms_there = before.chain(within).filter_map(|at| term_at(at)?.1.term);
         let origins: Vec<_> = terms_there.filter_map(|term| terms.origin(term)).collect();
         let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
-        Lane::open(terms.unclear(origin.unwrap_or(unwritten)))
+        // Of those that were partly written over, not even that is known.
+        let origin = terms.passed_on.in_any_store(origin.unwrap_or(unwritten));
+        Lane::open(terms.unclear(origin))
     }
 
     /// Writes `size` bytes, at most 8.

@@ -159,6 +159,14 @@ impl<'m> Linker<'m> {
                     self.sources(frame, instruction, part, ty, sources)?;
                 }
             }
+            ptx::Operand::Opaque(text) => {
+                sources.push(Operand::Opaque);
+                for name in names_in(self.module.name(*text), *text) {
+                    if let Ok(Some(register)) = self.maybe_register(frame, name) {
+                        sources.push(Operand::Register(register));
+                    }
+                }
+            }
             _ => sources.push(self.source(frame, instruction, operand, ty)?),
         }
         Ok(())
@@ -182,15 +190,14 @@ impl<'m> Linker<'m> {
                 None => return Err(undeclared(self.module.name(*name), *name)),
             },
             ptx::Operand::Not(name) => Operand::Not(self.named_register(frame, *name)?),
+            ptx::Operand::Selected(name) => Operand::Register(self.named_register(frame, *name)?),
             ptx::Operand::Address { base: Some(name), offset } => {
                 self.value(frame, *name, *offset)?
             }
             ptx::Operand::Address { base: None, offset } => {
                 Operand::Constant(offset.cast_unsigned())
             }
-            ptx::Operand::Opaque(_) | ptx::Operand::Selected(_) | ptx::Operand::Sink => {
-                Operand::Opaque
-            }
+            ptx::Operand::Opaque(_) | ptx::Operand::Sink => Operand::Opaque,
             ptx::Operand::Vector(_) | ptx::Operand::Pair(_) | ptx::Operand::List(_) => {
                 return Err(self.bad_operand(instruction, "one value"));
             }
@@ -321,6 +328,22 @@ fn literal_type(decoded: &Decoded, position: usize) -> Type {
         (Opcode::Cvt | Opcode::Set, _) | (Opcode::Slct, 3) => decoded.source_type(),
         _ => decoded.ty(),
     }
+}
+
+/// The names in a text that begins at a place, such as the coordinates of a texture: `%r1` of `%r1.x`.
+fn names_in(text: &str, place: Span) -> Vec<Span> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_$%.".contains(&byte);
+    let mut names = Vec::new();
+    let mut start = place.start;
+    for word in text.as_bytes().split(|byte| !is_name(*byte)) {
+        let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(0);
+        let name = word.split(|byte| *byte == b'.').next().unwrap_or(word);
+        if name.first().is_some_and(|first| !first.is_ascii_digit()) {
+            names.push(Span { start, end: start + length(name) });
+        }
+        start += length(word) + 1;
+    }
+    names
 }
 
 fn special(name: &str, part: u8) -> Option<Special> {

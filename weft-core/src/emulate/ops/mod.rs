@@ -41,13 +41,14 @@ pub(super) fn compute(
     dests: usize,
     mask: LaneMask,
 ) -> Results {
-    if decoded.row.effect == Effect::Opaque {
+    let is_move = decoded.row.opcode == Opcode::Mov;
+    if decoded.row.effect == Effect::Opaque || is_move && !moves::is_computed(decoded) {
         let all = sources.iter().flat_map(|source| lanes(mask).map(|lane| source.whole(lane)));
         let origin = terms.unwritten(all).unwrap_or(Origin::Unsupported(pc));
         return smallvec![Value::open(terms.fresh(origin)); dests];
     }
-    if decoded.row.opcode == Opcode::Mov {
-        return moves::mov(terms, pc, decoded, sources, dests);
+    if is_move {
+        return moves::mov(terms, decoded, sources, dests);
     }
     if let Some(both) = compare::in_row(decoded, sources) {
         return results(both, dests);

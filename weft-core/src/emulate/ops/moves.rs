@@ -3,10 +3,10 @@
 use smallvec::smallvec;
 
 use super::Results;
-use crate::emulate::origin::{Origin, Region};
+use crate::emulate::origin::Region;
 use crate::emulate::term::{Lane, Terms};
 use crate::emulate::value::{LaneMask, Value, truncate};
-use crate::flow::{Pc, WINDOW, window};
+use crate::flow::{WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
@@ -18,14 +18,10 @@ pub(super) fn is_computed(decoded: &Decoded) -> bool {
 /// `mov`, between registers or between a register and a vector of its parts.
 pub(super) fn mov(
     terms: &mut Terms,
-    pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
     dests: usize,
 ) -> Results {
-    if !is_computed(decoded) {
-        return smallvec![Value::open(terms.fresh(Origin::Unsupported(pc))); dests];
-    }
     match (sources, dests) {
         ([source], 0 | 1) => smallvec![Value::clone(source)],
         ([whole], parts) => {
