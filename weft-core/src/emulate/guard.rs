@@ -6,17 +6,28 @@ use std::sync::Arc;
 
 use super::term::{Lane, Literal, Terms};
 use super::value::Value;
-use crate::flow::PlaceId;
+use crate::flow::{PlaceId, Reg};
 
 /// One run of a branch on an open condition: instructions spent before it, its place, and one of the ways behind it.
 type Run = (u64, PlaceId, usize);
+
+/// A register of a warp as it was written at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) warp: usize,
+    pub(super) register: Reg,
+    /// Another one after each write.
+    pub(super) version: u64,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     /// A condition that is the same wherever it occurs.
     Condition(Literal),
-    /// A condition of which nothing is known but where it was asked for.
-    Branch(Run),
+    /// What a register holds in a lane, of which nothing else is known.
+    Register(Written, usize),
+    /// That a lane goes this way, or that all do alike.
+    Branch(Run, Option<usize>),
 }
 
 /// A condition, and whether it holds.
@@ -38,38 +49,44 @@ pub(super) struct Guards {
 /// One side of a branch on an open condition, for each lane.
 #[derive(Clone, Debug)]
 pub(super) struct Decided {
-    /// By lane; `None` if it is not one of two sides.
-    pub(super) condition: Option<Value>,
+    /// By lane, and the register that holds it; `None` if it is not one of two sides.
+    pub(super) condition: Option<(Value, Written)>,
     pub(super) run: Run,
+    /// Whether the lanes that run it together all go the same way.
+    pub(super) is_one: bool,
     pub(super) holds: bool,
 }
 
 impl Decided {
     /// A condition that is the same wherever it occurs.
     fn condition(&self, lane: usize, terms: &Terms) -> Option<Lane> {
-        let whole = self.condition.as_ref().map(|condition| condition.whole(lane));
+        let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
         whole.filter(|own| own.term.is_none_or(|term| terms.is_stable(term)))
     }
 
-    fn taken(&self, lane: usize, terms: &Terms) -> Guard {
-        let condition = self.condition(lane, terms).map(Literal::Itself);
-        Guard { by: condition.map_or(By::Branch(self.run), By::Condition), holds: self.holds }
+    fn taken(&self, lane: usize, is_together: bool, terms: &Terms) -> Guard {
+        let by = match (self.condition(lane, terms), &self.condition) {
+            (Some(condition), _) => By::Condition(Literal::Itself(condition)),
+            (None, Some((_, register))) => By::Register(*register, lane),
+            (None, None) => By::Branch(self.run, (!(self.is_one && is_together)).then_some(lane)),
+        };
+        Guard { by, holds: self.holds }
     }
 
-    fn parts(&self, lane: usize, terms: &Terms) -> Vec<Guard> {
+    fn parts(&self, lane: usize, is_together: bool, terms: &Terms) -> Vec<Guard> {
         let Some(condition) = self.condition(lane, terms) else {
-            return vec![self.taken(lane, terms)];
+            return vec![self.taken(lane, is_together, terms)];
         };
         let literals = terms.literals(condition, self.holds).into_iter();
         literals.map(|(literal, holds)| Guard { by: By::Condition(literal), holds }).collect()
     }
 }
 
-/// The guards of a lane on these sides.
-pub(super) fn of(sides: &[Rc<Decided>], lane: usize, terms: &Terms) -> Guards {
+/// The guards of a lane on these sides. `is_together`: the lanes that came to them together still are.
+pub(super) fn of(sides: &[Rc<Decided>], lane: usize, is_together: bool, terms: &Terms) -> Guards {
     Guards {
-        taken: sides.iter().map(|side| side.taken(lane, terms)).collect(),
-        parts: sides.iter().flat_map(|side| side.parts(lane, terms)).collect(),
+        taken: sides.iter().map(|side| side.taken(lane, is_together, terms)).collect(),
+        parts: sides.iter().flat_map(|side| side.parts(lane, is_together, terms)).collect(),
     }
 }
 
@@ -133,7 +150,7 @@ mod tests {
     use super::*;
 
     const fn guard(number: usize, holds: bool) -> Guard {
-        Guard { by: By::Branch((0, PlaceId(0), number)), holds }
+        Guard { by: By::Branch((0, PlaceId(0), number), None), holds }
     }
 
     fn given(guards: &Arc<[Guard]>) -> Guards {

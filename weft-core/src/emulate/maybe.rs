@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
-use super::guard::{self, Decided, Guards};
+use super::guard::{self, Decided, Guards, Written};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::{ALL, Held, Memory};
 use super::origin::Origin;
@@ -98,7 +98,7 @@ impl Maybe {
 
     /// What has to hold for a lane to be here.
     pub(super) fn guards(&self, lane: usize, terms: &Terms) -> Guards {
-        guard::of(&self.decided, lane, terms)
+        guard::of(&self.decided, lane, self.stands_together(), terms)
     }
 
     /// Whether the lanes that stood together at the branch, and at those around it, still do.
@@ -241,7 +241,7 @@ impl<E: Events> Machine<'_, E> {
         }
         for entry in entries {
             self.warps[warp].log = Some(Vec::new());
-            let side = self.taken(warp, branch, *entry);
+            let side = self.taken(warp, branch, *entry, maybe.is_together);
             self.run_side(warp, *entry, mask, maybe.clone().on(side))?;
             outcomes.push(self.take_back(warp, &before));
             self.end_iteration(rounds, outcomes.last(), mask);
@@ -254,7 +254,8 @@ impl<E: Events> Machine<'_, E> {
             // Some iteration: whether it runs follows from no condition.
             let place = self.program.blocks[branch.index()].place;
             let run = (self.spent, place, header.index());
-            let side = Decided { condition: None, run, holds: true };
+            let is_one = maybe.is_together;
+            let side = Decided { condition: None, run, is_one, holds: true };
             self.run_side(warp, header, mask, maybe.on(side))?;
             outcomes.push(self.take_back(warp, &before));
             self.end_iteration(rounds, outcomes.last(), mask);
@@ -322,11 +323,9 @@ impl<E: Events> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
             Effect::Load | Effect::Store | Effect::Atomic => {
                 self.reached[pc.index()] = true;
-                let side = Decided {
-                    condition: Some(chooser.condition.clone()),
-                    run: (self.spent, instr.place, 0),
-                    holds: !guard.negated,
-                };
+                let run = (self.spent, instr.place, 0);
+                let condition = Some(self.asked(warp, guard));
+                let side = Decided { condition, run, is_one: false, holds: !guard.negated };
                 let inner = Maybe::guard(origin, instr.place).within(self.maybe.as_ref()).on(side);
                 let outer = self.maybe.replace(inner);
                 self.watch(warp, block, pc, instr, open)?;
@@ -352,16 +351,23 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// One side of a branch.
-    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId) -> Decided {
+    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId, is_one: bool) -> Decided {
         let block = &self.program.blocks[branch.index()];
         let run = (self.spent, block.place, entry.index());
-        let Terminator::Branch { condition, taken, .. } = &block.terminator else {
-            return Decided { condition: None, run, holds: true };
-        };
-        let value = self.warps[warp].registers[condition.register].clone();
-        let run = (self.spent, block.place, 0);
-        let holds = (entry == *taken) != condition.negated;
-        Decided { condition: Some(value), run, holds }
+        match &block.terminator {
+            Terminator::Branch { condition, taken, .. } => {
+                let holds = (entry == *taken) != condition.negated;
+                Decided { condition: Some(self.asked(warp, *condition)), run, is_one, holds }
+            }
+            _ => Decided { condition: None, run, is_one, holds: true },
+        }
+    }
+
+    /// What a condition asks for.
+    fn asked(&self, warp: usize, Condition { register, .. }: Condition) -> (Value, Written) {
+        let registers = &self.warps[warp].registers;
+        let version = registers.version(register);
+        (registers[register].clone(), Written { warp, register, version })
     }
 
     fn run_side(&mut self, warp: usize, entry: BlockId, lanes: LaneMask, maybe: Maybe) -> Step<()> {

@@ -1,5 +1,6 @@
 //! The state of one warp: registers, and where its lanes stand.
 
+use std::cell::Cell;
 use std::ops::Index;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -62,12 +63,27 @@ pub(super) struct Registers {
     /// The last place of a register that blocks hand on.
     lasting: u32,
     values: Vec<Value>,
+    /// By place: when it was written last.
+    versions: Vec<u64>,
+    /// Writes so far, those of copies included.
+    writes: Rc<Cell<u64>>,
 }
 
 impl Registers {
     fn new(slice: &Slice, unwritten: &Value) -> Self {
-        let values = vec![unwritten.clone(); slice.registers as usize + 1];
-        Self { places: slice.places.clone(), lasting: slice.lasting, values }
+        let count = slice.registers as usize + 1;
+        Self {
+            places: slice.places.clone(),
+            lasting: slice.lasting,
+            values: vec![unwritten.clone(); count],
+            versions: vec![0; count],
+            writes: Rc::default(),
+        }
+    }
+
+    /// Another one after each write: between two, each lane holds one value.
+    pub(super) fn version(&self, register: Reg) -> u64 {
+        self.versions[self.places[register.index()] as usize]
     }
 
     /// An operand, if it is a register that holds in these lanes what it is to be taken for: what is open in others alone
@@ -79,10 +95,12 @@ impl Registers {
         (open == 0 || open & lanes != 0).then_some(value)
     }
 
-    /// The register, if something depends on it, and whether blocks hand it on.
+    /// The register to be written, if something depends on it, and whether blocks hand it on.
     pub(super) fn get_mut(&mut self, register: Reg) -> Option<(&mut Value, bool)> {
         let place = self.places[register.index()];
         let value = self.values.get_mut(place as usize).filter(|_| place > 0)?;
+        self.writes.set(self.writes.get() + 1);
+        self.versions[place as usize] = self.writes.get();
         Some((value, place <= self.lasting))
     }
 }
