@@ -6,7 +6,7 @@ use super::decision::Decision;
 use super::names::Names;
 use crate::emulate::{self, Assumed};
 use crate::finding::{Assumption, Code, Report};
-use crate::flow::{self, BlockId, Program};
+use crate::flow::{self, BlockId, Instr, Program};
 use crate::launch::{BarrierDivergence, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -110,6 +110,9 @@ impl Taken<'_> {
         let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
         assume(self.tells_counters && has_atomics, Assumption::UniqueCounters);
         assume(launch.grid.is_none(), Assumption::OneCta);
+        let is_aligned = program.code.iter().any(Instr::is_aligned_barrier);
+        let is_off = launch.options.barrier_divergence == BarrierDivergence::Off;
+        assume(is_off && is_aligned, Assumption::NoDivergence);
         let counts = launch.options.barrier_divergence == BarrierDivergence::Cta;
         assume(counts && program.is_irreducible, Assumption::UncountedLoops);
         let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;

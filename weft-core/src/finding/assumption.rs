@@ -29,6 +29,8 @@ pub enum Assumption {
     InitialValues,
     /// A cycle has several entries, so that its iterations cannot be counted.
     UncountedLoops,
+    /// Barrier divergence is switched off.
+    NoDivergence,
     /// Some accesses have open addresses: nothing is known of their bounds and alignment.
     OpenAddresses,
     /// Loads of shared memory at open addresses read what was written before.
@@ -104,6 +106,9 @@ impl Assumption {
             Self::InitialValues => "initialised variables hold their initial values at the launch",
             Self::UncountedLoops => {
                 "threads reach barriers inside loops with several entries in the same iterations"
+            }
+            Self::NoDivergence => {
+                "no barrier diverges, which was not examined (barrier-divergence = \"off\")"
             }
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"

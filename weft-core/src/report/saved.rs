@@ -126,6 +126,7 @@ enum AssumptionMirror {
     OneCta,
     InitialValues,
     UncountedLoops,
+    NoDivergence,
     OpenAddresses,
     Written,
     Targets,
