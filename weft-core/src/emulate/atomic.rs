@@ -89,7 +89,7 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Where a word comes from before an atomic, if that might be from memory that nothing wrote.
+    /// Where a word comes from before an atomic, perhaps after others, if that might be from memory that nothing wrote.
     fn unwritten_before(&mut self, piece: &Piece<'_>, lane: usize) -> Option<Origin> {
         let is_shared = piece.space == Space::Shared;
         if !is_shared && !self.terms.passed_on.is_read {
@@ -101,7 +101,9 @@ impl<E: Events> Machine<'_, E> {
         let view = View { unwritten, guards: guards.as_ref() };
         let memory = if is_shared { &self.shared } else { &self.global };
         let before = memory.load(address, size, view, self.terms);
-        self.terms.unwritten([before]).map(Origin::perhaps)
+        let others = self.terms.passed_on.in_strong_store(Origin::Atomic(piece.pc));
+        let origin = self.terms.unwritten([before]).map_or(others, Origin::perhaps);
+        origin.unwritten().is_some().then_some(origin)
     }
 
     /// What a lane gets if the ctas draw from the counter in turn; `None`: it is no counter, or that is open.

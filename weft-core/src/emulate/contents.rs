@@ -154,7 +154,8 @@ impl<E: Events> Machine<'_, E> {
             return own;
         }
         let before = self.terms.passed_on.is_read.then(|| self.read(piece, lane, address, size));
-        let origin = self.terms.unwritten(before).unwrap_or(Origin::Strong(piece.pc));
+        let others = self.terms.passed_on.in_strong_store(Origin::Strong(piece.pc));
+        let origin = self.terms.unwritten(before).unwrap_or(others);
         Lane::open(self.terms.fresh(origin))
     }
 
@@ -192,9 +193,9 @@ impl<E: Events> Machine<'_, E> {
         size: u32,
         value: Lane,
     ) {
-        let &Piece { warp, pc, space, .. } = piece;
+        let &Piece { warp, space, .. } = piece;
         self.note_written(warp, space, address, size);
-        self.leave_behind(pc, value);
+        self.leave_behind(piece, value);
         let guards = self.guards(space, lane, (address, size));
         let memory = match space {
             Space::Shared => &mut self.shared,

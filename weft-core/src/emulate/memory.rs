@@ -224,7 +224,7 @@ impl Memory {
     }
 
     /// Where values come from that lie in these bytes, if one of them depends on memory that nothing wrote.
-    fn unwritten_in(&self, extent: Extent, terms: &Terms) -> Option<Origin> {
+    pub(super) fn unwritten_in(&self, extent: Extent, terms: &Terms) -> Option<Origin> {
         let (first, last) = extent;
         let in_pages = self.pages.iter().flat_map(|(number, page)| {
             let start = number * PAGE;
@@ -232,7 +232,7 @@ impl Memory {
                 let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
                 start + at <= last && first <= end
             };
-            let met = page.all_values().filter(move |(at, size, _)| meets(*at, *size));
+            let met = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
             met.filter_map(|(_, _, value)| terms.origin(value.term?))
         });
         let met = self.forgotten.iter().filter(|own| own.meets(extent)).map(|own| own.origin);
@@ -398,13 +398,12 @@ impl Memory {
         }
         // Values that overlap tell at least where they come from.
         let before = (1..8).map(|back| address.wrapping_sub(back));
-        let within = (0..u64::from(size)).map(|at| address.wrapping_add(at));
-        let terms_there = before.chain(within).filter_map(|at| term_at(at)?.1.term);
+        let own = (0..u64::from(size)).map(|at| address.wrapping_add(at));
+        let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
+        let terms_there = before.chain(own).filter_map(|at| part_at(at)?.term);
         let origins: Vec<_> = terms_there.filter_map(|term| terms.origin(term)).collect();
         let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
-        // Of those that were partly written over, not even that is known.
-        let origin = terms.passed_on.in_any_store(origin.unwrap_or(unwritten));
-        Lane::open(terms.unclear(origin))
+        Lane::open(terms.unclear(origin.unwrap_or(unwritten)))
     }
 
     /// Writes `size` bytes, at most 8.

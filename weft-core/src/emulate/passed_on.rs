@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::access::Piece;
+use super::access::{Piece, kind};
 use super::event::Events;
 use super::machine::Machine;
 use super::origin::Origin;
@@ -20,6 +20,8 @@ pub(super) struct PassedOn {
     registers: BTreeMap<(BlockId, Reg), Pc>,
     /// By store, where what it stores was read.
     stores: BTreeMap<Pc, Pc>,
+    /// Where what some atomic or strong store stores was read.
+    strong: Option<Pc>,
     changed: bool,
 }
 
@@ -47,6 +49,20 @@ impl PassedOn {
     pub(super) fn in_any_store(&self, origin: Origin) -> Origin {
         self.stores.values().next().map_or(origin, |pc| Origin::PerhapsUnwritten(*pc))
     }
+
+    /// Where what an atomic or a strong load sees comes from, which other threads may write at any time.
+    pub(super) fn in_strong_store(&self, origin: Origin) -> Origin {
+        self.strong.map_or(origin, Origin::PerhapsUnwritten)
+    }
+
+    /// A store leaves what was read here.
+    fn leave(&mut self, store: Pc, is_strong: bool, read: Pc) {
+        self.changed |= self.stores.insert(store, read).is_none();
+        if is_strong {
+            self.changed |= self.strong.is_none();
+            self.strong.get_or_insert(read);
+        }
+    }
 }
 
 impl<E: Events> Machine<'_, E> {
@@ -73,18 +89,19 @@ impl<E: Events> Machine<'_, E> {
         }
         let stored = self.stored(piece);
         let all = stored.iter().flat_map(|value| lanes(piece.lanes).map(|lane| value.whole(lane)));
-        self.terms.unwritten(all)
+        let origin = self.terms.unwritten(all)?;
+        let read = origin.unwritten()?;
+        self.terms.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
+        Some(origin)
     }
 
     /// Takes in what a store leaves in memory.
-    pub(super) fn leave_behind(&mut self, store: Pc, value: Lane) {
+    pub(super) fn leave_behind(&mut self, piece: &Piece<'_>, value: Lane) {
         if !self.terms.passed_on.is_read {
             return;
         }
-        let read = self.terms.unwritten([value]);
-        let PassedOn { stores, changed, .. } = &mut self.terms.passed_on;
-        if let Some(pc) = read.and_then(Origin::unwritten) {
-            *changed |= stores.insert(store, pc).is_none();
+        if let Some(read) = self.terms.unwritten([value]).and_then(Origin::unwritten) {
+            self.terms.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
         }
     }
 }

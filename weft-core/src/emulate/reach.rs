@@ -7,7 +7,7 @@ use super::access::Piece;
 use super::event::Events;
 use super::inputs::slot;
 use super::machine::{Machine, PAGE_COST, Step};
-use super::memory::{ALL, Extent, Reached};
+use super::memory::{ALL, Extent, Memory, Reached};
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, lanes};
 use crate::flow::{Holds, Instr, PlaceId, Program, Reg};
@@ -69,11 +69,11 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    /// Where a load of shared memory at an open address comes from if what it may reach might depend on memory that nothing
-    /// wrote. That it reads something written is taken for granted, if anything there was.
+    /// Where a load at an open address comes from if what it may reach might depend on memory that nothing wrote. That it
+    /// reads something written of shared memory is taken for granted, if anything there was.
     pub(super) fn unwritten_reached(&mut self, piece: &Piece<'_>) -> Option<Origin> {
         if piece.space != Space::Shared {
-            return None;
+            return self.unwritten_elsewhere(piece);
         }
         let size = piece.decoded.ty().bytes();
         let extents = self.reached_from(piece);
@@ -87,6 +87,22 @@ impl<E: Events> Machine<'_, E> {
             Reached::Unwritten(origin) => Some(origin),
             _ => None,
         })
+    }
+
+    /// The same of memory that starts out as something, if nobody knows what.
+    fn unwritten_elsewhere(&mut self, piece: &Piece<'_>) -> Option<Origin> {
+        if !self.terms.passed_on.is_read {
+            return None;
+        }
+        let extents = self.reached_from(piece);
+        let local = self.warps[piece.warp].local.iter();
+        let memories = match piece.space {
+            Space::Local => local.collect(),
+            Space::Global => vec![&self.global],
+            _ => Vec::new(),
+        };
+        let in_it = |own: &&Memory| extents.iter().find_map(|at| own.unwritten_in(*at, self.terms));
+        memories.iter().find_map(in_it)
     }
 
     /// What an access at open addresses may reach.

@@ -29,6 +29,8 @@ pub(super) struct Page {
     bytes: [u8; PAGE_BYTES],
     /// The first bytes of open values that are as they were stored.
     firsts: Bytes,
+    /// Those of open values of which a part was written over.
+    torn: Bytes,
     /// By first byte: the size of such a value, and the value. Empty if there never was one.
     values: Vec<(u32, Lane)>,
     /// Bytes that something surely wrote at some time.
@@ -40,10 +42,12 @@ pub(super) struct Page {
 /// Values that were overwritten do not count.
 impl PartialEq for Page {
     fn eq(&self, other: &Self) -> bool {
-        (self.written, self.open, self.firsts) == (other.written, other.open, other.firsts)
-            && (self.sure, self.unsure) == (other.sure, other.unsure)
+        let masks =
+            |own: &Self| (own.written, own.open, own.firsts, own.torn, own.sure, own.unsure);
+        let mut kept = places(self.firsts | self.torn).map(within);
+        masks(self) == masks(other)
             && self.bytes == other.bytes
-            && places(self.firsts).all(|at| self.values[within(at)] == other.values[within(at)])
+            && kept.all(|at| self.values[at] == other.values[at])
     }
 }
 
@@ -56,6 +60,7 @@ impl Page {
             open: 0,
             bytes: [0; PAGE_BYTES],
             firsts: 0,
+            torn: 0,
             values: Vec::new(),
             sure: 0,
             unsure: 0,
@@ -85,9 +90,14 @@ impl Page {
         (self.firsts >> at & 1 == 1).then(|| self.values[at])
     }
 
+    /// An open value that begins here and that some bytes are part of.
+    pub(super) fn part(&self, at: usize) -> Option<Lane> {
+        ((self.firsts | self.torn) >> at & 1 == 1).then(|| self.values[at].1)
+    }
+
     /// All such values, with their places and sizes.
-    pub(super) fn all_values(&self) -> impl Iterator<Item = (u64, u32, Lane)> {
-        places(self.firsts).map(|at| {
+    pub(super) fn all_parts(&self) -> impl Iterator<Item = (u64, u32, Lane)> {
+        places(self.firsts | self.torn).map(|at| {
             let (size, value) = self.values[within(at)];
             (at, size, value)
         })
@@ -98,15 +108,23 @@ impl Page {
             self.values = vec![(0, Lane::known(0)); PAGE_BYTES];
         }
         self.firsts |= 1 << at;
+        self.torn &= !(1 << at);
         self.values[at] = (size, value);
     }
 
     /// Values that overlap these bytes of the page are no longer whole.
     pub(super) fn drop_values(&mut self, from: i64, to: i64) {
-        for at in places(self.firsts & span(from - 7, to)) {
-            let first = within(at);
-            if at.cast_signed() + i64::from(self.values[first].0) > from {
-                self.firsts &= !(1 << at);
+        for at in places((self.firsts | self.torn) & span(from - 7, to)) {
+            let first = at.cast_signed();
+            let end = first + i64::from(self.values[within(at)].0);
+            if end <= from {
+                continue;
+            }
+            self.firsts &= !(1 << at);
+            if from <= first && end <= to {
+                self.torn &= !(1 << at);
+            } else {
+                self.torn |= 1 << at;
             }
         }
     }
