@@ -236,7 +236,10 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { warp, pc, instr, decoded, addresses, lanes: mask, .. } = piece;
         let size = decoded.ty().bytes();
         if decoded.vector() > 1 || size > 8 {
-            let open = self.terms.fresh(Origin::Unsupported(pc));
+            let stored = operands.iter().flat_map(|own| lanes(mask).map(|lane| own.whole(lane)));
+            let stored = self.terms.unwritten(stored);
+            let before = self.unwritten_in_bytes(piece);
+            let open = self.terms.fresh(before.or(stored).unwrap_or(Origin::Unsupported(pc)));
             self.overwrite(piece, open);
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, Value::open(open), mask);
@@ -246,21 +249,15 @@ impl<E: Events> Machine<'_, E> {
         let mut old = [Lane::known(0); super::WARP];
         for lane in lanes(mask) {
             let address = addresses.lane(lane);
-            let is_global = piece.space == Space::Global;
-            let is_settled =
-                piece.space == Space::Local || self.terms.contention.load(is_global, address, size);
-            old[lane] = if is_settled {
-                self.read(piece, lane, address, size)
-            } else {
-                Lane::open(self.terms.fresh(Origin::Racing(pc)))
-            };
+            old[lane] = self.read_plainly(piece, lane, address, size);
             let own: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
             let known: Option<Vec<u64>> =
                 own.iter().map(|lane| lane.term.is_none().then_some(lane.bits)).collect();
             let new = known
                 .filter(|_| old[lane].term.is_none())
                 .and_then(|known| modified(decoded, old[lane].bits, &known));
-            let term = self.terms.fresh(Origin::Atomic(pc));
+            let from = self.terms.unwritten(own.into_iter().chain([old[lane]]));
+            let term = self.terms.fresh(from.unwrap_or(Origin::Atomic(pc)));
             self.write(piece, lane, address, size, new.map_or(Lane::open(term), Lane::known));
         }
         for dest in instr.dests.iter().flatten() {

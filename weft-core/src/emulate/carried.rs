@@ -26,6 +26,10 @@ impl<E: Events> Machine<'_, E> {
             .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
             .filter(|register| self.warps[warp].registers.get_mut(*register).is_some())
             .collect();
+        for register in &assigned {
+            let before = self.warps[warp].registers[*register].clone();
+            self.pass_on(header, *register, &before, mask);
+        }
         let chains = |chains: &'_ crate::flow::Chains| -> Vec<(Reg, Vec<Pc>)> {
             let of = |own: &Reg| Some((*own, chains.get(&(header, *own))?.clone()));
             assigned.iter().filter_map(of).collect()

@@ -10,6 +10,7 @@ use super::memory::{Memory, View};
 use super::origin::Origin;
 use super::term::{Lane, TermId, Terms};
 use super::value::{Value, lanes};
+use crate::flow::Pc;
 use crate::ptx::{Space, Type};
 
 /// Bytes from the first to the last lane of which the contents before the launch are taken as one row.
@@ -21,7 +22,8 @@ impl<E: Events> Machine<'_, E> {
         let ty = decoded.ty();
         let is_racing = self.terms.racing.contains(&pc);
         if ty == Type::B128 || is_racing {
-            let origin = if is_racing { Origin::Racing(pc) } else { self.wide(piece) };
+            let origin = if is_racing { Origin::Racing(pc) } else { Origin::Unsupported(pc) };
+            let origin = self.unwritten_in_bytes(piece).unwrap_or(origin);
             let value = Value::open(self.terms.fresh(origin));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, value.clone(), mask);
@@ -59,16 +61,16 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    /// Where values of 16 bytes come from, which are not followed but for whether something wrote them.
-    fn wide(&mut self, piece: &Piece<'_>) -> Origin {
-        let mut halves = Vec::new();
+    /// Where the bytes come from that lanes load, if they might be memory that nothing wrote.
+    pub(super) fn unwritten_in_bytes(&mut self, piece: &Piece<'_>) -> Option<Origin> {
+        let mut parts = Vec::new();
         for lane in lanes(piece.lanes) {
-            for at in [0, 8] {
-                let address = piece.addresses.lane(lane).wrapping_add(at);
-                halves.push(self.read(piece, lane, address, 8));
+            for at in (0..piece.bytes()).step_by(8) {
+                let address = piece.addresses.lane(lane).wrapping_add(u64::from(at));
+                parts.push(self.read(piece, lane, address, (piece.bytes() - at).min(8)));
             }
         }
-        self.terms.unwritten(halves).unwrap_or(Origin::Unsupported(piece.pc))
+        self.terms.unwritten(parts)
     }
 
     /// Whether all lanes read one word, and see the same of it: some may know more than others about whether it was written.
@@ -107,18 +109,13 @@ impl<E: Events> Machine<'_, E> {
         let mut reader = memory.reader();
         let mut read = |lane: usize| {
             let address = addresses.lane(lane).wrapping_add(offset);
-            let own = if may_change && !terms.contention.load(is_global, address, size) {
-                Lane::open(terms.fresh(Origin::Racing(pc)))
-            } else {
-                let own = maybe.as_ref().filter(|_| space == Space::Shared);
-                let guards =
-                    own.and_then(|own| guards_of(own, memory, lane, (address, size), terms));
-                let view = View {
-                    unwritten: Origin::unwritten_at(pc, space, size),
-                    guards: guards.as_ref(),
-                };
-                reader.load(address, size, view, terms)
-            };
+            let own = maybe.as_ref().filter(|_| space == Space::Shared);
+            let guards = own.and_then(|own| guards_of(own, memory, lane, (address, size), terms));
+            let unwritten = Origin::unwritten_at(pc, space, size);
+            let own =
+                reader.load(address, size, View { unwritten, guards: guards.as_ref() }, terms);
+            let races = may_change && !terms.contention.load(is_global, address, size);
+            let own = if races { racing(terms, pc, own) } else { own };
             extended(terms, ty, own)
         };
         if is_one {
@@ -129,13 +126,18 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What a plain load sees: what memory holds, unless something races there.
-    fn read_plainly(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+    pub(super) fn read_plainly(
+        &mut self,
+        piece: &Piece<'_>,
+        lane: usize,
+        address: u64,
+        size: u32,
+    ) -> Lane {
+        let own = self.read(piece, lane, address, size);
         let may_change = matches!(piece.space, Space::Shared | Space::Global);
         let is_global = piece.space == Space::Global;
-        if may_change && !self.terms.contention.load(is_global, address, size) {
-            return Lane::open(self.terms.fresh(Origin::Racing(piece.pc)));
-        }
-        self.read(piece, lane, address, size)
+        let races = may_change && !self.terms.contention.load(is_global, address, size);
+        if races { racing(self.terms, piece.pc, own) } else { own }
     }
 
     /// What a strong load sees: what memory holds, unless that is up to the schedule.
@@ -285,6 +287,12 @@ fn guards_of(
     terms: &Terms,
 ) -> Option<Guards> {
     (!shared.is_surely_written(address, size, None)).then(|| maybe.guards(lane, terms))
+}
+
+/// What a load of bytes sees that race, where memory holds this: it might turn out not to race after all.
+fn racing(terms: &mut Terms, pc: Pc, held: Lane) -> Lane {
+    let origin = terms.unwritten([held]).unwrap_or(Origin::Racing(pc));
+    Lane::open(terms.fresh(origin))
 }
 
 /// A lane's value as it goes to memory.

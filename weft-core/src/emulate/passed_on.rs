@@ -66,7 +66,7 @@ impl PassedOn {
 }
 
 impl<E: Events> Machine<'_, E> {
-    /// Takes in what a register holds at the end of an iteration.
+    /// Takes in what a register holds when an iteration begins or ends.
     pub(super) fn pass_on(
         &mut self,
         header: BlockId,
@@ -74,6 +74,9 @@ impl<E: Events> Machine<'_, E> {
         value: &Value,
         mask: LaneMask,
     ) {
+        if !self.terms.passed_on.is_read {
+            return;
+        }
         let open = value.open_lanes() & mask;
         let read = self.terms.unwritten(lanes(open).map(|lane| value.whole(lane)));
         let PassedOn { registers, changed, .. } = &mut self.terms.passed_on;

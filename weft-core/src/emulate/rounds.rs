@@ -259,6 +259,7 @@ impl<E: Events> Machine<'_, E> {
         for (pc, instr) in inside(program, header) {
             for dest in instr.dests.iter().flatten() {
                 let own = self.warps[warp].registers[*dest].clone();
+                self.pass_on(header, *dest, &own, mask);
                 let is_even = program.even.contains(&(header, *dest));
                 let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
                 let value = if let Some([step]) = steps.map(Vec::as_slice) {
