@@ -40,12 +40,14 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numb
     };
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let label = format!("{}-byte {word} of {address}", fault.bytes);
+    let is_between = fault.address.is_none() && fault.kind != FaultKind::ReadOnly;
+    let note = "wherever other accesses from the same open address lie: they are known numbers of bytes apart";
     Finding {
         code,
         check: Some(check),
         message,
         sites: vec![names.site(role, fault.pc, vec![thread], label)],
-        notes: Vec::new(),
+        notes: is_between.then(|| note.to_owned()).into_iter().collect(),
         help: Some(help),
         pairs: None,
     }

@@ -56,7 +56,23 @@ pub fn check_placed(
     placement: &Placement,
 ) -> Result<Report, CheckError> {
     let program = link(module, kernel, launch, placement)?;
-    check_program(module, kernel, &program, launch)
+    let (report, depends_on_shared) = check_program(module, kernel, &program, launch)?;
+    if !depends_on_shared {
+        return Ok(report);
+    }
+    // What the numbers of shared addresses decide is asked of addresses that a device has.
+    let program = build(module, kernel, &packed(placement))?;
+    Ok(check_program(module, kernel, &program, launch)?.0)
+}
+
+fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Program, CheckError> {
+    flow::build_within(module, kernel, Growth::DEFAULT, placement)
+        .map_err(|error| request::link(module, &error))
+}
+
+/// With shared variables one behind the other.
+fn packed(placement: &Placement) -> Placement {
+    Placement { is_packed: true, ..placement.clone() }
 }
 
 /// The program of a kernel as it is checked: shared variables lie one behind the other if it accesses shared memory by
@@ -70,24 +86,21 @@ pub fn link(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    let build = |placement: &Placement| {
-        flow::build_within(module, kernel, Growth::DEFAULT, placement)
-            .map_err(|error| request::link(module, &error))
-    };
-    let program = build(placement)?;
+    let program = build(module, kernel, placement)?;
     let pointers = emulate::pointers(&program, launch);
     if Dependences::of(&program, &pointers).accesses_shared_by_number() {
-        return build(&Placement { is_packed: true, ..placement.clone() });
+        return build(module, kernel, &packed(placement));
     }
     Ok(program)
 }
 
+/// The report, and whether something depends on where shared variables lie, which are not one behind the other.
 fn check_program(
     module: &Module,
     kernel: &Function,
     program: &Program,
     launch: &Launch,
-) -> Result<Report, CheckError> {
+) -> Result<(Report, bool), CheckError> {
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let mut report = Report {
@@ -121,7 +134,7 @@ fn check_program(
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
         }
-        return Ok(report);
+        return Ok((report, false));
     };
     report.block = Some(block);
     if is_bound {
@@ -132,8 +145,8 @@ fn check_program(
     inputs.runs_all_ctas = launch.grid.is_some();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    run(&names, &inputs, launch, &mut report)?;
-    Ok(report)
+    let depends_on_shared = run(&names, &inputs, launch, &mut report)?;
+    Ok((report, depends_on_shared))
 }
 
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
@@ -155,7 +168,7 @@ fn run(
     inputs: &Inputs,
     launch: &Launch,
     report: &mut Report,
-) -> Result<(), CheckError> {
+) -> Result<bool, CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
     let Found { slice, outcome, assumed, tells_counters, ctas, .. } = found;
@@ -187,8 +200,7 @@ fn run(
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
     let taken = Taken { slice: &slice, decisions, reached: &reached, assumed, tells_counters };
-    taken.list(names, launch, report);
-    Ok(())
+    Ok(taken.list(names, launch, report))
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.

@@ -3,6 +3,7 @@
 use super::barrier::Barriers;
 use super::divergence::{Iterations, Reached};
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::fit::Needs;
 use super::handed::Draws;
 use super::inherited::Written;
 use super::inputs::{Cta, Inputs};
@@ -90,6 +91,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) global: Memory,
     /// What of both was written in general states of loops.
     pub(super) written: Written,
+    /// What accesses at open addresses need.
+    pub(super) needs: Needs,
     /// What tickets were drawn by.
     pub(super) draws: Draws,
     /// Instructions that this run may execute.
@@ -161,6 +164,7 @@ pub fn run(
         shared: Memory::shared(),
         global: inputs.global.clone(),
         written: Written::default(),
+        needs: Needs::default(),
         draws: Draws::default(),
         reached,
         run: Run::ended(End::Finished),

@@ -19,6 +19,7 @@ mod divergence;
 mod draw_order;
 mod event;
 mod exchange;
+mod fit;
 mod guard;
 mod handed;
 mod inherited;

@@ -21,6 +21,7 @@ impl<E: Events> Machine<'_, E> {
                 Value::uniform(first.wrapping_add_signed(*offset))
             }
             Operand::Special(special) => self.special(warp, pc, *special),
+            Operand::Unset => Value::open(self.terms.fresh(Origin::Register)),
             Operand::Opaque => Value::open(self.terms.fresh(Origin::Unsupported(pc))),
         }
     }

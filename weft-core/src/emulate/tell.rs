@@ -150,6 +150,7 @@ impl<E: Events> Machine<'_, E> {
             let own = Kind { is_maybe: kind.is_maybe || drifts, ..kind };
             let access = access(piece, &made_up, mask, own, &stored);
             let access = Access { maybe, is_anchored: true, root, ..access };
+            self.check_fit(&access, (is_global, region));
             self.events.access(&access, self.terms);
             if is_mirrored {
                 let kind = Kind { is_mirror: true, is_maybe: true, ..kind };

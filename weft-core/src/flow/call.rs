@@ -324,7 +324,7 @@ fn parts(param: &Variable) -> impl Iterator<Item = (u64, (&'static str, &'static
 }
 
 /// A store that the linker adds.
-fn stored(mnemonic: &str, at: Address, from: Reg, place: PlaceId) -> Instr {
+pub(super) fn stored(mnemonic: &str, at: Address, from: Reg, place: PlaceId) -> Instr {
     let own = computed(mnemonic, from, &[Operand::Register(from)], place);
     Instr { dests: smallvec![], address: Some(at), ..own }
 }

@@ -19,6 +19,7 @@ use super::places::{Places, Source};
 use super::program::{Condition, Instr, Operand, PlaceId, Reg};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
+use super::unset::Entry;
 use crate::ptx::isa::{self, Effect};
 use crate::ptx::{self, Body, Function, Instruction, Module, Space, Span, Statement, Variable};
 
@@ -31,10 +32,27 @@ pub(super) struct Label(pub(super) u32);
 pub(super) enum Line {
     Label(Label),
     Instr(Instr),
-    Jump { condition: Option<Condition>, target: Label, place: PlaceId },
-    Switch { index: Operand, targets: Vec<Label>, place: PlaceId },
-    Exit { condition: Option<Condition>, place: PlaceId, traps: bool },
-    Call { routine: RoutineId, place: PlaceId },
+    Jump {
+        condition: Option<Condition>,
+        target: Label,
+        place: PlaceId,
+    },
+    Switch {
+        index: Operand,
+        targets: Vec<Label>,
+        place: PlaceId,
+    },
+    Exit {
+        condition: Option<Condition>,
+        place: PlaceId,
+        traps: bool,
+    },
+    Call {
+        routine: RoutineId,
+        place: PlaceId,
+    },
+    /// A function or a block in braces is entered: an index into `Linker::entries`. None is left in the end.
+    Enter(usize),
 }
 
 /// A function that is linked in once, or the kernel: an index into `Linked::functions`.
@@ -101,7 +119,7 @@ pub(super) struct Frame<'m> {
     /// By the scope that declares them.
     pub(super) registers: HashMap<(Scope, &'m str), Reg>,
     labels: HashMap<(Scope, &'m str), Label>,
-    variables: HashMap<Span, u64>,
+    pub(super) variables: HashMap<Span, u64>,
     pub(super) source: Source,
     pub(super) definitions: Definitions<'m>,
     pub(super) exposed: Rc<Exposed<'m>>,
@@ -124,6 +142,8 @@ pub(super) struct Linker<'m> {
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
+    /// What is new where functions and blocks in braces are entered.
+    pub(super) entries: Vec<Entry>,
     /// By function.
     pub(super) exposed: HashMap<&'m str, Rc<Exposed<'m>>>,
     /// Functions that are being linked, outermost first.
@@ -151,8 +171,8 @@ pub(super) fn link(
         }
     }
     linker.function(kernel, bound, Vec::new(), None)?;
+    linker.finish(None);
     let mut linked = linker.linked;
-    linked.functions.push(LinkedFunction { lines: linker.lines, ret: None });
     linked.static_shared = linker.layout.static_shared();
     linked.symbols = linker.layout.symbols;
     Ok(linked)
@@ -181,6 +201,7 @@ impl<'m> Linker<'m> {
             sharing: None,
             routines: HashMap::default(),
             formals: HashMap::default(),
+            entries: Vec::new(),
             exposed: HashMap::default(),
             stack: Vec::new(),
         }
@@ -276,7 +297,7 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
+    pub(super) fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
         // The kernel itself, which goes back to nowhere, is linked in once.
         self.linked.places.id(span, &mut frame.source, frame.ret.is_none())
     }
@@ -310,11 +331,20 @@ impl<'m> Linker<'m> {
         };
         let mut scopes = vec![0];
         let mut opened = 0;
+        // Memory that callees share is theirs.
+        let passed: HashSet<Span> = frame.variables.keys().copied().collect();
+        let (mut new, mut entries) = (Vec::new(), vec![None]);
+        // Nothing of the kernel was run before.
+        if ret.is_some() {
+            let returns = self.returned(function, &frame);
+            entries[0] = Some(self.enter(&mut frame, function, &returns)?);
+        }
         for statement in &body.statements {
             match statement {
                 Statement::Open => {
                     opened += 1;
                     scopes.push(opened);
+                    entries.push(Some(self.enter(&mut frame, function, &[])?));
                 }
                 Statement::Close => {
                     scopes.pop();
@@ -325,11 +355,15 @@ impl<'m> Linker<'m> {
                     self.push(Line::Label(label), *name)?;
                 }
                 Statement::Instruction(instruction) => self.instruction(&mut frame, instruction)?,
+                Statement::Variable(variable) if !passed.contains(&variable.name) => {
+                    new.push((frame.scope, variable.as_ref()));
+                }
                 Statement::Variable(_) | Statement::Targets(..) | Statement::Prototype(_) => {}
             }
             frame.scope = scopes.last().copied().unwrap_or(0);
         }
         self.stack.pop();
+        self.note_new(&frame, &entries, &new);
         // A body may end without `ret`.
         let place = self.place_id(&mut frame, function.name);
         let end = match ret {

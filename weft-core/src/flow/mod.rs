@@ -27,6 +27,7 @@ mod sharing;
 mod sort;
 mod sources;
 mod steps;
+mod unset;
 
 pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;

@@ -99,8 +99,10 @@ pub enum Operand {
     },
     /// A special register.
     Special(Special),
-    /// Something whose value is not modelled, such as the address of a function.
+    /// Something whose value is not modelled.
     Opaque,
+    /// What a register holds that nothing wrote.
+    Unset,
 }
 
 /// The address of an access, in bytes of its space: `base + offset`.

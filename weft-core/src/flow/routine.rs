@@ -274,6 +274,7 @@ fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
                 block.instrs.push(instr);
                 continue;
             }
+            Line::Enter(_) => continue,
             Line::Jump { condition, target, place } => (RawEnd::Jump(condition, target), place),
             Line::Switch { index, targets, place } => (RawEnd::Switch(index, targets), place),
             Line::Exit { condition, place, traps } => (RawEnd::Exit(condition, traps), place),

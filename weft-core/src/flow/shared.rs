@@ -7,7 +7,7 @@ use foldhash::HashMap;
 use super::call::moved;
 use super::error::LinkError;
 use super::indirect::Names;
-use super::link::{Bound, Formals, Frame, Line, LinkedFunction, Linker, RoutineId};
+use super::link::{Bound, Formals, Frame, Line, Linker, RoutineId};
 use super::parameters::variable_of;
 use super::program::{Operand, PlaceId};
 use super::scope::Scopes;
@@ -57,8 +57,8 @@ impl<'m> Linker<'m> {
         let callers_lines = std::mem::take(&mut self.lines);
         let ret = Some(self.new_label());
         self.function(function, bound, Vec::new(), ret)?;
-        let lines = std::mem::replace(&mut self.lines, callers_lines);
-        self.linked.functions.push(LinkedFunction { lines, ret });
+        self.finish(ret);
+        self.lines = callers_lines;
         let id = RoutineId(self.linked.functions.len() - 1);
         self.routines.insert(name, id);
         Ok(id)

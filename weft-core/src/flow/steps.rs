@@ -131,7 +131,7 @@ impl<'p> Inside<'p> {
         let is_variable = |operand: &Operand, at: At| match operand {
             Operand::Register(own) => !is_defined(own, at),
             Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
-            Operand::Not(_) | Operand::Opaque => true,
+            Operand::Not(_) | Operand::Opaque | Operand::Unset => true,
         };
         let mut step = Step { amounts: Vec::new(), bits: 64 };
         let mut at = definition;

@@ -209,7 +209,9 @@ impl<'p> Dependences<'p> {
                 Special::Ntid(_) => 11,
                 _ => 32,
             }),
-            Operand::Register(_) | Operand::Not(_) | Operand::Opaque => Dependence::number(ALL),
+            Operand::Register(_) | Operand::Not(_) | Operand::Opaque | Operand::Unset => {
+                Dependence::number(ALL)
+            }
         }
     }
 

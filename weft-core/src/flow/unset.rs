@@ -1,0 +1,337 @@
+//! Registers and words of local memory that code might read before it writes them, since a function was called or a block
+//! in braces was entered: they hold nothing of an earlier time (PTX ISA §7.1).
+
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashSet};
+
+use super::call::{moved, stored};
+use super::error::LinkError;
+use super::link::{Bound, Frame, Label, Line, LinkedFunction, Linker};
+use super::program::{Address, Condition, Instr, Operand, PlaceId, Reg};
+use super::scope::Scope;
+use crate::ptx::isa::Effect;
+use crate::ptx::{Function, Space, Variable};
+
+/// What is new where a function or a block in braces is entered.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) place: PlaceId,
+    pub(super) registers: Vec<Reg>,
+    /// First bytes and sizes of local memory.
+    pub(super) memory: Vec<(u64, u64)>,
+    /// What the caller reads when the function has come back.
+    pub(super) returns: Vec<Place>,
+}
+
+/// Something that is written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    Register(Reg),
+    /// Its first byte, and how many.
+    Memory(u64, u64),
+}
+
+impl Place {
+    /// Whether a write of `self` leaves nothing of the other.
+    const fn covers(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Register(own), Self::Register(other)) => own.0 == other.0,
+            (Self::Memory(own, size), Self::Memory(at, bytes)) => {
+                own <= at && at.saturating_add(bytes) <= own.saturating_add(size)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Replaces entries by instructions that leave what is new there open, as far as it might be read before it is written.
+/// `ret`: what the way back to the caller is called, if the caller has lines of its own. `register`: makes a new one.
+pub(super) fn forget(
+    lines: Vec<Line>,
+    entries: &[Entry],
+    ret: Option<Label>,
+    mut register: impl FnMut() -> Reg,
+) -> Vec<Line> {
+    if !lines.iter().any(|line| matches!(line, Line::Enter(_))) {
+        return lines;
+    }
+    let mut unset = Graph::of(&lines, ret).unset(&lines, entries);
+    let mut kept = Vec::with_capacity(lines.len());
+    for line in lines {
+        let Line::Enter(at) = line else {
+            kept.push(line);
+            continue;
+        };
+        let place = entries[at].place;
+        for own in unset.remove(&at).unwrap_or_default() {
+            match own {
+                Place::Register(own) => kept.push(Line::Instr(moved(own, Operand::Unset, place))),
+                Place::Memory(first, bytes) => {
+                    let own = register();
+                    kept.push(Line::Instr(moved(own, Operand::Unset, place)));
+                    for at in 0..bytes {
+                        let (space, offset) = (Space::Local, first.wrapping_add(at));
+                        let at = Address { space, base: None, offset };
+                        kept.push(Line::Instr(stored("st.local.b8", at, own, place)));
+                    }
+                }
+            }
+        }
+    }
+    kept
+}
+
+/// Lines cut where jumps lead to, and behind jumps and before entries.
+struct Graph {
+    /// First lines, and the end.
+    firsts: Vec<usize>,
+    predecessors: Vec<Vec<usize>>,
+    /// Blocks that go back to the caller.
+    returning: Vec<usize>,
+}
+
+impl Graph {
+    fn of(lines: &[Line], ret: Option<Label>) -> Self {
+        let mut firsts = vec![0];
+        let mut labels = HashMap::default();
+        for (at, line) in lines.iter().enumerate() {
+            let starts = matches!(line, Line::Label(_) | Line::Enter(_));
+            let is_cut = at > 0 && !matches!(lines[at - 1], Line::Instr(_) | Line::Label(_));
+            if (starts || is_cut) && firsts.last() != Some(&at) {
+                firsts.push(at);
+            }
+            if let Line::Label(label) = line {
+                labels.insert(*label, firsts.len() - 1);
+            }
+        }
+        let count = firsts.len();
+        firsts.push(lines.len());
+        let mut own = Self { firsts, predecessors: vec![Vec::new(); count], returning: Vec::new() };
+        for at in 0..count {
+            let (targets, goes_on): (&[Label], bool) = match &lines[own.firsts[at + 1] - 1] {
+                Line::Jump { condition, target, .. } => {
+                    (std::slice::from_ref(target), condition.is_some())
+                }
+                Line::Switch { targets, .. } => (targets, false),
+                Line::Exit { condition, .. } => (&[], condition.is_some()),
+                _ => (&[], true),
+            };
+            for target in targets {
+                match labels.get(target) {
+                    Some(&next) => own.predecessors[next].push(at),
+                    None if ret == Some(*target) => own.returning.push(at),
+                    None => {}
+                }
+            }
+            if goes_on && at + 1 < count {
+                own.predecessors[at + 1].push(at);
+            }
+        }
+        own
+    }
+
+    /// By entry: what might be read before it is written.
+    fn unset(&self, lines: &[Line], entries: &[Entry]) -> HashMap<usize, Vec<Place>> {
+        let of = Owners::of(lines, entries);
+        let mut blocks = Vec::with_capacity(self.predecessors.len());
+        for at in 0..self.predecessors.len() {
+            blocks.push(Block::of(&lines[self.firsts[at]..self.firsts[at + 1]], &of));
+        }
+        let entered: Vec<usize> = blocks.iter().filter_map(|own| own.entered).collect();
+        for &at in &self.returning {
+            for &entry in &entered {
+                let returns = entries[entry].returns.iter().map(|place| (*place, entry));
+                let unset: Vec<_> = returns.filter(|(own, _)| !blocks[at].writes(*own)).collect();
+                blocks[at].read.extend(unset);
+            }
+        }
+        let mut unset: HashMap<usize, Vec<Place>> = HashMap::default();
+        for (at, block) in blocks.iter().enumerate() {
+            for &(place, entry) in &block.read {
+                let all = unset.entry(entry).or_default();
+                if !all.contains(&place) && self.reaches((place, entry), at, &blocks) {
+                    all.push(place);
+                }
+            }
+        }
+        unset
+    }
+
+    /// Whether some way from an entry to a block writes a place nowhere.
+    fn reaches(&self, (place, entry): (Place, usize), at: usize, blocks: &[Block]) -> bool {
+        let mut seen = HashSet::from_iter([at]);
+        let mut work = vec![at];
+        while let Some(at) = work.pop() {
+            if blocks[at].entered == Some(entry) {
+                return true;
+            }
+            let before = self.predecessors[at].iter().copied();
+            work.extend(before.filter(|own| !blocks[*own].writes(place) && seen.insert(*own)));
+        }
+        false
+    }
+}
+
+/// What a block does with what is new somewhere.
+struct Block {
+    /// The entry that it begins with.
+    entered: Option<usize>,
+    /// What it reads before it writes it, and where that is new.
+    read: Vec<(Place, usize)>,
+    written: Vec<Place>,
+}
+
+impl Block {
+    fn of(lines: &[Line], of: &Owners) -> Self {
+        let mut own = Self { entered: None, read: Vec::new(), written: Vec::new() };
+        for line in lines {
+            if let Line::Enter(entry) = line {
+                own.entered = Some(*entry);
+            }
+            for place in read_by(line) {
+                let new = of.entry(place).map(|entry| (place, entry));
+                let new = new.filter(|new| !own.writes(place) && !own.read.contains(new));
+                own.read.extend(new);
+            }
+            own.written.extend(written_by(line).into_iter().filter(|own| of.entry(*own).is_some()));
+        }
+        own
+    }
+
+    fn writes(&self, place: Place) -> bool {
+        self.written.iter().any(|own| own.covers(place))
+    }
+}
+
+/// Where registers and memory are new.
+struct Owners {
+    registers: HashMap<Reg, usize>,
+    /// First byte, size and entry, ascending.
+    memory: Vec<(u64, u64, usize)>,
+}
+
+impl Owners {
+    fn of(lines: &[Line], entries: &[Entry]) -> Self {
+        let mut own = Self { registers: HashMap::default(), memory: Vec::new() };
+        for line in lines {
+            let Line::Enter(at) = line else { continue };
+            own.registers.extend(entries[*at].registers.iter().map(|register| (*register, *at)));
+            own.memory.extend(entries[*at].memory.iter().map(|(first, size)| (*first, *size, *at)));
+        }
+        own.memory.sort_unstable();
+        own
+    }
+
+    fn entry(&self, place: Place) -> Option<usize> {
+        match place {
+            Place::Register(own) => self.registers.get(&own).copied(),
+            Place::Memory(first, bytes) => {
+                let at = self.memory.partition_point(|(own, ..)| *own <= first);
+                let (own, size, entry) = *self.memory.get(at.checked_sub(1)?)?;
+                (first.checked_add(bytes)? <= own.checked_add(size)?).then_some(entry)
+            }
+        }
+    }
+}
+
+/// The local memory that an access at a known address touches.
+fn accessed(instr: &Instr) -> Option<Place> {
+    let (decoded, address) = (instr.decoded()?, instr.address?);
+    let is_known = address.space == Space::Local && address.base.is_none();
+    let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
+    is_known.then_some(Place::Memory(address.offset, bytes))
+}
+
+fn read_by(line: &Line) -> Vec<Place> {
+    let condition = |own: &Option<Condition>| own.iter().map(|own| own.register).collect();
+    let registers: Vec<Reg> = match line {
+        Line::Instr(instr) => {
+            let loaded = accessed(instr).filter(|_| instr.effect() != Effect::Store);
+            return instr.reads().map(Place::Register).chain(loaded).collect();
+        }
+        Line::Jump { condition: own, .. } | Line::Exit { condition: own, .. } => condition(own),
+        Line::Switch { index: Operand::Register(own), .. } => vec![*own],
+        _ => Vec::new(),
+    };
+    registers.into_iter().map(Place::Register).collect()
+}
+
+/// What a line surely writes.
+fn written_by(line: &Line) -> Vec<Place> {
+    let Line::Instr(instr) = line else { return Vec::new() };
+    if instr.guard.is_some() {
+        return Vec::new();
+    }
+    let stored = accessed(instr).filter(|_| instr.effect() == Effect::Store);
+    instr.dests.iter().flatten().map(|own| Place::Register(*own)).chain(stored).collect()
+}
+
+impl<'m> Linker<'m> {
+    /// A function is entered, or a block in braces of it. What is new there is told later. `returns`: where its results lie.
+    pub(super) fn enter(
+        &mut self,
+        frame: &mut Frame<'m>,
+        function: &'m Function,
+        returns: &[(Bound, u64)],
+    ) -> Result<usize, LinkError> {
+        let place = self.place_id(frame, function.name);
+        let mut entry =
+            Entry { place, registers: Vec::new(), memory: Vec::new(), returns: Vec::new() };
+        for &(bound, size) in returns {
+            match bound {
+                Bound::Register(own) => {
+                    entry.registers.push(own);
+                    entry.returns.push(Place::Register(own));
+                }
+                Bound::Memory(_, first) => {
+                    entry.memory.push((first, size));
+                    entry.returns.extend((0..size).map(|at| Place::Memory(first + at, 1)));
+                }
+            }
+        }
+        self.entries.push(entry);
+        let at = self.entries.len() - 1;
+        self.push(Line::Enter(at), function.name)?;
+        Ok(at)
+    }
+
+    /// Where the results of a function lie, with their bytes.
+    pub(super) fn returned(&self, function: &Function, frame: &Frame<'m>) -> Vec<(Bound, u64)> {
+        let bound = |own: &Variable| {
+            frame.bound.get(self.module.name(own.name)).map(|bound| (*bound, own.size()))
+        };
+        function.returns.iter().filter_map(bound).collect()
+    }
+
+    /// All names of a function are known. `entries`: by scope. `variables`: those that its scopes declare.
+    pub(super) fn note_new(
+        &mut self,
+        frame: &Frame<'m>,
+        entries: &[Option<usize>],
+        variables: &[(Scope, &Variable)],
+    ) {
+        let entry = |scope: Scope| entries.get(scope).copied().flatten();
+        let new = frame.registers.iter().filter_map(|((of, _), own)| Some((*own, entry(*of)?)));
+        for (register, at) in new.collect::<BTreeMap<_, _>>() {
+            self.entries[at].registers.push(register);
+        }
+        for (scope, variable) in variables {
+            let is_own = matches!(variable.space, Space::Local | Space::Param);
+            if let (Some(at), Some(&first), true) =
+                (entry(*scope), frame.variables.get(&variable.name), is_own)
+            {
+                self.entries[at].memory.push((first, variable.size()));
+            }
+        }
+    }
+
+    /// The lines of a routine are complete.
+    pub(super) fn finish(&mut self, ret: Option<Label>) {
+        let lines = std::mem::take(&mut self.lines);
+        let entries = std::mem::take(&mut self.entries);
+        let lines = forget(lines, &entries, ret, || self.new_register());
+        self.entries = entries;
+        self.linked.functions.push(LinkedFunction { lines, ret });
+    }
+}
