@@ -10,6 +10,10 @@ fn assumed(body: &str) -> Vec<Assumption> {
 }
 
 fn checked(body: &str, atomics: Atomics) -> Report {
+    with_options(body, Options { atomics, ..Options::default() }, None)
+}
+
+fn with_options(body: &str, options: Options, grid: Option<Dim3>) -> Report {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
          .entry k(.param .u64 p, .param .u64 q)\n{{\n\
@@ -21,8 +25,7 @@ fn checked(body: &str, atomics: Atomics) -> Report {
     let module = ptx::parse(&text);
     assert!(module.errors.is_empty(), "{:?}", module.errors);
     let kernel = module.kernel("k").expect("the text declares it");
-    let options = Options { atomics, ..Options::default() };
-    let launch = Launch { block: Some(Dim3::line(32)), options, ..Launch::default() };
+    let launch = Launch { block: Some(Dim3::line(32)), grid, options, ..Launch::default() };
     check(&module, kernel, &launch).expect("the launch fits")
 }
 
@@ -41,6 +44,7 @@ fn a_test_of_a_pointer_itself_is_told() {
         "and.b64 %rd6, %rd1, 15;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "setp.eq.s64 %p1, %rd2, 0;\n@%p1 bra END;",
         "setp.gt.u64 %p1, %rd1, %rd2;\n@%p1 bra END;",
+        "mov.u64 %rd6, p;\nadd.u64 %rd6, %rd6, 8;\nld.param.u64 %rd7, [%rd6+-8];\nsetp.eq.s64 %p1, %rd7, 0;\n@%p1 bra END;",
         "cvt.u32.u64 %r2, %rd1;\nand.b32 %r3, %r2, 12;\ncvt.u64.u32 %rd6, %r3;\nadd.s64 %rd4, %rd4, %rd6;",
     ];
     for body in tested {
@@ -110,6 +114,11 @@ fn a_loop_that_waits_is_taken_to_end() {
         // Some rounds do not count.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
         "mov.u32 %r3, 0;\nL: ld.volatile.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra S;\nadd.u32 %r3, %r3, 1;\nsetp.ge.u32 %p1, %r3, %r2;\n@%p1 bra D;\nS: setp.eq.u32 %p3, %r4, 7;\n@!%p3 bra L;\nD:",
+        // The test is not made in each round, nor does the branch leave the loop.
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 setp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra S;\nst.global.u32 [%rd4+512], %r1;\nS: setp.eq.u32 %p2, %r4, 0;\n@%p2 bra L;",
+        // It may go on beyond the bound.
+        "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.eq.u32 %p2, %r4, 0;\nsetp.lt.or.u32 %p1, %r3, %r2, %p2;\n@%p1 bra L;",
         // The bound is another one in each round.
         "mov.u32 %r3, 0;\nL: mov.u32 %r5, %clock;\nld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r5;\n@%p1 bra L;",
         // With a barrier inside.
@@ -119,6 +128,17 @@ fn a_loop_that_waits_is_taken_to_end() {
         let body = format!("{NUMBER}{body}");
         assert!(assumed(&body).contains(&Assumption::WaitsEnd), "{body}");
     }
+}
+
+#[test]
+fn what_later_ctas_take_for_granted_is_told() {
+    let body = "mov.u32 %r3, %ctaid.x;\nsetp.lt.u32 %p1, %r3, 2;\n@%p1 bra END;\n\
+                L: ld.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;";
+    let told = |ctas: u32| {
+        let report = with_options(body, Options::default(), Some(Dim3::line(ctas)));
+        report.assumptions.contains(&Assumption::WaitsEnd)
+    };
+    assert!(!told(2) && told(3) && told(8));
 }
 
 #[test]
@@ -229,9 +249,11 @@ fn loads_at_open_addresses_are_taken_to_read_what_was_written() {
     };
     let (all, some) =
         ("st.shared.u32 [%r4], 1;", "setp.lt.u32 %p2, %r1, 31;\n@%p2 st.shared.u32 [%r4], 1;");
+    let almost = "setp.lt.u32 %p2, %r1, 31;\n@%p2 st.shared.u32 [%r4], 1;\n@!%p2 st.shared.u16 [%r4], 1;\n\
+                  @!%p2 st.shared.u8 [%r4+2], 0;";
     assert_told(
         &Assumption::Written,
-        &[&read(some, "ld.shared.u32 %r5, [%r7];")],
+        &[&read(some, "ld.shared.u32 %r5, [%r7];"), &read(almost, "ld.shared.u8 %r5, [%r7];")],
         &[
             &read(all, "ld.shared.u32 %r5, [%r7];"),
             &read(some, "ld.shared.u32 %r5, [s];"),

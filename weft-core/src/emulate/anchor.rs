@@ -288,6 +288,10 @@ mod tests {
                 let size = modulus.cast_unsigned();
                 address((true, Some(0)), Root(0), modulus != 0, offset, size, bytes)
             };
+            // Most are near what the addresses share.
+            if !(1..MAX_OFFSET).contains(&modulus) {
+                assert!((-9..=9).all(|at| lay((at, 16)).is_some()), "modulo {modulus}");
+            }
             for &a in &accesses {
                 let Some(first) = lay(a) else { continue };
                 for &b in &accesses {
@@ -307,5 +311,25 @@ mod tests {
             }
         }
         assert!(laid > 100_000, "{laid}");
+    }
+
+    #[test]
+    fn a_place_beyond_the_last_has_no_anchors() {
+        let mut anchors = Anchors::default();
+        let mut has_root = |at| anchors.root((true, Some(at)), &[], MAX_ROOTS).is_some();
+        assert!(has_root(MAX_PLACE) && !has_root(MAX_PLACE + 1));
+        let last = anchored((true, Some(MAX_PLACE)), Root(0), false, 0);
+        assert_eq!(anchor_of(last), Some((Some(MAX_PLACE), 0)));
+    }
+
+    #[test]
+    fn what_a_pass_read_is_of_this_pass() {
+        let mut terms = Terms::new();
+        terms.begin();
+        assert!(terms.contention.load(true, 8, 4));
+        terms.begin();
+        assert!(terms.contention.load(true, 16, 4));
+        let loaded = terms.take_loaded();
+        assert!(!loaded.reads(true, 8) && loaded.reads(true, 16));
     }
 }

@@ -300,4 +300,14 @@ mod tests {
         assert!(contention.poll(0, 0, false, 16, 4) && !contention.poll(0, LONG + 1, false, 16, 4));
         assert!(!contention.settle());
     }
+
+    #[test]
+    fn a_pass_that_polls_for_long_is_run_again() {
+        let mut contention = Contention::default();
+        contention.begin();
+        assert!(contention.poll(0, 0, false, 8, 4) && !contention.poll(0, LONG + 1, false, 64, 4));
+        assert!(!contention.settle());
+        contention.begin();
+        assert!(!contention.poll(0, 0, false, 8, 4) && contention.settle());
+    }
 }

@@ -126,3 +126,42 @@ impl DrawOrder {
 const fn is_global(((is_global, ..), _): Count) -> bool {
     is_global
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two ctas that draw so often from each of some counters in global memory, in one pass: whether that is the order of
+    /// some schedule.
+    fn is_kept(draws: &[[u64; 2]]) -> bool {
+        let mut order = DrawOrder::new(2);
+        for cta in 0..2 {
+            order.begin_cta();
+            for (at, often) in (0..).zip(draws) {
+                let count = ((true, 0, at), 0);
+                for _ in 0..often[cta as usize] {
+                    if order.is_first(count, cta) {
+                        order.start(count, Lane::known(0), 1);
+                    }
+                    order.next(count, 1, cta, true);
+                }
+            }
+        }
+        order.settle();
+        order.is_kept()
+    }
+
+    #[test]
+    fn each_cta_takes_its_turn_in_all_rounds_but_the_last() {
+        assert!(
+            is_kept(&[[1, 1]]) && is_kept(&[[3, 3]]) && is_kept(&[[3, 2]]) && is_kept(&[[1, 0]])
+        );
+        assert!(!is_kept(&[[2, 0]]) && !is_kept(&[[3, 1]]) && !is_kept(&[[1, 2]]));
+    }
+
+    #[test]
+    fn turns_at_several_counters_agree_if_each_cta_draws_once_from_each() {
+        assert!(is_kept(&[[1, 1], [1, 1]]) && is_kept(&[[1, 1], [1, 0]]));
+        assert!(!is_kept(&[[2, 1], [1, 1]]) && !is_kept(&[[1, 1], [2, 2]]));
+    }
+}

@@ -127,6 +127,7 @@ mod tests {
         assert!(!inherited.settle());
         inherited.begin();
         assert!(inherited.read(false, 4, 8) && !inherited.read(true, 8, 4) && inherited.settle());
+        assert!(!inherited.read(false, 64, 4));
         inherited.write_somewhere(true);
         assert!(!inherited.settle());
         inherited.begin();
@@ -141,7 +142,12 @@ mod tests {
         assert!(!written.holds(false, 8, 8, other));
         written.write(false, 12, 1, Some(other));
         assert!(written.holds(false, 8, 4, own) && !written.holds(false, 8, 8, own));
+        written.write(false, 15, 1, Some(other));
+        assert!(written.holds(false, 13, 2, own) && !written.holds(false, 13, 3, own));
+        written.write(false, 15, 1, Some(own));
         written.write(false, 8, 4, None);
         assert!(!written.holds(false, 8, 4, own) && written.holds(false, 13, 3, own));
+        // The first byte is another state's.
+        assert!(!written.holds(false, 12, 4, own));
     }
 }
