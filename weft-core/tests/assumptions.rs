@@ -44,6 +44,9 @@ fn a_test_of_a_pointer_itself_is_told() {
         "and.b64 %rd6, %rd1, 15;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "setp.eq.s64 %p1, %rd2, 0;\n@%p1 bra END;",
         "setp.gt.u64 %p1, %rd1, %rd2;\n@%p1 bra END;",
+        // Its lowest bit depends on the pointer's highest ones.
+        "mul.hi.u64 %rd6, %rd1, %rd3;\nand.b64 %rd6, %rd6, 1;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
+        "mad.hi.u64 %rd6, %rd1, %rd3, 0;\nand.b64 %rd6, %rd6, 1;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "mov.u64 %rd6, p;\nadd.u64 %rd6, %rd6, 8;\nld.param.u64 %rd7, [%rd6+-8];\nsetp.eq.s64 %p1, %rd7, 0;\n@%p1 bra END;",
         "cvt.u32.u64 %r2, %rd1;\nand.b32 %r3, %r2, 12;\ncvt.u64.u32 %rd6, %r3;\nadd.s64 %rd4, %rd4, %rd6;",
     ];

@@ -140,3 +140,14 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
     }
     assert!(forgotten > 100 && kept > 500, "{forgotten} {kept}");
 }
+
+#[test]
+fn lanes_at_one_moment_are_one_entry() {
+    let mut order = order();
+    let first = Entry::new(0, 1, READ, &order);
+    assert!(first.is_alike(&Entry::new(0, 2, READ, &order)));
+    assert!(!first.is_alike(&Entry::new(0, 2, WRITE, &order)));
+    assert!(!first.is_alike(&Entry::new(1, 2, READ, &order)));
+    order.converge(0, 3);
+    assert!(!first.is_alike(&Entry::new(0, 2, READ, &order)));
+}
