@@ -135,13 +135,21 @@ fn a_loop_that_waits_is_taken_to_end() {
 
 #[test]
 fn what_later_ctas_take_for_granted_is_told() {
-    let body = "mov.u32 %r3, %ctaid.x;\nsetp.lt.u32 %p1, %r3, 2;\n@%p1 bra END;\n\
-                L: ld.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;";
-    let told = |ctas: u32| {
-        let report = with_options(body, Options::default(), Some(Dim3::line(ctas)));
-        report.assumptions.contains(&Assumption::WaitsEnd)
+    let told = |body: &str, assumption: &Assumption| {
+        let body =
+            format!("mov.u32 %r3, %ctaid.x;\nsetp.lt.u32 %p1, %r3, 2;\n@%p1 bra END;\n{body}");
+        [2, 3, 8].map(|ctas| {
+            let report = with_options(&body, Options::default(), Some(Dim3::line(ctas)));
+            report.assumptions.contains(assumption)
+        })
     };
-    assert!(!told(2) && told(3) && told(8));
+    let waits = "L: ld.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;";
+    let leads = format!(
+        "{NUMBER}T: .branchtargets A, B;\nbrx.idx %r2, T;\nA: st.global.u32 [%rd4+1024], %r1;\n\
+         B: st.global.u32 [%rd4+512], %r1;"
+    );
+    assert_eq!(told(waits, &Assumption::WaitsEnd), [false, true, true]);
+    assert_eq!(told(&leads, &Assumption::Targets), [false, true, true]);
 }
 
 #[test]
