@@ -44,6 +44,7 @@ fn a_test_of_a_pointer_itself_is_told() {
         "and.b64 %rd6, %rd1, 15;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "setp.eq.s64 %p1, %rd2, 0;\n@%p1 bra END;",
         "setp.gt.u64 %p1, %rd1, %rd2;\n@%p1 bra END;",
+        "and.b64 %rd6, %rd1, 15;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 st.global.u32 [%rd4+512], %r1;",
         // Its lowest bit depends on the pointer's highest ones.
         "mul.hi.u64 %rd6, %rd1, %rd3;\nand.b64 %rd6, %rd6, 1;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "mad.hi.u64 %rd6, %rd1, %rd3, 0;\nand.b64 %rd6, %rd6, 1;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
