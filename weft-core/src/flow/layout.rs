@@ -18,6 +18,8 @@ pub(crate) const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
 pub(crate) const CONST_WINDOW: u64 = 0x7c00_0000_0000_0000;
 /// Where the addresses of functions start.
 pub(super) const FUNCTION_WINDOW: u64 = 0x7b00_0000_0000_0000;
+/// Functions lie at multiples of this, as on devices.
+pub(crate) const FUNCTION_ALIGN: u64 = 128;
 /// Bytes of each window.
 pub(crate) const WINDOW: u64 = 1 << 40;
 /// What dynamic shared memory is aligned to behind static variables, whatever its declaration says.
@@ -45,6 +47,11 @@ pub(super) fn object(
         (param.name.clone(), 2 * OBJECT_REACH, param.pointee_align.unwrap_or(1));
     let address = pointer - OBJECT_REACH;
     Symbol { name, space, address, size, align, init: None, parameter: Some(parameter) }
+}
+
+/// Whether a number is the address of a function, which no text can name.
+pub(crate) const fn is_function(address: u64) -> bool {
+    address.wrapping_sub(FUNCTION_WINDOW) < WINDOW
 }
 
 /// Assigns addresses, space by space.
@@ -130,6 +137,15 @@ impl Layout {
         let (space, align, size, init) = (Space::Shared, self.dynamic_align, 0, None);
         self.symbols.push(Symbol { name, space, address, size, align, init, parameter: None });
         address
+    }
+
+    /// A function whose address something takes.
+    pub(super) fn function(&mut self, name: String, address: u64) {
+        let space = Space::Generic;
+        if !self.symbols.iter().any(|own| (own.space, own.address) == (space, address)) {
+            let (size, align, init, parameter) = (0, 1, None, None);
+            self.symbols.push(Symbol { name, space, address, size, align, init, parameter });
+        }
     }
 
     /// Bytes of the kernel's parameters so far.

@@ -33,7 +33,7 @@ pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;
 pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
-pub(crate) use layout::WINDOW;
+pub(crate) use layout::{FUNCTION_ALIGN, WINDOW, is_function};
 pub(crate) use operands::window;
 pub use placement::Placement;
 pub(crate) use placement::SHARED_SLOT;

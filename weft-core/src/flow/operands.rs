@@ -218,7 +218,11 @@ impl<'m> Linker<'m> {
             }
             Meaning::Address(space, first) => Operand::Variable { space, first, offset },
             Meaning::Special(special) => Operand::Special(special),
-            Meaning::Function(address) => Operand::Constant(address),
+            Meaning::Function(first) => {
+                let name = self.module.name(name).to_owned();
+                self.layout.function(name, first);
+                Operand::Variable { space: Space::Generic, first, offset }
+            }
             Meaning::Opaque => Operand::Opaque,
         })
     }
@@ -309,7 +313,7 @@ impl<'m> Linker<'m> {
 
 /// Addresses of functions are beyond all memory, and all different.
 pub(super) const fn function_address(function: &Function) -> u64 {
-    layout::FUNCTION_WINDOW + 16 * function.name.start as u64
+    layout::FUNCTION_WINDOW + layout::FUNCTION_ALIGN * function.name.start as u64
 }
 
 /// Whether the machine runs an instruction with this effect, and so relies on its operands.

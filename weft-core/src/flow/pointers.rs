@@ -187,6 +187,10 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         Operand::Register(register) => origins[register.index()],
         Operand::Constant(bits) if is_number(*bits) => Holds::Number,
         Operand::Variable { space, first, .. } => {
+            // Nothing is accessed at the address of a function.
+            if *space == Space::Generic {
+                return Holds::Mixed;
+            }
             let mixed = if *space == Space::Param { Holds::Number } else { Holds::Mixed };
             program.variable_at(*space, *first).map_or(mixed, Holds::Variable)
         }

@@ -52,6 +52,8 @@ pub struct Dependences<'p> {
     variables: BTreeMap<(u8, u64), usize>,
     /// The bases whose addresses have 32 bits.
     narrow: u128,
+    /// The bases that are functions.
+    functions: u128,
     /// By register, joined over its definitions; and by result.
     registers: Vec<Dependence>,
     results: Vec<Dependence>,
@@ -75,6 +77,7 @@ impl<'p> Dependences<'p> {
             bases: pointers.iter().copied().map(Base::Pointer).collect(),
             variables: BTreeMap::new(),
             narrow: narrow(program, pointers),
+            functions: 0,
             registers: vec![Dependence::number(ALL); program.registers as usize],
             memory: Stores::default(),
             stored: false,
@@ -113,8 +116,13 @@ impl<'p> Dependences<'p> {
             free.insert(self.bases.len());
             // An address in global memory has more, and sums of fewer bits may wrap around. The last bit is for all
             // further bases, some of which might have more.
-            if space != Space::Global && self.bases.len() < MAX_BASES - 1 {
-                self.narrow |= 1 << self.bases.len();
+            if self.bases.len() < MAX_BASES - 1 {
+                let own = 1 << self.bases.len();
+                match space {
+                    Space::Generic => self.functions |= own,
+                    Space::Global => {}
+                    _ => self.narrow |= own,
+                }
             }
             self.bases.push(base);
         }
@@ -148,8 +156,9 @@ impl<'p> Dependences<'p> {
     fn computed(&self, instr: &Instr, values: &[Dependence], dest: usize) -> Dependence {
         match instr.decoded() {
             Some(decoded) => {
-                let (operands, narrow, parts) = (&*instr.sources, self.narrow, instr.dests.len());
-                Computation { decoded, operands, values, parts, narrow }.result(dest)
+                let (operands, parts) = (&*instr.sources, instr.dests.len());
+                let (narrow, functions) = (self.narrow, self.functions);
+                Computation { decoded, operands, values, parts, narrow, functions }.result(dest)
             }
             None => values
                 .iter()
@@ -413,8 +422,14 @@ impl Dependences<'_> {
     fn take(&self, bases: u128, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
         for base in self.bases_in(bases) {
             // A parameter's place in the bank is what it is.
-            let is_parameter = matches!(base, Base::Parameter(_));
-            take(base, if is_parameter { Beginning::Fixed } else { place }, taken);
+            let is_fixed = match base {
+                Base::Parameter(_) => true,
+                Base::Variable(at) if self.program.symbols[at].space == Space::Generic => {
+                    place > Beginning::Multiple(flow::FUNCTION_ALIGN)
+                }
+                _ => false,
+            };
+            take(base, if is_fixed { Beginning::Fixed } else { place }, taken);
         }
     }
 

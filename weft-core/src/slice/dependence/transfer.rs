@@ -1,7 +1,7 @@
 //! What instructions that compute registers from registers make of pointer dependence.
 
 use super::value::{ALL, Dependence};
-use crate::flow::Operand;
+use crate::flow::{self, Operand};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// What an instruction computes with.
@@ -13,6 +13,8 @@ pub(super) struct Computation<'a> {
     pub(super) parts: usize,
     /// The bases whose addresses have 32 bits.
     pub(super) narrow: u128,
+    /// The bases that are functions.
+    pub(super) functions: u128,
 }
 
 /// So many bits, all 64 if that is not so few.
@@ -84,6 +86,9 @@ impl Computation<'_> {
             Opcode::Setp | Opcode::Set => {
                 let is_equality =
                     decoded.modifiers.first_of(&[Modifier::Eq, Modifier::Ne]).is_some();
+                if is_equality && self.asks_which_function() {
+                    return Dependence::number(1);
+                }
                 let wrapping = if is_equality { 0 } else { self.narrow };
                 self.of(0).compared(self.of(1), wrapping).join(self.rest(2).mixed(1))
             }
@@ -95,6 +100,13 @@ impl Computation<'_> {
             Opcode::Isspacep => Dependence::number(1),
             _ => self.any(width),
         }
+    }
+
+    /// Whether an address of functions is compared with one of them, or with null: the same wherever they lie.
+    fn asks_which_function(&self) -> bool {
+        let [own, _] = self.values else { return false };
+        let is_function = own.read == 0 && own.based & !self.functions == 0;
+        is_function && self.constant(1).is_some_and(|own| own == 0 || flow::is_function(own))
     }
 
     fn of(&self, at: usize) -> Dependence {
