@@ -141,35 +141,40 @@ impl Graph {
         let entered: Vec<usize> = blocks.iter().filter_map(|own| own.entered).collect();
         for &at in &self.returning {
             for &entry in &entered {
-                let returns = entries[entry].returns.iter().map(|place| (*place, entry));
-                let unset: Vec<_> = returns.filter(|(own, _)| !blocks[at].writes(*own)).collect();
+                let returns = entries[entry].returns.iter().copied();
+                let unset: Vec<_> = returns.filter(|own| !blocks[at].writes(*own)).collect();
                 blocks[at].read.extend(unset);
             }
         }
         let mut unset: HashMap<usize, Vec<Place>> = HashMap::default();
         for (at, block) in blocks.iter().enumerate() {
-            for &(place, entry) in &block.read {
-                let all = unset.entry(entry).or_default();
-                if !all.contains(&place) && self.reaches((place, entry), at, &blocks) {
-                    all.push(place);
+            for place in &block.read {
+                for entry in self.reached(*place, at, &blocks, &of) {
+                    let all = unset.entry(entry).or_default();
+                    if !all.contains(place) {
+                        all.push(*place);
+                    }
                 }
             }
         }
         unset
     }
 
-    /// Whether some way from an entry to a block writes a place nowhere.
-    fn reaches(&self, (place, entry): (Place, usize), at: usize, blocks: &[Block]) -> bool {
+    /// The entries where a place is new from which some way leads to a block and writes the place nowhere.
+    fn reached(&self, place: Place, at: usize, blocks: &[Block], of: &Owners) -> Vec<usize> {
+        let own = of.entries(place);
+        let mut found = Vec::new();
         let mut seen = HashSet::from_iter([at]);
         let mut work = vec![at];
         while let Some(at) = work.pop() {
-            if blocks[at].entered == Some(entry) {
-                return true;
+            if let Some(entry) = blocks[at].entered.filter(|entry| own.contains(entry)) {
+                found.push(entry);
+                continue;
             }
             let before = self.predecessors[at].iter().copied();
             work.extend(before.filter(|own| !blocks[*own].writes(place) && seen.insert(*own)));
         }
-        false
+        found
     }
 }
 
@@ -177,8 +182,8 @@ impl Graph {
 struct Block {
     /// The entry that it begins with.
     entered: Option<usize>,
-    /// What it reads before it writes it, and where that is new.
-    read: Vec<(Place, usize)>,
+    /// What it reads before it writes it.
+    read: Vec<Place>,
     written: Vec<Place>,
 }
 
@@ -190,11 +195,11 @@ impl Block {
                 own.entered = Some(*entry);
             }
             for place in read_by(line) {
-                let new = of.entry(place).map(|entry| (place, entry));
-                let new = new.filter(|new| !own.writes(place) && !own.read.contains(new));
-                own.read.extend(new);
+                if of.has(place) && !own.writes(place) && !own.read.contains(&place) {
+                    own.read.push(place);
+                }
             }
-            own.written.extend(written_by(line).into_iter().filter(|own| of.entry(*own).is_some()));
+            own.written.extend(written_by(line).into_iter().filter(|own| of.has(*own)));
         }
         own
     }
@@ -223,15 +228,22 @@ impl Owners {
         own
     }
 
-    fn entry(&self, place: Place) -> Option<usize> {
+    /// A variable of a caller is where its callees leave results, so that it is new where each of them is entered.
+    fn entries(&self, place: Place) -> Vec<usize> {
         match place {
-            Place::Register(own) => self.registers.get(&own).copied(),
+            Place::Register(own) => self.registers.get(&own).copied().into_iter().collect(),
             Place::Memory(first, bytes) => {
                 let at = self.memory.partition_point(|(own, ..)| *own <= first);
-                let (own, size, entry) = *self.memory.get(at.checked_sub(1)?)?;
-                (first.checked_add(bytes)? <= own.checked_add(size)?).then_some(entry)
+                let start = at.checked_sub(1).map_or(0, |last| self.memory[last].0);
+                let same = self.memory[..at].iter().rev().take_while(|(own, ..)| *own == start);
+                let holds = |size: u64| first - start + bytes <= size;
+                same.filter(|(_, size, _)| holds(*size)).map(|(.., entry)| *entry).collect()
             }
         }
+    }
+
+    fn has(&self, place: Place) -> bool {
+        !self.entries(place).is_empty()
     }
 }
 
