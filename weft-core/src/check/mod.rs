@@ -57,13 +57,31 @@ pub fn check_placed(
 ) -> Result<Report, CheckError> {
     let program = link(module, kernel, launch, placement)?;
     let (report, depends_on_shared) = check_program(module, kernel, &program, launch)?;
-    let is_defect = |finding: &Finding| finding.code.class() == Class::Defect;
-    if !depends_on_shared || !report.findings.iter().any(is_defect) {
+    if !depends_on_shared || !has_defect(&report) {
         return Ok(report);
     }
     // A defect is one of some run: if the numbers of shared addresses decide, they are those of a device.
-    let program = build(module, kernel, &packed(placement))?;
-    Ok(check_program(module, kernel, &program, launch)?.0)
+    let program = build(module, kernel, &packed(&Placement::default()))?;
+    let (on_devices, _) = check_program(module, kernel, &program, launch)?;
+    Ok(if has_defect(&on_devices) { on_devices } else { of_places(report) })
+}
+
+fn has_defect(report: &Report) -> bool {
+    report.findings.iter().any(is_defect)
+}
+
+fn is_defect(finding: &Finding) -> bool {
+    finding.code.class() == Class::Defect
+}
+
+/// A report whose defects depend on where shared variables lie.
+fn of_places(mut report: Report) -> Report {
+    for finding in report.findings.iter_mut().filter(|own| is_defect(own)) {
+        finding.code = Code::DependsOnInput;
+        finding.message += "; whether it happens might depend on where shared variables lie";
+        finding.help = None;
+    }
+    report
 }
 
 fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Program, CheckError> {

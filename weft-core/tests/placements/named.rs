@@ -60,10 +60,6 @@ const WITHIN: &str = "accesses through pointer arguments stay within their buffe
 fn what_is_taken_for_granted_of_variables_is_named() {
     const DYNAMIC: &str = ".extern .shared .align 16 .b8 tile[];";
     const ROUND: &str = "mov.u32 %r2, tile; add.u32 %r2, %r2, 1023; and.b32 %r2, %r2, 0xfffffc00;";
-    let from_zero = || {
-        let text = "shared memory begins at address 0, and its variables lie in it in the order of their declaration";
-        vec![text.to_owned()]
-    };
     let aligned = |text: &str| vec![format!("{ALIGNED}{text}")];
     let places_of = |text: &str| vec![format!("{PLACES}{text}")];
     let kernels = [
@@ -111,12 +107,6 @@ fn what_is_taken_for_granted_of_variables_is_named() {
             "mov.u32 %r2, a; setp.eq.u32 %p1, %r2, 0; @%p1 bra END; st.shared.u32 [%r2], %r1;".into(),
             places_of("`a`"),
         ),
-        // What would be a defect is asked of addresses that a device has.
-        (
-            ".shared .align 4 .b8 a[64];",
-            "mov.u32 %r2, a; and.b32 %r3, %r2, 0x3ffff; sub.u32 %r3, %r3, %r2; add.u32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1;".into(),
-            from_zero(),
-        ),
         (
             "",
             ".local .align 4 .b8 l[64]; mov.u64 %rd1, l; and.b64 %rd1, %rd1, 8; setp.eq.s64 %p1, %rd1, 0; @%p1 bar.sync 0;".into(),
@@ -142,7 +132,7 @@ fn what_is_taken_for_granted_of_variables_is_named() {
         (
             ".shared .align 16 .b8 a[64];",
             "st.shared.u32 [4], %r1;".into(),
-            from_zero(),
+            vec!["shared memory begins at address 0, and its variables lie in it in the order of their declaration".into()],
         ),
     ];
     for (declarations, body, expected) in kernels {

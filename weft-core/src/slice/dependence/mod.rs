@@ -5,6 +5,7 @@
 //! address or barrier that is kept is another one wherever variables and buffers begin at multiples of what their
 //! declarations say.
 
+mod base;
 mod definitions;
 mod memory;
 mod transfer;
@@ -16,33 +17,12 @@ use super::{Keep, Slice};
 use crate::flow::{self, Address, Instr, Operand, Pc, Program, Reg, SHARED_SLOT, Special};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
+use base::multiple;
+pub use base::{Base, Beginning};
 use definitions::{BlockDefinitions, ResultId, condition};
 use memory::{Stores, element};
 use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
-
-/// Something that begins where no PTX says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Base {
-    /// What a pointer argument points to, by position; fields of structures behind the last parameter.
-    Pointer(usize),
-    /// A variable, by index of the program's symbols.
-    Variable(usize),
-    /// The kernel's parameter with this position, in the bank.
-    Parameter(usize),
-}
-
-/// What is taken for granted about where something begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Beginning {
-    /// At a multiple of this power of two.
-    Multiple(u64),
-    /// Where it does in this check.
-    Fixed,
-}
-
-/// No place is a multiple of more bits than this by the choice of the check.
-const MOST_BITS: u8 = 20;
 
 /// The dependence of every register.
 pub struct Dependences<'p> {
@@ -483,11 +463,6 @@ impl Dependences<'_> {
 fn take(base: Base, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
     let own = taken.entry(base).or_insert(place);
     *own = place.max(*own);
-}
-
-/// What a value that reads so many bits of a base takes for granted.
-const fn multiple(bits: u8) -> Beginning {
-    if bits > MOST_BITS { Beginning::Fixed } else { Beginning::Multiple(1 << bits) }
 }
 
 /// The space of what a pointer argument points to.
