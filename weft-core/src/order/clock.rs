@@ -336,3 +336,26 @@ fn meet(each: &mut [[u32; WARP]; WARP], met: LaneMask, meeting: u32) {
         each[lane] = given;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Pc;
+
+    /// A warp meets by itself.
+    fn meet_alone(order: &mut Order, warp: usize) {
+        order.arrive(Arrival { warp, barrier: 1, waits: true, pc: Pc(0) });
+        order.complete(1);
+    }
+
+    #[test]
+    fn all_that_live_have_to_know() {
+        let all = LaneMask::MAX;
+        let mut order = Order::new(vec![1, all]);
+        assert!(!order.is_before_all(1, Moment::default(), all), "it does not know itself");
+        meet_alone(&mut order, 1);
+        assert!(!order.is_before_all(1, Moment::default(), all), "the first warp does not know");
+        order.exit(0, 1);
+        assert!(order.is_before_all(1, Moment::default(), all), "nobody else is left");
+    }
+}
