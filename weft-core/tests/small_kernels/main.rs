@@ -92,14 +92,14 @@ fn atomics_in_every_order() {
 #[test]
 fn atomics_that_count_as_plain_accesses() {
     let tally = suite::run(Theme::Atomics(Atomics::Off), 0..1000, 3);
-    let least = Least { clean: 468, clean_on_open: 148, defect: 414, given: 2849 };
+    let least = Least { clean: 468, clean_on_open: 148, defect: 414, given: 2848 };
     assert_decided(&tally, least);
 }
 
 #[test]
 fn places_taken_from_counters() {
     let tally = suite::run(Theme::Tickets(Atomics::Abstract), 0..1000, 3);
-    let least = Least { clean: 53, clean_on_open: 46, defect: 232, given: 991 };
+    let least = Least { clean: 52, clean_on_open: 45, defect: 232, given: 991 };
     assert_decided(&tally, least);
 }
 
@@ -122,6 +122,6 @@ fn numbers_that_never_repeat_handed_on_in_loops() {
 #[test]
 fn places_taken_from_counters_whose_values_never_repeat() {
     let tally = suite::run(Theme::Tickets(Atomics::Unique), 0..1000, 3);
-    let least = Least { clean: 105, clean_on_open: 98, defect: 286, given: 1392 };
+    let least = Least { clean: 104, clean_on_open: 97, defect: 286, given: 1391 };
     assert_decided(&tally, least);
 }
