@@ -24,13 +24,11 @@ pub(super) struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// Lists the assumptions of a report whose findings are known. Whether something depends on where shared variables
-    /// lie, and they lie where none does.
-    pub(super) fn list(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) -> bool {
+    /// Lists the assumptions of a report whose findings are known.
+    pub(super) fn list(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
         self.assume_of_values(report);
-        let depends_on_shared = self.assume_of_places(names, launch, report);
+        self.assume_of_places(names, launch, report);
         self.assume_of_launch(names, launch, report);
-        depends_on_shared
     }
 
     fn assume_of_values(&self, report: &mut Report) {
@@ -59,7 +57,7 @@ impl Taken<'_> {
     }
 
     /// Where variables and buffers lie.
-    fn assume_of_places(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) -> bool {
+    fn assume_of_places(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
         let program = names.program;
         let pointers = emulate::pointers(program, launch);
         if are_several(program, &pointers) {
@@ -89,7 +87,6 @@ impl Taken<'_> {
         if !aligned.is_empty() {
             report.assumptions.push(Assumption::Aligned(aligned));
         }
-        let depends_on_shared = places.iter().any(|base| is_shared(program, *base));
         if !places.is_empty() {
             places.sort_by_key(|base| address(program, *base));
             let places = places.into_iter().map(|base| names.base(base)).collect();
@@ -98,7 +95,6 @@ impl Taken<'_> {
         if program.placement.is_packed {
             report.assumptions.push(Assumption::SharedFromZero);
         }
-        depends_on_shared
     }
 
     fn assume_of_launch(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {

@@ -23,7 +23,7 @@ mod ways;
 use std::collections::BTreeSet;
 
 use crate::emulate::{self, Inputs};
-use crate::finding::{Assumption, Check, Class, Code, Coverage, Finding, Report, Role, Stats};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::{Function, Module, Span};
@@ -56,42 +56,7 @@ pub fn check_placed(
     placement: &Placement,
 ) -> Result<Report, CheckError> {
     let program = link(module, kernel, launch, placement)?;
-    let (report, depends_on_shared) = check_program(module, kernel, &program, launch)?;
-    if !depends_on_shared || !has_defect(&report) {
-        return Ok(report);
-    }
-    // A defect is one of some run: if the numbers of shared addresses decide, they are those of a device.
-    let program = build(module, kernel, &packed(&Placement::default()))?;
-    let (on_devices, _) = check_program(module, kernel, &program, launch)?;
-    Ok(if has_defect(&on_devices) { on_devices } else { of_places(report) })
-}
-
-fn has_defect(report: &Report) -> bool {
-    report.findings.iter().any(is_defect)
-}
-
-fn is_defect(finding: &Finding) -> bool {
-    finding.code.class() == Class::Defect
-}
-
-/// A report whose defects depend on where shared variables lie.
-fn of_places(mut report: Report) -> Report {
-    for finding in report.findings.iter_mut().filter(|own| is_defect(own)) {
-        finding.code = Code::DependsOnInput;
-        finding.message += "; whether it happens might depend on where shared variables lie";
-        finding.help = None;
-    }
-    report
-}
-
-fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Program, CheckError> {
-    flow::build_within(module, kernel, Growth::DEFAULT, placement)
-        .map_err(|error| request::link(module, &error))
-}
-
-/// With shared variables one behind the other.
-fn packed(placement: &Placement) -> Placement {
-    Placement { is_packed: true, ..placement.clone() }
+    check_program(module, kernel, &program, launch)
 }
 
 /// The program of a kernel as it is checked: shared variables lie one behind the other if it accesses shared memory by
@@ -105,21 +70,24 @@ pub fn link(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    let program = build(module, kernel, placement)?;
+    let build = |placement: &Placement| {
+        flow::build_within(module, kernel, Growth::DEFAULT, placement)
+            .map_err(|error| request::link(module, &error))
+    };
+    let program = build(placement)?;
     let pointers = emulate::pointers(&program, launch);
     if Dependences::of(&program, &pointers).accesses_shared_by_number() {
-        return build(module, kernel, &packed(placement));
+        return build(&Placement { is_packed: true, ..placement.clone() });
     }
     Ok(program)
 }
 
-/// The report, and whether something depends on where shared variables lie, which are not one behind the other.
 fn check_program(
     module: &Module,
     kernel: &Function,
     program: &Program,
     launch: &Launch,
-) -> Result<(Report, bool), CheckError> {
+) -> Result<Report, CheckError> {
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let mut report = Report {
@@ -153,7 +121,7 @@ fn check_program(
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
         }
-        return Ok((report, false));
+        return Ok(report);
     };
     report.block = Some(block);
     if is_bound {
@@ -164,8 +132,8 @@ fn check_program(
     inputs.runs_all_ctas = launch.grid.is_some();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    let depends_on_shared = run(&names, &inputs, launch, &mut report)?;
-    Ok((report, depends_on_shared))
+    run(&names, &inputs, launch, &mut report)?;
+    Ok(report)
 }
 
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
@@ -187,7 +155,7 @@ fn run(
     inputs: &Inputs,
     launch: &Launch,
     report: &mut Report,
-) -> Result<bool, CheckError> {
+) -> Result<(), CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
     let Found { slice, outcome, assumed, tells_counters, ctas, .. } = found;
@@ -219,7 +187,8 @@ fn run(
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
     let taken = Taken { slice: &slice, decisions, reached: &reached, assumed, tells_counters };
-    Ok(taken.list(names, launch, report))
+    taken.list(names, launch, report);
+    Ok(())
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.
