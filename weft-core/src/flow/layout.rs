@@ -22,6 +22,8 @@ pub(super) const FUNCTION_WINDOW: u64 = 0x7b00_0000_0000_0000;
 pub(crate) const FUNCTION_ALIGN: u64 = 128;
 /// Bytes of each window.
 pub(crate) const WINDOW: u64 = 1 << 40;
+/// Bytes of local memory that a thread can have at most (CUDA programming guide, technical specifications).
+const MAX_LOCAL: u64 = 512 << 10;
 /// What dynamic shared memory is aligned to behind static variables, whatever its declaration says.
 const DYNAMIC_ALIGN: u64 = 16;
 /// The first address of global variables; buffers of arguments lie below.
@@ -111,7 +113,9 @@ impl Layout {
         let first = align(*cursor, own.max(slot));
         // An array of unknown size is declared elsewhere: room for a large one.
         let size = if variable.size() == 0 { WINDOW } else { variable.size() };
-        let end = first.checked_add(size).filter(|_| size <= WINDOW)?;
+        let is_own = matches!(variable.space, Space::Local | Space::Param);
+        let most = if is_own && variable.size() > 0 { MAX_LOCAL } else { WINDOW };
+        let end = first.checked_add(size).filter(|_| size <= most)?;
         // What comes next begins at a slot of its own.
         *cursor = align(end, slot);
         if is_shared {

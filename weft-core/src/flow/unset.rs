@@ -1,7 +1,7 @@
 //! Registers and words of local memory that code might read before it writes them, since a function was called or a block
 //! in braces was entered: they hold nothing of an earlier time (PTX ISA §7.1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashSet};
 
@@ -21,28 +21,15 @@ pub(super) struct Entry {
     /// First bytes and sizes of local memory.
     pub(super) memory: Vec<(u64, u64)>,
     /// What the caller reads when the function has come back.
-    pub(super) returns: Vec<Place>,
+    pub(super) returns: Vec<Storage>,
 }
 
 /// Something that is written and read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Storage {
     Register(Reg),
-    /// Its first byte, and how many.
+    /// A range of local memory: its first byte, and how many.
     Memory(u64, u64),
-}
-
-impl Place {
-    /// Whether a write of `self` leaves nothing of the other.
-    const fn covers(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Register(own), Self::Register(other)) => own.0 == other.0,
-            (Self::Memory(own, size), Self::Memory(at, bytes)) => {
-                own <= at && at.saturating_add(bytes) <= own.saturating_add(size)
-            }
-            _ => false,
-        }
-    }
 }
 
 /// Replaces entries by instructions that leave what is new there open, as far as it might be read before it is written.
@@ -66,20 +53,33 @@ pub(super) fn forget(
         let place = entries[at].place;
         for own in unset.remove(&at).unwrap_or_default() {
             match own {
-                Place::Register(own) => kept.push(Line::Instr(moved(own, Operand::Unset, place))),
-                Place::Memory(first, bytes) => {
+                Storage::Register(own) => kept.push(Line::Instr(moved(own, Operand::Unset, place))),
+                Storage::Memory(first, bytes) => {
                     let own = register();
-                    kept.push(Line::Instr(moved(own, Operand::Unset, place)));
-                    for at in 0..bytes {
-                        let (space, offset) = (Space::Local, first.wrapping_add(at));
-                        let at = Address { space, base: None, offset };
-                        kept.push(Line::Instr(stored("st.local.b8", at, own, place)));
+                    for (offset, store) in words(first, bytes) {
+                        let at = Address { space: Space::Local, base: None, offset };
+                        kept.push(Line::Instr(moved(own, Operand::Unset, place)));
+                        kept.push(Line::Instr(stored(store, at, own, place)));
                     }
                 }
             }
         }
     }
     kept
+}
+
+/// The aligned words that make up a range of bytes, each with the instruction that stores it.
+fn words(first: u64, bytes: u64) -> impl Iterator<Item = (u64, &'static str)> {
+    const STORES: [(u64, &str); 4] =
+        [(8, "st.local.b64"), (4, "st.local.b32"), (2, "st.local.b16"), (1, "st.local.b8")];
+    let end = first.saturating_add(bytes);
+    let mut at = first;
+    std::iter::from_fn(move || {
+        let fits = |size: u64| at.is_multiple_of(size) && size <= end - at;
+        let (size, store) = STORES.into_iter().find(|(size, _)| fits(*size))?;
+        at += size;
+        Some((at - size, store))
+    })
 }
 
 /// Lines cut where jumps lead to, and behind jumps and before entries.
@@ -132,7 +132,7 @@ impl Graph {
     }
 
     /// By entry: what might be read before it is written.
-    fn unset(&self, lines: &[Line], entries: &[Entry]) -> HashMap<usize, Vec<Place>> {
+    fn unset(&self, lines: &[Line], entries: &[Entry]) -> HashMap<usize, Vec<Storage>> {
         let of = Owners::of(lines, entries);
         let mut blocks = Vec::with_capacity(self.predecessors.len());
         for at in 0..self.predecessors.len() {
@@ -141,18 +141,18 @@ impl Graph {
         let entered: Vec<usize> = blocks.iter().filter_map(|own| own.entered).collect();
         for &at in &self.returning {
             for &entry in &entered {
-                let returns = entries[entry].returns.iter().copied();
-                let unset: Vec<_> = returns.filter(|own| !blocks[at].writes(*own)).collect();
-                blocks[at].read.extend(unset);
+                for result in &entries[entry].returns {
+                    blocks[at].read_at_end(*result);
+                }
             }
         }
-        let mut unset: HashMap<usize, Vec<Place>> = HashMap::default();
+        let mut unset: HashMap<usize, Vec<Storage>> = HashMap::default();
+        let mut known = HashSet::default();
         for (at, block) in blocks.iter().enumerate() {
-            for place in &block.read {
-                for entry in self.reached(*place, at, &blocks, &of) {
-                    let all = unset.entry(entry).or_default();
-                    if !all.contains(place) {
-                        all.push(*place);
+            for own in &block.read {
+                for entry in self.reached(*own, at, &blocks, &of) {
+                    if known.insert((entry, *own)) {
+                        unset.entry(entry).or_default().push(*own);
                     }
                 }
             }
@@ -160,9 +160,9 @@ impl Graph {
         unset
     }
 
-    /// The entries where a place is new from which some way leads to a block and writes the place nowhere.
-    fn reached(&self, place: Place, at: usize, blocks: &[Block], of: &Owners) -> Vec<usize> {
-        let own = of.entries(place);
+    /// The entries where something is new from which some way leads to a block and writes it nowhere.
+    fn reached(&self, what: Storage, at: usize, blocks: &[Block], of: &Owners) -> Vec<usize> {
+        let own = of.entries(what);
         let mut found = Vec::new();
         let mut seen = HashSet::from_iter([at]);
         let mut work = vec![at];
@@ -172,40 +172,73 @@ impl Graph {
                 continue;
             }
             let before = self.predecessors[at].iter().copied();
-            work.extend(before.filter(|own| !blocks[*own].writes(place) && seen.insert(*own)));
+            work.extend(before.filter(|own| !blocks[*own].writes(what) && seen.insert(*own)));
         }
         found
     }
 }
 
 /// What a block does with what is new somewhere.
+#[derive(Default)]
 struct Block {
     /// The entry that it begins with.
     entered: Option<usize>,
     /// What it reads before it writes it.
-    read: Vec<Place>,
-    written: Vec<Place>,
+    read: BTreeSet<Storage>,
+    registers: HashSet<Reg>,
+    /// First bytes and sizes of the local memory that it writes.
+    memory: Vec<(u64, u64)>,
 }
 
 impl Block {
     fn of(lines: &[Line], of: &Owners) -> Self {
-        let mut own = Self { entered: None, read: Vec::new(), written: Vec::new() };
+        let mut own = Self::default();
         for line in lines {
             if let Line::Enter(entry) = line {
                 own.entered = Some(*entry);
             }
-            for place in read_by(line) {
-                if of.has(place) && !own.writes(place) && !own.read.contains(&place) {
-                    own.read.push(place);
+            for read in read_by(line) {
+                if of.has(read) && !own.writes(read) {
+                    own.read.insert(read);
                 }
             }
-            own.written.extend(written_by(line).into_iter().filter(|own| of.has(*own)));
+            for written in written_by(line).into_iter().filter(|own| of.has(*own)) {
+                match written {
+                    Storage::Register(register) => drop(own.registers.insert(register)),
+                    Storage::Memory(first, bytes) => own.memory.push((first, bytes)),
+                }
+            }
         }
         own
     }
 
-    fn writes(&self, place: Place) -> bool {
-        self.written.iter().any(|own| own.covers(place))
+    /// Whether nothing is left of what was there before the block.
+    fn writes(&self, what: Storage) -> bool {
+        match what {
+            Storage::Register(own) => self.registers.contains(&own),
+            Storage::Memory(at, bytes) => self.memory.iter().any(|&(first, size)| {
+                first <= at && at.saturating_add(bytes) <= first.saturating_add(size)
+            }),
+        }
+    }
+
+    /// Something is read behind the block, memory as far as the block does not write it.
+    fn read_at_end(&mut self, what: Storage) {
+        let Storage::Memory(first, bytes) = what else {
+            self.read.extend((!self.writes(what)).then_some(what));
+            return;
+        };
+        let mut written = self.memory.clone();
+        written.sort_unstable();
+        let end = first.saturating_add(bytes);
+        let mut at = first;
+        for (own, size) in written.into_iter().chain([(end, 0)]) {
+            let next = own.min(end);
+            if at < next {
+                self.read.insert(Storage::Memory(at, next - at));
+            }
+            at = at.max(own.saturating_add(size));
+        }
     }
 }
 
@@ -229,54 +262,54 @@ impl Owners {
     }
 
     /// A variable of a caller is where its callees leave results, so that it is new where each of them is entered.
-    fn entries(&self, place: Place) -> Vec<usize> {
-        match place {
-            Place::Register(own) => self.registers.get(&own).copied().into_iter().collect(),
-            Place::Memory(first, bytes) => {
+    fn entries(&self, what: Storage) -> Vec<usize> {
+        match what {
+            Storage::Register(own) => self.registers.get(&own).copied().into_iter().collect(),
+            Storage::Memory(first, bytes) => {
                 let at = self.memory.partition_point(|(own, ..)| *own <= first);
                 let start = at.checked_sub(1).map_or(0, |last| self.memory[last].0);
                 let same = self.memory[..at].iter().rev().take_while(|(own, ..)| *own == start);
-                let holds = |size: u64| first - start + bytes <= size;
+                let holds = |size: u64| bytes.saturating_add(first - start) <= size;
                 same.filter(|(_, size, _)| holds(*size)).map(|(.., entry)| *entry).collect()
             }
         }
     }
 
-    fn has(&self, place: Place) -> bool {
-        !self.entries(place).is_empty()
+    fn has(&self, what: Storage) -> bool {
+        !self.entries(what).is_empty()
     }
 }
 
 /// The local memory that an access at a known address touches.
-fn accessed(instr: &Instr) -> Option<Place> {
+fn accessed(instr: &Instr) -> Option<Storage> {
     let (decoded, address) = (instr.decoded()?, instr.address?);
     let is_known = address.space == Space::Local && address.base.is_none();
     let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
-    is_known.then_some(Place::Memory(address.offset, bytes))
+    is_known.then_some(Storage::Memory(address.offset, bytes))
 }
 
-fn read_by(line: &Line) -> Vec<Place> {
+fn read_by(line: &Line) -> Vec<Storage> {
     let condition = |own: &Option<Condition>| own.iter().map(|own| own.register).collect();
     let registers: Vec<Reg> = match line {
         Line::Instr(instr) => {
             let loaded = accessed(instr).filter(|_| instr.effect() != Effect::Store);
-            return instr.reads().map(Place::Register).chain(loaded).collect();
+            return instr.reads().map(Storage::Register).chain(loaded).collect();
         }
         Line::Jump { condition: own, .. } | Line::Exit { condition: own, .. } => condition(own),
         Line::Switch { index: Operand::Register(own), .. } => vec![*own],
         _ => Vec::new(),
     };
-    registers.into_iter().map(Place::Register).collect()
+    registers.into_iter().map(Storage::Register).collect()
 }
 
 /// What a line surely writes.
-fn written_by(line: &Line) -> Vec<Place> {
+fn written_by(line: &Line) -> Vec<Storage> {
     let Line::Instr(instr) = line else { return Vec::new() };
     if instr.guard.is_some() {
         return Vec::new();
     }
     let stored = accessed(instr).filter(|_| instr.effect() == Effect::Store);
-    instr.dests.iter().flatten().map(|own| Place::Register(*own)).chain(stored).collect()
+    instr.dests.iter().flatten().map(|own| Storage::Register(*own)).chain(stored).collect()
 }
 
 impl<'m> Linker<'m> {
@@ -294,11 +327,11 @@ impl<'m> Linker<'m> {
             match bound {
                 Bound::Register(own) => {
                     entry.registers.push(own);
-                    entry.returns.push(Place::Register(own));
+                    entry.returns.push(Storage::Register(own));
                 }
                 Bound::Memory(_, first) => {
                     entry.memory.push((first, size));
-                    entry.returns.extend((0..size).map(|at| Place::Memory(first + at, 1)));
+                    entry.returns.push(Storage::Memory(first, size));
                 }
             }
         }
