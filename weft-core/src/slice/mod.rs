@@ -1,11 +1,13 @@
 //! Marks what branches, barrier operands and the addresses of shared and global accesses depend on: through registers,
-//! predicates, control, and (flow-insensitively, a state space at a time) through memory. The rest never runs.
+//! predicates, control, and (flow-insensitively, a state space at a time, but for the words that the text names in
+//! local memory) through memory. The rest never runs.
 //!
 //! A branch that decides nothing marked is replaced by a jump to where its sides meet again; a loop without accesses
 //! and barriers is so taken to end.
 
 mod control;
 mod dependence;
+mod locals;
 mod temporary;
 
 use std::collections::BTreeSet;
@@ -13,6 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use dependence::{Base, Beginning, Dependences};
+
+use locals::Locals;
 
 use crate::flow::{BlockId, ByRegister, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
@@ -190,6 +194,7 @@ struct Marker<'p> {
     live_blocks: Vec<bool>,
     work: Vec<Reg>,
     contents_changed: bool,
+    locals: Locals,
 }
 
 impl<'p> Marker<'p> {
@@ -227,23 +232,27 @@ impl<'p> Marker<'p> {
             live_blocks: vec![false; program.blocks.len()],
             work: Vec::new(),
             contents_changed: false,
+            locals: Locals::of(program),
         }
     }
 
     fn run(&mut self) {
         let written = |instr: &'p Instr| instr.dests.iter().flatten().copied();
         let writers = ByRegister::of(self.program, written);
+        let length = self.program.code.len();
         loop {
-            while let Some(register) = self.work.pop() {
+            if let Some(register) = self.work.pop() {
                 for &pc in writers.of_register(register) {
                     self.keep(pc, self.of_result(pc));
                 }
-            }
-            if !std::mem::take(&mut self.contents_changed) {
+            } else if let Some(word) = self.locals.next_loaded() {
+                for pc in self.locals.stores(word) {
+                    self.keep(pc, Keep::Value);
+                }
+            } else if std::mem::take(&mut self.contents_changed) {
+                (0..).map(Pc).take(length).for_each(|pc| self.keep_store(pc));
+            } else {
                 return;
-            }
-            for at in 0..self.program.code.len() {
-                self.keep_store(Pc(u32::try_from(at).unwrap_or(u32::MAX)));
             }
         }
     }
@@ -264,6 +273,7 @@ impl<'p> Marker<'p> {
         let instr = &self.program.code[pc.index()];
         if matches!(instr.effect(), Effect::Store | Effect::Atomic)
             && let Some(address) = instr.address
+            && !self.locals.is_of_no_use(instr)
             && self.slice.contents.of(address.space).into_iter().any(|kept| *kept)
         {
             self.keep(pc, Keep::Value);
@@ -297,6 +307,7 @@ impl<'p> Marker<'p> {
             && matches!(instr.effect(), Effect::Load | Effect::Atomic)
             && let Some(address) = instr.address
         {
+            self.contents_changed |= self.locals.load(instr);
             for kept in self.slice.contents.of(address.space) {
                 self.contents_changed |= !std::mem::replace(kept, true);
             }

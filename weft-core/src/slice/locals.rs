@@ -1,0 +1,76 @@
+//! Which stores to local memory matter: where only words that the text names are loaded, the stores that name others do
+//! not. Named words hold the parameters and results of functions.
+
+use foldhash::{HashMap, HashSet};
+
+use crate::flow::{Instr, Pc, Program};
+use crate::ptx::Space;
+use crate::ptx::isa::Effect;
+
+/// Bytes of a word here: as long as most elements, so that most accesses name one.
+const WORD: u64 = 8;
+
+/// The loads and stores of local memory.
+#[derive(Default)]
+pub(super) struct Locals {
+    /// The stores that name a word.
+    stores: HashMap<u64, Vec<Pc>>,
+    /// The words that something kept loads by name.
+    loaded: HashSet<u64>,
+    /// Those that [`Locals::next_loaded`] has to give.
+    new: Vec<u64>,
+    /// Whether something kept loads through a register, which might lead to any word.
+    all: bool,
+}
+
+impl Locals {
+    pub(super) fn of(program: &Program) -> Self {
+        let mut own = Self::default();
+        for (instr, pc) in program.code.iter().zip((0..).map(Pc)) {
+            if matches!(instr.effect(), Effect::Store | Effect::Atomic) {
+                for word in named(instr).into_iter().flatten() {
+                    own.stores.entry(word).or_default().push(pc);
+                }
+            }
+        }
+        own
+    }
+
+    /// Takes a load into account; whether it might load any word. Words that it names are among the next ones.
+    pub(super) fn load(&mut self, instr: &Instr) -> bool {
+        if let Some(words) = named(instr) {
+            self.new.extend(words.filter(|word| self.loaded.insert(*word)));
+            return false;
+        }
+        let space = instr.address.map(|address| address.space);
+        let is_any = matches!(space, Some(Space::Local | Space::Generic));
+        is_any && !std::mem::replace(&mut self.all, true)
+    }
+
+    /// A word that was loaded by name and not given before.
+    pub(super) fn next_loaded(&mut self) -> Option<u64> {
+        self.new.pop()
+    }
+
+    /// The stores that name a word.
+    pub(super) fn stores(&self, word: u64) -> Vec<Pc> {
+        self.stores.get(&word).cloned().unwrap_or_default()
+    }
+
+    /// Whether an access names local memory that nothing kept loads.
+    pub(super) fn is_of_no_use(&self, instr: &Instr) -> bool {
+        let is_loaded = |word: u64| self.loaded.contains(&word);
+        !self.all && named(instr).is_some_and(|mut words| !words.any(is_loaded))
+    }
+}
+
+/// The words that an access names in local memory.
+fn named(instr: &Instr) -> Option<impl Iterator<Item = u64> + use<>> {
+    let (address, decoded) = (instr.address?, instr.decoded()?);
+    if address.space != Space::Local || address.base.is_some() {
+        return None;
+    }
+    let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
+    let last = address.offset.saturating_add(bytes.saturating_sub(1));
+    Some(address.offset / WORD..=last / WORD)
+}
