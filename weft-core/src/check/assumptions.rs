@@ -24,11 +24,17 @@ pub(super) struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// Lists the assumptions of a report whose findings are known.
-    pub(super) fn list(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
+    /// Lists the assumptions of a report whose findings are known. What decides something by where it lies.
+    pub(super) fn list(
+        &self,
+        names: &Names<'_>,
+        launch: &Launch,
+        report: &mut Report,
+    ) -> BTreeSet<Base> {
         self.assume_of_values(report);
-        self.assume_of_places(names, launch, report);
+        let decides = self.assume_of_places(names, launch, report);
         self.assume_of_launch(names, launch, report);
+        decides
     }
 
     fn assume_of_values(&self, report: &mut Report) {
@@ -57,7 +63,12 @@ impl Taken<'_> {
     }
 
     /// Where variables and buffers lie.
-    fn assume_of_places(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
+    fn assume_of_places(
+        &self,
+        names: &Names<'_>,
+        launch: &Launch,
+        report: &mut Report,
+    ) -> BTreeSet<Base> {
         let program = names.program;
         let pointers = emulate::pointers(program, launch);
         if are_several(program, &pointers) {
@@ -89,12 +100,13 @@ impl Taken<'_> {
         }
         if !places.is_empty() {
             places.sort_by_key(|base| address(program, *base));
-            let places = places.into_iter().map(|base| names.base(base)).collect();
+            let places = places.iter().map(|base| names.base(*base)).collect();
             report.assumptions.push(Assumption::Places(places));
         }
         if program.placement.is_packed {
             report.assumptions.push(Assumption::SharedFromZero);
         }
+        places.into_iter().collect()
     }
 
     fn assume_of_launch(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {

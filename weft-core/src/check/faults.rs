@@ -40,17 +40,26 @@ pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numb
     };
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let label = format!("{}-byte {word} of {address}", fault.bytes);
-    let is_between = fault.address.is_none() && fault.kind != FaultKind::ReadOnly;
-    let note = "wherever other accesses from the same open address lie: they are known numbers of bytes apart";
     Finding {
         code,
         check: Some(check),
         message,
         sites: vec![names.site(role, fault.pc, vec![thread], label)],
-        notes: is_between.then(|| note.to_owned()).into_iter().collect(),
+        notes: beside_others(fault).into_iter().collect(),
         help: Some(help),
         pairs: None,
     }
+}
+
+/// Why an access at an open address is wrong whatever is open: another one has the same open part.
+fn beside_others(fault: &Fault) -> Option<String> {
+    let why = match fault.kind {
+        _ if fault.address.is_some() => return None,
+        FaultKind::OutOfBounds => "the two are farther apart than the memory is large",
+        FaultKind::Misaligned => "where one of the two is aligned the other is not",
+        _ => return None,
+    };
+    Some(format!("another access has the same open part in its address: whatever that is, {why}"))
 }
 
 /// An access outside of all memory, since the launch gives a number for its address.

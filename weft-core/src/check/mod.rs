@@ -8,6 +8,7 @@ mod ctas;
 mod decision;
 mod detector;
 mod doubts;
+mod elsewhere;
 mod faults;
 mod find;
 mod given;
@@ -27,7 +28,7 @@ use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, S
 use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::{Function, Module, Span};
-use crate::slice::{self, Dependences};
+use crate::slice::{self, Base, Dependences};
 
 use assumptions::Taken;
 use decision::Decision;
@@ -56,7 +57,13 @@ pub fn check_placed(
     placement: &Placement,
 ) -> Result<Report, CheckError> {
     let program = link(module, kernel, launch, placement)?;
-    check_program(module, kernel, &program, launch)
+    let (report, decides) = check_program(module, kernel, &program, launch)?;
+    if decides.is_empty() {
+        return Ok(report);
+    }
+    let elsewhere = build(module, kernel, &elsewhere::placement(&program, &decides))?;
+    let (other, _) = check_program(module, kernel, &elsewhere, launch)?;
+    Ok(elsewhere::compared(report, other))
 }
 
 /// The program of a kernel as it is checked: shared variables lie one behind the other if it accesses shared memory by
@@ -70,24 +77,26 @@ pub fn link(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    let build = |placement: &Placement| {
-        flow::build_within(module, kernel, Growth::DEFAULT, placement)
-            .map_err(|error| request::link(module, &error))
-    };
-    let program = build(placement)?;
+    let program = build(module, kernel, placement)?;
     let pointers = emulate::pointers(&program, launch);
     if Dependences::of(&program, &pointers).accesses_shared_by_number() {
-        return build(&Placement { is_packed: true, ..placement.clone() });
+        return build(module, kernel, &Placement { is_packed: true, ..placement.clone() });
     }
     Ok(program)
 }
 
+fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Program, CheckError> {
+    flow::build_within(module, kernel, Growth::DEFAULT, placement)
+        .map_err(|error| request::link(module, &error))
+}
+
+/// The report on a program, and what it says to decide something by where it lies.
 fn check_program(
     module: &Module,
     kernel: &Function,
     program: &Program,
     launch: &Launch,
-) -> Result<Report, CheckError> {
+) -> Result<(Report, BTreeSet<Base>), CheckError> {
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let mut report = Report {
@@ -121,7 +130,7 @@ fn check_program(
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
         }
-        return Ok(report);
+        return Ok((report, BTreeSet::new()));
     };
     report.block = Some(block);
     if is_bound {
@@ -132,8 +141,8 @@ fn check_program(
     inputs.runs_all_ctas = launch.grid.is_some();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    run(&names, &inputs, launch, &mut report)?;
-    Ok(report)
+    let decides = run(&names, &inputs, launch, &mut report)?;
+    Ok((report, decides))
 }
 
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
@@ -155,7 +164,7 @@ fn run(
     inputs: &Inputs,
     launch: &Launch,
     report: &mut Report,
-) -> Result<(), CheckError> {
+) -> Result<BTreeSet<Base>, CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
     let Found { slice, outcome, assumed, tells_counters, ctas, .. } = found;
@@ -187,8 +196,7 @@ fn run(
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
     let taken = Taken { slice: &slice, decisions, reached: &reached, assumed, tells_counters };
-    taken.list(names, launch, report);
-    Ok(())
+    Ok(taken.list(names, launch, report))
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.

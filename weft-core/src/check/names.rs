@@ -219,7 +219,7 @@ impl Names<'_> {
         if space == Space::Global
             && let Some(position) = argument_of(address)
         {
-            let offset = offset_in_buffer(position, address);
+            let offset = self.offset_of_argument(position, offset_in_buffer(position, address));
             return format!("{} {}", self.param(position), signed(offset));
         }
         let holds_it = |own: &&Param| (own.offset..own.offset + own.size).contains(&address);
@@ -235,10 +235,17 @@ impl Names<'_> {
         }
     }
 
+    /// Bytes from where an argument points, if it is moved.
+    fn offset_of_argument(&self, position: usize, offset: i64) -> i64 {
+        offset.wrapping_sub_unsigned(self.program.placement.argument(position))
+    }
+
     /// An address that an open value is added to.
     fn open_address(&self, space: Space, place: Option<usize>, offset: i64) -> String {
         let (memory, offset) = match place {
-            Some(at) if space == Space::Global => (self.param(at), offset),
+            Some(at) if space == Space::Global => {
+                (self.param(at), self.offset_of_argument(at, offset))
+            }
             Some(at) => match self.near(space, offset.cast_unsigned()) {
                 Some((near, offset)) if near == at => (self.symbol(at), offset),
                 _ => (self.symbol(at), offset),

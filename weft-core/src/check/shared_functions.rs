@@ -135,7 +135,7 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    check_program(module, kernel, &program, launch).expect("the launch fits")
+    check_program(module, kernel, &program, launch).expect("the launch fits").0
 }
 
 /// The defects, without the instructions: of several that end a run the first may be another. What is open between two

@@ -115,13 +115,13 @@ impl<E: Events> Machine<'_, E> {
         if writes && self.is_in_general(warp) {
             self.terms.inherited.write_somewhere(space == Space::Global);
         }
-        let others =
-            self.terms.passed_on.in_strong_store(origin.unwrap_or(Origin::Unsupported(pc)));
-        let is_strong = kind(decoded).is_strong;
+        let given = origin.unwrap_or(Origin::Unsupported(pc));
         let value = Value::open(match before {
             Some(origin) => self.terms.anything(origin, Region::Number),
-            None if is_strong => self.terms.fresh(others),
-            None => self.terms.fresh(origin.unwrap_or(Origin::Unsupported(pc))),
+            None if kind(decoded).is_strong => {
+                self.terms.fresh(self.terms.passed_on.in_strong_store(given))
+            }
+            None => self.terms.fresh(given),
         });
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, value.clone(), open);

@@ -24,7 +24,7 @@ impl<E: Events> Machine<'_, E> {
         let program = self.program;
         let assigned: BTreeSet<Reg> = inside(program, header)
             .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
-            .filter(|register| self.warps[warp].registers.get_mut(*register).is_some())
+            .filter(|register| self.warps[warp].registers.has(*register))
             .collect();
         for register in &assigned {
             let before = self.warps[warp].registers[*register].clone();

@@ -18,7 +18,8 @@ use crate::ptx::Space;
 struct Need {
     first: u64,
     end: u64,
-    /// It is a multiple of this power of two after this was added.
+    /// The largest of them, a power of two, and what is left of their addresses when they are divided by it: the open
+    /// part has to add up to a multiple with that.
     multiple: u64,
     rest: u64,
 }

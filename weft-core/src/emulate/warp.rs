@@ -95,6 +95,11 @@ impl Registers {
         (open == 0 || open & lanes != 0).then_some(value)
     }
 
+    /// Whether something depends on a register.
+    pub(super) fn has(&self, register: Reg) -> bool {
+        self.places[register.index()] > 0
+    }
+
     /// The register to be written, if something depends on it, and whether blocks hand it on.
     pub(super) fn get_mut(&mut self, register: Reg) -> Option<(&mut Value, bool)> {
         let place = self.places[register.index()];

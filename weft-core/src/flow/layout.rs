@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::declared::{Param, Symbol};
-use super::placement::{Placement, SHARED_SLOT};
+use super::placement::Placement;
 
 use crate::ptx::{Module, Space, Variable};
 
@@ -77,7 +77,7 @@ impl Layout {
             symbols: Vec::new(),
             shared_bytes: 0,
             dynamic_align: 1,
-            shared: if placement.is_packed { 0 } else { SHARED_SLOT },
+            shared: placement.first_shared(),
             placement: placement.clone(),
             local: 0,
             global: GLOBAL_SYMBOLS,
@@ -117,7 +117,8 @@ impl Layout {
         let most = if is_own && variable.size() > 0 { MAX_LOCAL } else { WINDOW };
         let end = first.checked_add(size).filter(|_| size <= most)?;
         // What comes next begins at a slot of its own.
-        *cursor = align(end, slot);
+        let room = if is_shared { self.placement.room(size) } else { 0 };
+        *cursor = align(end.saturating_add(room), slot);
         if is_shared {
             self.shared_bytes = align(self.shared_bytes, own).saturating_add(size);
         }

@@ -11,6 +11,9 @@ use crate::ptx::Space;
 /// From one shared variable to the next; no shared memory is larger, and nothing lies in the first slot. Shared addresses
 /// have 32 bits.
 pub(crate) const SHARED_SLOT: u64 = 1 << 20;
+/// The same for variables that lie where devices have them; what the system takes for itself from compute capability 8.0
+/// on.
+const NEAR_SLOT: u64 = 1 << 10;
 /// The last shared address from which on a variable lies by itself; the objects of pointer parameters follow.
 const LAST_SHARED: u64 = super::layout::OBJECTS / 2;
 
@@ -19,6 +22,9 @@ const LAST_SHARED: u64 = super::layout::OBJECTS / 2;
 pub struct Placement {
     /// Shared variables lie one behind the other from address 0 on, in the order in which they are declared.
     pub is_packed: bool,
+    /// Shared variables lie where devices have shared memory: behind the first 1024 bytes, each with as much room behind it
+    /// as it has bytes.
+    pub is_near: bool,
     /// By name: by how many bytes variables of the kernel are moved, in 64-bit wrapping arithmetic. They must not overlap,
     /// and slots of 2^20 bytes of shared memory and 2^42 of global memory must hold one each.
     pub variables: BTreeMap<String, u64>,
@@ -38,10 +44,25 @@ impl Placement {
         self.arguments.get(&position).copied().unwrap_or(0)
     }
 
+    /// Where the first shared variable lies.
+    pub(super) const fn first_shared(&self) -> u64 {
+        match (self.is_packed, self.is_near) {
+            (true, _) => 0,
+            (_, true) => NEAR_SLOT,
+            _ => SHARED_SLOT,
+        }
+    }
+
+    /// Bytes that nothing lies in behind a shared variable.
+    pub(super) const fn room(&self, size: u64) -> u64 {
+        if self.is_near && !self.is_packed { size } else { 0 }
+    }
+
     /// What the place of a variable is a multiple of beside its alignment, if the cursor stands here.
     pub(super) const fn slot(&self, space: Space, cursor: u64) -> u64 {
         match space {
             Space::Shared if self.is_packed || cursor > LAST_SHARED => 1,
+            Space::Shared if self.is_near => NEAR_SLOT,
             // Parameters of functions have no address that a kernel could compute with.
             Space::Param => 1,
             Space::Shared | Space::Local => SHARED_SLOT,

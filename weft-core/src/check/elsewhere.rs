@@ -1,0 +1,97 @@
+//! A second look at a kernel whose findings might depend on where its variables and buffers lie: with those in other
+//! places, shared ones where devices have them. What is not found in both is open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Key, key};
+use crate::finding::{Assumption, Check, Class, Code, Finding, Report};
+use crate::flow::{Placement, Program, Symbol};
+use crate::ptx::Space;
+use crate::slice::Base;
+
+/// By how many bytes buffers and global variables are moved: every other bit above those that alignments are about.
+const MOVED: u64 = 0x1555_0000;
+
+/// Where else the variables and buffers might lie whose places decide something.
+pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placement {
+    let mut placement = program.placement.clone();
+    for base in decides {
+        match *base {
+            Base::Pointer(at) if program.params.get(at).is_none_or(|own| own.object.is_none()) => {
+                placement.arguments.insert(at, MOVED);
+            }
+            Base::Variable(at) => {
+                let symbol = &program.symbols[at];
+                match symbol.space {
+                    Space::Shared => bring_near(&mut placement, program),
+                    Space::Global => drop(placement.variables.insert(symbol.name.clone(), MOVED)),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    placement
+}
+
+fn bring_near(placement: &mut Placement, program: &Program) {
+    placement.is_near = true;
+    let is_shared = |own: &&Symbol| own.space == Space::Shared;
+    for symbol in program.symbols.iter().filter(is_shared) {
+        placement.variables.remove(&symbol.name);
+    }
+}
+
+/// What both reports of a kernel say, and what only one says as an open question.
+pub(super) fn compared(mut own: Report, other: Report) -> Report {
+    let seconds: BTreeMap<Key, &Finding> =
+        other.findings.iter().map(|finding| (what(finding), finding)).collect();
+    let mut found = BTreeSet::new();
+    for finding in &mut own.findings {
+        found.insert(what(finding));
+        match seconds.get(&what(finding)) {
+            None => undecide(finding),
+            // That the same is stored holds in one of the places alone.
+            Some(second) if finding.code == Code::BenignRace => *finding = (*second).clone(),
+            Some(_) => {}
+        }
+    }
+    let more = other.findings.iter().filter(|finding| !found.contains(&what(finding)));
+    for finding in more {
+        let mut finding = finding.clone();
+        undecide(&mut finding);
+        own.findings.push(finding);
+    }
+    for assumption in other.assumptions {
+        let is_of_places = matches!(assumption, Assumption::Places(_) | Assumption::Aligned(_));
+        if !is_of_places && !own.assumptions.contains(&assumption) {
+            own.assumptions.push(assumption);
+        }
+    }
+    own
+}
+
+/// A finding, whether racing writes store the same or not.
+fn what(finding: &Finding) -> Key {
+    let (code, check, sites) = key(finding);
+    let code = match (code, check) {
+        (Code::BenignRace, Some(Check::Shared)) => Code::SharedRace,
+        (Code::BenignRace, _) => Code::GlobalRace,
+        _ => code,
+    };
+    (code, check, sites)
+}
+
+/// Whether a finding is a defect depends on where something lies.
+fn undecide(finding: &mut Finding) {
+    if finding.code.class() == Class::Defect {
+        let note =
+            format!("that this is `{}` depends on where variables and buffers lie", finding.code);
+        finding.notes.push(note);
+        finding.help = Some(
+            "compute with the index, and add it to the address of the variable or buffer last"
+                .to_owned(),
+        );
+        finding.code = Code::DependsOnInput;
+    }
+}
