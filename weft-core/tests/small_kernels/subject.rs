@@ -84,6 +84,24 @@ impl Found {
         self
     }
 
+    /// Without possible races of accesses that are said to be open by themselves: of more open addresses than are compared
+    /// with each other, the first ones are.
+    pub(crate) fn without_races_said_to_be_open(mut self) -> Self {
+        let is_open = |(code, check, _): &&Key| *code == Code::DependsOnInput && check.is_some();
+        let open: BTreeSet<usize> = self
+            .findings
+            .keys()
+            .filter(is_open)
+            .flat_map(|(.., sites)| sites)
+            .filter(|(_, role)| *role == Role::Here)
+            .map(|(place, _)| *place)
+            .collect();
+        let is_said =
+            |sites: &BTreeSet<(usize, Role)>| sites.iter().any(|(at, _)| open.contains(at));
+        self.findings.retain(|(code, _, sites), _| *code != Code::PossibleRace || !is_said(sites));
+        self
+    }
+
     /// The same, with benign races called races: whether they are may rest on what is read.
     pub(crate) fn without_benign(self) -> Self {
         let name = |(code, check, sites): Key| match (code, check) {
