@@ -22,7 +22,8 @@ impl<E: Events> Machine<'_, E> {
         let ty = decoded.ty();
         let is_racing = self.terms.racing.contains(&pc);
         if ty == Type::B128 || is_racing {
-            let origin = if is_racing { Origin::Racing(pc) } else { Origin::Unsupported(pc) };
+            let origin =
+                if is_racing { of_racing_store(self.terms, pc) } else { Origin::Unsupported(pc) };
             let origin = self.unwritten_in_bytes(piece).unwrap_or(origin);
             let value = Value::open(self.terms.fresh(origin));
             for dest in instr.dests.iter().flatten() {
@@ -291,8 +292,13 @@ fn guards_of(
 
 /// What a load of bytes sees that race, where memory holds this: it might turn out not to race after all.
 fn racing(terms: &mut Terms, pc: Pc, held: Lane) -> Lane {
-    let origin = terms.unwritten([held]).unwrap_or(Origin::Racing(pc));
+    let origin = terms.unwritten([held]).unwrap_or_else(|| of_racing_store(terms, pc));
     Lane::open(terms.fresh(origin))
+}
+
+/// Where what a racing store leaves comes from, whichever it is: the schedule might run it before the load.
+fn of_racing_store(terms: &Terms, pc: Pc) -> Origin {
+    terms.passed_on.in_any_store(Origin::Racing(pc))
 }
 
 /// A lane's value as it goes to memory.

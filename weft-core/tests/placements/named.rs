@@ -54,6 +54,7 @@ fn what_every_typed_pointer_is_aligned_to_is_said_once() {
 
 const ALIGNED: &str = "aligned beyond what is declared: ";
 const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order: ";
+const PACKED: &str = "shared memory begins at address 0, and its variables lie in it in the order of their declaration";
 const WITHIN: &str = "accesses through pointer arguments stay within their buffers";
 
 #[test]
@@ -112,6 +113,22 @@ fn what_is_taken_for_granted_of_variables_is_named() {
             ".local .align 4 .b8 l[64]; mov.u64 %rd1, l; and.b64 %rd1, %rd1, 8; setp.eq.s64 %p1, %rd1, 0; @%p1 bar.sync 0;".into(),
             aligned("`l` to 16 bytes (declared: 4)"),
         ),
+        // The second half of an address, its sign, and its bits as an address by themselves.
+        (
+            ".global .align 4 .b8 g[64];",
+            "mov.u64 %rd1, g; mov.b64 {%r2, %r3}, %rd1; setp.eq.s32 %p1, %r3, 7; @%p1 bra END; st.global.u32 [%rd1], %r1;".into(),
+            places_of("`g`"),
+        ),
+        (
+            ".global .align 4 .b8 g[64];",
+            "mov.u64 %rd1, g; cvt.u32.u64 %r2, %rd1; shl.b32 %r2, %r2, 29; cvt.s64.s32 %rd2, %r2; shr.u64 %rd2, %rd2, 32; setp.ne.s64 %p1, %rd2, 0; @%p1 bra END; st.global.u32 [%rd1], %r1;".into(),
+            places_of("`g`"),
+        ),
+        (
+            ".shared .align 4 .b8 a[64];\n.shared .align 4 .b8 b[64];",
+            "mov.u32 %r2, a; not.b32 %r3, %r2; not.b32 %r3, %r3; sub.u32 %r3, %r3, %r2; mov.u32 %r2, b; add.u32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1;".into(),
+            places_of("`a`, `b`"),
+        ),
         // Bits of a function's address, the order of two, and whether it is null.
         (
             ".func f() { ret; }",
@@ -132,7 +149,18 @@ fn what_is_taken_for_granted_of_variables_is_named() {
         (
             ".shared .align 16 .b8 a[64];",
             "st.shared.u32 [4], %r1;".into(),
-            vec!["shared memory begins at address 0, and its variables lie in it in the order of their declaration".into()],
+            vec![PACKED.into()],
+        ),
+        (
+            ".shared .align 16 .b8 a[64];",
+            "mov.u64 %rd1, 4; cvta.shared.u64 %rd1, %rd1; st.u32 [%rd1], %r1; st.shared.u32 [a], %r1;".into(),
+            vec![PACKED.into()],
+        ),
+        // Neither asks where anything lies.
+        (
+            ".shared .align 16 .b8 a[64];",
+            "mov.u64 %rd1, 4; isspacep.shared %p1, %rd1; @%p1 bra END; st.shared.u32 [a], %r1;".into(),
+            vec![],
         ),
     ];
     for (declarations, body, expected) in kernels {
@@ -215,6 +243,14 @@ fn what_is_taken_for_granted_of_pointers_is_named() {
         expected.extend((!named.is_empty()).then(|| format!("{PLACES}{named}")));
         assert_eq!(found, expected, "{params}\n{body}");
     }
+}
+
+#[test]
+fn what_is_taken_for_granted_of_where_parameters_lie_is_named() {
+    let test = "mov.u64 %rd1, q; and.b64 %rd1, %rd1, 8; setp.eq.s64 %p1, %rd1, 0; @%p1 bar.sync 0;";
+    let named = |at: usize| vec![format!("{PLACES}the memory of argument {at} (`q`)")];
+    assert_eq!(places("", ".param .u64 q, .param .align 16 .b8 p[16]", test), named(0));
+    assert_eq!(places("", ".param .align 16 .b8 p[16], .param .u64 q", test), named(1));
 }
 
 /// Tests bits of its argument.
