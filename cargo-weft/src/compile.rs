@@ -5,7 +5,6 @@
 //! and `test`. What cargo has to say goes to standard error as it comes.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 use std::process::{ChildStdout, Command, Stdio};
@@ -13,6 +12,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use cargo_metadata::{Message, Package};
 
 use crate::arguments::Resolution;
+use crate::cargo::{self, StartError};
 use crate::options::Color;
 use crate::select::Group;
 
@@ -30,8 +30,8 @@ pub(crate) struct Manners {
 /// Why there are no build outputs.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompileError {
-    #[error("cannot start `{}`: {source}; install cargo, or name it in the variable CARGO", .cargo.display())]
-    Start { cargo: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Start(StartError),
     #[error("cannot read what cargo says")]
     Read(#[source] io::Error),
     #[error("the build of {} failed; its kernels were not checked", .packages.join(", "))]
@@ -62,7 +62,8 @@ fn run(
 ) -> Result<(), CompileError> {
     let mut command = command(group, packages, targets, manners);
     let cargo = PathBuf::from(command.get_program());
-    let mut child = command.spawn().map_err(|source| CompileError::Start { cargo, source })?;
+    let start = |source| CompileError::Start(StartError { cargo, source });
+    let mut child = command.spawn().map_err(start)?;
     if let Some(stdout) = child.stdout.take()
         && let Err(error) = listen(stdout, packages, out_dirs)
     {
@@ -95,7 +96,7 @@ fn listen(stdout: ChildStdout, packages: &[&Package], out_dirs: &mut OutDirs) ->
 }
 
 fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners) -> Command {
-    let mut command = Command::new(cargo());
+    let mut command = Command::new(cargo::path());
     command.args([
         "check",
         targets,
@@ -113,11 +114,6 @@ fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command
-}
-
-/// The cargo that started this, or else the one of the path.
-pub(crate) fn cargo() -> PathBuf {
-    env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
 }
 
 fn has_script(package: &Package) -> bool {

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use weft_harness::case::PlanError;
 
-use crate::check::RequestError;
 use crate::compile::CompileError;
+use crate::files::RequestError;
 use crate::select::SelectError;
 
 /// How a run ended. Ordered: the worst outcome among kernels is that of the run.

@@ -6,6 +6,7 @@
 mod account;
 mod arguments;
 mod cache;
+mod cargo;
 mod check;
 mod collect;
 mod compile;
@@ -13,6 +14,7 @@ mod detail;
 mod dump;
 mod exit;
 mod explain;
+mod files;
 mod list;
 mod mutate;
 mod options;

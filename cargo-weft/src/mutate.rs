@@ -15,10 +15,10 @@ use weft_harness::case::{Job, JobError};
 
 use crate::account;
 use crate::arguments::Mutate;
-use crate::check::{self, Files};
 use crate::collect::{self, Plan};
 use crate::detail;
 use crate::exit::{Exit, Failure};
+use crate::files::{self, Files};
 use crate::options::{Format, Verbosity};
 use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
@@ -51,12 +51,12 @@ fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, u
         printer.failure(failure);
     }
     let jobs = packages.into_iter().flatten().collect();
-    Ok((check::matching(jobs, arguments.kernel.as_ref())?, failures.len()))
+    Ok((files::matching(jobs, arguments.kernel.as_ref())?, failures.len()))
 }
 
 /// The kernels of the files, and how many files cannot be had.
 fn of_files(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let (jobs, failures) = check::jobs(Files {
+    let (jobs, failures) = files::jobs(Files {
         paths: &arguments.files,
         kernel: arguments.kernel.as_ref(),
         settings: &arguments.settings,

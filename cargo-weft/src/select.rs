@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::arguments::{Resolution, Selection};
-use crate::compile;
+use crate::cargo::{self, StartError};
 use crate::outside;
 
 /// Packages that are built together.
@@ -30,7 +30,7 @@ pub(crate) enum SelectError {
     #[error("cannot understand what `cargo metadata` says")]
     Metadata(#[source] cargo_metadata::Error),
     #[error(transparent)]
-    Start(compile::CompileError),
+    Start(StartError),
     #[error("no package `{name}` in this workspace; there are {}", .known.join(", "))]
     NoPackage { name: String, known: Vec<String> },
     #[error(transparent)]
@@ -46,7 +46,7 @@ impl From<cargo_metadata::Error> for SelectError {
                 Self::Workspace { said: said.to_owned() }
             }
             cargo_metadata::Error::Io(source) => {
-                Self::Start(compile::CompileError::Start { cargo: compile::cargo(), source })
+                Self::Start(StartError { cargo: cargo::path(), source })
             }
             other => Self::Metadata(other),
         }

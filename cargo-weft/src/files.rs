@@ -1,0 +1,98 @@
+//! PTX files that a command names, without cargo: which of their kernels are meant, and how they are launched.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+use weft_harness::case::{self, Job, Package, PlanError};
+use weft_harness::config::{Config, ConfigError};
+use weft_harness::discover::{DiscoverError, PtxFile};
+
+use crate::settings::Settings;
+
+/// Why files cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error(transparent)]
+    Read(#[from] DiscoverError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Plan(PlanError),
+    #[error("nothing to check: there is no kernel (`.entry`) in {files}")]
+    NoKernels { files: String },
+    #[error("no kernel matches `{pattern}`; there {}", known(.kernels))]
+    NoMatch { pattern: Regex, kernels: Vec<String> },
+}
+
+/// Which kernels of which files, and how they are launched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Files<'a> {
+    pub(crate) paths: &'a [PathBuf],
+    pub(crate) kernel: Option<&'a Regex>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) config: Option<&'a Path>,
+}
+
+/// The kernels and launches that are meant, and the files that cannot be had; no kernels if there is no file at all.
+pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), RequestError> {
+    let config = files.config.map(Config::read).transpose()?;
+    let (found, failures) = read(files.paths);
+    if found.is_empty() {
+        return Ok((Vec::new(), failures));
+    }
+    let mut jobs = matching(plan(found, config)?, files.kernel)?;
+    for job in &mut jobs {
+        files.settings.apply(&mut job.launch);
+    }
+    Ok((jobs, failures))
+}
+
+fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
+    let (mut files, mut failures) = (Vec::new(), Vec::new());
+    for path in paths {
+        match PtxFile::read(path, &path.display().to_string()) {
+            Ok(file) => files.push(file),
+            Err(error) => failures.push(error),
+        }
+    }
+    (files, failures)
+}
+
+/// The kernels of all files as one package without a name.
+fn plan(files: Vec<PtxFile>, config: Option<Config>) -> Result<Vec<Job>, RequestError> {
+    let dir = env::current_dir().unwrap_or_default();
+    let package = Package { name: String::new(), dir, config: config.unwrap_or_default(), files };
+    case::plan(&package).map_err(|error| match error {
+        PlanError::NoKernels { files, .. } => RequestError::NoKernels { files },
+        other => RequestError::Plan(other),
+    })
+}
+
+/// The jobs whose kernel matches, and the files that cannot be read: who knows what is in them.
+pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Job>, RequestError> {
+    let Some(pattern) = pattern else { return Ok(jobs) };
+    let fits = |name: &str| pattern.is_match(name);
+    let (kept, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| {
+        job.is_unread() || fits(&job.kernel.mangled) || fits(&job.kernel.demangled)
+    });
+    if kept.iter().any(|job| !job.is_unread()) {
+        return Ok(kept);
+    }
+    let mut kernels: Vec<_> = others.iter().map(|job| job.kernel.demangled.clone()).collect();
+    kernels.dedup();
+    if kernels.is_empty() {
+        Ok(kept)
+    } else {
+        Err(RequestError::NoMatch { pattern: pattern.clone(), kernels })
+    }
+}
+
+fn known(kernels: &[String]) -> String {
+    let names = kernels
+        .iter()
+        .map(|name| format!("`{}`", weft_core::report::escape(name)))
+        .collect::<Vec<_>>();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{verb} {}", names.join(", "))
+}
