@@ -4,11 +4,13 @@
 //! order, and each imports only earlier ones:
 //!
 //! `ptx` text to tree; `flow` tree to program; `slice` what has to run; `emulate` program and launch to events;
-//! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `check` wires them;
+//! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `explain` says
+//! it of what was found; `check` wires them;
 //! `mutate` weakens a clean kernel's synchronization, so that what is left over can be told.
 
 mod check;
 pub mod emulate;
+mod explain;
 pub mod finding;
 pub mod flow;
 pub mod launch;

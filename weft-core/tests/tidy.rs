@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages in pipeline order. `launch` is data that all but `ptx` may use.
-const STAGES: [&str; 10] =
-    ["ptx", "launch", "flow", "slice", "emulate", "order", "race", "finding", "check", "mutate"];
+const STAGES: [&str; 11] = [
+    "ptx", "launch", "flow", "slice", "emulate", "order", "race", "finding", "explain", "check",
+    "mutate",
+];
 /// Not a stage of the pipeline: rendering, which looks at findings only.
 const REPORT: [&str; 4] = ["report", "ptx", "launch", "finding"];
 /// Lines that a file may have; tables may have more.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::decision::Decision;
-use super::names::Names;
 use crate::emulate::{self, Assumed};
+use crate::explain::Names;
 use crate::finding::{Assumption, Code, Report};
 use crate::flow::{self, BlockId, Instr, Program};
 use crate::launch::{BarrierDivergence, Launch};

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::barriers;
 use super::detector::{Found, MAX_FAULTS};
-use super::names::Names;
 use crate::emulate::{Cta, Doubt, End, FaultKind, OpenAccess, Run};
+use crate::explain::{Names, barriers};
 use crate::finding::Stats;
 use crate::flow::Pc;
 use crate::race::{Ctas, Footprint, OpenAccesses, Pairs};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::names::Names;
 use super::passes::Passes;
 use super::ways::{self, Outcome};
 use super::{ctas, key};
 use crate::emulate::{Assumed, Drawn, Inputs, Terms};
+use crate::explain::Names;
 use crate::finding::{Class, Code, Finding};
 use crate::launch::{Atomics, Limit, Schedule};
 use crate::slice::{self, Floats, Slice};

@@ -2,21 +2,18 @@
 
 mod apart;
 mod assumptions;
-mod barriers;
-mod beyond;
 mod ctas;
 mod decision;
 mod detector;
-mod doubts;
 mod elsewhere;
-mod faults;
 mod find;
+mod findings;
 mod given;
-mod names;
 mod passes;
-mod races;
+mod racing;
 mod recorder;
 mod request;
+mod settle;
 #[cfg(test)]
 mod shared_functions;
 mod ways;
@@ -24,6 +21,7 @@ mod ways;
 use std::collections::BTreeSet;
 
 use crate::emulate::{self, Inputs};
+use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
 use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Launch};
@@ -33,8 +31,6 @@ use crate::slice::{self, Base, Dependences};
 use assumptions::Taken;
 use decision::Decision;
 use find::Found;
-use names::Names;
-pub(crate) use names::site_at;
 pub use request::CheckError;
 
 /// Checks `kernel` of `module` under `launch`. Deterministic.

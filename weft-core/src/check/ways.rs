@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::Decision;
-use super::names::{Names, OPEN_VALUE};
+use super::key;
 use super::passes::Passes;
-use super::{doubts, key};
 use crate::emulate::{Choice, End, Splits, Terms};
+use crate::explain::{Names, OPEN_VALUE, doubts};
 use crate::finding::{Class, Code, Finding, Thread};
 use crate::flow::PlaceId;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::asm::Asm;
 use super::{atomic, barrier, warp};
-use crate::check::site_at;
+use crate::explain::site_at;
 use crate::finding::{Advice, Report, Role, Site};
 use crate::flow;
 use crate::launch::{Atomics, Dim3};

@@ -12,7 +12,7 @@ use crate::ptx::isa::Effect;
 
 /// The finding of a doubt, and before it what all that go on come to and no setting settles. What only some may come to is
 /// a note.
-pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Vec<Finding> {
+pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Vec<Finding> {
     let mut finding = doubts::explain(names, doubt, progress);
     let is_input =
         matches!(doubt.kind, DoubtKind::Branch | DoubtKind::Address | DoubtKind::Barrier);

@@ -1,8 +1,8 @@
 //! Accesses outside of all memory, and misaligned ones.
 
+use super::access::word;
 use super::given::{Numbers, is_outside};
 use super::names::Names;
-use super::races::word;
 use crate::emulate::{Cta, Fault, FaultKind};
 use crate::finding::{Check, Code, Finding, Role};
 use crate::flow::{Pc, PlaceId};
@@ -11,7 +11,7 @@ use crate::ptx::Space;
 use crate::race::Unwritten;
 
 /// `numbers`: what the launch gives for the addresses of accesses.
-pub(super) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numbers) -> Finding {
+pub(crate) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numbers) -> Finding {
     let (check, memory) = match fault.space {
         Space::Shared => (Check::Shared, "shared variables"),
         _ => (Check::Global, "buffers and global variables"),
@@ -179,7 +179,7 @@ fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Findin
 }
 
 /// Shared memory that nothing wrote is read.
-pub(super) fn unwritten(names: &Names<'_>, cta: Cta, pc: Pc, read: &Unwritten) -> Finding {
+pub(crate) fn unwritten(names: &Names<'_>, cta: Cta, pc: Pc, read: &Unwritten) -> Finding {
     let address = names.address(Space::Shared, read.address);
     let thread = names.thread(cta.index, read.warp, read.lane);
     let label = format!("{}-byte read of {address}", read.bytes);

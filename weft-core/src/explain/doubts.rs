@@ -1,6 +1,5 @@
 //! Open findings: what could not be decided, where it comes from, and what would settle it.
 
-use super::detector::MAX_FAULTS;
 use super::names::Names;
 use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site};
@@ -9,11 +8,11 @@ use crate::race::MAX_PAIRS;
 
 /// How far a check came that reached a limit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// Ctas that were run to their end.
-    pub(super) ended: u64,
+    pub(crate) ended: u64,
     /// Instructions of all passes.
-    pub(super) instructions: u64,
+    pub(crate) instructions: u64,
 }
 
 impl Progress {
@@ -36,20 +35,20 @@ fn open(
     Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: None }
 }
 
-pub(super) fn no_launch(names: &Names<'_>) -> Finding {
+pub(crate) fn no_launch(names: &Names<'_>) -> Finding {
     let message = "the block size of this kernel is not stated".to_owned();
     let help = "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`".to_owned();
     open(Code::NoLaunch, None, message, names.kernel_site("which block size?"), Some(help))
 }
 
-pub(super) fn vacuous(names: &Names<'_>) -> Finding {
+pub(crate) fn vacuous(names: &Names<'_>) -> Finding {
     let message =
         "with this launch no thread reaches an access or a barrier: nothing was proved".to_owned();
     let help = "give arguments with which the kernel does its work".to_owned();
     open(Code::Vacuous, None, message, names.kernel_site("does nothing"), Some(help))
 }
 
-pub(super) fn too_much_memory(names: &Names<'_>, progress: Progress) -> Finding {
+pub(crate) fn too_much_memory(names: &Names<'_>, progress: Progress) -> Finding {
     let message = "more memory is accessed, or raced on, than is followed".to_owned();
     let site = names.kernel_site("accesses too much");
     let notes = vec![progress.sentence(names)];
@@ -57,7 +56,7 @@ pub(super) fn too_much_memory(names: &Names<'_>, progress: Progress) -> Finding 
 }
 
 /// Open values lost their identity, which may be why something is open.
-pub(super) fn too_many_values(names: &Names<'_>) -> Finding {
+pub(crate) fn too_many_values(names: &Names<'_>) -> Finding {
     let message = "there are more open values than are told apart".to_owned();
     let site = names.kernel_site("has too many open values");
     let help = format!("give arguments; or {}", more_memory(names));
@@ -70,21 +69,21 @@ fn more_memory(names: &Names<'_>) -> String {
 }
 
 /// Only the first ctas were run, and they are not clean.
-pub(super) fn first_ctas(names: &Names<'_>, ctas: u64) -> Finding {
+pub(crate) fn first_ctas(names: &Names<'_>, ctas: u64) -> Finding {
     let all = names.grid.count();
     let message = format!("the first {ctas} of {all} ctas are not clean: the others were not run");
     let help = "what is told of the first ones is no complete list: settle it first".to_owned();
     open(Code::Limit, None, message, names.kernel_site("not all ctas were run"), Some(help))
 }
 
-pub(super) fn unsettled(names: &Names<'_>) -> Finding {
+pub(crate) fn unsettled(names: &Names<'_>) -> Finding {
     let message = "the steps of loops on open trip counts differ in too many ways".to_owned();
     let help = "give the arguments that the trip counts depend on".to_owned();
     open(Code::Limit, None, message, names.kernel_site("is not decided"), Some(help))
 }
 
 /// Ctas may race that go different ways.
-pub(super) fn other_ways(names: &Names<'_>) -> Finding {
+pub(crate) fn other_ways(names: &Names<'_>) -> Finding {
     let message =
         "ctas that go different ways at conditions of their own may race on global memory"
             .to_owned();
@@ -93,7 +92,7 @@ pub(super) fn other_ways(names: &Names<'_>) -> Finding {
 }
 
 /// A race that the explaining pass did not meet again.
-pub(super) fn unexplained(names: &Names<'_>) -> Finding {
+pub(crate) fn unexplained(names: &Names<'_>) -> Finding {
     let message =
         "accesses race, but there are too many open values, or too much to run again, to name them"
             .to_owned();
@@ -102,14 +101,14 @@ pub(super) fn unexplained(names: &Names<'_>) -> Finding {
 }
 
 /// Too many accesses are wrong by themselves.
-pub(super) fn too_many_faults(names: &Names<'_>) -> Finding {
-    let message = format!("{MAX_FAULTS} or more accesses of a cta are out of bounds or misaligned");
+pub(crate) fn too_many_faults(names: &Names<'_>, most: usize) -> Finding {
+    let message = format!("{most} or more accesses of a cta are out of bounds or misaligned");
     let help = "those that are told are no complete list: correct them first".to_owned();
     open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
 }
 
 /// More races than the explaining pass names.
-pub(super) fn unlisted(names: &Names<'_>) -> Finding {
+pub(crate) fn unlisted(names: &Names<'_>) -> Finding {
     let message = format!(
         "more accesses race than are compared, or more than {MAX_PAIRS} pairs of instructions"
     );
@@ -119,7 +118,7 @@ pub(super) fn unlisted(names: &Names<'_>) -> Finding {
 }
 
 /// The machine stopped because something was open.
-pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Finding {
+pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Finding {
     // What an instruction that is not modelled decides is told at that instruction.
     if let Some(Origin::Unsupported(pc)) = doubt.origin {
         let what = names.what(pc);
@@ -184,14 +183,14 @@ pub(super) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
 }
 
 /// An instruction that is not modelled.
-pub(super) fn unmodelled(names: &Names<'_>, place: PlaceId, label: &str) -> Finding {
+pub(crate) fn unmodelled(names: &Names<'_>, place: PlaceId, label: &str) -> Finding {
     let message = format!("a thread reaches {}", names.what_at(place));
     let site = names.site_of(Role::Here, place, label.into());
     open(Code::Unsupported, None, message, site, None)
 }
 
 /// Lanes that executed a branch at different times might have gone around an aligned barrier there.
-pub(super) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
+pub(crate) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
     let message = "lanes of one warp execute this branch at different times: some might go around an aligned barrier \
                    that others wait at";
     let help = "let no warp-level instruction hold up a part of the warp before this branch";
@@ -200,7 +199,7 @@ pub(super) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
 }
 
 /// An access at an open address that may conflict with another.
-pub(super) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
+pub(crate) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
     let check = Some(if access.is_global { Check::Global } else { Check::Shared });
     if let Some(Origin::Unsupported(pc)) = access.origin {
         let message = format!("an address depends on {}", names.what(pc));

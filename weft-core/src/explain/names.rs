@@ -13,28 +13,28 @@ use crate::race::Unwritten;
 use crate::slice::Base;
 
 /// What stands for the open part of an address: in another run the same words may name another one.
-pub(super) const OPEN_VALUE: &str = "an open value";
+pub(crate) const OPEN_VALUE: &str = "an open value";
 
 /// How dynamic shared memory is stated.
-pub(super) const SHARED: &str =
+pub(crate) const SHARED: &str =
     "give the bytes of dynamic shared memory in weft.toml, as in `shared = 4096`";
 
 /// The kernel and launch that names refer to.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
-    pub(super) module: &'a Module,
-    pub(super) kernel: &'a Function,
-    pub(super) program: &'a Program,
-    pub(super) grid: Dim3,
-    pub(super) block: Dim3,
-    pub(super) atomics: Atomics,
+pub(crate) struct Names<'a> {
+    pub(crate) module: &'a Module,
+    pub(crate) kernel: &'a Function,
+    pub(crate) program: &'a Program,
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+    pub(crate) atomics: Atomics,
     /// Bytes of dynamic shared memory, if the launch states them.
-    pub(super) dynamic_shared: Option<u32>,
+    pub(crate) dynamic_shared: Option<u32>,
     /// The arguments that the launch gives.
-    pub(super) args: &'a BTreeMap<usize, Arg>,
-    pub(super) limit: Limit,
+    pub(crate) args: &'a BTreeMap<usize, Arg>,
+    pub(crate) limit: Limit,
     /// Whether ctas are run past findings.
-    pub(super) past_findings: bool,
+    pub(crate) past_findings: bool,
 }
 
 /// How to have a counter's values compared.
@@ -70,17 +70,17 @@ pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String)
 
 impl Names<'_> {
     /// The variable in shared memory that a read of what nothing wrote lies in.
-    pub(super) fn variable_of(&self, read: &Unwritten) -> Option<usize> {
+    pub(crate) fn variable_of(&self, read: &Unwritten) -> Option<usize> {
         let end = read.address.saturating_add(u64::from(read.bytes));
         self.program.shared_variable(read.address, end)
     }
 
     /// The site of an instruction.
-    pub(super) fn site(&self, role: Role, pc: Pc, threads: Vec<Thread>, label: String) -> Site {
+    pub(crate) fn site(&self, role: Role, pc: Pc, threads: Vec<Thread>, label: String) -> Site {
         self.site_at(role, self.program.place(pc), threads, label)
     }
 
-    pub(super) fn site_of(&self, role: Role, place: PlaceId, label: String) -> Site {
+    pub(crate) fn site_of(&self, role: Role, place: PlaceId, label: String) -> Site {
         let place = self.program.places.get(place.0 as usize).cloned();
         let place = place.unwrap_or(Place { span: self.kernel.name, source: Vec::new() });
         self.site_at(role, &place, Vec::new(), label)
@@ -91,12 +91,12 @@ impl Names<'_> {
     }
 
     /// The site of the kernel's head.
-    pub(super) fn kernel_site(&self, label: &str) -> Site {
+    pub(crate) fn kernel_site(&self, label: &str) -> Site {
         let place = Place { span: self.kernel.span, source: Vec::new() };
         self.site_at(Role::Kernel, &place, Vec::new(), label.to_owned())
     }
 
-    pub(super) fn thread(&self, cta: u32, warp: usize, lane: usize) -> Thread {
+    pub(crate) fn thread(&self, cta: u32, warp: usize, lane: usize) -> Thread {
         Thread {
             cta: self.grid.point(u64::from(cta)),
             thread: self.block.point((warp * WARP + lane) as u64),
@@ -104,17 +104,17 @@ impl Names<'_> {
     }
 
     /// The first thread of some lanes.
-    pub(super) fn first_thread(&self, cta: u32, warp: usize, mask: LaneMask) -> Thread {
+    pub(crate) fn first_thread(&self, cta: u32, warp: usize, mask: LaneMask) -> Thread {
         self.thread(cta, warp, lanes(mask).next().unwrap_or(0))
     }
 
     /// The line of an instruction in the PTX, and that of the source if it is known.
-    pub(super) fn line(&self, pc: Pc) -> String {
+    pub(crate) fn line(&self, pc: Pc) -> String {
         self.line_at(self.program.place(pc))
     }
 
     /// The same of a place.
-    pub(super) fn line_of(&self, place: PlaceId) -> String {
+    pub(crate) fn line_of(&self, place: PlaceId) -> String {
         match self.program.places.get(place.0 as usize) {
             Some(place) => self.line_at(place),
             None => self.module.position(self.kernel.name).line.to_string(),
@@ -135,7 +135,7 @@ impl Names<'_> {
     }
 
     /// Something that begins where no PTX says.
-    pub(super) fn base(&self, base: Base) -> String {
+    pub(crate) fn base(&self, base: Base) -> String {
         match base {
             Base::Pointer(at) => self.param(at),
             Base::Variable(at) => self.symbol(at),
@@ -144,7 +144,7 @@ impl Names<'_> {
     }
 
     /// What an argument, or a field of one, is called.
-    pub(super) fn param(&self, position: usize) -> String {
+    pub(crate) fn param(&self, position: usize) -> String {
         if let Some(field) = self.program.field(position) {
             let first = field.offset - self.program.params[field.param].offset;
             let what = if field.is_pointer {
@@ -163,7 +163,7 @@ impl Names<'_> {
     }
 
     /// What gives an argument or field this value in weft.toml.
-    pub(super) fn setting(&self, position: usize, value: &str) -> String {
+    pub(crate) fn setting(&self, position: usize, value: &str) -> String {
         match self.program.field(position) {
             Some(field) => {
                 let first = field.offset - self.program.params[field.param].offset;
@@ -212,7 +212,7 @@ impl Names<'_> {
     }
 
     /// An address as a symbol or argument plus an offset.
-    pub(super) fn address(&self, space: Space, address: u64) -> String {
+    pub(crate) fn address(&self, space: Space, address: u64) -> String {
         if let Some((place, offset)) = anchor_of(address) {
             return self.open_address(space, place, offset);
         }
@@ -269,7 +269,7 @@ impl Names<'_> {
     }
 
     /// An instruction and why its result is open, or what it does is not known: "`X`, which ...".
-    pub(super) fn what(&self, pc: Pc) -> String {
+    pub(crate) fn what(&self, pc: Pc) -> String {
         const FUSED: [Opcode; 3] = [Opcode::Add, Opcode::Sub, Opcode::Mul];
         const EXACT: [Modifier; 4] = [Modifier::Rn, Modifier::Rz, Modifier::Rm, Modifier::Rp];
         let is_fused = |own: &&Decoded| {
@@ -289,20 +289,20 @@ impl Names<'_> {
     }
 
     /// The same of what stops a thread at a place.
-    pub(super) fn what_at(&self, place: PlaceId) -> String {
+    pub(crate) fn what_at(&self, place: PlaceId) -> String {
         let mut here = self.program.code.iter().filter(|instr| instr.place == place);
         let call = here.find_map(|instr| self.call(&instr.operation));
         call.unwrap_or_else(|| format!("{}, which is not modelled", self.mnemonic(place)))
     }
 
     /// The instruction at a place.
-    pub(super) fn mnemonic(&self, place: PlaceId) -> String {
+    pub(crate) fn mnemonic(&self, place: PlaceId) -> String {
         let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
         format!("`{}`", self.module.mnemonic_in(span))
     }
 
     /// How a thread aborts the launch at a place.
-    pub(super) fn abort(&self, place: PlaceId) -> String {
+    pub(crate) fn abort(&self, place: PlaceId) -> String {
         let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
         match self.module.mnemonic_in(span) {
             own if !own.starts_with("call") => format!("executes `{own}`"),
@@ -329,7 +329,7 @@ impl Names<'_> {
     }
 
     /// Where an open value comes from, and what would settle it.
-    pub(super) fn origin(&self, origin: Option<Origin>) -> (String, Option<String>) {
+    pub(crate) fn origin(&self, origin: Option<Origin>) -> (String, Option<String>) {
         let text = |text: String| (text, None);
         match origin {
             Some(Origin::Argument(position)) => {

@@ -8,7 +8,7 @@ use crate::order::Recycling;
 use crate::ptx::isa::Effect;
 
 /// Whether a run ended in a defect.
-pub(super) const fn is_defect(end: &End) -> bool {
+pub(crate) const fn is_defect(end: &End) -> bool {
     !matches!(end, End::Finished | End::Undecided(_))
 }
 
@@ -24,7 +24,7 @@ fn defect(
 }
 
 /// What a run found about barriers.
-pub(super) fn explain(
+pub(crate) fn explain(
     names: &Names<'_>,
     cta: Cta,
     end: &End,
@@ -242,7 +242,7 @@ fn lanes_of(mask: LaneMask) -> String {
 }
 
 /// A warp came to an aligned barrier after some of its lanes had ended.
-pub(super) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> Finding {
+pub(crate) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> Finding {
     let BarrierExit { warp, ended, pc } = *exit;
     let thread = names.first_thread(cta.index, warp, ended);
     let label = format!("waits without {} of warp {warp}", lanes_of(ended));

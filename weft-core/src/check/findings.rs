@@ -1,0 +1,87 @@
+//! What there is to say of a decision.
+
+use std::collections::BTreeSet;
+
+use super::decision::Decision;
+use super::detector::MAX_FAULTS;
+use super::passes::Passes;
+use super::racing;
+use crate::emulate::{End, Fault, FaultKind, Origin};
+use crate::explain::doubts::Progress;
+use crate::explain::{barriers, beyond, doubts, faults, given};
+use crate::finding::Finding;
+use crate::flow::Pc;
+
+impl Passes<'_> {
+    /// What there is to say, apart from coverage.
+    pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
+        let Decision { ctas: decided, doubtful, .. } = decision;
+        let names = self.names;
+        let progress = self.progress(decision);
+        let mut findings = Vec::new();
+        for own in decided {
+            findings.extend(barriers::explain(names, own.cta, &own.end, &own.found.recycled));
+            let exits = own.found.exits.values();
+            findings.extend(exits.map(|exit| barriers::barrier_exit(names, own.cta, exit)));
+            let bypasses = own.found.bypasses.iter();
+            findings.extend(bypasses.map(|branch| doubts::possible_bypass(names, *branch)));
+            if let End::Undecided(doubt) = &own.end {
+                findings.extend(beyond::explain(names, doubt, progress));
+            }
+        }
+        let mut racing = BTreeSet::new();
+        if decision.is_ordered() {
+            let races;
+            (races, racing) = racing::explain(self, decision);
+            findings.extend(races);
+        }
+        let cut =
+            decision.cut.as_ref().filter(|_| !doubtful.is_empty() && decision.limit().is_none());
+        findings.extend(cut.map(|doubt| doubts::explain(names, doubt, progress)));
+        if decision.is_full() {
+            findings.push(doubts::too_much_memory(names, progress));
+        }
+        if decided.iter().any(|own| own.found.faults.len() >= MAX_FAULTS) {
+            findings.push(doubts::too_many_faults(names, MAX_FAULTS));
+        }
+        findings.extend(self.wrong_by_themselves(decision, &racing));
+        findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
+        findings
+    }
+
+    fn progress(&self, decision: &Decision) -> Progress {
+        Progress { ended: decision.ended(), instructions: self.terms.spent() }
+    }
+
+    /// Accesses that are wrong by themselves. `racing`: the instructions that race.
+    fn wrong_by_themselves(&self, decision: &Decision, racing: &BTreeSet<Pc>) -> Vec<Finding> {
+        let (names, mut findings) = (self.names, Vec::new());
+        let numbers = given::numbers(names, decision.ctas.iter().flat_map(|own| &own.found.faults));
+        for own in &decision.ctas {
+            let mut unwritten = own.found.unwritten.clone();
+            // An instruction that races may read before what it races with is written, or after: up to the schedule.
+            unwritten.retain(|pc, read| {
+                let variable = names.variable_of(read);
+                !racing.contains(pc) && !decision.open.may_be_written(variable)
+            });
+            let is_it = |fault: &&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
+            let is_told = |fault: &&Fault| !is_it(fault) || !racing.contains(&fault.pc);
+            let mut faults: Vec<_> = own.found.faults.iter().filter(is_told).copied().collect();
+            let is_cut = matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
+            for fault in &mut faults {
+                // A store at an open address might have written what was read. Where a limit ended the run, such a
+                // store might have come later.
+                if is_it(&&*fault) && (is_cut || !unwritten.contains_key(&fault.pc)) {
+                    fault.maybe = fault.maybe.or(Some(Origin::PerhapsUnwritten(fault.pc)));
+                }
+            }
+            findings.extend(
+                faults.iter().map(|fault| faults::explain(names, own.cta, fault, &numbers)),
+            );
+            let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
+            let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
+            findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
+        }
+        findings
+    }
+}

@@ -1,0 +1,81 @@
+//! The pass loop: deciding passes are run until each knows from its start what they find out.
+
+use std::collections::BTreeSet;
+
+use super::decision::Decision;
+use super::passes::Passes;
+use super::racing;
+use crate::emulate::bytes::PAGE;
+use crate::race::{OpenAccesses, Pairs};
+
+/// Passes that decide, before the check gives up.
+const MAX_PASSES: u32 = 16;
+
+impl Passes<'_> {
+    /// Decides until all is known from the start that is found out about open addresses and about what loads may see
+    /// change; `None`: it never is.
+    pub(super) fn settle(&mut self) -> Option<Decision> {
+        let mut earlier = Pairs::default();
+        (0..MAX_PASSES).find_map(|_| {
+            let choices = self.terms.splits.choices().len();
+            let mut decision = self.decide(OpenAccesses::default());
+            decision.open.set_apart(self.terms.apart());
+            // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
+            let is_chosen = self.terms.splits.choices().len() == choices;
+            if !is_chosen {
+                earlier = Pairs::default();
+            }
+            if !self.terms.settle() || !is_chosen || self.contend(&mut decision, &mut earlier) {
+                return None;
+            }
+            decision.earlier = std::mem::take(&mut earlier);
+            Some(decision)
+        })
+    }
+
+    /// Finds out which loads saw what another schedule might change: whether the pass must be run again without it.
+    fn contend(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
+        let loaded = self.terms.take_loaded();
+        let unsettled = self.look_again(decision);
+        if !decision.is_ordered() {
+            return false;
+        }
+        let mut harmful: Vec<(bool, u64)> =
+            decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
+        if !harmful.is_empty() {
+            let (pairs, is_whole) = racing::all(self, decision);
+            let bytes = pairs.harmful();
+            let is_harmful = |&(is_global, byte): &(bool, u64)| {
+                let page = bytes.get(&(is_global, byte / PAGE));
+                page.is_some_and(|bytes| bytes >> (byte % PAGE) & 1 == 1)
+            };
+            if is_whole && !pairs.is_cut() {
+                harmful.retain(is_harmful);
+            }
+            earlier.take_worse(&pairs);
+        }
+        self.terms.contend(self.names.program, &loaded, harmful, unsettled)
+    }
+
+    /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that
+    /// they make unsettled.
+    pub(super) fn look_again(
+        &mut self,
+        decision: &mut Decision,
+    ) -> BTreeSet<(bool, Option<usize>)> {
+        let has_others = self.ctas > 1;
+        decision.doubtful = decision.open.doubtful(has_others);
+        let unsettled = decision.open.unsettled(has_others);
+        if decision.doubtful.is_empty() && unsettled.is_empty() || !decision.is_ordered() {
+            return unsettled;
+        }
+        let again = self.decide(decision.open.ordered());
+        // What does not run to the same end has not seen all: the first look stands.
+        if !again.has_ends_of(decision) {
+            decision.cut = again.limit();
+            return unsettled;
+        }
+        decision.doubtful = again.open.doubtful(has_others);
+        again.open.unsettled(has_others)
+    }
+}

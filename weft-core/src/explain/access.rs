@@ -1,0 +1,15 @@
+//! What an access is called.
+
+use crate::emulate::Kind;
+use crate::finding::Role;
+
+/// What it is called in a sentence, and its role in a finding.
+pub(super) const fn word(kind: Kind) -> (&'static str, Role) {
+    if kind.is_atomic {
+        ("atomic", Role::Atomic)
+    } else if kind.writes {
+        ("write", Role::Write)
+    } else {
+        ("read", Role::Read)
+    }
+}

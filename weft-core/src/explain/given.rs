@@ -1,0 +1,59 @@
+//! Numbers that the launch gives for what the kernel uses as addresses.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use crate::emulate::{Fault, FaultKind, argument_of};
+use crate::flow::{Pc, sources_of};
+use crate::launch::{Arg, Buffer, Fields};
+use crate::ptx::Space;
+
+/// By instruction: the argument or field that its address comes from, and the number given for it.
+pub(crate) type Numbers = BTreeMap<Pc, (usize, i128)>;
+
+/// The accesses outside of all memory whose addresses come from numbers that the launch gives.
+pub(crate) fn numbers<'f>(names: &Names<'_>, faults: impl Iterator<Item = &'f Fault>) -> Numbers {
+    let faults = faults.filter(|fault| is_outside(fault));
+    let mut places: Vec<Pc> = faults.map(|fault| fault.pc).collect();
+    places.sort_unstable();
+    places.dedup();
+    if places.is_empty() || names.args.is_empty() {
+        return Numbers::new();
+    }
+    let sources = sources_of(names.program, &places);
+    let number = |(pc, all): (Pc, Vec<usize>)| {
+        all.into_iter().find_map(|at| Some((pc, (at, number(names, at)?))))
+    };
+    places.into_iter().zip(sources).filter_map(number).collect()
+}
+
+/// Whether an access lies outside of global memory, and not beside a buffer, where only the buffer's pointer leads.
+pub(crate) fn is_outside(fault: &Fault) -> bool {
+    let is_beside = fault.address.is_some_and(|address| argument_of(address).is_some());
+    fault.kind == FaultKind::OutOfBounds && fault.space == Space::Global && !is_beside
+}
+
+/// The number that is given for an argument or a field.
+pub(crate) fn number(names: &Names<'_>, at: usize) -> Option<i128> {
+    let Some(field) = names.program.field(at) else {
+        return match names.args.get(&at) {
+            Some(Arg::Integer(value)) => Some(*value),
+            _ => None,
+        };
+    };
+    let first = field.offset - names.program.params[field.param].offset;
+    let of_bytes = |bytes: &[u8]| {
+        let first = usize::try_from(first).ok()?;
+        let own = bytes.get(first..)?.first_chunk()?;
+        Some(i128::from(u64::from_le_bytes(*own)))
+    };
+    match names.args.get(&field.param)? {
+        Arg::Buffer(Buffer { contents }) => of_bytes(contents.as_deref()?),
+        Arg::Fields(Fields { bytes, fields }) => match fields.get(&first) {
+            Some(Arg::Integer(value)) => Some(*value),
+            Some(_) => None,
+            None => of_bytes(bytes.as_deref()?),
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,12 @@
+//! What was found, in words: findings with their sites, threads, notes and help.
+
+mod access;
+pub(crate) mod barriers;
+pub(crate) mod beyond;
+pub(crate) mod doubts;
+pub(crate) mod faults;
+pub(crate) mod given;
+mod names;
+pub(crate) mod races;
+
+pub(crate) use names::{Names, OPEN_VALUE, site_at};

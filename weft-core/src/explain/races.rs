@@ -1,0 +1,151 @@
+//! Racing pairs of instructions as findings.
+
+use super::access::word;
+use super::names::Names;
+use crate::emulate::Origin;
+use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
+use crate::flow::Program;
+use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
+use crate::race::{Conflict, Pair, Side};
+
+/// Whether threads may order each other through memory: release and acquire patterns (PTX ISA §8.8), which are not
+/// followed. They need such an access, or a fence together with strong accesses.
+pub(crate) fn hands_over(program: &Program) -> bool {
+    const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
+    const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
+    let has = |wanted: fn(&Decoded) -> bool| {
+        program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
+    };
+    let is_ordered = |own: &Decoded| {
+        own.row.family == Family::Access && own.modifiers.first_of(&ORDERED).is_some()
+    };
+    let is_fence = |own: &Decoded| own.row.family == Family::Fence;
+    let is_strong = |own: &Decoded| {
+        own.row.effect == Effect::Atomic || own.modifiers.first_of(&STRONG).is_some()
+    };
+    has(is_ordered) || has(is_fence) && has(is_strong)
+}
+
+/// The finding of one pair. `may_order`: threads of the kernel might order each other through memory.
+pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
+    let (first, second) = (pair.example.first, pair.example.second);
+    let by_line = |side: &Side| (names.program.place(side.pc).span, side.cta, side.warp, side.lane);
+    let (first, second) =
+        if by_line(&first) <= by_line(&second) { (first, second) } else { (second, first) };
+    let both_write = first.kind.writes && second.kind.writes;
+    let (check, race) = match space {
+        Space::Shared => (Check::Shared, Code::SharedRace),
+        _ => (Check::Global, Code::GlobalRace),
+    };
+    let unmodelled = match first.maybe.or(second.maybe) {
+        Some(Origin::Unsupported(pc)) => Some(pc),
+        _ => None,
+    };
+    let code = match pair.conflict {
+        Conflict::Possible if unmodelled.is_some() => Code::Unsupported,
+        Conflict::Possible => Code::PossibleRace,
+        Conflict::Strong | Conflict::Race if may_order => Code::PossibleRace,
+        Conflict::Strong => Code::UnorderedStrong,
+        Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
+        Conflict::Race => race,
+    };
+    let mut message = message(names, space, code, &first, &second);
+    let mut sites = sites(names, space, &first, &second);
+    if let Some(pc) = unmodelled.filter(|_| code == Code::Unsupported) {
+        message = format!("{message}, depending on {}", names.what(pc));
+        sites.insert(0, names.site(Role::Here, pc, Vec::new(), "its result is needed".into()));
+    }
+    let &Pair { within_warps, between_warps, between_ctas, .. } = pair;
+    Finding {
+        code,
+        check: Some(check),
+        message,
+        sites,
+        notes: vec![counts(pair)],
+        help: Some(help(names, code, &first, &second)),
+        pairs: Some(ThreadPairs { within_warps, between_warps, between_ctas }),
+    }
+}
+
+fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &Side) -> String {
+    let kinds = match (first.kind, second.kind) {
+        (a, b) if a.is_atomic != b.is_atomic => "atomic-plain",
+        (a, b) if a.is_atomic && b.is_atomic => "atomic-atomic",
+        (a, b) if a.writes && b.writes => "write-write",
+        _ => "read-write",
+    };
+    let level = if first.cta != second.cta {
+        "ctas"
+    } else if first.warp == second.warp {
+        "lanes of a warp"
+    } else {
+        "warps"
+    };
+    let what = match code {
+        Code::BenignRace => "benign race: the same value is stored",
+        Code::UnorderedStrong => "unordered strong accesses",
+        Code::PossibleRace | Code::Unsupported => "possible race",
+        _ => "race",
+    };
+    let memory = if space == Space::Shared { "shared" } else { "global" };
+    let address = names.address(space, first.address.max(second.address));
+    format!("{kinds} {what} between {level} on {memory} memory, at {address}")
+}
+
+fn sites(names: &Names<'_>, space: Space, first: &Side, second: &Side) -> Vec<Site> {
+    let thread =
+        |side: &Side| names.thread(side.cta, usize::from(side.warp), usize::from(side.lane));
+    let site = |side: &Side| {
+        let (word, role) = word(side.kind);
+        let address = names.address(space, side.address);
+        let label = format!("{}-byte {word} of {address}", side.bytes);
+        names.site(role, side.pc, vec![thread(side)], label)
+    };
+    if first.pc != second.pc {
+        return vec![site(first), site(second)];
+    }
+    let mut both = site(first);
+    both.threads.push(thread(second));
+    vec![both]
+}
+
+fn counts(pair: &Pair) -> String {
+    let mut parts = Vec::new();
+    let mut part = |count: u64, text: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {text}"));
+        }
+    };
+    part(pair.within_warps, "within a warp");
+    part(pair.between_warps, "between warps");
+    part(pair.between_ctas, "or more between ctas");
+    format!("racing pairs of threads: {}", parts.join(", "))
+}
+
+fn help(names: &Names<'_>, code: Code, first: &Side, second: &Side) -> String {
+    let open = first.maybe.or(second.maybe);
+    match code {
+        Code::PossibleRace if open.is_none() => {
+            "fences, acquires and releases of this kernel may order the two; such patterns are not followed".into()
+        }
+        Code::PossibleRace | Code::Unsupported => {
+            let (origin, help) = names.origin(open);
+            let settle = help.map_or_else(String::new, |help| format!("; {help}"));
+            format!("whether both happen, and where, depends on {origin}{settle}")
+        }
+        Code::BenignRace | Code::UnorderedStrong => {
+            "if this is intended, allow it in weft.toml with a reason".into()
+        }
+        _ if first.kind.is_atomic
+            && second.kind.is_atomic
+            && first.kind.element != second.kind.element =>
+        {
+            "atomics of different sizes do not protect each other: use one size, or put a barrier between the two".into()
+        }
+        _ if first.cta != second.cta => {
+            "nothing orders ctas of one launch: give each its own part of the memory".into()
+        }
+        _ => "put a barrier between the two that both threads take part in".into(),
+    }
+}
