@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::inputs::offset_in_buffer;
 use super::term::{Lane, TermId, Terms, gcd};
 use super::ticket::Queue;
 use super::value::signed;
+use crate::flow::addresses::offset_in_buffer;
 
 /// Anchored addresses: this bit, buffer (7 bits, 0 in shared memory), root (15 bits), drift (1 bit), cell (40 bits).
 const ANCHORED: u64 = 1 << 63;

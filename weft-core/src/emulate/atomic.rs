@@ -3,7 +3,6 @@
 use super::access::Piece;
 use super::anchor::Place;
 use super::event::Events;
-use super::inputs::argument_of;
 use super::machine::Machine;
 use super::maybe::Maybe;
 use super::memory::View;
@@ -12,6 +11,7 @@ use super::origin::Origin;
 use super::term::{Execution, Lane, TermId};
 use super::ticket::{At, Change};
 use super::value::{Value, lanes, signed, truncate};
+use crate::flow::addresses::argument_of;
 use crate::flow::{Pc, Reg};
 use crate::launch::Atomics;
 use crate::ptx::isa::{Decoded, Modifier};

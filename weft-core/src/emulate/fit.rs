@@ -7,10 +7,10 @@ use foldhash::fast::RandomState;
 
 use super::anchor::{Place, Root};
 use super::event::{Access, Events, Fault, FaultKind};
-use super::inputs::buffer;
 use super::machine::Machine;
 use super::value::lanes;
 use crate::flow::Symbol;
+use crate::flow::addresses::buffer;
 use crate::ptx::Space;
 
 /// What accesses from one open address need so far, at the made-up addresses at which they are told.

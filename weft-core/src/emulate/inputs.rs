@@ -6,27 +6,10 @@ use std::sync::Arc;
 use super::arguments;
 use super::memory::{Memory, Segment};
 use super::origin::Origin;
+use crate::flow::addresses::{BUFFER_REACH, buffer};
 use crate::flow::{Field, Param, Program, Symbol};
 use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
 use crate::ptx::Space;
-
-/// Where the buffers of pointer arguments lie: a slot each, so far apart that none is reached from another.
-const BUFFERS: u64 = 0x5000_0000_0000_0000;
-const SLOT: u64 = 1 << 42;
-/// A buffer of unknown size reaches so far on both sides of the pointer, which may point into its middle.
-const REACH: u64 = 1 << 40;
-const MAX_PARAMS: u64 = 4096;
-
-/// Where the slot of a pointer argument's buffer is.
-pub(super) const fn buffer(position: usize) -> u64 {
-    BUFFERS + (position as u64 + 1) * SLOT
-}
-
-/// The first and the last byte of the buffer of a pointer argument, however long it is.
-pub(super) const fn slot(position: usize) -> (u64, u64) {
-    let first = buffer(position) - SLOT / 2;
-    (first, first + (SLOT - 1))
-}
 
 /// Whether the launch gives the contents, and so the size, of what a pointer argument points to.
 pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
@@ -40,17 +23,6 @@ pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
 /// The address that a pointer argument holds.
 pub(super) fn pointer(program: &Program, position: usize) -> u64 {
     buffer(position) + program.placement.argument(position)
-}
-
-/// The pointer argument whose buffer holds an address.
-pub fn argument_of(address: u64) -> Option<usize> {
-    let at = (address.checked_sub(BUFFERS)? + SLOT / 2) / SLOT;
-    (1..=MAX_PARAMS).contains(&at).then(|| usize::try_from(at - 1).unwrap_or(0))
-}
-
-/// Bytes from where a pointer argument points, unless it is moved, to an address in its buffer.
-pub const fn offset_in_buffer(position: usize, address: u64) -> i64 {
-    address.wrapping_sub(buffer(position)).cast_signed()
 }
 
 /// The arguments that point to buffers or objects, by position; fields of structures behind the last parameter.
@@ -249,8 +221,8 @@ fn pointee(program: &Program, position: usize, arg: Option<&Arg>) -> Segment {
             origin,
         },
         _ => Segment {
-            start: at - REACH,
-            size: 2 * REACH,
+            start: at - BUFFER_REACH,
+            size: 2 * BUFFER_REACH,
             contents: Arc::default(),
             zeros_follow: false,
             origin,

@@ -54,7 +54,7 @@ pub use event::{
     Access, Arrival, BarrierExit, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind,
     Kind, OpenAccess, Side, Stuck,
 };
-pub use inputs::{Cta, InputError, Inputs, argument_of, is_sized, offset_in_buffer, pointers};
+pub use inputs::{Cta, InputError, Inputs, is_sized, pointers};
 pub use machine::{MAX_REGISTERS, Run, run};
 pub use origin::{Origin, Region};
 pub use rounds::Round;

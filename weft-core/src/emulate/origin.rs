@@ -1,6 +1,6 @@
 //! What is known of an open value apart from its sum: where it comes from, and what it has to do with addresses.
 
-use super::inputs::argument_of;
+use crate::flow::addresses::argument_of;
 use crate::flow::{Params, Pc};
 use crate::ptx::Space;
 

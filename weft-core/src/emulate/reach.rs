@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use super::access::Piece;
 use super::event::Events;
-use super::inputs::slot;
 use super::machine::{Machine, PAGE_COST, Step};
 use super::memory::{ALL, Extent, Memory, Reached};
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, lanes};
+use crate::flow::addresses::slot;
 use crate::flow::{Holds, Instr, PlaceId, Program, Reg};
 use crate::ptx::Space;
 

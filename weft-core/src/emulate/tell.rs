@@ -7,13 +7,13 @@ use smallvec::{SmallVec, smallvec};
 
 use super::anchor::{Laid, Layout, Root};
 use super::event::{Access, Events, Kind, OpenAccess};
-use super::inputs::{argument_of, buffer};
 use super::machine::Machine;
 use super::maybe::Maybe;
 use super::origin::Region;
 use super::term::{Lane, TermId};
 use super::ticket::Queue;
 use super::value::{LaneMask, Value, WARP, lanes};
+use crate::flow::addresses::{argument_of, buffer};
 use crate::launch::Atomics;
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;

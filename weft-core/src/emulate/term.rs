@@ -20,7 +20,6 @@ use indexmap::IndexMap;
 use super::anchor::Anchors;
 use super::contention::Contention;
 use super::inherited::Inherited;
-use super::inputs::argument_of;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region, perhaps_unwritten};
 use super::passed_on::PassedOn;
@@ -28,6 +27,7 @@ use super::reach::Reach;
 use super::split::Splits;
 use super::ticket::Tickets;
 use super::value::Value;
+use crate::flow::addresses::argument_of;
 use crate::flow::{BlockId, Pc};
 use crate::launch::Limit;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::names::Names;
-use crate::emulate::{Fault, FaultKind, argument_of};
-use crate::flow::{Pc, sources_of};
+use crate::emulate::{Fault, FaultKind};
+use crate::flow::{Pc, argument_of, sources_of};
 use crate::launch::{Arg, Buffer, Fields};
 use crate::ptx::Space;
 

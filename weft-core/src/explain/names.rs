@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::emulate::{LaneMask, Origin, WARP, anchor_of, argument_of, lanes, offset_in_buffer};
+use crate::emulate::{LaneMask, Origin, WARP, anchor_of, lanes};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
-use crate::flow::{Operation, Param, Pc, Place, PlaceId, Program, SHARED_SLOT, Symbol, Unlinked};
+use crate::flow::{
+    Operation, Param, Pc, Place, PlaceId, Program, SHARED_SLOT, Symbol, Unlinked, argument_of,
+    offset_in_buffer,
+};
 use crate::launch::{Arg, Atomics, Dim3, Limit};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::{LOCAL_WINDOW, PARAM_WINDOW, WINDOW};
+use super::addresses::{LOCAL_WINDOW, PARAM_WINDOW, WINDOW};
 use super::program::{Address, Instr, Operand, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};

@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
+use super::inside::{At, Graph, Inside};
 use super::program::{BlockId, Instr, Operand, Pc, Program, Reg, Special};
-use super::steps::{At, Graph, Inside};
 use crate::ptx::isa::Effect;
 
 /// By loop header and register: the instructions that compute it.

@@ -5,37 +5,13 @@ use std::sync::Arc;
 use super::declared::{Param, Symbol};
 use super::placement::Placement;
 
+use super::addresses::{GLOBAL_SYMBOLS, OBJECT_REACH, OBJECT_SLOT, OBJECTS, WINDOW};
 use crate::ptx::{Module, Space, Variable};
 
-/// The generic window of the shared space; a shared address counts from 0. As on a device, the low word of a generic
-/// address is no shared one.
-pub(crate) const SHARED_WINDOW: u64 = 0x7f00_0000_6c00_0000;
-/// The generic window of each thread's local space, likewise.
-pub(crate) const LOCAL_WINDOW: u64 = 0x7e00_0000_6a00_0000;
-/// The generic window of the kernel's parameters.
-pub(crate) const PARAM_WINDOW: u64 = 0x7d00_0000_0000_0000;
-/// The generic window of the constant space.
-pub(crate) const CONST_WINDOW: u64 = 0x7c00_0000_0000_0000;
-/// Where the addresses of functions start.
-pub(super) const FUNCTION_WINDOW: u64 = 0x7b00_0000_0000_0000;
-/// Functions lie at multiples of this, as on devices.
-pub(crate) const FUNCTION_ALIGN: u64 = 128;
-/// Bytes of each window.
-pub(crate) const WINDOW: u64 = 1 << 40;
 /// Bytes of local memory that a thread can have at most (CUDA programming guide, technical specifications).
 const MAX_LOCAL: u64 = 512 << 10;
 /// What dynamic shared memory is aligned to behind static variables, whatever its declaration says.
 const DYNAMIC_ALIGN: u64 = 16;
-/// The first address of global variables; buffers of arguments lie below.
-const GLOBAL_SYMBOLS: u64 = 0x6000_0000_0000_0000;
-
-/// Where the objects lie that `.ptr .shared` and `.ptr .const` parameters point to: behind all variables, a slot each.
-pub(super) const OBJECTS: u64 = 1 << 30;
-const OBJECT_SLOT: u64 = 1 << 21;
-/// An object of open size reaches so far on both sides of the pointer, which may point into its middle: no more shared
-/// memory is there.
-const OBJECT_REACH: u64 = crate::launch::MAX_SHARED;
-
 /// The object that a parameter points to, at its place among them.
 pub(super) fn object(
     at: u64,
@@ -49,11 +25,6 @@ pub(super) fn object(
         (param.name.clone(), 2 * OBJECT_REACH, param.pointee_align.unwrap_or(1));
     let address = pointer - OBJECT_REACH;
     Symbol { name, space, address, size, align, init: None, parameter: Some(parameter) }
-}
-
-/// Whether a number is the address of a function, which no text can name.
-pub(crate) const fn is_function(address: u64) -> bool {
-    address.wrapping_sub(FUNCTION_WINDOW) < WINDOW
 }
 
 /// Assigns addresses, space by space.

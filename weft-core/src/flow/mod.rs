@@ -1,6 +1,7 @@
 //! A module's kernel to a [`Program`]: names resolved, device functions linked in at their call sites, basic blocks,
 //! dominators, natural loops and the sort order of ESOP'13 §4.
 
+pub(crate) mod addresses;
 mod blocks;
 mod call;
 mod constants;
@@ -10,6 +11,7 @@ mod dominators;
 mod error;
 mod fixpoint;
 mod indirect;
+mod inside;
 mod layout;
 mod link;
 mod loops;
@@ -29,14 +31,13 @@ mod sources;
 mod steps;
 mod unset;
 
+pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, WINDOW, is_function, window};
+pub use addresses::{argument_of, offset_in_buffer};
 pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;
 pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
-pub(crate) use layout::{FUNCTION_ALIGN, WINDOW, is_function};
-pub(crate) use operands::window;
 pub use placement::Placement;
-pub(crate) use placement::SHARED_SLOT;
 pub use pointers::sources_of;
 pub use program::{
     Address, Block, BlockId, Condition, Holds, Instr, Operand, Operation, Pc, Place, PlaceId,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::addresses::{FUNCTION_ALIGN, FUNCTION_WINDOW};
 use super::error::{LinkError, undeclared};
-use super::layout;
 use super::link::{Bound, Frame, Linker};
 use super::program::{Address, Dests, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::{Declared, Scope};
@@ -313,7 +313,7 @@ impl<'m> Linker<'m> {
 
 /// Addresses of functions are beyond all memory, and all different.
 pub(super) const fn function_address(function: &Function) -> u64 {
-    layout::FUNCTION_WINDOW + layout::FUNCTION_ALIGN * function.name.start as u64
+    FUNCTION_WINDOW + FUNCTION_ALIGN * function.name.start as u64
 }
 
 /// Whether the machine runs an instruction with this effect, and so relies on its operands.
@@ -386,15 +386,4 @@ fn special(name: &str, part: u8) -> Option<Special> {
             return is_other.then_some(Special::Other);
         }
     })
-}
-
-/// The generic address that `cvta` makes of an address in a space.
-pub(crate) const fn window(space: Space) -> u64 {
-    match space {
-        Space::Shared => layout::SHARED_WINDOW,
-        Space::Local => layout::LOCAL_WINDOW,
-        Space::Param => layout::PARAM_WINDOW,
-        Space::Const => layout::CONST_WINDOW,
-        _ => 0,
-    }
 }

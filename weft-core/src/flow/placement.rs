@@ -6,16 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use super::addresses::{LAST_SHARED, NEAR_SLOT, SHARED_SLOT};
 use crate::ptx::Space;
-
-/// From one shared variable to the next; no shared memory is larger, and nothing lies in the first slot. Shared addresses
-/// have 32 bits.
-pub(crate) const SHARED_SLOT: u64 = 1 << 20;
-/// The same for variables that lie where devices have them; what the system takes for itself from compute capability 8.0
-/// on.
-const NEAR_SLOT: u64 = 1 << 10;
-/// The last shared address from which on a variable lies by itself; the objects of pointer parameters follow.
-const LAST_SHARED: u64 = super::layout::OBJECTS / 2;
 
 /// Where variables and buffers lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

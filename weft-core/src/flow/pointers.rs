@@ -251,7 +251,7 @@ fn held(program: &Program, instr: &Instr, dest: usize) -> Holds {
         return Holds::Mixed;
     }
     let bytes = u64::from(decoded.ty().bytes());
-    let Some(at) = parameter(program, address.offset.wrapping_add(bytes * dest as u64), bytes)
+    let Some(at) = program.parameter(address.offset.wrapping_add(bytes * dest as u64), bytes)
     else {
         return Holds::Mixed;
     };
@@ -260,13 +260,4 @@ fn held(program: &Program, instr: &Instr, dest: usize) -> Holds {
         None if bytes == 8 => Holds::Param(at),
         None => Holds::Mixed,
     }
-}
-
-/// The parameter or field that is these bytes of the bank and may be a pointer.
-pub(super) fn parameter(program: &Program, offset: u64, bytes: u64) -> Option<usize> {
-    let is_it = |own: &Param| (own.offset, own.size) == (offset, bytes);
-    let whole = |own: &Param| own.is_scalar && matches!(bytes, 4 | 8) && is_it(own);
-    let field = || program.fields.iter().position(|own| (own.offset, own.size) == (offset, 8));
-    let whole = program.params.iter().position(whole);
-    whole.or_else(|| Some(program.params.len() + field().filter(|_| bytes == 8)?))
 }

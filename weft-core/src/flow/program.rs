@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::addresses::SHARED_SLOT;
 use super::declared::{Field, Param, Params, Symbol};
-use super::placement::{Placement, SHARED_SLOT};
+use super::placement::Placement;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
 
@@ -355,6 +356,15 @@ impl Program {
             Some(param) => param.is_pointer(),
             None => self.field(at).is_some_and(|field| field.is_pointer),
         }
+    }
+
+    /// The parameter or field that is these bytes of the bank and may be a pointer.
+    pub(super) fn parameter(&self, offset: u64, bytes: u64) -> Option<usize> {
+        let is_it = |own: &Param| (own.offset, own.size) == (offset, bytes);
+        let whole = |own: &Param| own.is_scalar && matches!(bytes, 4 | 8) && is_it(own);
+        let field = || self.fields.iter().position(|own| (own.offset, own.size) == (offset, 8));
+        let whole = self.params.iter().position(whole);
+        whole.or_else(|| Some(self.params.len() + field().filter(|_| bytes == 8)?))
     }
 
     /// The field with this number.

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, VecDeque};
 use smallvec::SmallVec;
 
 use super::constants::Constants;
-use super::pointers::parameter;
 use super::program::{Instr, Operand, Pc, Program, Reg};
 use super::reaching::{Place, Reaching};
 use crate::ptx::Space;
@@ -189,7 +188,7 @@ impl Graph<'_> {
         let place = self.constants.place(instr);
         let at = |first: u64| first.wrapping_add(bytes * element as u64);
         match place {
-            Some((Space::Param, first)) => match parameter(self.program, at(first), bytes) {
+            Some((Space::Param, first)) => match self.program.parameter(at(first), bytes) {
                 Some(param) => vec![Source::Param(param)],
                 None if bytes < 8 => Vec::new(),
                 None => vec![Source::Unknown],

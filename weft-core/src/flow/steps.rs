@@ -6,10 +6,10 @@
 //! register on the way, and each that is added, has no definition in the loop or one, unguarded, that dominates its use,
 //! so that no value from before the loop gets in.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::derived::Chains;
-use super::dominators::Dominance;
+use super::inside::{At, Graph, Inside};
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -61,58 +61,7 @@ pub(super) fn find(program: &Program, invariant: &Chains) -> (Steps, Fetches, Ev
     (steps, fetches, even)
 }
 
-/// A definition: an instruction in one of the blocks that have it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub(super) struct At {
-    pub(super) block: usize,
-    pub(super) pc: Pc,
-}
-
-/// Which blocks dominate which.
-pub(super) struct Graph {
-    dominance: Dominance,
-}
-
-impl Graph {
-    pub(super) fn of(program: &Program) -> Self {
-        let successors = |block: &super::Block| {
-            block.terminator.successors().into_iter().map(BlockId::index).collect()
-        };
-        let graph: Vec<_> = program.blocks.iter().map(successors).collect();
-        Self { dominance: Dominance::of(&graph, program.entry.index()) }
-    }
-
-    /// Whether every path to `b` passes `a` before.
-    pub(super) fn is_before(&self, a: At, b: At) -> bool {
-        if a.block == b.block { a.pc < b.pc } else { self.dominates(a.block, b.block) }
-    }
-
-    /// Whether every path to the second block passes the first before.
-    fn dominates(&self, first: usize, second: usize) -> bool {
-        first != second && self.dominance.dominates(first, second)
-    }
-}
-
-/// A loop's definitions.
-pub(super) struct Inside<'p> {
-    pub(super) program: &'p Program,
-    pub(super) graph: &'p Graph,
-    pub(super) definitions: BTreeMap<Reg, Vec<At>>,
-}
-
-impl<'p> Inside<'p> {
-    pub(super) fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
-        let mut definitions: BTreeMap<Reg, Vec<At>> = BTreeMap::new();
-        for id in program.blocks_in(header) {
-            for (pc, instr) in program.instructions(id) {
-                for dest in instr.dests.iter().flatten() {
-                    definitions.entry(*dest).or_default().push(At { block: id.index(), pc });
-                }
-            }
-        }
-        Self { program, graph, definitions }
-    }
-
+impl Inside<'_> {
     /// What a definition adds to its register, if it leads back to it.
     fn step(
         &self,

@@ -1,7 +1,7 @@
 //! Weaker forms of the cta barriers (PTX ISA §9.7.13.1): `bar` and `barrier`, `.sync`, `.arrive` and `.red`.
 
 use super::asm::Asm;
-use super::mutant::{Change, Kind};
+use super::change::{Change, Kind};
 use crate::ptx::Type;
 use crate::ptx::isa::Modifier;
 

@@ -14,7 +14,9 @@
 mod asm;
 mod atomic;
 mod barrier;
+mod change;
 mod mutant;
 mod warp;
 
-pub use mutant::{Change, Mutant, Mutants, mutants};
+pub use change::Change;
+pub use mutant::{Mutant, Mutants, mutants};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::asm::Asm;
+use super::change::{Change, Kind};
 use super::{atomic, barrier, warp};
 use crate::explain::site_at;
 use crate::finding::{Advice, Report, Role, Site};
@@ -10,52 +11,6 @@ use crate::flow;
 use crate::launch::{Atomics, Dim3};
 use crate::ptx::isa::Effect;
 use crate::ptx::{self, Body, Function, Instruction, Module, Span, Statement};
-
-/// What synchronizes at the place of a mutant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    /// A cta barrier that waits.
-    Barrier,
-    /// A cta barrier that waits and reduces.
-    Reduction,
-    /// An arrival at a cta barrier.
-    Arrival,
-    /// `bar.warp.sync`.
-    WarpBarrier,
-    /// `atom` or `red`.
-    Atomic,
-}
-
-/// How a mutant is weaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
-    /// The instruction is gone; the result of a reduction is open.
-    Delete,
-    /// It arrives and does not wait.
-    Arrive,
-    /// A warp less in its count.
-    Fewer,
-    /// No count: all warps take part.
-    NoCount,
-    /// Each half of its lanes waits for itself.
-    Halves,
-    /// A load and a store in place of an atomic.
-    Plain,
-}
-
-impl Change {
-    /// The word used in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Delete => "delete",
-            Self::Arrive => "arrive",
-            Self::Fewer => "fewer",
-            Self::NoCount => "no-count",
-            Self::Halves => "halves",
-            Self::Plain => "plain",
-        }
-    }
-}
 
 /// A kernel with one instruction changed.
 #[derive(Clone, Debug, PartialEq, Eq)]

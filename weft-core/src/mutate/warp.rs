@@ -1,7 +1,7 @@
 //! Weaker forms of `bar.warp.sync` (PTX ISA §9.7.13.2).
 
 use super::asm::Asm;
-use super::mutant::Change;
+use super::change::Change;
 
 /// The changes, each with the text that stands for the barrier then.
 pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Change, String)> {

@@ -13,7 +13,8 @@ use foldhash::fast::RandomState;
 use smallvec::{SmallVec, smallvec};
 
 use super::entry::{Entry, conflict};
-use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Queue, Root, argument_of, lanes};
+use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Queue, Root, lanes};
+use crate::flow::argument_of;
 use crate::order::Order;
 use crate::ptx::Space;
 

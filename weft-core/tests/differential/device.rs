@@ -28,7 +28,7 @@ impl Events for Stores {
     fn access(&mut self, access: &Access<'_>, _: &Terms) {
         let [value] = access.stored else { return };
         for lane in emulate::lanes(access.lanes) {
-            let offset = emulate::offset_in_buffer(1, access.addresses.lane(lane));
+            let offset = flow::offset_in_buffer(1, access.addresses.lane(lane));
             let word = usize::try_from(offset / 8).expect("stores are within the buffer");
             let is_open = value.open_lanes() >> lane & 1 == 1;
             self.results[word / COUNT][word % COUNT] = (!is_open).then(|| value.lane(lane));

@@ -7,9 +7,9 @@ mod world;
 use std::collections::HashMap;
 
 use crate::emulate::anchor::Laid;
-use crate::emulate::inputs::{argument_of, buffer};
 use crate::emulate::term::{Lane, TermId};
 use crate::emulate::value::{WARP, signed, truncate};
+use crate::flow::addresses::{argument_of, buffer};
 use world::{Lanes, Random, World};
 
 /// What was claimed, so that a law that claims nothing is noticed.

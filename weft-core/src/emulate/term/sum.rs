@@ -401,8 +401,8 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::inputs::buffer;
     use super::*;
+    use crate::flow::addresses::buffer;
 
     #[test]
     fn a_choice_is_one_value_whichever_side_comes_first() {

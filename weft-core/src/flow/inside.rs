@@ -1,0 +1,59 @@
+//! Where loops define registers, and which definition comes before which.
+
+use std::collections::BTreeMap;
+
+use super::dominators::Dominance;
+use super::program::{BlockId, Pc, Program, Reg};
+
+/// A definition: an instruction in one of the blocks that have it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(super) struct At {
+    pub(super) block: usize,
+    pub(super) pc: Pc,
+}
+
+/// Which blocks dominate which.
+pub(super) struct Graph {
+    dominance: Dominance,
+}
+
+impl Graph {
+    pub(super) fn of(program: &Program) -> Self {
+        let successors = |block: &super::Block| {
+            block.terminator.successors().into_iter().map(BlockId::index).collect()
+        };
+        let graph: Vec<_> = program.blocks.iter().map(successors).collect();
+        Self { dominance: Dominance::of(&graph, program.entry.index()) }
+    }
+
+    /// Whether every path to `b` passes `a` before.
+    pub(super) fn is_before(&self, a: At, b: At) -> bool {
+        if a.block == b.block { a.pc < b.pc } else { self.dominates(a.block, b.block) }
+    }
+
+    /// Whether every path to the second block passes the first before.
+    pub(super) fn dominates(&self, first: usize, second: usize) -> bool {
+        first != second && self.dominance.dominates(first, second)
+    }
+}
+
+/// A loop's definitions.
+pub(super) struct Inside<'p> {
+    pub(super) program: &'p Program,
+    pub(super) graph: &'p Graph,
+    pub(super) definitions: BTreeMap<Reg, Vec<At>>,
+}
+
+impl<'p> Inside<'p> {
+    pub(super) fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
+        let mut definitions: BTreeMap<Reg, Vec<At>> = BTreeMap::new();
+        for id in program.blocks_in(header) {
+            for (pc, instr) in program.instructions(id) {
+                for dest in instr.dests.iter().flatten() {
+                    definitions.entry(*dest).or_default().push(At { block: id.index(), pc });
+                }
+            }
+        }
+        Self { program, graph, definitions }
+    }
+}
