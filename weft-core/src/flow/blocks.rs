@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
-use super::link::{Linked, RoutineId};
+use super::linker::{Linked, RoutineId};
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
 use super::routine::{self, Node, Routine};
 

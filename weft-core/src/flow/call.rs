@@ -6,13 +6,14 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use smallvec::smallvec;
 
+use super::call_site::Call;
 use super::error::{LinkError, LinkErrorKind};
 use super::indirect::{Names, Targets};
-use super::link::{Bound, Frame, Line, Linker};
+use super::linker::{Bound, Frame, Line, Linker};
 use super::operands;
 use super::program::{Address, Condition, Instr, Operand, Operation, PlaceId, Reg, Unlinked};
 use super::scope::Declared;
-use super::sharing::{Call, MAX_CALLS};
+use super::sharing::MAX_CALLS;
 use crate::ptx::{self, Function, Instruction, Space, Span, Variable, isa};
 
 /// Functions of the CUDA system that touch no memory which is compared: what they return is open.

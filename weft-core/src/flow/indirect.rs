@@ -3,9 +3,8 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::link::Functions;
+use super::call_site::{Call, Functions, instructions};
 use super::scope::{Declared, Scope, Scopes};
-use super::sharing::{Call, instructions};
 use crate::ptx::{Body, Instruction, Module, Operand, Span};
 
 /// What one definition puts into a register.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::addresses::{FUNCTION_ALIGN, FUNCTION_WINDOW};
 use super::error::{LinkError, undeclared};
-use super::link::{Bound, Frame, Linker};
+use super::linker::{Bound, Frame, Linker};
 use super::program::{Address, Dests, Instr, Operand, Operation, PlaceId, Reg, Special};
 use super::scope::{Declared, Scope};
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};

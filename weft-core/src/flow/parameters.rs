@@ -7,9 +7,9 @@
 
 use foldhash::{HashMap, HashSet};
 
+use super::call_site::{Call, instructions};
 use super::indirect::Names;
 use super::scope::{Declared, Scope};
-use super::sharing::{Call, instructions};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Body, Function, Instruction, Module, Operand, Space, Span, Statement, Variable};
 

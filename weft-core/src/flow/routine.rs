@@ -10,7 +10,7 @@ use foldhash::HashMap;
 
 use super::dominators::{immediate_dominators, post_order, reversed};
 use super::error::LinkErrorKind;
-use super::link::{Label, Line, LinkedFunction, RoutineId};
+use super::linker::{Label, Line, LinkedFunction, RoutineId};
 use super::loops::{self, Loops};
 use super::program::{BlockId, Condition, Instr, Operand, PlaceId, Terminator};
 use super::sort;

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use foldhash::HashMap;
 
 use super::call::moved;
+use super::call_site::{Call, instructions};
 use super::error::LinkError;
 use super::indirect::Names;
-use super::link::{Bound, Formals, Frame, Line, Linker, RoutineId};
+use super::linker::{Bound, Formals, Frame, Line, Linker, RoutineId};
 use super::parameters::variable_of;
 use super::program::{Operand, PlaceId};
 use super::scope::Scopes;
-use super::sharing::{Call, instructions};
 use crate::ptx::{self, Body, Function, Instruction, Space, Span, Variable};
 
 impl<'m> Linker<'m> {

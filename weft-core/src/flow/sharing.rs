@@ -8,13 +8,12 @@ use std::cell::LazyCell;
 
 use foldhash::{HashMap, HashSet};
 
+use super::call_site::{Call, Functions, instructions};
 use super::error::MAX_LINES;
 use super::indirect::{Definitions, Names};
-use super::link::Functions;
 use super::parameters;
 use super::scope::{Scope, Scopes};
-use crate::ptx::isa::Effect;
-use crate::ptx::{self, Function, Instruction, Module, Statement};
+use crate::ptx::{Function, Module};
 
 /// Calls within calls that are linked in.
 pub(super) const MAX_CALLS: usize = 64;
@@ -147,7 +146,7 @@ impl<'m> CallGraph<'m> {
                 if callees.len() > MAX_LINES {
                     break;
                 }
-                for callee in call.callees(names, &definitions, scope) {
+                for callee in entered_by(&call, names, &definitions, scope) {
                     let calls = self.calls.entry(callee).or_insert((0, true));
                     calls.0 += 1;
                     calls.1 &= parameters::fit(names, scope, &call, callee, &uses);
@@ -160,77 +159,20 @@ impl<'m> CallGraph<'m> {
     }
 }
 
-/// `call (results), callee, (arguments), list`.
-#[derive(Clone, Copy)]
-pub(super) struct Call<'m> {
-    pub(super) results: &'m [ptx::Operand],
-    pub(super) callee: &'m ptx::Operand,
-    pub(super) arguments: &'m [ptx::Operand],
-    /// The label of its targets or its prototype.
-    pub(super) list: Option<&'m ptx::Operand>,
-}
-
-impl<'m> Call<'m> {
-    /// The parts of a call; `None` if an instruction is none.
-    pub(super) fn of(
-        module: &Module,
-        body: &'m ptx::Body,
-        instruction: &Instruction,
-    ) -> Option<Self> {
-        if module.decoded(instruction)?.row.effect != Effect::Call {
-            return None;
-        }
-        let mut rest = body.operands(&instruction.operands);
-        let list = |rest: &mut &'m [ptx::Operand]| match rest {
-            [ptx::Operand::List(range), behind @ ..] => {
-                *rest = behind;
-                body.operands(range)
-            }
-            _ => &[],
-        };
-        let results = list(&mut rest);
-        let (callee, mut rest) = rest.split_first()?;
-        let arguments = list(&mut rest);
-        Some(Self { results, callee, arguments, list: rest.first() })
-    }
-
-    /// The functions with a body that it may call.
-    fn callees(
-        &self,
-        names: Names<'_, 'm>,
-        definitions: &Definitions<'m>,
-        scope: Scope,
-    ) -> Vec<&'m str> {
-        let direct = self.callee.name().map(|callee| names.module.name(callee));
-        let callees = match direct.and_then(|callee| names.functions.name(callee)) {
-            Some(name) => vec![name],
-            None => definitions
-                .targets(names, scope, self)
-                .map_or_else(Vec::new, |targets| targets.functions),
-        };
-        let has_body =
-            |name: &&str| names.functions.get(name).is_some_and(|own| own.body.is_some());
-        callees.into_iter().filter(has_body).collect()
-    }
-}
-
-/// The instructions of a body with their scopes.
-pub(super) fn instructions(body: &ptx::Body) -> impl Iterator<Item = (Scope, &Instruction)> {
-    let (mut scopes, mut opened) = (vec![0], 0);
-    body.statements.iter().filter_map(move |statement| {
-        match statement {
-            Statement::Open => {
-                opened += 1;
-                scopes.push(opened);
-            }
-            Statement::Close => {
-                scopes.pop();
-            }
-            Statement::Instruction(instruction) => {
-                return Some((scopes.last().copied().unwrap_or(0), instruction));
-            }
-            _ => {}
-        }
-        None
-    })
+/// The functions with a body that a call may enter.
+fn entered_by<'m>(
+    call: &Call<'m>,
+    names: Names<'_, 'm>,
+    definitions: &Definitions<'m>,
+    scope: Scope,
+) -> Vec<&'m str> {
+    let direct = call.callee.name().map(|callee| names.module.name(callee));
+    let callees = match direct.and_then(|callee| names.functions.name(callee)) {
+        Some(name) => vec![name],
+        None => definitions
+            .targets(names, scope, call)
+            .map_or_else(Vec::new, |targets| targets.functions),
+    };
+    let has_body = |name: &&str| names.functions.get(name).is_some_and(|own| own.body.is_some());
+    callees.into_iter().filter(has_body).collect()
 }

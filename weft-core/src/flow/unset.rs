@@ -6,31 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashSet};
 
 use super::call::{moved, stored};
+use super::entry::{Entry, Storage};
 use super::error::LinkError;
-use super::link::{Bound, Frame, Label, Line, LinkedFunction, Linker};
-use super::program::{Address, Condition, Instr, Operand, PlaceId, Reg};
+use super::linker::{Bound, Frame, Label, Line, LinkedFunction, Linker};
+use super::program::{Address, Condition, Instr, Operand, Reg};
 use super::scope::Scope;
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Space, Variable};
-
-/// What is new where a function or a block in braces is entered.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) place: PlaceId,
-    pub(super) registers: Vec<Reg>,
-    /// First bytes and sizes of local memory.
-    pub(super) memory: Vec<(u64, u64)>,
-    /// What the caller reads when the function has come back.
-    pub(super) returns: Vec<Storage>,
-}
-
-/// Something that is written and read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Storage {
-    Register(Reg),
-    /// A range of local memory: its first byte, and how many.
-    Memory(u64, u64),
-}
 
 /// Replaces entries by instructions that leave what is new there open, as far as it might be read before it is written.
 /// `ret`: what the way back to the caller is called, if the caller has lines of its own. `register`: makes a new one.

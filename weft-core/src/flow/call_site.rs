@@ -1,0 +1,76 @@
+//! The calls that the text of a function makes, and the functions of a module by name.
+
+use super::scope::Scope;
+use crate::ptx::isa::Effect;
+use crate::ptx::{self, Function, Instruction, Module, Statement};
+
+/// The functions of a module by name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Functions<'m>(pub(super) &'m Module);
+
+impl<'m> Functions<'m> {
+    pub(super) fn get(self, name: &str) -> Option<&'m Function> {
+        self.0.function(name)
+    }
+
+    /// Whether there is one of this name, and the name as the module has it.
+    pub(super) fn name(self, name: &str) -> Option<&'m str> {
+        self.get(name).map(|own| self.0.name(own.name))
+    }
+}
+
+/// `call (results), callee, (arguments), list`.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'m> {
+    pub(super) results: &'m [ptx::Operand],
+    pub(super) callee: &'m ptx::Operand,
+    pub(super) arguments: &'m [ptx::Operand],
+    /// The label of its targets or its prototype.
+    pub(super) list: Option<&'m ptx::Operand>,
+}
+
+impl<'m> Call<'m> {
+    /// The parts of a call; `None` if an instruction is none.
+    pub(super) fn of(
+        module: &Module,
+        body: &'m ptx::Body,
+        instruction: &Instruction,
+    ) -> Option<Self> {
+        if module.decoded(instruction)?.row.effect != Effect::Call {
+            return None;
+        }
+        let mut rest = body.operands(&instruction.operands);
+        let list = |rest: &mut &'m [ptx::Operand]| match rest {
+            [ptx::Operand::List(range), behind @ ..] => {
+                *rest = behind;
+                body.operands(range)
+            }
+            _ => &[],
+        };
+        let results = list(&mut rest);
+        let (callee, mut rest) = rest.split_first()?;
+        let arguments = list(&mut rest);
+        Some(Self { results, callee, arguments, list: rest.first() })
+    }
+}
+
+/// The instructions of a body with their scopes.
+pub(super) fn instructions(body: &ptx::Body) -> impl Iterator<Item = (Scope, &Instruction)> {
+    let (mut scopes, mut opened) = (vec![0], 0);
+    body.statements.iter().filter_map(move |statement| {
+        match statement {
+            Statement::Open => {
+                opened += 1;
+                scopes.push(opened);
+            }
+            Statement::Close => {
+                scopes.pop();
+            }
+            Statement::Instruction(instruction) => {
+                return Some((scopes.last().copied().unwrap_or(0), instruction));
+            }
+            _ => {}
+        }
+        None
+    })
+}
