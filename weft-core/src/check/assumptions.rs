@@ -6,6 +6,7 @@ use super::decision::Decision;
 use crate::emulate::{self, Assumed};
 use crate::explain::Names;
 use crate::finding::{Assumption, Code, Report};
+use crate::flow::addresses::NEAR_SLOT;
 use crate::flow::{self, BlockId, Instr, Program};
 use crate::launch::{BarrierDivergence, Launch};
 use crate::ptx::Space;
@@ -85,14 +86,20 @@ impl Taken<'_> {
         let taken = dependences.taken_for_granted(self.slice, self.reached, compares);
         let accessed = dependences.accessed(self.reached);
         let is_free = |base: &Base| !(program.placement.is_packed && is_shared(program, *base));
-        let (mut aligned, mut places) = (Vec::new(), Vec::new());
+        let (mut aligned, mut places, mut decides) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (base, place) in taken.into_iter().filter(|(base, _)| is_free(base)) {
             match place {
                 Beginning::Multiple(to) => {
                     let bytes = accessed.get(&base).copied().unwrap_or(0);
                     aligned.push((names.base(base), to, dependences.declared(base), bytes));
+                    // No device aligns what lies in a small space to so much.
+                    decides
+                        .extend(Some(base).filter(|_| to > NEAR_SLOT && is_small(program, base)));
                 }
-                Beginning::Fixed => places.push(base),
+                Beginning::Fixed => {
+                    places.push(base);
+                    decides.insert(base);
+                }
             }
         }
         if !aligned.is_empty() {
@@ -106,7 +113,7 @@ impl Taken<'_> {
         if program.placement.is_packed {
             report.assumptions.push(Assumption::SharedFromZero);
         }
-        places.into_iter().collect()
+        decides
     }
 
     fn assume_of_launch(&self, names: &Names<'_>, launch: &Launch, report: &mut Report) {
@@ -153,6 +160,11 @@ fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
     let objects = pointers.iter().filter(is_object).count();
     let buffers = pointers.len() - objects;
     buffers > 0 && buffers + count(Space::Global) > 1 || objects > 0 && count(Space::Shared) > 1
+}
+
+/// Whether it lies in a space that is small on devices.
+fn is_small(program: &Program, base: Base) -> bool {
+    matches!(base, Base::Variable(at) if program.symbols[at].space != Space::Global)
 }
 
 fn is_shared(program: &Program, base: Base) -> bool {

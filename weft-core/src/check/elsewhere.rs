@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Key, key};
-use crate::finding::{Assumption, Check, Class, Code, Finding, Report};
+use crate::finding::{Alignment, Assumption, Check, Class, Code, Finding, Report};
 use crate::flow::{Placement, Program, Symbol};
 use crate::ptx::Space;
 use crate::slice::Base;
@@ -12,23 +12,30 @@ use crate::slice::Base;
 /// By how many bytes buffers and global variables are moved: every other bit above those that alignments are about.
 const MOVED: u64 = 0x1555_0000;
 
+/// By how many bytes the shared objects of pointer arguments are moved, likewise.
+const MOVED_OBJECT: u64 = 0x1_5400;
+
 /// Where else the variables and buffers might lie whose places decide something.
 pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placement {
     let mut placement = program.placement.clone();
     for base in decides {
         match *base {
-            Base::Pointer(at) if program.params.get(at).is_none_or(|own| own.object.is_none()) => {
-                placement.arguments.insert(at, MOVED);
+            Base::Pointer(at) => {
+                let param = program.params.get(at);
+                let is_object = param.is_some_and(|own| own.object.is_some());
+                placement.arguments.insert(at, if is_object { MOVED_OBJECT } else { MOVED });
             }
             Base::Variable(at) => {
                 let symbol = &program.symbols[at];
                 match symbol.space {
-                    Space::Shared => bring_near(&mut placement, program),
+                    Space::Shared | Space::Local | Space::Const => {
+                        bring_near(&mut placement, program);
+                    }
                     Space::Global => drop(placement.variables.insert(symbol.name.clone(), MOVED)),
                     _ => {}
                 }
             }
-            _ => {}
+            Base::Parameter(_) => {}
         }
     }
     placement
@@ -36,8 +43,8 @@ pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placemen
 
 fn bring_near(placement: &mut Placement, program: &Program) {
     placement.is_near = true;
-    let is_shared = |own: &&Symbol| own.space == Space::Shared;
-    for symbol in program.symbols.iter().filter(is_shared) {
+    let is_narrow = |own: &&Symbol| own.space != Space::Global;
+    for symbol in program.symbols.iter().filter(is_narrow) {
         placement.variables.remove(&symbol.name);
     }
 }
@@ -63,12 +70,26 @@ pub(super) fn compared(mut own: Report, other: Report) -> Report {
         own.findings.push(finding);
     }
     for assumption in other.assumptions {
-        let is_of_places = matches!(assumption, Assumption::Places(_) | Assumption::Aligned(_));
-        if !is_of_places && !own.assumptions.contains(&assumption) {
-            own.assumptions.push(assumption);
-        }
+        own.assumptions.extend(beyond(&own.assumptions, assumption));
     }
     own
+}
+
+/// What an assumption says that is not said yet.
+fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
+    match more {
+        Assumption::Aligned(mut all) => {
+            all.retain(|own| {
+                !known.iter().any(|other| aligns(other, own) || places(other, &own.0))
+            });
+            (!all.is_empty()).then_some(Assumption::Aligned(all))
+        }
+        Assumption::Places(mut names) => {
+            names.retain(|own| !known.iter().any(|other| places(other, own)));
+            (!names.is_empty()).then_some(Assumption::Places(names))
+        }
+        _ => (!known.contains(&more)).then_some(more),
+    }
 }
 
 /// A finding, whether racing writes store the same or not.
@@ -80,6 +101,15 @@ fn what(finding: &Finding) -> Key {
         _ => code,
     };
     (code, check, sites)
+}
+
+fn aligns(known: &Assumption, (name, to, ..): &Alignment) -> bool {
+    let Assumption::Aligned(all) = known else { return false };
+    all.iter().any(|(own, multiple, ..)| own == name && multiple >= to)
+}
+
+fn places(known: &Assumption, name: &String) -> bool {
+    matches!(known, Assumption::Places(names) if names.contains(name))
 }
 
 /// Whether a finding is a defect depends on where something lies.

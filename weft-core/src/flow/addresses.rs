@@ -34,8 +34,14 @@ pub(crate) const SHARED_SLOT: u64 = 1 << 20;
 /// The same for variables that lie where devices have them; what the system takes for itself from compute capability 8.0
 /// on.
 pub(crate) const NEAR_SLOT: u64 = 1 << 10;
-/// The last shared address from which on a variable lies by itself; the objects of pointer parameters follow.
-pub(crate) const LAST_SHARED: u64 = OBJECTS / 2;
+/// Local and constant addresses have 32 bits as well: from one variable to the next.
+pub(crate) const LOCAL_SLOT: u64 = 1 << 20;
+pub(crate) const CONST_SLOT: u64 = 1 << 24;
+/// The last address of these spaces from which on a variable lies by itself; in shared memory the objects of pointer
+/// parameters follow.
+pub(crate) const LAST_APART: u64 = OBJECTS / 2;
+/// Behind the last address that variables of these spaces may have.
+pub(crate) const NARROW_END: u64 = 1 << 32;
 
 /// Where the buffers of pointer arguments lie: a slot each, so far apart that none is reached from another.
 const BUFFERS: u64 = 0x5000_0000_0000_0000;

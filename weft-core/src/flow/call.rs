@@ -250,11 +250,11 @@ impl<'m> Linker<'m> {
     ) -> Result<(Space, u64), LinkError> {
         if let ptx::Operand::Name(name) = operand {
             let text = self.module.name(*name);
-            if let Some(Bound::Memory(space, address)) = frame.bound.get(text) {
-                return Ok((*space, *address));
-            }
             if let Some((_, Declared::Variable(variable))) = frame.scopes.find(frame.scope, text) {
                 return self.locate(frame, variable);
+            }
+            if let Some(Bound::Memory(space, address)) = frame.bound.get(text) {
+                return Ok((*space, *address));
             }
         }
         Err(self.bad_operand(instruction, "a .param variable"))

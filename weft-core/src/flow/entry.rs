@@ -13,6 +13,13 @@ pub(super) struct Entry {
     pub(super) returns: Vec<Storage>,
 }
 
+/// What a call of a function that is linked in once reads and writes for it: parameters and results in memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Passing {
+    pub(super) params: Vec<Storage>,
+    pub(super) returns: Vec<Storage>,
+}
+
 /// Something that is written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Storage {

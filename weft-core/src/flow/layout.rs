@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::declared::{Param, Symbol};
 use super::placement::Placement;
 
-use super::addresses::{GLOBAL_SYMBOLS, OBJECT_REACH, OBJECT_SLOT, OBJECTS, WINDOW};
+use super::addresses::{
+    CONST_SLOT, GLOBAL_SYMBOLS, NARROW_END, OBJECT_REACH, OBJECT_SLOT, OBJECTS, WINDOW,
+};
 use crate::ptx::{Module, Space, Variable};
 
 /// Bytes of local memory that a thread can have at most (CUDA programming guide, technical specifications).
@@ -82,13 +84,19 @@ impl Layout {
         let own = u64::from(variable.alignment().max(1));
         let slot = self.placement.slot(variable.space, *cursor);
         let first = align(*cursor, own.max(slot));
-        // An array of unknown size is declared elsewhere: room for a large one.
-        let size = if variable.size() == 0 { WINDOW } else { variable.size() };
+        let is_narrow = !matches!(variable.space, Space::Global);
         let is_own = matches!(variable.space, Space::Local | Space::Param);
-        let most = if is_own && variable.size() > 0 { MAX_LOCAL } else { WINDOW };
-        let end = first.checked_add(size).filter(|_| size <= most)?;
+        let size = match variable.size() {
+            // An array of unknown size is declared elsewhere: room for a large one.
+            0 if is_narrow => CONST_SLOT,
+            0 => WINDOW,
+            size if is_own && size > MAX_LOCAL => return None,
+            size => size,
+        };
+        let most = if is_narrow { NARROW_END } else { first.saturating_add(WINDOW) };
+        let end = first.checked_add(size).filter(|end| *end <= most)?;
         // What comes next begins at a slot of its own.
-        let room = if is_shared { self.placement.room(size) } else { 0 };
+        let room = if variable.space == Space::Global { 0 } else { self.placement.room(size) };
         *cursor = align(end.saturating_add(room), slot);
         if is_shared {
             self.shared_bytes = align(self.shared_bytes, own).saturating_add(size);

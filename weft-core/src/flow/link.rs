@@ -117,12 +117,11 @@ impl<'m> Linker<'m> {
             labels: HashMap::default(),
             variables,
             source: Source::of(&body.statements, callers),
+            after_calls: Vec::new(),
             ret,
         };
         let mut scopes = vec![0];
         let mut opened = 0;
-        // Memory that callees share is theirs.
-        let passed: HashSet<Span> = frame.variables.keys().copied().collect();
         let (mut new, mut entries) = (Vec::new(), vec![None]);
         // Nothing of the kernel was run before.
         if ret.is_some() {
@@ -145,10 +144,8 @@ impl<'m> Linker<'m> {
                     self.push(Line::Label(label), *name)?;
                 }
                 Statement::Instruction(instruction) => self.instruction(&mut frame, instruction)?,
-                Statement::Variable(variable) if !passed.contains(&variable.name) => {
-                    new.push((frame.scope, variable.as_ref()));
-                }
-                Statement::Variable(_) | Statement::Targets(..) | Statement::Prototype(_) => {}
+                Statement::Variable(variable) => new.push((frame.scope, variable.as_ref())),
+                Statement::Targets(..) | Statement::Prototype(_) => {}
             }
             frame.scope = scopes.last().copied().unwrap_or(0);
         }
@@ -199,7 +196,10 @@ impl<'m> Linker<'m> {
         let operands = frame.body.operands(&instruction.operands);
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
-            Some(Effect::Call) => self.call(frame, instruction, condition, place),
+            Some(Effect::Call) => {
+                self.call(frame, instruction, condition, place)?;
+                self.behind_call(frame, place, instruction.span)
+            }
             Some(Effect::Return) if frame.ret.is_some() => {
                 let target = frame.ret.unwrap_or(Label(0));
                 self.push(Line::Jump { condition, target, place }, instruction.span)

@@ -6,7 +6,7 @@ use foldhash::HashMap;
 
 use super::call_site::Functions;
 use super::declared::{Param, Symbol};
-use super::entry::Entry;
+use super::entry::{Entry, Passing};
 use super::error::{LinkError, LinkErrorKind, MAX_LINES};
 use super::indirect::Definitions;
 use super::layout::Layout;
@@ -51,7 +51,7 @@ pub(super) enum Line {
 }
 
 /// A function that is linked in once, or the kernel: an index into `Linked::functions`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RoutineId(pub(super) usize);
 
 /// The lines of one of them.
@@ -101,6 +101,8 @@ pub(super) struct Frame<'m> {
     pub(super) labels: HashMap<(Scope, &'m str), Label>,
     pub(super) variables: HashMap<Span, u64>,
     pub(super) source: Source,
+    /// Behind calls, which leave nothing in the condition-code register (PTX ISA §9.7.2).
+    pub(super) after_calls: Vec<usize>,
     pub(super) definitions: Definitions<'m>,
     pub(super) exposed: Rc<Exposed<'m>>,
     pub(super) ret: Option<Label>,
@@ -124,6 +126,8 @@ pub(super) struct Linker<'m> {
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
     /// What is new where functions and blocks in braces are entered.
     pub(super) entries: Vec<Entry>,
+    /// By function that is linked in once: an index into `Linked::functions`.
+    pub(super) passing: HashMap<RoutineId, Passing>,
     /// By function.
     pub(super) exposed: HashMap<&'m str, Rc<Exposed<'m>>>,
     /// Functions that are being linked, outermost first.
@@ -154,6 +158,7 @@ impl<'m> Linker<'m> {
             routines: HashMap::default(),
             formals: HashMap::default(),
             entries: Vec::new(),
+            passing: HashMap::default(),
             exposed: HashMap::default(),
             stack: Vec::new(),
         }

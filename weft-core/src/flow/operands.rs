@@ -11,7 +11,9 @@ use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Function, Instruction, Space, Span, Type};
 
 /// A scope that no text names anything in.
-const CARRY: Scope = Scope::MAX;
+pub(super) const CARRY: Scope = Scope::MAX;
+/// What it is called there.
+pub(super) const CARRY_NAME: &str = "%cc";
 
 /// What a name stands for as an operand.
 enum Meaning {
@@ -113,7 +115,7 @@ impl<'m> Linker<'m> {
         let writes = decoded.modifiers.has(Modifier::Cc);
         let reads = matches!(decoded.row.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
         if writes || reads {
-            let code = self.register(frame, CARRY, "%cc");
+            let code = self.register(frame, CARRY, CARRY_NAME);
             if reads {
                 sources.push(Operand::Register(code));
             }
@@ -260,12 +262,6 @@ impl<'m> Linker<'m> {
         if let Some(&register) = frame.registers.get(&(frame.scope, text)) {
             return Ok(Meaning::Register(register));
         }
-        if let Some(bound) = frame.bound.get(text) {
-            return Ok(match bound {
-                Bound::Memory(space, address) => Meaning::Address(*space, *address),
-                Bound::Register(register) => Meaning::Register(*register),
-            });
-        }
         match frame.scopes.find(frame.scope, text) {
             Some((scope, Declared::Register)) => {
                 return Ok(Meaning::Register(self.register(frame, scope, text)));
@@ -276,6 +272,12 @@ impl<'m> Linker<'m> {
             }
             Some((_, Declared::Label)) => return Ok(Meaning::Opaque),
             None => {}
+        }
+        if let Some(bound) = frame.bound.get(text) {
+            return Ok(match bound {
+                Bound::Memory(space, address) => Meaning::Address(*space, *address),
+                Bound::Register(register) => Meaning::Register(*register),
+            });
         }
         if let Some(variable) = self.module.variable(text) {
             let (space, address) = self.locate(frame, variable)?;

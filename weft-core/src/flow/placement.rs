@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::addresses::{LAST_SHARED, NEAR_SLOT, SHARED_SLOT};
+use super::addresses::{CONST_SLOT, LAST_APART, LOCAL_SLOT, NEAR_SLOT, SHARED_SLOT};
 use crate::ptx::Space;
 
 /// Where variables and buffers lie.
@@ -14,8 +14,8 @@ use crate::ptx::Space;
 pub struct Placement {
     /// Shared variables lie one behind the other from address 0 on, in the order in which they are declared.
     pub is_packed: bool,
-    /// Shared variables lie where devices have shared memory: behind the first 1024 bytes, each with as much room behind it
-    /// as it has bytes.
+    /// Shared, local and constant variables lie where devices have them: in the first bytes of their spaces, each with as much
+    /// room behind it as it has bytes.
     pub is_near: bool,
     /// By name: by how many bytes variables of the kernel are moved, in 64-bit wrapping arithmetic. They must not overlap,
     /// and slots of 2^20 bytes of shared memory and 2^42 of global memory must hold one each.
@@ -45,7 +45,7 @@ impl Placement {
         }
     }
 
-    /// Bytes that nothing lies in behind a shared variable.
+    /// Bytes that nothing lies in behind a shared, local or constant variable.
     pub(super) const fn room(&self, size: u64) -> u64 {
         if self.is_near && !self.is_packed { size } else { 0 }
     }
@@ -53,12 +53,14 @@ impl Placement {
     /// What the place of a variable is a multiple of beside its alignment, if the cursor stands here.
     pub(super) const fn slot(&self, space: Space, cursor: u64) -> u64 {
         match space {
-            Space::Shared if self.is_packed || cursor > LAST_SHARED => 1,
-            Space::Shared if self.is_near => NEAR_SLOT,
             // Parameters of functions have no address that a kernel could compute with.
             Space::Param => 1,
-            Space::Shared | Space::Local => SHARED_SLOT,
-            Space::Const => 1 << 24,
+            Space::Shared if self.is_packed => 1,
+            Space::Shared | Space::Local | Space::Const if cursor > LAST_APART => 1,
+            Space::Shared | Space::Local | Space::Const if self.is_near => NEAR_SLOT,
+            Space::Shared => SHARED_SLOT,
+            Space::Local => LOCAL_SLOT,
+            Space::Const => CONST_SLOT,
             _ => 1 << 42,
         }
     }

@@ -129,6 +129,7 @@ impl Holds {
         match (self, other) {
             _ if self == other => self,
             (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
+            (Self::Null, Self::Number) | (Self::Number, Self::Null) => Self::Number,
             _ => match (self.params(), other.params()) {
                 (Some(own), Some(others)) => Self::Params(own.and(others)),
                 _ => Self::Mixed,
@@ -136,21 +137,24 @@ impl Holds {
         }
     }
 
-    /// The parameters that it may be an address of, if it is that or a number.
+    /// The parameters that it may be an address of, if it is that or null.
     fn params(self) -> Option<Params> {
         match self {
             Self::Param(at) => Params::one(at),
             Self::Params(params) => Some(params),
-            Self::Number => Some(Params::NONE),
-            Self::Nothing | Self::Variable(_) | Self::Mixed => None,
+            Self::Null => Some(Params::NONE),
+            Self::Nothing | Self::Variable(_) | Self::Number | Self::Mixed => None,
         }
     }
 
     /// A sum is an address only of the one address in it.
     const fn plus(self, other: Self) -> Self {
+        if matches!(other, Self::Null) {
+            return self;
+        }
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
-            (Self::Number, origin) | (origin, Self::Number) => origin,
+            (Self::Null | Self::Number, origin) | (origin, Self::Number) => origin,
             _ => Self::Mixed,
         }
     }
@@ -185,6 +189,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let Some(decoded) = instr.decoded() else { return Holds::Mixed };
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => origins[register.index()],
+        Operand::Constant(0) => Holds::Null,
         Operand::Constant(bits) if is_number(*bits) => Holds::Number,
         Operand::Variable { space, first, .. } => {
             // Nothing is accessed at the address of a function.
@@ -202,7 +207,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     let is_narrow = decoded.source_type().bits().min(decoded.ty().bits()) <= 32;
     let are_numbers = |count: usize| {
         (0..count).all(|at| match source(at) {
-            Holds::Number | Holds::Nothing => true,
+            Holds::Null | Holds::Number | Holds::Nothing => true,
             Holds::Variable(_) | Holds::Mixed => false,
             Holds::Param(_) | Holds::Params(_) => is_narrow,
         })
@@ -217,7 +222,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         Opcode::Cvt if is_narrow_address(program, source(0)) => source(0),
         Opcode::Selp | Opcode::Min | Opcode::Max => source(0).join(source(1)),
         Opcode::Add => source(0).plus(source(1)),
-        Opcode::Sub if source(1) == Holds::Number => source(0),
+        Opcode::Sub if matches!(source(1), Holds::Null | Holds::Number) => source(0),
         Opcode::Mad if are_numbers(2) => source(2),
         Opcode::Mul
         | Opcode::Shl

@@ -297,12 +297,15 @@ pub enum Holds {
     Nothing,
     /// A parameter's value, plus numbers: by position, those that are structures by field behind the last parameter.
     Param(usize),
-    /// One of several parameters' values plus numbers, or a number, such as null.
+    /// One of several parameters' values plus numbers, or null.
     Params(Params),
     /// The address of a variable, by index of the program's symbols, plus numbers. Dynamic shared memory is one
     /// variable, whatever names it has.
     Variable(usize),
-    /// The result of arithmetic that no address comes out of: a product, a shift, a constant.
+    /// Zero, which may be the null pointer.
+    Null,
+    /// The result of arithmetic that no address comes out of by itself: a product, a shift, a constant. A sum of such
+    /// numbers might be one, put together of its halves.
     Number,
     /// Anything else: it may be an address of something else.
     Mixed,

@@ -6,6 +6,7 @@ use foldhash::HashMap;
 
 use super::call::moved;
 use super::call_site::{Call, instructions};
+use super::entry::{Passing, Storage};
 use super::error::LinkError;
 use super::indirect::Names;
 use super::linker::{Bound, Formals, Frame, Line, Linker, RoutineId};
@@ -61,6 +62,9 @@ impl<'m> Linker<'m> {
         self.lines = callers_lines;
         let id = RoutineId(self.linked.functions.len() - 1);
         self.routines.insert(name, id);
+        let params = memory_of(&function.params, &formals.params);
+        let returns = memory_of(&function.returns, &formals.returns);
+        self.passing.insert(id, Passing { params, returns });
         Ok(id)
     }
 
@@ -116,4 +120,13 @@ impl<'m> Linker<'m> {
         }
         Ok(passed)
     }
+}
+
+/// The local memory of parameters or results.
+fn memory_of(variables: &[Variable], places: &[Bound]) -> Vec<Storage> {
+    let memory = |(own, place): (&Variable, &Bound)| match place {
+        Bound::Memory(_, first) => Some(Storage::Memory(*first, own.size())),
+        Bound::Register(_) => None,
+    };
+    variables.iter().zip(places).filter_map(memory).collect()
 }

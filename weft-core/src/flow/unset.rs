@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashSet};
 
 use super::call::{moved, stored};
-use super::entry::{Entry, Storage};
+use super::entry::{Entry, Passing, Storage};
 use super::error::LinkError;
-use super::linker::{Bound, Frame, Label, Line, LinkedFunction, Linker};
-use super::program::{Address, Condition, Instr, Operand, Reg};
+use super::linker::{Bound, Frame, Label, Line, LinkedFunction, Linker, RoutineId};
+use super::operands::{CARRY, CARRY_NAME};
+use super::program::{Address, Condition, Instr, Operand, PlaceId, Reg};
 use super::scope::Scope;
 use crate::ptx::isa::Effect;
-use crate::ptx::{Function, Space, Variable};
+use crate::ptx::{Function, Space, Span, Variable};
 
 /// Replaces entries by instructions that leave what is new there open, as far as it might be read before it is written.
 /// `ret`: what the way back to the caller is called, if the caller has lines of its own. `register`: makes a new one.
@@ -20,12 +21,13 @@ pub(super) fn forget(
     lines: Vec<Line>,
     entries: &[Entry],
     ret: Option<Label>,
+    passing: &HashMap<RoutineId, Passing>,
     mut register: impl FnMut() -> Reg,
 ) -> Vec<Line> {
     if !lines.iter().any(|line| matches!(line, Line::Enter(_))) {
         return lines;
     }
-    let mut unset = Graph::of(&lines, ret).unset(&lines, entries);
+    let mut unset = Graph::of(&lines, ret).unset(&lines, entries, passing);
     let mut kept = Vec::with_capacity(lines.len());
     for line in lines {
         let Line::Enter(at) = line else {
@@ -114,17 +116,22 @@ impl Graph {
     }
 
     /// By entry: what might be read before it is written.
-    fn unset(&self, lines: &[Line], entries: &[Entry]) -> HashMap<usize, Vec<Storage>> {
+    fn unset(
+        &self,
+        lines: &[Line],
+        entries: &[Entry],
+        passing: &HashMap<RoutineId, Passing>,
+    ) -> HashMap<usize, Vec<Storage>> {
         let of = Owners::of(lines, entries);
         let mut blocks = Vec::with_capacity(self.predecessors.len());
         for at in 0..self.predecessors.len() {
-            blocks.push(Block::of(&lines[self.firsts[at]..self.firsts[at + 1]], &of));
+            blocks.push(Block::of(&lines[self.firsts[at]..self.firsts[at + 1]], &of, passing));
         }
         let entered: Vec<usize> = blocks.iter().filter_map(|own| own.entered).collect();
         for &at in &self.returning {
             for &entry in &entered {
                 for result in &entries[entry].returns {
-                    blocks[at].read_at_end(*result);
+                    blocks[at].read(*result);
                 }
             }
         }
@@ -173,18 +180,24 @@ struct Block {
 }
 
 impl Block {
-    fn of(lines: &[Line], of: &Owners) -> Self {
+    fn of(lines: &[Line], of: &Owners, passing: &HashMap<RoutineId, Passing>) -> Self {
         let mut own = Self::default();
         for line in lines {
             if let Line::Enter(entry) = line {
                 own.entered = Some(*entry);
             }
-            for read in read_by(line) {
-                if of.has(read) && !own.writes(read) {
-                    own.read.insert(read);
+            let (read, written) = match line {
+                Line::Call { routine, .. } => {
+                    let Passing { params, returns } =
+                        passing.get(routine).cloned().unwrap_or_default();
+                    (params, returns)
                 }
+                _ => (read_by(line), written_by(line)),
+            };
+            for read in read.into_iter().filter(|own| of.has(*own)) {
+                own.read(read);
             }
-            for written in written_by(line).into_iter().filter(|own| of.has(*own)) {
+            for written in written.into_iter().filter(|own| of.has(*own)) {
                 match written {
                     Storage::Register(register) => drop(own.registers.insert(register)),
                     Storage::Memory(first, bytes) => own.memory.push((first, bytes)),
@@ -204,8 +217,8 @@ impl Block {
         }
     }
 
-    /// Something is read behind the block, memory as far as the block does not write it.
-    fn read_at_end(&mut self, what: Storage) {
+    /// Something is read behind what is known of the block, memory as far as the block does not write it.
+    fn read(&mut self, what: Storage) {
         let Storage::Memory(first, bytes) = what else {
             self.read.extend((!self.writes(what)).then_some(what));
             return;
@@ -226,7 +239,7 @@ impl Block {
 
 /// Where registers and memory are new.
 struct Owners {
-    registers: HashMap<Reg, usize>,
+    registers: HashMap<Reg, Vec<usize>>,
     /// First byte, size and entry, ascending.
     memory: Vec<(u64, u64, usize)>,
 }
@@ -236,7 +249,9 @@ impl Owners {
         let mut own = Self { registers: HashMap::default(), memory: Vec::new() };
         for line in lines {
             let Line::Enter(at) = line else { continue };
-            own.registers.extend(entries[*at].registers.iter().map(|register| (*register, *at)));
+            for register in &entries[*at].registers {
+                own.registers.entry(*register).or_default().push(*at);
+            }
             own.memory.extend(entries[*at].memory.iter().map(|(first, size)| (*first, *size, *at)));
         }
         own.memory.sort_unstable();
@@ -246,7 +261,7 @@ impl Owners {
     /// A variable of a caller is where its callees leave results, so that it is new where each of them is entered.
     fn entries(&self, what: Storage) -> Vec<usize> {
         match what {
-            Storage::Register(own) => self.registers.get(&own).copied().into_iter().collect(),
+            Storage::Register(own) => self.registers.get(&own).cloned().unwrap_or_default(),
             Storage::Memory(first, bytes) => {
                 let at = self.memory.partition_point(|(own, ..)| *own <= first);
                 let start = at.checked_sub(1).map_or(0, |last| self.memory[last].0);
@@ -323,6 +338,20 @@ impl<'m> Linker<'m> {
         Ok(at)
     }
 
+    /// A call has come back.
+    pub(super) fn behind_call(
+        &mut self,
+        frame: &mut Frame<'m>,
+        place: PlaceId,
+        span: Span,
+    ) -> Result<(), LinkError> {
+        let (registers, memory, returns) = (Vec::new(), Vec::new(), Vec::new());
+        self.entries.push(Entry { place, registers, memory, returns });
+        let at = self.entries.len() - 1;
+        frame.after_calls.push(at);
+        self.push(Line::Enter(at), span)
+    }
+
     /// Where the results of a function lie, with their bytes.
     pub(super) fn returned(&self, function: &Function, frame: &Frame<'m>) -> Vec<(Bound, u64)> {
         let bound = |own: &Variable| {
@@ -343,6 +372,11 @@ impl<'m> Linker<'m> {
         for (register, at) in new.collect::<BTreeMap<_, _>>() {
             self.entries[at].registers.push(register);
         }
+        if let Some(&code) = frame.registers.get(&(CARRY, CARRY_NAME)) {
+            for &at in entries[0].iter().chain(&frame.after_calls) {
+                self.entries[at].registers.push(code);
+            }
+        }
         for (scope, variable) in variables {
             let is_own = matches!(variable.space, Space::Local | Space::Param);
             if let (Some(at), Some(&first), true) =
@@ -357,8 +391,10 @@ impl<'m> Linker<'m> {
     pub(super) fn finish(&mut self, ret: Option<Label>) {
         let lines = std::mem::take(&mut self.lines);
         let entries = std::mem::take(&mut self.entries);
-        let lines = forget(lines, &entries, ret, || self.new_register());
+        let passing = std::mem::take(&mut self.passing);
+        let lines = forget(lines, &entries, ret, &passing, || self.new_register());
         self.entries = entries;
+        self.passing = passing;
         self.linked.functions.push(LinkedFunction { lines, ret });
     }
 }
