@@ -12,9 +12,6 @@ use crate::slice::Base;
 /// By how many bytes buffers and global variables are moved: every other bit above those that alignments are about.
 const MOVED: u64 = 0x1555_0000;
 
-/// By how many bytes the shared objects of pointer arguments are moved, likewise.
-const MOVED_OBJECT: u64 = 0x1_5400;
-
 /// Where else the variables and buffers might lie whose places decide something.
 pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placement {
     let mut placement = program.placement.clone();
@@ -22,8 +19,11 @@ pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placemen
         match *base {
             Base::Pointer(at) => {
                 let param = program.params.get(at);
-                let is_object = param.is_some_and(|own| own.object.is_some());
-                placement.arguments.insert(at, if is_object { MOVED_OBJECT } else { MOVED });
+                if param.is_some_and(|own| own.object.is_some()) {
+                    bring_near(&mut placement, program);
+                } else {
+                    placement.arguments.insert(at, MOVED);
+                }
             }
             Base::Variable(at) => {
                 let symbol = &program.symbols[at];

@@ -34,6 +34,10 @@ pub(crate) const SHARED_SLOT: u64 = 1 << 20;
 /// The same for variables that lie where devices have them; what the system takes for itself from compute capability 8.0
 /// on.
 pub(crate) const NEAR_SLOT: u64 = 1 << 10;
+/// Where the objects of pointer parameters lie among them: in the second half of what devices have.
+pub(crate) const NEAR_OBJECTS: u64 = 1 << 17;
+/// From one of them to the next; half of it lies on either side of a pointer.
+pub(crate) const NEAR_OBJECT_SLOT: u64 = 1 << 14;
 /// Local and constant addresses have 32 bits as well: from one variable to the next.
 pub(crate) const LOCAL_SLOT: u64 = 1 << 20;
 pub(crate) const CONST_SLOT: u64 = 1 << 24;

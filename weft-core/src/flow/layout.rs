@@ -6,7 +6,8 @@ use super::declared::{Param, Symbol};
 use super::placement::Placement;
 
 use super::addresses::{
-    CONST_SLOT, GLOBAL_SYMBOLS, NARROW_END, OBJECT_REACH, OBJECT_SLOT, OBJECTS, WINDOW,
+    CONST_SLOT, GLOBAL_SYMBOLS, NARROW_END, NEAR_OBJECT_SLOT, NEAR_OBJECTS, OBJECT_REACH,
+    OBJECT_SLOT, OBJECTS, WINDOW,
 };
 use crate::ptx::{Module, Space, Variable};
 
@@ -14,6 +15,7 @@ use crate::ptx::{Module, Space, Variable};
 const MAX_LOCAL: u64 = 512 << 10;
 /// What dynamic shared memory is aligned to behind static variables, whatever its declaration says.
 const DYNAMIC_ALIGN: u64 = 16;
+
 /// The object that a parameter points to, at its place among them.
 pub(super) fn object(
     at: u64,
@@ -22,10 +24,14 @@ pub(super) fn object(
     parameter: usize,
     placement: &Placement,
 ) -> Symbol {
-    let pointer = OBJECTS + at * OBJECT_SLOT + OBJECT_SLOT / 2 + placement.argument(parameter);
-    let (name, size, align) =
-        (param.name.clone(), 2 * OBJECT_REACH, param.pointee_align.unwrap_or(1));
-    let address = pointer - OBJECT_REACH;
+    let (objects, slot, reach) = if placement.is_near {
+        (NEAR_OBJECTS, NEAR_OBJECT_SLOT, NEAR_OBJECT_SLOT / 2)
+    } else {
+        (OBJECTS, OBJECT_SLOT, OBJECT_REACH)
+    };
+    let pointer = objects + at * slot + slot / 2 + placement.argument(parameter);
+    let (name, size, align) = (param.name.clone(), 2 * reach, param.pointee_align.unwrap_or(1));
+    let address = pointer - reach;
     Symbol { name, space, address, size, align, init: None, parameter: Some(parameter) }
 }
 
