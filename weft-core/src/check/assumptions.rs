@@ -25,7 +25,8 @@ pub(super) struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// Lists the assumptions of a report whose findings are known. What decides something by where it lies.
+    /// Lists the assumptions of a report whose findings are known. Gives the variables and buffers that decide something by
+    /// where they lie.
     pub(super) fn list(
         &self,
         names: &Names<'_>,
@@ -93,8 +94,9 @@ impl Taken<'_> {
                     let bytes = accessed.get(&base).copied().unwrap_or(0);
                     aligned.push((names.base(base), to, dependences.declared(base), bytes));
                     // No device aligns what lies in a small space to so much.
-                    decides
-                        .extend(Some(base).filter(|_| to > NEAR_SLOT && is_small(program, base)));
+                    if to > NEAR_SLOT && is_small(program, base) {
+                        decides.insert(base);
+                    }
                 }
                 Beginning::Fixed => {
                     places.push(base);
@@ -164,7 +166,8 @@ fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
 
 /// Whether it lies in a space that is small on devices.
 fn is_small(program: &Program, base: Base) -> bool {
-    matches!(base, Base::Variable(at) if program.symbols[at].space != Space::Global)
+    let is_small = |space| matches!(space, Space::Shared | Space::Local | Space::Const);
+    matches!(base, Base::Variable(at) if is_small(program.symbols[at].space))
 }
 
 fn is_shared(program: &Program, base: Base) -> bool {

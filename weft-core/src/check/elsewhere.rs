@@ -1,5 +1,5 @@
 //! A second look at a kernel whose findings might depend on where its variables and buffers lie: with those in other
-//! places, shared ones where devices have them. What is not found in both is open.
+//! places, those in shared, local and constant memory where devices have them. What is not found in both is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,8 @@ fn bring_near(placement: &mut Placement, program: &Program) {
     }
 }
 
-/// What both reports of a kernel say, and what only one says as an open question.
+/// The first report, with the findings and assumptions of the second one that it does not have. A defect that only one of
+/// the two has is an open question.
 pub(super) fn compared(mut own: Report, other: Report) -> Report {
     let seconds: BTreeMap<Key, &Finding> =
         other.findings.iter().map(|finding| (what(finding), finding)).collect();
@@ -75,7 +76,7 @@ pub(super) fn compared(mut own: Report, other: Report) -> Report {
     own
 }
 
-/// What an assumption says that is not said yet.
+/// The part of an assumption that the known ones do not state yet.
 fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
     match more {
         Assumption::Aligned(mut all) => {
@@ -92,7 +93,7 @@ fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
     }
 }
 
-/// A finding, whether racing writes store the same or not.
+/// What a finding is about, the same for races that are benign and that are not.
 fn what(finding: &Finding) -> Key {
     let (code, check, sites) = key(finding);
     let code = match (code, check) {
@@ -112,7 +113,7 @@ fn places(known: &Assumption, name: &String) -> bool {
     matches!(known, Assumption::Places(names) if names.contains(name))
 }
 
-/// Whether a finding is a defect depends on where something lies.
+/// Turns a defect into an open question: whether it is one depends on where something lies.
 fn undecide(finding: &mut Finding) {
     if finding.code.class() == Class::Defect {
         let note =

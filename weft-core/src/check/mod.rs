@@ -54,10 +54,11 @@ pub fn check_placed(
 ) -> Result<Report, CheckError> {
     let program = link(module, kernel, launch, placement)?;
     let (report, decides) = check_program(module, kernel, &program, launch)?;
-    if decides.is_empty() {
+    let placement = elsewhere::placement(&program, &decides);
+    if placement == program.placement {
         return Ok(report);
     }
-    let elsewhere = build(module, kernel, &elsewhere::placement(&program, &decides))?;
+    let elsewhere = build(module, kernel, &placement)?;
     let (other, _) = check_program(module, kernel, &elsewhere, launch)?;
     Ok(elsewhere::compared(report, other))
 }
@@ -86,7 +87,7 @@ fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Pr
         .map_err(|error| request::link(module, &error))
 }
 
-/// The report on a program, and what it says to decide something by where it lies.
+/// The report on a program, and the variables and buffers that decide something by where they lie.
 fn check_program(
     module: &Module,
     kernel: &Function,

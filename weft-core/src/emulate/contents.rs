@@ -296,7 +296,7 @@ fn racing(terms: &mut Terms, pc: Pc, held: Lane) -> Lane {
     Lane::open(terms.fresh(origin))
 }
 
-/// Where what a racing store leaves comes from, whichever it is: the schedule might run it before the load.
+/// Where a value comes from that a load sees of a racing store: any store might be that one, and run before the load.
 fn of_racing_store(terms: &Terms, pc: Pc) -> Origin {
     terms.passed_on.in_any_store(Origin::Racing(pc))
 }

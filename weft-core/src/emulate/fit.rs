@@ -18,9 +18,9 @@ use crate::ptx::Space;
 struct Need {
     first: u64,
     end: u64,
-    /// The largest of them, a power of two, and what is left of their addresses when they are divided by it: the open
-    /// part has to add up to a multiple with that.
+    /// Bytes of the widest access, a power of two.
     multiple: u64,
+    /// The remainder of its address by those. The accesses are aligned if the open part and this make up a multiple.
     rest: u64,
 }
 

@@ -3,7 +3,7 @@
 use crate::emulate::Kind;
 use crate::finding::Role;
 
-/// What it is called in a sentence, and its role in a finding.
+/// What an access is called in a sentence, and its role in a finding.
 pub(super) const fn word(kind: Kind) -> (&'static str, Role) {
     if kind.is_atomic {
         ("atomic", Role::Atomic)

@@ -238,7 +238,7 @@ impl Names<'_> {
         }
     }
 
-    /// Bytes from where an argument points, if it is moved.
+    /// An offset in the buffer of an argument, counted from where the argument points instead of where unmoved ones do.
     fn offset_of_argument(&self, position: usize, offset: i64) -> i64 {
         offset.wrapping_sub_unsigned(self.program.placement.argument(position))
     }

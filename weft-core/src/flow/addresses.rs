@@ -31,17 +31,17 @@ pub(crate) const OBJECT_REACH: u64 = crate::launch::MAX_SHARED;
 /// From one shared variable to the next; no shared memory is larger, and nothing lies in the first slot. Shared addresses
 /// have 32 bits.
 pub(crate) const SHARED_SLOT: u64 = 1 << 20;
-/// The same for variables that lie where devices have them; what the system takes for itself from compute capability 8.0
-/// on.
+/// Shared, local and constant variables that lie where devices have them begin at multiples of this, shared ones behind
+/// the first one: so much the system takes for itself from compute capability 8.0 on.
 pub(crate) const NEAR_SLOT: u64 = 1 << 10;
-/// Where the objects of pointer parameters lie among them: in the second half of what devices have.
+/// Where the objects of pointer parameters lie beside such variables: in the second half of the memory that devices have.
 pub(crate) const NEAR_OBJECTS: u64 = 1 << 17;
 /// From one of them to the next; half of it lies on either side of a pointer.
 pub(crate) const NEAR_OBJECT_SLOT: u64 = 1 << 14;
-/// Local and constant addresses have 32 bits as well: from one variable to the next.
+/// From one local or constant variable to the next, whose addresses have 32 bits as well.
 pub(crate) const LOCAL_SLOT: u64 = 1 << 20;
-pub(crate) const CONST_SLOT: u64 = 1 << 24;
-/// The last address of these spaces from which on a variable lies by itself; in shared memory the objects of pointer
+pub(crate) const CONST_SLOT: u64 = 1 << 20;
+/// The last address of shared, local and constant memory from which on a variable lies by itself; the objects of pointer
 /// parameters follow.
 pub(crate) const LAST_APART: u64 = OBJECTS / 2;
 /// Behind the last address that variables of these spaces may have.

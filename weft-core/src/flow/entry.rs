@@ -1,4 +1,4 @@
-//! What is new where a function, or a block in braces, is entered.
+//! Storage that is new where a function, or a block in braces, is entered, and what calls pass in storage.
 
 use super::program::{PlaceId, Reg};
 
@@ -13,8 +13,9 @@ pub(super) struct Entry {
     pub(super) returns: Vec<Storage>,
 }
 
-/// What a call of a function that is linked in once reads and writes for it: parameters and results in memory.
-#[derive(Clone, Debug, Default)]
+/// The local memory in which a function that is linked in once takes its parameters and leaves its results: a call of it
+/// reads the former and writes the latter.
+#[derive(Clone, Debug)]
 pub(super) struct Passing {
     pub(super) params: Vec<Storage>,
     pub(super) returns: Vec<Storage>,

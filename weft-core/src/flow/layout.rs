@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::declared::{Param, Symbol};
-use super::placement::Placement;
-
 use super::addresses::{
     CONST_SLOT, GLOBAL_SYMBOLS, NARROW_END, NEAR_OBJECT_SLOT, NEAR_OBJECTS, OBJECT_REACH,
     OBJECT_SLOT, OBJECTS, WINDOW,
 };
+use super::declared::{Param, Symbol};
+use super::placement::Placement;
 use crate::ptx::{Module, Space, Variable};
 
 /// Bytes of local memory that a thread can have at most (CUDA programming guide, technical specifications).

@@ -7,6 +7,7 @@
 
 use foldhash::{HashMap, HashSet};
 
+use super::call_site::instructions;
 use super::error::{LinkError, LinkErrorKind, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, Names};
 use super::linker::{Bound, Frame, Label, Line, Linked, Linker};
@@ -117,6 +118,7 @@ impl<'m> Linker<'m> {
             labels: HashMap::default(),
             variables,
             source: Source::of(&body.statements, callers),
+            uses_carry: instructions(body).any(|(_, own)| self.uses_carry(own)),
             after_calls: Vec::new(),
             ret,
         };

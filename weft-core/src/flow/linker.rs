@@ -46,7 +46,8 @@ pub(super) enum Line {
         routine: RoutineId,
         place: PlaceId,
     },
-    /// A function or a block in braces is entered: an index into `Linker::entries`. None is left in the end.
+    /// A function or a block in braces is entered, or a call has come back: an index into `Linker::entries`. None is left in
+    /// the end.
     Enter(usize),
 }
 
@@ -101,7 +102,9 @@ pub(super) struct Frame<'m> {
     pub(super) labels: HashMap<(Scope, &'m str), Label>,
     pub(super) variables: HashMap<Span, u64>,
     pub(super) source: Source,
-    /// Behind calls, which leave nothing in the condition-code register (PTX ISA §9.7.2).
+    /// Whether some instruction uses the condition-code register.
+    pub(super) uses_carry: bool,
+    /// The entries behind calls, which do not preserve that register (PTX ISA §9.7.2): indices into `Linker::entries`.
     pub(super) after_calls: Vec<usize>,
     pub(super) definitions: Definitions<'m>,
     pub(super) exposed: Rc<Exposed<'m>>,
@@ -124,9 +127,9 @@ pub(super) struct Linker<'m> {
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
-    /// What is new where functions and blocks in braces are entered.
+    /// What is new where functions and blocks in braces are entered, and behind calls.
     pub(super) entries: Vec<Entry>,
-    /// By function that is linked in once: an index into `Linked::functions`.
+    /// By function that is linked in once, but for the one that is being linked.
     pub(super) passing: HashMap<RoutineId, Passing>,
     /// By function.
     pub(super) exposed: HashMap<&'m str, Rc<Exposed<'m>>>,

@@ -103,6 +103,12 @@ impl<'m> Linker<'m> {
         Ok(instr)
     }
 
+    /// Whether an instruction uses the condition-code register.
+    pub(super) fn uses_carry(&self, instruction: &Instruction) -> bool {
+        let uses = |own: &Decoded| matches!(carries(own), (true, _) | (_, true));
+        self.module.decoded(instruction).is_some_and(|own| uses(own))
+    }
+
     /// The condition-code register of extended precision (PTX ISA §9.7.2) as an operand like any other.
     fn carry(
         &mut self,
@@ -111,9 +117,7 @@ impl<'m> Linker<'m> {
         dests: &mut Vec<Option<Reg>>,
         sources: &mut Vec<Operand>,
     ) {
-        let Some(decoded) = decoded else { return };
-        let writes = decoded.modifiers.has(Modifier::Cc);
-        let reads = matches!(decoded.row.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
+        let Some((reads, writes)) = decoded.map(carries) else { return };
         if writes || reads {
             let code = self.register(frame, CARRY, CARRY_NAME);
             if reads {
@@ -311,6 +315,12 @@ impl<'m> Linker<'m> {
     ) -> Result<Reg, LinkError> {
         self.maybe_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
     }
+}
+
+/// Whether an instruction reads the condition-code register, and whether it writes it.
+fn carries(decoded: &Decoded) -> (bool, bool) {
+    let reads = matches!(decoded.row.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
+    (reads, decoded.modifiers.has(Modifier::Cc))
 }
 
 /// Addresses of functions are beyond all memory, and all different.

@@ -117,6 +117,16 @@ pub struct Address {
     pub offset: u64,
 }
 
+impl Address {
+    /// The byte of local memory that the text names without a register, if it does. Addresses there have 32 bits.
+    pub const fn named_local(&self) -> Option<u64> {
+        match (self.space, self.base) {
+            (Space::Local, None) => Some(self.offset & 0xffff_ffff),
+            _ => None,
+        }
+    }
+}
+
 /// What an instruction does.
 #[derive(Clone, Debug)]
 pub enum Operation {

@@ -62,8 +62,8 @@ impl<'m> Linker<'m> {
         self.lines = callers_lines;
         let id = RoutineId(self.linked.functions.len() - 1);
         self.routines.insert(name, id);
-        let params = memory_of(&function.params, &formals.params);
-        let returns = memory_of(&function.returns, &formals.returns);
+        let params = in_memory(&function.params, &formals.params);
+        let returns = in_memory(&function.returns, &formals.returns);
         self.passing.insert(id, Passing { params, returns });
         Ok(id)
     }
@@ -122,8 +122,8 @@ impl<'m> Linker<'m> {
     }
 }
 
-/// The local memory of parameters or results.
-fn memory_of(variables: &[Variable], places: &[Bound]) -> Vec<Storage> {
+/// Those of the parameters or results of a function that lie in local memory.
+fn in_memory(variables: &[Variable], places: &[Bound]) -> Vec<Storage> {
     let memory = |(own, place): (&Variable, &Bound)| match place {
         Bound::Memory(_, first) => Some(Storage::Memory(*first, own.size())),
         Bound::Register(_) => None,

@@ -1,5 +1,6 @@
 //! Registers and words of local memory that code might read before it writes them, since a function was called or a block
-//! in braces was entered: they hold nothing of an earlier time (PTX ISA §7.1).
+//! in braces was entered: they hold nothing of an earlier time (PTX ISA §7.1). Nor does the condition-code register behind
+//! a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,8 @@ use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Space, Span, Variable};
 
 /// Replaces entries by instructions that leave what is new there open, as far as it might be read before it is written.
-/// `ret`: what the way back to the caller is called, if the caller has lines of its own. `register`: makes a new one.
+/// `ret`: what the way back to the caller is called, if the caller has lines of its own. `passing`: by routine that the lines
+/// call. `register`: makes a new one.
 pub(super) fn forget(
     lines: Vec<Line>,
     entries: &[Entry],
@@ -131,7 +133,7 @@ impl Graph {
         for &at in &self.returning {
             for &entry in &entered {
                 for result in &entries[entry].returns {
-                    blocks[at].read(*result);
+                    blocks[at].add_read(*result);
                 }
             }
         }
@@ -189,13 +191,13 @@ impl Block {
             let (read, written) = match line {
                 Line::Call { routine, .. } => {
                     let Passing { params, returns } =
-                        passing.get(routine).cloned().unwrap_or_default();
-                    (params, returns)
+                        passing.get(routine).expect("a routine is linked before its calls");
+                    (params.clone(), returns.clone())
                 }
                 _ => (read_by(line), written_by(line)),
             };
             for read in read.into_iter().filter(|own| of.has(*own)) {
-                own.read(read);
+                own.add_read(read);
             }
             for written in written.into_iter().filter(|own| of.has(*own)) {
                 match written {
@@ -217,8 +219,8 @@ impl Block {
         }
     }
 
-    /// Something is read behind what is known of the block, memory as far as the block does not write it.
-    fn read(&mut self, what: Storage) {
+    /// Takes in a read behind the lines so far: of memory, the parts that they do not write.
+    fn add_read(&mut self, what: Storage) {
         let Storage::Memory(first, bytes) = what else {
             self.read.extend((!self.writes(what)).then_some(what));
             return;
@@ -258,7 +260,8 @@ impl Owners {
         own
     }
 
-    /// A variable of a caller is where its callees leave results, so that it is new where each of them is entered.
+    /// Where it is new. A variable of a caller is where its callees leave results, so that it is new where each of them is
+    /// entered; the condition-code register is new behind every call.
     fn entries(&self, what: Storage) -> Vec<usize> {
         match what {
             Storage::Register(own) => self.registers.get(&own).cloned().unwrap_or_default(),
@@ -280,9 +283,8 @@ impl Owners {
 /// The local memory that an access at a known address touches.
 fn accessed(instr: &Instr) -> Option<Storage> {
     let (decoded, address) = (instr.decoded()?, instr.address?);
-    let is_known = address.space == Space::Local && address.base.is_none();
     let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
-    is_known.then_some(Storage::Memory(address.offset, bytes))
+    Some(Storage::Memory(address.named_local()?, bytes))
 }
 
 fn read_by(line: &Line) -> Vec<Storage> {
@@ -338,13 +340,16 @@ impl<'m> Linker<'m> {
         Ok(at)
     }
 
-    /// A call has come back.
+    /// Behind a call the condition-code register holds nothing, if the function that calls uses it.
     pub(super) fn behind_call(
         &mut self,
         frame: &mut Frame<'m>,
         place: PlaceId,
         span: Span,
     ) -> Result<(), LinkError> {
+        if !frame.uses_carry {
+            return Ok(());
+        }
         let (registers, memory, returns) = (Vec::new(), Vec::new(), Vec::new());
         self.entries.push(Entry { place, registers, memory, returns });
         let at = self.entries.len() - 1;

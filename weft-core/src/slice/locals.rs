@@ -36,7 +36,8 @@ impl Locals {
         own
     }
 
-    /// Takes a load into account; whether it might load any word. Words that it names are among the next ones.
+    /// Takes a load into account; whether it is the first that might load any word. The words that it names, if it names
+    /// some, are among the next ones.
     pub(super) fn load(&mut self, instr: &Instr) -> bool {
         if let Some(words) = named(instr) {
             self.new.extend(words.filter(|word| self.loaded.insert(*word)));
@@ -66,11 +67,8 @@ impl Locals {
 
 /// The words that an access names in local memory.
 fn named(instr: &Instr) -> Option<impl Iterator<Item = u64> + use<>> {
-    let (address, decoded) = (instr.address?, instr.decoded()?);
-    if address.space != Space::Local || address.base.is_some() {
-        return None;
-    }
+    let (first, decoded) = (instr.address?.named_local()?, instr.decoded()?);
     let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
-    let last = address.offset.saturating_add(bytes.saturating_sub(1));
-    Some(address.offset / WORD..=last / WORD)
+    let last = first.saturating_add(bytes.saturating_sub(1));
+    Some(first / WORD..=last / WORD)
 }

@@ -16,11 +16,10 @@ use std::sync::Arc;
 
 pub use dependence::{Base, Beginning, Dependences};
 
-use locals::Locals;
-
 use crate::flow::{BlockId, ByRegister, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect};
+use locals::Locals;
 
 /// How much of an instruction runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

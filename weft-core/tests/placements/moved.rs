@@ -41,7 +41,7 @@ pub(crate) fn moved(program: &Program, report: &Report, dice: &mut Dice, far: u6
     let mut placement = Placement::default();
     let is_fixed = report.assumptions.contains(&Assumption::SharedFromZero);
     for (space, slot) in
-        [(Space::Shared, 1 << 20), (Space::Global, 1 << 42), (Space::Const, 1 << 24)]
+        [(Space::Shared, 1 << 20), (Space::Global, 1 << 42), (Space::Const, 1 << 20)]
     {
         if space != Space::Shared || !is_fixed {
             placement.variables.extend(variables(program, report, space, slot, dice));

@@ -156,7 +156,7 @@ fn what_is_taken_for_granted_of_variables_is_named() {
             "mov.u64 %rd1, 4; cvta.shared.u64 %rd1, %rd1; st.u32 [%rd1], %r1; st.shared.u32 [a], %r1;".into(),
             vec![PACKED.into()],
         ),
-        // Neither asks where anything lies.
+        // To ask for the space of a number is no access to it.
         (
             ".shared .align 16 .b8 a[64];",
             "mov.u64 %rd1, 4; isspacep.shared %p1, %rd1; @%p1 bra END; st.shared.u32 [a], %r1;".into(),

@@ -30,8 +30,7 @@ pub(super) fn element(instr: &Instr) -> u8 {
 
 /// The local word that an access names.
 fn named(address: Address, bits: u8, at: usize) -> Option<u64> {
-    let is_named = address.space == Space::Local && address.base.is_none();
-    is_named.then(|| address.offset.wrapping_add(u64::from(bits / 8) * at as u64))
+    address.named_local().map(|first| first + u64::from(bits / 8) * at as u64)
 }
 
 impl Stores {

@@ -389,14 +389,12 @@ impl Dependences<'_> {
             return;
         }
         let offset = address.offset;
-        let is_near = self.program.placement.is_near;
-        let is_it = |symbol: &flow::Symbol| match symbol.space == address.space {
-            true if is_near => offset.wrapping_sub(symbol.address) < symbol.size.max(1),
-            is_in_space => {
-                is_in_space
-                    && offset.wrapping_sub(symbol.address).wrapping_add(SHARED_SLOT / 2)
-                        < SHARED_SLOT / 2 + symbol.size.max(SHARED_SLOT / 2)
-            }
+        // What lies apart has the room around it to itself.
+        let around = if self.program.placement.is_near { 0 } else { SHARED_SLOT / 2 };
+        let is_it = |symbol: &flow::Symbol| {
+            symbol.space == address.space
+                && offset.wrapping_sub(symbol.address).wrapping_add(around)
+                    < around + symbol.size.max(around).max(1)
         };
         if let Some(at) = self.program.symbols.iter().position(is_it) {
             take(Base::Variable(at), place, taken);
