@@ -152,6 +152,7 @@ fn address(program: &Program, base: Base) -> (usize, u64) {
             (usize::MAX, flow::window(symbol.space).wrapping_add(symbol.address))
         }
         Base::Parameter(at) => (usize::MAX, flow::window(Space::Param) + at as u64),
+        Base::Window(space) => (usize::MAX, flow::window(space)),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placemen
                     _ => {}
                 }
             }
-            Base::Parameter(_) => {}
+            Base::Parameter(_) | Base::Window(_) => {}
         }
     }
     placement

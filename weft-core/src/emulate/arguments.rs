@@ -77,18 +77,14 @@ fn own_object(
         (None | Some(Arg::Buffer(_)), Some(address)) => Ok(address),
         (None, None) => Ok(Vec::new()),
         (_, object) => {
-            let word = match space {
-                Space::Shared => "shared",
-                Space::Const => "constant",
-                _ => "local",
-            };
             let what = if object.is_some() {
                 "give `\"buffer\"`, an object of its own"
             } else {
                 "leave it open"
             };
             Err(format!(
-                "it is declared to point to {word} memory, whose addresses the launch does not choose; {what}"
+                "it is declared to point to {} memory, whose addresses the launch does not choose; {what}",
+                space.word()
             ))
         }
     }

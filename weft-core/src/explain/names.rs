@@ -143,6 +143,7 @@ impl Names<'_> {
             Base::Pointer(at) => self.param(at),
             Base::Variable(at) => self.symbol(at),
             Base::Parameter(at) => format!("the memory of {}", self.param(at)),
+            Base::Window(space) => format!("generic addresses of {} memory", space.word()),
         }
     }
 

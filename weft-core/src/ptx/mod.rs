@@ -6,13 +6,15 @@ pub mod isa;
 mod lexer;
 mod literal;
 mod parser;
+mod space;
 mod span;
 mod tree;
 
 pub use error::{ReadError, ReadErrorKind};
 pub use parser::{parse, parse_shared};
+pub use space::Space;
 pub use span::{Position, Span};
 pub use tree::{
-    Body, Float, Function, Guard, Initial, Instruction, Loc, Module, Operand, Space, Statement,
-    Type, Variable,
+    Body, Float, Function, Guard, Initial, Instruction, Loc, Module, Operand, Statement, Type,
+    Variable,
 };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::index::Index;
 use super::isa::Decoded;
 use super::lexer::{Kind, Lexer, Token};
+use super::space::Space;
 use super::{Position, ReadError, Span};
 
 /// A module as read; never fails to exist, see `errors`.
@@ -114,20 +115,6 @@ impl Module {
     pub fn file(&self, index: u32) -> Option<&str> {
         self.files.get(self.index.file(index)?).map(|(_, path)| path.as_str())
     }
-}
-
-/// A state space of variables and accesses (PTX ISA §5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the manual's")]
-pub enum Space {
-    Generic,
-    Register,
-    Const,
-    Global,
-    Local,
-    Param,
-    Shared,
-    Texture,
 }
 
 /// A fundamental type (PTX ISA §5.2).

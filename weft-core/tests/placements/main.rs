@@ -29,7 +29,8 @@ fn found(report: &Report) -> Found {
     (report.verdict(), findings.collect(), report.assumptions.clone())
 }
 
-/// How many kernels take nothing of places for granted, alignment alone, one place, and that shared memory begins at 0.
+/// How many kernels take nothing of places for granted, and how many alignment, one place, and that shared memory begins
+/// at 0.
 #[derive(Debug, Default)]
 struct Tally {
     nothing: usize,
@@ -63,12 +64,13 @@ fn hold(seeds: std::ops::Range<u64>) -> Tally {
             assert_eq!(found(&first), found(&other), "{seed} {placement:?}\n{text}");
         }
         let has = |of: fn(&Assumption) -> bool| first.assumptions.iter().any(of);
-        match () {
-            () if has(|own| matches!(own, Assumption::Places(_))) => tally.places += 1,
-            () if has(|own| matches!(own, Assumption::SharedFromZero)) => tally.from_zero += 1,
-            () if has(|own| matches!(own, Assumption::Aligned(_))) => tally.aligned += 1,
-            () => tally.nothing += 1,
-        }
+        let places = has(|own| matches!(own, Assumption::Places(_)));
+        let from_zero = has(|own| matches!(own, Assumption::SharedFromZero));
+        let aligned = has(|own| matches!(own, Assumption::Aligned(_)));
+        tally.places += usize::from(places);
+        tally.from_zero += usize::from(from_zero);
+        tally.aligned += usize::from(aligned);
+        tally.nothing += usize::from(!(places || from_zero || aligned));
     }
     tally
 }

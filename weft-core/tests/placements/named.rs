@@ -169,6 +169,61 @@ fn what_is_taken_for_granted_of_variables_is_named() {
 }
 
 #[test]
+fn what_is_taken_for_granted_of_generic_addresses_is_named() {
+    const WORDS: &str = ".shared .align 16 .b8 a[64];";
+    let generic = "mov.u64 %rd1, a; cvta.shared.u64 %rd2, %rd1;";
+    let unless_zero =
+        |of: &str| format!("setp.ne.u64 %p1, {of}, 0; @%p1 bra END; st.shared.u32 [a+4], %r1;");
+    let window = "generic addresses of shared memory";
+    let kernels = [
+        // Its distance from the address in the space, and its lower half.
+        (format!("{generic} sub.u64 %rd3, %rd2, %rd1; {}", unless_zero("%rd3")), format!("{window}, `a`")),
+        (
+            format!("{generic} sub.u64 %rd3, %rd2, %rd1; cvta.to.shared.u64 %rd3, %rd3; {}", unless_zero("%rd3")),
+            format!("{window}, `a`"),
+        ),
+        (
+            format!("{generic} cvt.u32.u64 %r2, %rd2; cvt.u64.u32 %rd3, %r2; sub.u64 %rd3, %rd3, %rd2; {}", unless_zero("%rd3")),
+            format!("{window}, `a`"),
+        ),
+        // Back again, and from another one.
+        (
+            format!("{generic} cvta.to.shared.u64 %rd3, %rd2; sub.u64 %rd3, %rd3, %rd1; {}", unless_zero("%rd3")),
+            String::new(),
+        ),
+        (format!("{generic} add.u64 %rd3, %rd2, 4; sub.u64 %rd3, %rd3, %rd2; {}", unless_zero("%rd3")), String::new()),
+        (format!("{generic} add.u64 %rd3, %rd2, 4; setp.lt.u64 %p1, %rd3, %rd2; @%p1 bra END; st.u32 [%rd3], %r1;"), String::new()),
+        (format!("{generic} and.b64 %rd3, %rd2, 15; {}", unless_zero("%rd3")), String::new()),
+        (format!("{generic} isspacep.shared %p1, %rd2; @%p1 st.u32 [%rd2], %r1;"), String::new()),
+        // Of a number, and a number as one.
+        (
+            format!("mov.u64 %rd1, 0; cvta.shared.u64 %rd2, %rd1; shr.u64 %rd2, %rd2, 40; {}", unless_zero("%rd2")),
+            format!("{PACKED}|{window}"),
+        ),
+        (
+            format!("mov.u64 %rd1, 0x7f0000006c000000; cvta.to.shared.u64 %rd2, %rd1; {}", unless_zero("%rd2")),
+            window.to_owned(),
+        ),
+        ("mov.u64 %rd1, 0x7f0000006c000000; isspacep.shared %p1, %rd1; @%p1 bra END; st.shared.u32 [a+4], %r1;".to_owned(), window.to_owned()),
+        (
+            "mov.u64 %rd1, 0x7f0000006c000000; isspacep.global %p1, %rd1; @%p1 bra END; st.shared.u32 [a+4], %r1;".to_owned(),
+            format!("generic addresses of constant memory, generic addresses of parameter memory, generic addresses of local memory, {window}"),
+        ),
+    ];
+    for (body, expected) in kernels {
+        let of_places = |text: &str| match text {
+            PACKED => PACKED.to_owned(),
+            _ => format!("{PLACES}{text}"),
+        };
+        let mut expected: Vec<String> =
+            expected.split('|').filter(|text| !text.is_empty()).map(of_places).collect();
+        expected.reverse();
+        let body = format!("st.shared.u32 [a], %r1; {body}");
+        assert_eq!(places(WORDS, "", &body), expected, "{body}");
+    }
+}
+
+#[test]
 fn what_is_taken_for_granted_of_pointers_is_named() {
     let quad = "st.global.v4.u32 [%rd1], {%r1, %r1, %r1, %r1};";
     let load = "ld.param.u64 %rd1, [p];";

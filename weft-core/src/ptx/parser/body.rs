@@ -1,6 +1,7 @@
 //! Statements of a function body.
 
-use super::super::tree::{Body, Guard, Instruction, Loc, Space, Statement};
+use super::super::space::Space;
+use super::super::tree::{Body, Guard, Instruction, Loc, Statement};
 use super::super::{ReadErrorKind, Span};
 use super::{Kind, Parser, Read};
 

@@ -1,7 +1,8 @@
 //! Kernels, device functions and variables at module scope (PTX ISA §11).
 
 use super::super::Span;
-use super::super::tree::{Function, Module, Space, Variable};
+use super::super::space::Space;
+use super::super::tree::{Function, Module, Variable};
 use super::{Kind, Parser, Read};
 
 impl Parser<'_> {

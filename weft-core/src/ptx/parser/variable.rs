@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::super::ReadErrorKind;
-use super::super::tree::{Initial, Space, Type, Variable};
+use super::super::space::Space;
+use super::super::tree::{Initial, Type, Variable};
 use super::constant::Constant;
 use super::{Kind, Parser, Read};
 

@@ -1,5 +1,7 @@
 //! What begins where no PTX says, and what is taken for granted about where it does.
 
+use crate::ptx::Space;
+
 /// Something that begins where no PTX says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Base {
@@ -9,6 +11,8 @@ pub enum Base {
     Variable(usize),
     /// The kernel's parameter with this position, in the bank.
     Parameter(usize),
+    /// The generic addresses of this state space.
+    Window(Space),
 }
 
 /// What is taken for granted about where something begins.

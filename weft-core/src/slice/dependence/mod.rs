@@ -8,21 +8,25 @@
 mod base;
 mod definitions;
 mod memory;
+mod taken;
 mod transfer;
 mod value;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Keep, Slice};
-use crate::flow::{self, Address, Instr, Operand, Pc, Program, Reg, SHARED_SLOT, Special};
+use crate::flow::{self, Address, Instr, Operand, Program, Reg, Special};
 use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Modifier, Opcode};
-use base::multiple;
+use crate::ptx::isa::{Effect, Opcode};
 pub use base::{Base, Beginning};
-use definitions::{BlockDefinitions, ResultId, condition};
+use definitions::{BlockDefinitions, ResultId};
 use memory::{Stores, element};
 use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
+use windows::Window;
+
+/// The state spaces that have windows among the generic addresses; what is in none of them is in global memory.
+const WINDOWS: [Space; 4] = [Space::Shared, Space::Local, Space::Const, Space::Param];
 
 /// The dependence of every register.
 pub struct Dependences<'p> {
@@ -34,6 +38,8 @@ pub struct Dependences<'p> {
     narrow: u128,
     /// The bases that are functions.
     functions: u128,
+    /// Of the spaces whose generic addresses the program computes or asks for.
+    windows: Vec<Window>,
     /// By register, joined over its definitions; and by result.
     registers: Vec<Dependence>,
     results: Vec<Dependence>,
@@ -58,6 +64,7 @@ impl<'p> Dependences<'p> {
             variables: BTreeMap::new(),
             narrow: narrow(program, pointers),
             functions: 0,
+            windows: Vec::new(),
             registers: vec![Dependence::number(ALL); program.registers as usize],
             memory: Stores::default(),
             stored: false,
@@ -72,6 +79,7 @@ impl<'p> Dependences<'p> {
                 decoded.row.opcode == Opcode::Cvta && decoded.space == Space::Param
             });
         }
+        own.open_windows();
         loop {
             flow::settle(program, |at| own.step(at));
             if !std::mem::take(&mut own.stored) {
@@ -108,6 +116,44 @@ impl<'p> Dependences<'p> {
         }
     }
 
+    /// Lists the windows of the spaces whose generic addresses the program computes or asks for.
+    fn open_windows(&mut self) {
+        let mut spaces = BTreeSet::new();
+        for decoded in self.program.code.iter().filter_map(Instr::decoded) {
+            match (decoded.row.opcode, decoded.space) {
+                (Opcode::Isspacep, Space::Global) => spaces.extend(WINDOWS),
+                (Opcode::Isspacep | Opcode::Cvta, space) if WINDOWS.contains(&space) => {
+                    spaces.insert(space);
+                }
+                _ => {}
+            }
+        }
+        let declared = self.bases.len();
+        for space in spaces {
+            let first = self.bases.len();
+            self.bases.push(Base::Window(space));
+            let mut generic = Vec::new();
+            for at in 0..declared {
+                let base = self.bases[at];
+                if self.space(base) == space {
+                    generic.push((at, self.bases.len()));
+                    self.bases.push(base);
+                }
+            }
+            self.windows.push(Window { space, first, generic });
+        }
+    }
+
+    /// The state space that the address of a base is one of.
+    fn space(&self, base: Base) -> Space {
+        match base {
+            Base::Pointer(at) => pointee(self.program, at),
+            Base::Variable(at) => self.program.symbols[at].space,
+            Base::Parameter(_) => Space::Param,
+            Base::Window(_) => Space::Generic,
+        }
+    }
+
     /// Takes an instruction into account; whether anything is new of the registers it writes.
     fn step(&mut self, at: usize) -> bool {
         let program = self.program;
@@ -138,7 +184,10 @@ impl<'p> Dependences<'p> {
             Some(decoded) => {
                 let (operands, parts) = (&*instr.sources, instr.dests.len());
                 let (narrow, functions) = (self.narrow, self.functions);
-                Computation { decoded, operands, values, parts, narrow, functions }.result(dest)
+                let windows = &self.windows;
+                let own =
+                    Computation { decoded, operands, values, parts, narrow, functions, windows };
+                own.result(dest)
             }
             None => values
                 .iter()
@@ -263,208 +312,12 @@ impl<'p> Dependences<'p> {
             },
             _ => None,
         };
-        let all = self.bases.iter().enumerate();
-        all.filter_map(move |(at, base)| {
+        // They are the first bases.
+        let all = self.bases.iter().take_while(|base| matches!(base, Base::Pointer(_)));
+        all.enumerate().filter_map(move |(at, base)| {
             place(base).map(|(offset, size)| (at.min(MAX_BASES - 1), offset, size))
         })
     }
-}
-
-/// What is taken for granted.
-impl Dependences<'_> {
-    /// Whether something accesses shared memory at an address that is not that of a variable plus something.
-    pub fn accesses_shared_by_number(&self) -> bool {
-        let is_number = |own: Dependence| !own.is_nothing() && own.based == 0;
-        let code = self.program.code.iter().enumerate();
-        code.into_iter().any(|(at, instr)| match (instr.address, instr.decoded()) {
-            (Some(Address { space: Space::Shared, offset, .. }), _) => {
-                is_small(offset) && self.address_and_guard(at).0.is_none_or(is_number)
-            }
-            (None, Some(decoded)) => {
-                decoded.row.opcode == Opcode::Cvta
-                    && decoded.space == Space::Shared
-                    && !decoded.modifiers.has(Modifier::To)
-                    && self.sources(at).into_iter().all(is_number)
-            }
-            _ => false,
-        })
-    }
-
-    /// What decides something that is kept, or is accessed by an instruction that was reached, beyond what the program
-    /// declares. `reached`: by instruction. `compares`: what is stored was compared as well.
-    pub fn taken_for_granted(
-        &self,
-        slice: &Slice,
-        reached: &[bool],
-        compares: bool,
-    ) -> BTreeMap<Base, Beginning> {
-        let mut taken = BTreeMap::new();
-        for ((pc, instr), keep) in (0..).map(Pc).zip(&self.program.code).zip(&slice.keep) {
-            if *keep != Keep::Nothing {
-                self.decides(pc.index(), instr, &mut taken);
-            }
-            if reached[pc.index()] && super::is_observable(self.program, pc) {
-                self.is_aligned(pc.index(), instr, &mut taken);
-                if compares && instr.effect() == Effect::Store {
-                    self.stores(pc.index(), &mut taken);
-                }
-            }
-        }
-        for (at, block) in
-            self.program.blocks.iter().enumerate().filter(|(at, _)| slice.branches[*at])
-        {
-            if let Some(register) = condition(&block.terminator) {
-                self.tested(self.register(register, self.definitions.branch(at)), &mut taken);
-            }
-        }
-        taken.retain(|base, place| *place > Beginning::Multiple(self.declared(*base)));
-        taken
-    }
-
-    /// By base, the bytes of the widest access by an instruction that was reached.
-    pub fn accessed(&self, reached: &[bool]) -> BTreeMap<Base, u64> {
-        let mut taken = BTreeMap::new();
-        for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
-            if reached[pc.index()] && super::is_observable(self.program, pc) {
-                self.is_aligned(pc.index(), instr, &mut taken);
-            }
-        }
-        let multiple = |(base, place): (Base, Beginning)| match place {
-            Beginning::Multiple(of) => Some((base, of)),
-            Beginning::Fixed => None,
-        };
-        taken.into_iter().filter_map(multiple).collect()
-    }
-
-    /// What an instruction's guard, address and, if it waits, operands depend on.
-    fn decides(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
-        let (base, guard) = self.address_and_guard(at);
-        if let Some(own) = guard {
-            self.tested(own, taken);
-        }
-        if let (Some(own), Some(address)) = (base, instr.address) {
-            self.take(own.read, multiple(own.low), taken);
-            if own.read != 0 && multiple(own.low) == Beginning::Fixed {
-                // It may lead to anything that is in the space.
-                self.all_in(address.space).for_each(|base| take(base, Beginning::Fixed, taken));
-            }
-        }
-        match instr.effect() {
-            Effect::Barrier | Effect::WarpBarrier => {
-                self.sources(at).into_iter().for_each(|own| self.tested(own, taken));
-            }
-            // The mask stands last.
-            Effect::Exchange => {
-                self.sources(at)
-                    .into_iter()
-                    .last()
-                    .into_iter()
-                    .for_each(|own| self.tested(own, taken));
-            }
-            _ => {}
-        }
-    }
-
-    /// What an instruction stores is compared with what others store.
-    fn stores(&self, at: usize, taken: &mut BTreeMap<Base, Beginning>) {
-        for own in self.sources(at) {
-            self.take(own.read, multiple(own.low), taken);
-        }
-    }
-
-    /// A value decides something by all that it is.
-    fn tested(&self, own: Dependence, taken: &mut BTreeMap<Base, Beginning>) {
-        self.take(own.read, multiple(own.low), taken);
-        self.take(own.based, Beginning::Fixed, taken);
-    }
-
-    /// An access needs an address that is a multiple of its size.
-    fn is_aligned(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
-        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
-        let place =
-            Beginning::Multiple(u64::from(decoded.ty().bytes() * u32::from(decoded.vector())));
-        if let Some(own) = self.address_and_guard(at).0 {
-            let bases = self.bases_in(own.based).filter(|base| self.is_observed(*base));
-            bases.for_each(|base| take(base, place, taken));
-            return;
-        }
-        let offset = address.offset;
-        // What lies apart has the room around it to itself.
-        let around = if self.program.placement.is_near { 0 } else { SHARED_SLOT / 2 };
-        let is_it = |symbol: &flow::Symbol| {
-            symbol.space == address.space
-                && offset.wrapping_sub(symbol.address).wrapping_add(around)
-                    < around + symbol.size.max(around).max(1)
-        };
-        if let Some(at) = self.program.symbols.iter().position(is_it) {
-            take(Base::Variable(at), place, taken);
-        }
-    }
-
-    fn take(&self, bases: u128, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
-        for base in self.bases_in(bases) {
-            // A parameter's place in the bank is what it is.
-            let is_fixed = match base {
-                Base::Parameter(_) => true,
-                Base::Variable(at) if self.program.symbols[at].space == Space::Generic => {
-                    place > Beginning::Multiple(flow::FUNCTION_ALIGN)
-                }
-                _ => false,
-            };
-            take(base, if is_fixed { Beginning::Fixed } else { place }, taken);
-        }
-    }
-
-    fn bases_in(&self, bases: u128) -> impl Iterator<Item = Base> {
-        let is_in = move |at: usize| bases >> at.min(MAX_BASES - 1) & 1 == 1;
-        self.bases.iter().enumerate().filter(move |(at, _)| is_in(*at)).map(|(_, base)| *base)
-    }
-
-    /// What an access to a space may lead to.
-    fn all_in(&self, space: Space) -> impl Iterator<Item = Base> {
-        let is_any = move |own: Space| own == space || space == Space::Generic;
-        let is_it = move |base: &Base| match *base {
-            Base::Pointer(at) => is_any(pointee(self.program, at)),
-            Base::Variable(at) => is_any(self.program.symbols[at].space),
-            Base::Parameter(_) => false,
-        };
-        let pointers = self.bases.iter().copied().filter(|own| matches!(own, Base::Pointer(_)));
-        let variables = self.program.symbols.iter().enumerate();
-        let variables = variables.filter(|(_, own)| own.parameter.is_none());
-        let all = pointers.chain(variables.map(|(at, _)| Base::Variable(at)));
-        all.filter(is_it).filter(|base| self.is_observed(*base))
-    }
-
-    /// Whether it is in memory whose accesses are checked.
-    fn is_observed(&self, base: Base) -> bool {
-        match base {
-            Base::Pointer(at) => {
-                matches!(pointee(self.program, at), Space::Shared | Space::Global)
-            }
-            Base::Variable(at) => {
-                matches!(self.program.symbols[at].space, Space::Shared | Space::Global)
-            }
-            Base::Parameter(_) => false,
-        }
-    }
-
-    /// What a base is declared to be a multiple of; 0 where a pointer's declaration says nothing.
-    pub fn declared(&self, base: Base) -> u64 {
-        match base {
-            Base::Variable(at) => self.program.symbols[at].align,
-            // LLVM writes `.align 1` for every pointer of which it knows nothing.
-            Base::Pointer(at) => {
-                let declared = self.program.params.get(at).and_then(|own| own.pointee_align);
-                declared.filter(|align| *align > 1).unwrap_or(0)
-            }
-            Base::Parameter(_) => 1,
-        }
-    }
-}
-
-fn take(base: Base, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
-    let own = taken.entry(base).or_insert(place);
-    *own = place.max(*own);
 }
 
 /// The space of what a pointer argument points to.
@@ -478,9 +331,4 @@ fn narrow(program: &Program, pointers: &BTreeSet<usize>) -> u128 {
     let narrow = pointers.iter().enumerate().take(MAX_BASES - 1);
     let narrow = narrow.filter(|(_, at)| pointee(program, **at) != Space::Global);
     narrow.fold(0, |all, (base, _)| all | 1 << base)
-}
-
-/// Whether an offset in shared memory leads to no variable by itself.
-fn is_small(offset: u64) -> bool {
-    !(SHARED_SLOT / 2..1 << 32).contains(&offset)
 }

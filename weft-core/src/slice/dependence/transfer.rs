@@ -1,7 +1,9 @@
 //! What instructions that compute registers from registers make of pointer dependence.
 
 use super::value::{ALL, Dependence};
+use super::windows::Window;
 use crate::flow::{self, Operand};
+use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// What an instruction computes with.
@@ -15,6 +17,7 @@ pub(super) struct Computation<'a> {
     pub(super) narrow: u128,
     /// The bases that are functions.
     pub(super) functions: u128,
+    pub(super) windows: &'a [Window],
 }
 
 /// So many bits, all 64 if that is not so few.
@@ -61,7 +64,7 @@ impl Computation<'_> {
         }
         match decoded.row.opcode {
             Opcode::Mov => self.moved(dest, width),
-            Opcode::Cvta => self.of(0),
+            Opcode::Cvta => self.converted(),
             Opcode::Cvt if !decoded.source_type().is_float() => {
                 let source = self.of(0);
                 // A sign that is extended fills the register.
@@ -97,9 +100,29 @@ impl Computation<'_> {
             Opcode::Not | Opcode::Neg => self.of(0).digits(width),
             Opcode::Lop3 => self.rest(0).digits(width),
             Opcode::Shl | Opcode::Shr | Opcode::Bfe | Opcode::Rem => self.by_a_constant(width),
-            Opcode::Isspacep => Dependence::number(1),
+            Opcode::Isspacep => self.asked(),
             _ => self.any(width),
         }
+    }
+
+    /// `cvta`, into the generic addresses or out of them.
+    fn converted(&self) -> Dependence {
+        let own = self.of(0);
+        match self.windows.iter().find(|window| window.space == self.decoded.space) {
+            Some(window) if self.decoded.modifiers.has(Modifier::To) => window.left(own),
+            Some(window) => window.entered(own),
+            None => own,
+        }
+    }
+
+    /// `isspacep`, which has no type: what is in no window is in global memory.
+    fn asked(&self) -> Dependence {
+        let is_asked = |window: &&Window| {
+            self.decoded.space == Space::Global || window.space == self.decoded.space
+        };
+        let windows = self.windows.iter().filter(is_asked);
+        let own = self.values.first().copied().unwrap_or(Dependence::number(ALL));
+        windows.fold(Dependence::number(1), |all, window| all.join(window.asked(own)))
     }
 
     /// Whether an address of functions is compared with one of them, or with null: the same wherever they lie.

@@ -68,7 +68,7 @@ impl Dependence {
     }
 
     /// Something added that is computed from these bits.
-    const fn reading(self, read: u128, low: u8, shift: u8) -> Self {
+    pub(super) const fn reading(self, read: u128, low: u8, shift: u8) -> Self {
         if read == 0 {
             return self;
         }

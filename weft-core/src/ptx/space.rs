@@ -1,0 +1,31 @@
+//! State spaces.
+
+/// A state space of variables and accesses (PTX ISA §5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Space {
+    Generic,
+    Register,
+    Const,
+    Global,
+    Local,
+    Param,
+    Shared,
+    Texture,
+}
+
+impl Space {
+    /// The space in words, before "memory".
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::Register => "register",
+            Self::Const => "constant",
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Param => "parameter",
+            Self::Shared => "shared",
+            Self::Texture => "texture",
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What of the places of variables, buffers and windows decides something, beyond what is declared.
+
+use std::collections::BTreeMap;
+
+use super::Dependences;
+use super::base::{Base, Beginning, multiple};
+use super::definitions::condition;
+use super::value::{Dependence, MAX_BASES};
+use super::windows::Window;
+use crate::flow::{self, Address, Instr, Pc, SHARED_SLOT};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier, Opcode};
+use crate::slice::{Keep, Slice, is_observable};
+
+/// Windows begin at multiples of this, as on devices.
+const WINDOW_ALIGN: u64 = 1 << 24;
+
+impl Dependences<'_> {
+    /// Whether something accesses shared memory at an address that is not that of a variable plus something.
+    pub fn accesses_shared_by_number(&self) -> bool {
+        let is_number = |own: Dependence| !own.is_nothing() && own.based == 0;
+        let code = self.program.code.iter().enumerate();
+        code.into_iter().any(|(at, instr)| match (instr.address, instr.decoded()) {
+            (Some(Address { space: Space::Shared, offset, .. }), _) => {
+                is_small(offset) && self.address_and_guard(at).0.is_none_or(is_number)
+            }
+            (None, Some(decoded)) => {
+                decoded.row.opcode == Opcode::Cvta
+                    && decoded.space == Space::Shared
+                    && !decoded.modifiers.has(Modifier::To)
+                    && self.sources(at).into_iter().all(is_number)
+            }
+            _ => false,
+        })
+    }
+
+    /// What decides something that is kept, or is accessed by an instruction that was reached, beyond what the program
+    /// declares. `reached`: by instruction. `compares`: what is stored was compared as well.
+    pub fn taken_for_granted(
+        &self,
+        slice: &Slice,
+        reached: &[bool],
+        compares: bool,
+    ) -> BTreeMap<Base, Beginning> {
+        let mut taken = BTreeMap::new();
+        for ((pc, instr), keep) in (0..).map(Pc).zip(&self.program.code).zip(&slice.keep) {
+            if *keep != Keep::Nothing {
+                self.decides(pc.index(), instr, &mut taken);
+            }
+            if reached[pc.index()] && is_observable(self.program, pc) {
+                self.is_aligned(pc.index(), instr, &mut taken);
+                if compares && instr.effect() == Effect::Store {
+                    self.stores(pc.index(), &mut taken);
+                }
+            }
+        }
+        for (at, block) in
+            self.program.blocks.iter().enumerate().filter(|(at, _)| slice.branches[*at])
+        {
+            if let Some(register) = condition(&block.terminator) {
+                self.tested(self.register(register, self.definitions.branch(at)), &mut taken);
+            }
+        }
+        taken.retain(|base, place| *place > Beginning::Multiple(self.declared(*base)));
+        taken
+    }
+
+    /// By base, the bytes of the widest access by an instruction that was reached.
+    pub fn accessed(&self, reached: &[bool]) -> BTreeMap<Base, u64> {
+        let mut taken = BTreeMap::new();
+        for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
+            if reached[pc.index()] && is_observable(self.program, pc) {
+                self.is_aligned(pc.index(), instr, &mut taken);
+            }
+        }
+        let multiple = |(base, place): (Base, Beginning)| match place {
+            Beginning::Multiple(of) => Some((base, of)),
+            Beginning::Fixed => None,
+        };
+        taken.into_iter().filter_map(multiple).collect()
+    }
+
+    /// What an instruction's guard, address and, if it waits, operands depend on.
+    fn decides(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
+        let (base, guard) = self.address_and_guard(at);
+        if let Some(own) = guard {
+            self.tested(own, taken);
+        }
+        if let (Some(own), Some(address)) = (base, instr.address) {
+            self.take(own.read, multiple(own.low), taken);
+            if own.read != 0 && multiple(own.low) == Beginning::Fixed {
+                // It may lead to anything that is in the space.
+                self.all_in(address.space).for_each(|base| take(base, Beginning::Fixed, taken));
+            }
+        }
+        match instr.effect() {
+            Effect::Barrier | Effect::WarpBarrier => {
+                self.sources(at).into_iter().for_each(|own| self.tested(own, taken));
+            }
+            // The mask stands last.
+            Effect::Exchange => {
+                self.sources(at)
+                    .into_iter()
+                    .last()
+                    .into_iter()
+                    .for_each(|own| self.tested(own, taken));
+            }
+            _ => {}
+        }
+    }
+
+    /// What an instruction stores is compared with what others store.
+    fn stores(&self, at: usize, taken: &mut BTreeMap<Base, Beginning>) {
+        for own in self.sources(at) {
+            self.take(own.read, multiple(own.low), taken);
+        }
+    }
+
+    /// A value decides something by all that it is.
+    fn tested(&self, own: Dependence, taken: &mut BTreeMap<Base, Beginning>) {
+        self.take(own.read, multiple(own.low), taken);
+        self.take(own.based, Beginning::Fixed, taken);
+    }
+
+    /// An access needs an address that is a multiple of its size.
+    fn is_aligned(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
+        let place =
+            Beginning::Multiple(u64::from(decoded.ty().bytes() * u32::from(decoded.vector())));
+        if let Some(own) = self.address_and_guard(at).0 {
+            let bases = self.bases_in(own.based).filter(|base| self.is_observed(*base));
+            bases.for_each(|base| take(base, place, taken));
+            return;
+        }
+        let offset = address.offset;
+        // What lies apart has the room around it to itself.
+        let around = if self.program.placement.is_near { 0 } else { SHARED_SLOT / 2 };
+        let is_it = |symbol: &flow::Symbol| {
+            symbol.space == address.space
+                && offset.wrapping_sub(symbol.address).wrapping_add(around)
+                    < around + symbol.size.max(around).max(1)
+        };
+        if let Some(at) = self.program.symbols.iter().position(is_it) {
+            take(Base::Variable(at), place, taken);
+        }
+    }
+
+    fn take(&self, bases: u128, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
+        for base in self.bases_in(bases) {
+            // A parameter's place in the bank is what it is.
+            let is_fixed = match base {
+                Base::Parameter(_) => true,
+                Base::Variable(at) if self.program.symbols[at].space == Space::Generic => {
+                    place > Beginning::Multiple(flow::FUNCTION_ALIGN)
+                }
+                _ => false,
+            };
+            take(base, if is_fixed { Beginning::Fixed } else { place }, taken);
+        }
+    }
+
+    /// The bases with these bits. A generic address is that of its window as well.
+    fn bases_in(&self, bases: u128) -> impl Iterator<Item = Base> {
+        let is_in = move |at: usize| bases >> at.min(MAX_BASES - 1) & 1 == 1;
+        let is_in_window = move |own: &&Window| own.generic.iter().any(|(_, at)| is_in(*at));
+        let windows = self.windows.iter().filter(is_in_window).map(|own| Base::Window(own.space));
+        let own = self.bases.iter().enumerate().filter(move |(at, _)| is_in(*at));
+        own.map(|(_, base)| *base).chain(windows)
+    }
+
+    /// What an access to a space may lead to.
+    fn all_in(&self, space: Space) -> impl Iterator<Item = Base> {
+        let is_it = move |base: &Base| space == Space::Generic || self.space(*base) == space;
+        let pointers = self.bases.iter().copied().filter(|own| matches!(own, Base::Pointer(_)));
+        let variables = self.program.symbols.iter().enumerate();
+        let variables = variables.filter(|(_, own)| own.parameter.is_none());
+        let all = pointers.chain(variables.map(|(at, _)| Base::Variable(at)));
+        all.filter(is_it).filter(|base| self.is_observed(*base))
+    }
+
+    /// Whether it is in memory whose accesses are checked.
+    fn is_observed(&self, base: Base) -> bool {
+        matches!(self.space(base), Space::Shared | Space::Global)
+    }
+
+    /// What a base is declared to be a multiple of; 0 where a pointer's declaration says nothing.
+    pub fn declared(&self, base: Base) -> u64 {
+        match base {
+            Base::Variable(at) => self.program.symbols[at].align,
+            // LLVM writes `.align 1` for every pointer of which it knows nothing.
+            Base::Pointer(at) => {
+                let declared = self.program.params.get(at).and_then(|own| own.pointee_align);
+                declared.filter(|align| *align > 1).unwrap_or(0)
+            }
+            Base::Parameter(_) => 1,
+            Base::Window(_) => WINDOW_ALIGN,
+        }
+    }
+}
+
+fn take(base: Base, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
+    let own = taken.entry(base).or_insert(place);
+    *own = place.max(*own);
+}
+
+/// Whether an offset in shared memory leads to no variable by itself.
+fn is_small(offset: u64) -> bool {
+    !(SHARED_SLOT / 2..1 << 32).contains(&offset)
+}
