@@ -7,7 +7,7 @@
 //! the emulator's values.
 //!
 //! Left out, and counted: launches of which not all ctas run; kernels that are checked in several ways of an open
-//! condition, since each way is a run of its own; traces beyond the bounds below; `Terms` that do not settle. Of open
+//! condition, since each way is a run of its own; traces beyond the bounds below; `Facts` that do not settle. Of open
 //! kernels all accesses at known addresses are compared, and those at open addresses where the emulator makes up
 //! addresses for them; accesses at open addresses that are told as such (`depends-on-input`) are not.
 
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weft_core::emulate::{self, Cta, DoubtKind, End, Inputs, Terms};
+use weft_core::emulate::{self, Cta, DoubtKind, End, Facts, Inputs};
 use weft_core::finding::Report;
 use weft_core::flow::{Placement, Program};
 use weft_core::launch::Launch;
@@ -69,16 +69,16 @@ fn is_broken(end: &End, record: &Record<'_>) -> bool {
 fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Computed);
     let threads = usize::try_from(inputs.block.count()).expect("few threads");
-    let mut terms = Terms::new();
+    let mut facts = Facts::new();
     for _ in 0..MOST_PASSES {
         let mut run = Run { records: Vec::new(), ends: Vec::new(), races: Races::default() };
-        terms.begin();
+        facts.begin();
         for index in 0..u32::try_from(inputs.grid.count()).expect("few ctas") {
             let cta = Cta { at: inputs.grid.point(index.into()), index };
             let mut record = Record::new(program, threads);
             let mut reached = vec![false; program.code.len()];
             let own =
-                emulate::run(program, &slice, inputs, cta, &mut terms, &mut record, &mut reached);
+                emulate::run(program, &slice, inputs, cta, &mut facts, &mut record, &mut reached);
             if record.is_full() {
                 return None;
             }
@@ -93,9 +93,9 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
             }
         }
         (0..run.records.len()).for_each(|cta| run.races.add(&run.records, cta));
-        let (loaded, bytes) = (terms.take_loaded(), run.races.bytes.iter().copied());
-        let is_news = terms.contend(program, &loaded, bytes, []);
-        if terms.settle() && !is_news {
+        let (loaded, bytes) = (facts.take_loaded(), run.races.bytes.iter().copied());
+        let is_news = facts.contend(program, &loaded, bytes, []);
+        if facts.settle() && !is_news {
             return Some(run);
         }
     }

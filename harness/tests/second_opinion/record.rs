@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weft_core::emulate::{
     Access, Arrival, BarrierExit, Events, Fault, FaultKind, Kind, LaneMask, OpenAccess, Round,
-    Terms, WARP, lanes,
+    Symbolics, WARP, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -96,7 +96,7 @@ fn threads(warp: usize, mask: LaneMask) -> impl Iterator<Item = usize> {
 }
 
 impl Events for Record<'_> {
-    fn access(&mut self, access: &Access<'_>, _: &Terms) {
+    fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         if self.is_full() {
             return;
         }

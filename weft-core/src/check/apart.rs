@@ -35,7 +35,7 @@ impl Passes<'_> {
     pub(super) fn decide_apart(&mut self, decision: &mut Decision) -> bool {
         // A few at first: a cta that does not end ends the pass, and those beside it have run in vain.
         let mut most = 2;
-        while self.terms.is_apart() && decision.open.is_empty() && !decision.is_heavy {
+        while self.facts.is_apart() && decision.open.is_empty() && !decision.is_heavy {
             let first = decision.stats.ctas;
             let count = most.min(self.ctas - first);
             if count == 0 {
@@ -46,7 +46,7 @@ impl Passes<'_> {
             for mut own in all {
                 decision.is_heavy = own.is_heavy;
                 let told = std::mem::take(&mut own.told);
-                if own.is_heavy || !own.is_apart || !self.terms.join(own.spent, told) {
+                if own.is_heavy || !own.is_apart || !self.facts.join(own.spent, told) {
                     return false;
                 }
                 if decision.take_alone(self, own) {
@@ -60,16 +60,16 @@ impl Passes<'_> {
 
     fn alone(&self, index: u64) -> Alone {
         let cta = ctas::at(self.names.grid, index);
-        let (mut terms, mut reached) =
-            (self.terms.fork(), vec![false; self.names.program.code.len()]);
-        let (start, memory) = (terms.spent(), terms.memory());
+        let (mut facts, mut reached) =
+            (self.facts.fork(), vec![false; self.names.program.code.len()]);
+        let (start, memory) = (facts.spent(), facts.memory());
         let mut events = Detector::new(self.inputs.block, true, memory, OpenAccesses::default());
         let run = crate::emulate::run(
             self.names.program,
             self.slice,
             self.inputs,
             cta,
-            &mut terms,
+            &mut facts,
             &mut events,
             &mut reached,
         );
@@ -78,10 +78,10 @@ impl Passes<'_> {
         let is_out = matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_memory());
         let is_footprint_full = footprint.as_ref().is_some_and(Footprint::is_full);
         Alone {
-            is_apart: open.is_empty() && terms.is_apart(),
-            is_heavy: terms.is_full || found.is_full || is_footprint_full || is_out,
-            spent: terms.spent() - start,
-            told: terms.tell(),
+            is_apart: open.is_empty() && facts.is_apart(),
+            is_heavy: facts.symbolics.is_full || found.is_full || is_footprint_full || is_out,
+            spent: facts.spent() - start,
+            told: facts.tell(),
             cta,
             run,
             found,

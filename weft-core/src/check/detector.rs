@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Terms,
+    Access, Arrival, BarrierExit, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Symbolics,
     WARP,
 };
 use crate::flow::{Pc, PlaceId};
@@ -118,7 +118,7 @@ impl Detector {
 }
 
 impl Events for Detector {
-    fn access(&mut self, access: &Access<'_>, _: &Terms) {
+    fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         if !access.is_anchored {
             self.open.known(access, &self.order);
         }

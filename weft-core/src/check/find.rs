@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::passes::Passes;
 use super::ways::{self, Outcome};
 use super::{ctas, key};
-use crate::emulate::{Assumed, Drawn, Inputs, Terms};
+use crate::emulate::{Assumed, Drawn, Facts, Inputs};
 use crate::explain::Names;
 use crate::finding::{Class, Code, Finding};
 use crate::launch::{Atomics, Limit, Schedule};
@@ -167,22 +167,22 @@ fn with_slice(
     (spent, most): (u64, u64),
 ) -> Found {
     let limit = Limit { instructions: most, ..names.limit };
-    let mut terms = Terms::within(limit, spent.min(most));
+    let mut facts = Facts::within(limit, spent.min(most));
     if inputs.draws_in_turn {
-        terms.draw_in_turn(ctas);
+        facts.draw_in_turn(ctas);
     }
-    let mut passes = Passes { names, inputs, slice: &slice, ctas, terms };
+    let mut passes = Passes { names, inputs, slice: &slice, ctas, facts };
     let outcome = ways::check(&mut passes);
-    let Passes { terms, .. } = passes;
+    let Passes { facts, .. } = passes;
     Found {
         outcome,
-        assumed: terms.assumed,
+        assumed: facts.assumed(),
         tells_counters: inputs.options.atomics == Atomics::Unique,
         ctas,
-        mixes_values: terms.is_full,
-        draws: terms.draws,
-        drawn: terms.drawn(),
-        spent: terms.spent(),
+        mixes_values: facts.symbolics.is_full,
+        draws: facts.draws,
+        drawn: facts.drawn(),
+        spent: facts.spent(),
         slice,
     }
 }

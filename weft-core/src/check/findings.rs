@@ -50,7 +50,7 @@ impl Passes<'_> {
     }
 
     fn progress(&self, decision: &Decision) -> Progress {
-        Progress { ended: decision.ended(), instructions: self.terms.spent() }
+        Progress { ended: decision.ended(), instructions: self.facts.spent() }
     }
 
     /// Accesses that are wrong by themselves. `racing`: the instructions that race.

@@ -3,7 +3,7 @@
 use super::ctas;
 use super::decision::Decision;
 use super::detector::Detector;
-use crate::emulate::{Cta, Events, Inputs, Run, Terms};
+use crate::emulate::{Cta, Events, Facts, Inputs, Run};
 use crate::explain::Names;
 use crate::race::OpenAccesses;
 use crate::slice::Slice;
@@ -15,14 +15,14 @@ pub(super) struct Passes<'a> {
     pub(super) slice: &'a Slice,
     /// How many ctas are run, the first ones of the launch.
     pub(super) ctas: u64,
-    pub(super) terms: Terms,
+    pub(super) facts: Facts,
 }
 
 impl Passes<'_> {
     /// Runs the ctas, up to one behind which there is nothing to be gained.
     pub(super) fn decide(&mut self, open: OpenAccesses) -> Decision {
         let mut decision = Decision::new(self.names, open);
-        self.terms.begin();
+        self.facts.begin();
         while decision.stats.ctas < self.ctas {
             if self.decide_one(&mut decision) || self.decide_apart(&mut decision) {
                 break;
@@ -57,7 +57,7 @@ impl Passes<'_> {
             slice,
             self.inputs,
             cta,
-            &mut self.terms,
+            &mut self.facts,
             events,
             reached,
         )

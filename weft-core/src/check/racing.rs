@@ -72,11 +72,11 @@ fn tell_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) 
         if !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign) {
             return;
         }
-        passes.terms.tells_floats = true;
-        passes.terms.racing = loads(pairs);
+        passes.facts.symbolics.tells_floats = true;
+        passes.facts.racing = loads(pairs);
         let (valued, is_whole) = record(passes, decision, slice, Some(&stores));
-        passes.terms.racing.clear();
-        passes.terms.tells_floats = false;
+        passes.facts.racing.clear();
+        passes.facts.symbolics.tells_floats = false;
         if is_whole && !valued.is_cut() {
             pairs.take_values(&valued);
         }
@@ -125,7 +125,7 @@ fn record(
     let mut pairs = Pairs::within(memory);
     let mut across = CtaHistory::within(memory, between.clone());
     let mut is_whole = true;
-    passes.terms.begin();
+    passes.facts.begin();
     let mut decided = decision.ctas.iter().peekable();
     for index in 0..decision.stats.ctas {
         let cta = ctas::at(passes.names.grid, index);

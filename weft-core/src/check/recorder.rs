@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, LaneMask, OpenAccess, Round, Terms,
+    Access, Arrival, BarrierExit, Events, Fault, LaneMask, OpenAccess, Round, Symbolics,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -23,13 +23,13 @@ pub(super) struct Recorder<'a> {
 }
 
 impl Events for Recorder<'_> {
-    fn access(&mut self, access: &Access<'_>, terms: &Terms) {
+    fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics) {
         if self.only.is_some_and(|only| !only.contains(&access.pc)) {
             return;
         }
-        self.history.access(access, self.cta, &self.order, terms, self.pairs);
+        self.history.access(access, self.cta, &self.order, symbolics, self.pairs);
         if access.space == Space::Global {
-            self.between.access(access, self.cta, terms, self.pairs);
+            self.between.access(access, self.cta, symbolics, self.pairs);
         }
     }
 

@@ -17,15 +17,15 @@ impl Passes<'_> {
     pub(super) fn settle(&mut self) -> Option<Decision> {
         let mut earlier = Pairs::default();
         (0..MAX_PASSES).find_map(|_| {
-            let choices = self.terms.splits.choices().len();
+            let choices = self.facts.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
-            decision.open.set_apart(self.terms.apart());
+            decision.open.set_apart(self.facts.apart());
             // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
-            let is_chosen = self.terms.splits.choices().len() == choices;
+            let is_chosen = self.facts.splits.choices().len() == choices;
             if !is_chosen {
                 earlier = Pairs::default();
             }
-            if !self.terms.settle() || !is_chosen || self.contend(&mut decision, &mut earlier) {
+            if !self.facts.settle() || !is_chosen || self.contend(&mut decision, &mut earlier) {
                 return None;
             }
             decision.earlier = std::mem::take(&mut earlier);
@@ -35,7 +35,7 @@ impl Passes<'_> {
 
     /// Finds out which loads saw what another schedule might change: whether the pass must be run again without it.
     fn contend(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
-        let loaded = self.terms.take_loaded();
+        let loaded = self.facts.take_loaded();
         let unsettled = self.look_again(decision);
         if !decision.is_ordered() {
             return false;
@@ -54,7 +54,7 @@ impl Passes<'_> {
             }
             earlier.take_worse(&pairs);
         }
-        self.terms.contend(self.names.program, &loaded, harmful, unsettled)
+        self.facts.contend(self.names.program, &loaded, harmful, unsettled)
     }
 
     /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::decision::Decision;
 use super::key;
 use super::passes::Passes;
-use crate::emulate::{Choice, End, Splits, Terms};
+use crate::emulate::{Choice, End, Splits, Symbolics};
 use crate::explain::{Names, OPEN_VALUE, doubts};
 use crate::finding::{Class, Code, Finding, Thread};
 use crate::flow::PlaceId;
@@ -29,9 +29,9 @@ pub(super) fn check(passes: &mut Passes<'_>) -> Outcome {
     if let Some(place) = split_of(&whole)
         && let Some(ways) = split(passes, place)
     {
-        return merged(passes.names, &passes.terms, ways);
+        return merged(passes.names, &passes.facts.symbolics, ways);
     }
-    passes.terms.splits = Splits::default();
+    passes.facts.splits = Splits::default();
     let findings = passes.findings(&whole);
     whole.close();
     Outcome { findings, decisions: vec![whole] }
@@ -51,24 +51,24 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
 
 /// All ways, if there are few and each can be run.
 fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
-    passes.terms.splits.insert(place);
+    passes.facts.splits.insert(place);
     let mut ways = Vec::new();
     for _ in 0..MAX_RUNS {
-        let changes = passes.terms.changes();
+        let changes = passes.facts.changes();
         let mut decision = passes.settle()?;
         // What was found before may say nothing any more, and other conditions may have been asked for.
-        if passes.terms.changes() != changes {
+        if passes.facts.changes() != changes {
             ways.clear();
-            passes.terms.splits.restart();
+            passes.facts.splits.restart();
             continue;
         }
         if let Some(place) = split_of(&decision) {
-            if passes.terms.splits.insert(place) {
+            if passes.facts.splits.insert(place) {
                 continue;
             }
             return None;
         }
-        let choices = passes.terms.splits.choices().to_vec();
+        let choices = passes.facts.splits.choices().to_vec();
         let own = decision.open.clone();
         let meets = meet_others(passes, &mut decision, &choices, &ways);
         let mut findings = passes.findings(&decision);
@@ -78,7 +78,7 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
             decision.close();
         }
         ways.push((choices, decision, findings));
-        if !passes.terms.splits.next_way() {
+        if !passes.facts.splits.next_way() {
             return Some(ways);
         }
     }
@@ -123,7 +123,7 @@ fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
     (key(finding), ctas, sites, is_open.then_some(way))
 }
 
-fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
+fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<Way>) -> Outcome {
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
     let is_own = ways.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
     for (way, (_, _, findings)) in ways.iter().enumerate() {
@@ -138,7 +138,7 @@ fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
         outcome.findings.extend(findings.into_iter().map(|own| {
             match found[&identity(&own, is_own, way)] {
                 ways if ways == count => own,
-                _ => in_some_ways(names, terms, &choices, own),
+                _ => in_some_ways(names, symbolics, &choices, own),
             }
         }));
         outcome.decisions.push(decision);
@@ -147,7 +147,12 @@ fn merged(names: &Names<'_>, terms: &Terms, ways: Vec<Way>) -> Outcome {
 }
 
 /// A defect that depends on open conditions is none yet.
-fn in_some_ways(names: &Names<'_>, terms: &Terms, choices: &[Choice], finding: Finding) -> Finding {
+fn in_some_ways(
+    names: &Names<'_>,
+    symbolics: &Symbolics,
+    choices: &[Choice],
+    finding: Finding,
+) -> Finding {
     let code = match finding.code {
         code if code.class() != Class::Defect => code,
         Code::SharedRace | Code::GlobalRace | Code::BenignRace | Code::UnorderedStrong => {
@@ -161,7 +166,7 @@ fn in_some_ways(names: &Names<'_>, terms: &Terms, choices: &[Choice], finding: F
         if choices[..at].iter().any(|other| other.place == choice.place) {
             continue;
         }
-        let (origin, settle) = names.origin(choice.origin(terms));
+        let (origin, settle) = names.origin(choice.origin(symbolics));
         let own = choices.iter().filter(|other| other.place == choice.place);
         let words: Vec<_> =
             own.map(|own| if own.holds { "holds" } else { "does not hold" }).collect();

@@ -89,7 +89,7 @@ impl<E: Events> Machine<'_, E> {
     /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
     fn access_open(&mut self, piece: &Piece<'_>) -> Step<()> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
-        let origin = addresses.term(open).and_then(|term| self.terms.origin(term));
+        let origin = addresses.term(open).and_then(|term| self.facts.symbolics.origin(term));
         let writes = decoded.row.effect != Effect::Load;
         if space == Space::Generic {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
@@ -113,15 +113,15 @@ impl<E: Events> Machine<'_, E> {
             self.tell_open(piece);
         }
         if writes && self.is_in_general(warp) {
-            self.terms.inherited.write_somewhere(space == Space::Global);
+            self.facts.inherited.write_somewhere(space == Space::Global);
         }
         let given = origin.unwrap_or(Origin::Unsupported(pc));
         let value = Value::open(match before {
-            Some(origin) => self.terms.anything(origin, Region::Number),
+            Some(origin) => self.facts.symbolics.anything(origin, Region::Number),
             None if kind(decoded).is_strong => {
-                self.terms.fresh(self.terms.passed_on.in_strong_store(given))
+                self.facts.symbolics.fresh(self.facts.passed_on.in_strong_store(given))
             }
-            None => self.terms.fresh(given),
+            None => self.facts.symbolics.fresh(given),
         });
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, value.clone(), open);
@@ -160,7 +160,7 @@ impl<E: Events> Machine<'_, E> {
         }
         let made = self.held(piece).more_than(before);
         self.contents += made.bytes();
-        if self.contents > self.terms.limit.memory / CONTENTS_PART {
+        if self.contents > self.facts.limit.memory / CONTENTS_PART {
             return Err(doubt(DoubtKind::Memory, instr.place, None));
         }
         self.spend(PAGE_COST * made.pages as u64, instr.place)
@@ -198,8 +198,8 @@ impl<E: Events> Machine<'_, E> {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
             let own = addresses.whole(lane);
-            let is_number = own.term.is_some_and(|term| self.terms.is_number(term));
-            let space = match (self.terms.region(own), space_of(own.bits)) {
+            let is_number = own.term.is_some_and(|term| self.facts.symbolics.is_number(term));
+            let space = match (self.facts.symbolics.region(own), space_of(own.bits)) {
                 (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
                 (_, (space, _)) if is_number && space != Space::Global => space,
                 _ => Space::Generic,

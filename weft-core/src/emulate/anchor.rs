@@ -1,8 +1,8 @@
-//! Where accesses at open addresses are compared. Addresses in one buffer whose terms have the same atoms differ by a
+//! Where accesses at open addresses are compared. Addresses in one buffer whose facts have the same atoms differ by a
 //! known number of bytes, or by one up to a multiple of a known modulus. They are laid out side by side at made-up
 //! addresses, *anchored*, where shadows compare them as they compare known addresses.
 //!
-//! A term without drift has an anchor of its own: what meets there meets. Terms with drift share one, modulo the
+//! A term without drift has an anchor of its own: what meets there meets. Facts with drift share one, modulo the
 //! greatest number that divides all their drifts: what meets there may meet. Accesses without drift, and at known
 //! addresses of the buffer, are *mirrored* there. A pass that finds a new anchor with drift, or a smaller modulus, has to
 //! be run again with it.
@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::term::{Lane, TermId, Terms, gcd};
+use super::facts::Facts;
+use super::term::{Lane, TermId, gcd};
 use super::ticket::Queue;
 use super::value::signed;
 use crate::flow::addresses::offset_in_buffer;
@@ -61,7 +62,7 @@ pub(super) struct Layout {
     /// In which it is laid out if it drifts, and in which it is mirrored if it does not.
     modulus: u64,
     mirrored: Option<u64>,
-    /// What was added to terms before they were extended.
+    /// What was added to facts before they were extended.
     added: u64,
     /// Lanes that are no farther from the term than half of this are where they naturally are, whatever wraps around
     /// before it is extended; 0: all are.
@@ -80,7 +81,7 @@ impl Layout {
 pub(super) struct Anchors {
     roots: HashMap<Place, Roots, RandomState>,
     counts: BTreeMap<Place, usize>,
-    /// Of terms with drift.
+    /// Of facts with drift.
     moduli: BTreeMap<(Place, Root), u64>,
     changed: bool,
 }
@@ -89,6 +90,11 @@ impl Anchors {
     /// Whether nothing was laid out.
     pub(super) fn is_empty(&self) -> bool {
         self.roots.is_empty()
+    }
+
+    /// Whether the pass that has ended knew all from its start.
+    pub(super) fn settle(&mut self) -> bool {
+        !std::mem::take(&mut self.changed)
     }
 
     fn root(&mut self, place: Place, atoms: &[(TermId, u64)], most: usize) -> Option<Root> {
@@ -162,32 +168,32 @@ pub fn anchor_of(address: u64) -> Option<(Option<usize>, i64)> {
     Some((place.checked_sub(1), if cell < MAX_OFFSET { cell } else { cell - MIDDLE }))
 }
 
-impl Terms {
+impl Facts {
     /// How lanes on one term are laid out. Shared addresses have 32 bits.
     pub(super) fn layout(&mut self, place: Place, term: TermId) -> Option<Layout> {
         if place == (true, None) {
             return None;
         }
         let width = if place.0 { 64 } else { 32 };
-        let own = if self.bits(term) < width {
-            self.shared_extension(term, width, false).0
+        let own = if self.symbolics.bits(term) < width {
+            self.symbolics.shared_extension(term, width, false).0
         } else {
             Lane::open(term)
         };
-        let Lane { bits, term } = self.low(own, width);
-        let (term, added) = self.natural(term?)?;
-        let (own, drifts) = (self.modulus(term), self.drifts(term));
+        let Lane { bits, term } = self.symbolics.low(own, width);
+        let (term, added) = self.symbolics.natural(term?)?;
+        let (own, drifts) = (self.symbolics.modulus(term), self.symbolics.drifts(term));
         if own == 1 {
             return None;
         }
         let queue = self.queue(place, term);
         let most = if queue.is_some() { MAX_TICKETS } else { MAX_ROOTS };
-        let atoms = self.atoms(term).to_vec();
+        let atoms = self.symbolics.atoms(term).to_vec();
         let root = self.anchors.root(place, &atoms, most)?;
-        let frame = if width == 64 { self.frame(&atoms) } else { 0 };
+        let frame = if width == 64 { self.symbolics.frame(&atoms) } else { 0 };
         // Whatever wraps around, a power of two is left that divides both; any other drift is one of sums that do not.
         let own = if own.is_power_of_two() { gcd(own, frame) } else { own };
-        self.assumed.indices |= drifts && !own.is_power_of_two();
+        self.symbolics.assumes_unwrapped |= drifts && !own.is_power_of_two();
         let modulus = if drifts { self.anchors.modulus(place, root, own) } else { 0 };
         let mirrored = self.anchors.moduli.get(&(place, root)).filter(|_| !drifts).copied();
         let added = added.wrapping_add(bits);
@@ -229,32 +235,6 @@ impl Terms {
     pub(super) fn mirrored(&self, place: Place, root: Root, bits: u64, bytes: u32) -> Option<u64> {
         let modulus = *self.anchors.moduli.get(&(place, root))?;
         address(place, root, true, offset_at(place, bits), modulus, bytes)
-    }
-
-    /// A pass begins.
-    pub fn begin(&mut self) {
-        self.tickets.begin();
-        self.contention.begin();
-        self.inherited.begin();
-    }
-
-    /// How often a pass had to be run again: what was found before that may say nothing any more.
-    pub(crate) const fn changes(&self) -> u32 {
-        self.changes
-    }
-
-    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory,
-    /// where stores go, what iterations write, and what they pass on of memory that nothing wrote.
-    pub fn settle(&mut self) -> bool {
-        let is_settled = self.tickets.settle()
-            & self.contention.settle()
-            & self.reach.settle()
-            & self.passed_on.settle()
-            & self.inherited.settle();
-        let is_known = is_settled && !self.anchors.changed;
-        self.anchors.changed = false;
-        self.changes += u32::from(!is_known);
-        is_known
     }
 }
 
@@ -324,12 +304,12 @@ mod tests {
 
     #[test]
     fn what_a_pass_read_is_of_this_pass() {
-        let mut terms = Terms::new();
-        terms.begin();
-        assert!(terms.contention.load(true, 8, 4));
-        terms.begin();
-        assert!(terms.contention.load(true, 16, 4));
-        let loaded = terms.take_loaded();
+        let mut facts = Facts::new();
+        facts.begin();
+        assert!(facts.contention.load(true, 8, 4));
+        facts.begin();
+        assert!(facts.contention.load(true, 16, 4));
+        let loaded = facts.take_loaded();
         assert!(!loaded.reads(true, 8) && loaded.reads(true, 16));
     }
 }

@@ -68,18 +68,19 @@ impl<E: Events> Machine<'_, E> {
         let mut results = [Lane::known(0); super::WARP];
         for lane in lanes(mask) {
             let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
-            let term = self.terms.result(Origin::Atomic(pc), execution, decoded.ty().bits());
+            let term =
+                self.facts.symbolics.result(Origin::Atomic(pc), execution, decoded.ty().bits());
             let own = result(self, (lane, term));
             let unwritten = self.unwritten_before(piece, lane);
             origin = unwritten.filter(|_| is_kept).unwrap_or(origin);
             let given = operands.iter().map(|operand| operand.whole(lane));
-            origin = self.terms.unwritten(given).map_or(origin, Origin::perhaps);
+            origin = self.facts.symbolics.unwritten(given).map_or(origin, Origin::perhaps);
             results[lane] = match unwritten {
-                Some(origin) => Lane::open(self.terms.fresh(origin)),
+                Some(origin) => Lane::open(self.facts.symbolics.fresh(origin)),
                 None => own,
             };
         }
-        let left = self.terms.fresh(origin);
+        let left = self.facts.symbolics.fresh(origin);
         self.overwrite(piece, left);
         let is_vector = decoded.vector() > 1;
         for dest in instr.dests.iter().flatten() {
@@ -92,7 +93,7 @@ impl<E: Events> Machine<'_, E> {
     /// Where a word comes from before an atomic, perhaps after others, if that might be from memory that nothing wrote.
     fn unwritten_before(&mut self, piece: &Piece<'_>, lane: usize) -> Option<Origin> {
         let is_shared = piece.space == Space::Shared;
-        if !is_shared && !self.terms.passed_on.is_read {
+        if !is_shared && !self.facts.symbolics.reads_unwritten {
             return None;
         }
         let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
@@ -100,9 +101,9 @@ impl<E: Events> Machine<'_, E> {
         let unwritten = Origin::PerhapsUnwritten(piece.pc);
         let view = View { unwritten, guards: guards.as_ref() };
         let memory = if is_shared { &self.shared } else { &self.global };
-        let before = memory.load(address, size, view, self.terms);
-        let others = self.terms.passed_on.in_strong_store(Origin::Atomic(piece.pc));
-        let origin = self.terms.unwritten([before]).map_or(others, Origin::perhaps);
+        let before = memory.load(address, size, view, &mut self.facts.symbolics);
+        let others = self.facts.passed_on.in_strong_store(Origin::Atomic(piece.pc));
+        let origin = self.facts.symbolics.unwritten([before]).map_or(others, Origin::perhaps);
         origin.unwritten().is_some().then_some(origin)
     }
 
@@ -115,21 +116,23 @@ impl<E: Events> Machine<'_, E> {
     ) -> Option<Lane> {
         let (at, place) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
-        let count = self.terms.tickets.atomic(at, place, piece.bytes(), change)?;
+        let count = self.facts.tickets.atomic(at, place, piece.bytes(), change)?;
         let Change::Adds(amount) = change else { return None };
         let is_sure = self.maybe.is_none() && !self.has_open_loop();
-        if self.terms.tickets.order()?.is_first(count, self.cta.index) {
+        if self.facts.tickets.order()?.is_first(count, self.cta.index) {
             let seen = self.seen(piece, lane, at.2, piece.bytes());
             let first = if seen.term.is_none() { seen } else { Lane::open(term) };
-            self.terms.tickets.order()?.start(count, first, amount);
+            self.facts.tickets.order()?.start(count, first, amount);
             // The counter may hold any first number if nobody gives its contents, but not if the kernel changed them.
             let before = self.read(piece, lane, at.2, piece.bytes());
-            if first.term.is_some() && !before.term.is_some_and(|term| self.terms.is_stable(term)) {
-                self.terms.tickets.order()?.give_up();
+            if first.term.is_some()
+                && !before.term.is_some_and(|term| self.facts.symbolics.is_stable(term))
+            {
+                self.facts.tickets.order()?.give_up();
             }
         }
         let (first, steps) =
-            self.terms.tickets.order()?.next(count, amount, self.cta.index, is_sure)?;
+            self.facts.tickets.order()?.next(count, amount, self.cta.index, is_sure)?;
         let bits = truncate(first.bits.wrapping_add(steps), piece.decoded.ty().bits());
         Some(Lane { bits, ..first })
     }
@@ -138,7 +141,7 @@ impl<E: Events> Machine<'_, E> {
     fn note_draw(&mut self, piece: &Piece<'_>, operands: &[Value], lane: usize) {
         let is_returned = piece.instr.dests.iter().any(Option::is_some);
         let change = change(piece.decoded, operands, lane);
-        self.terms.draws |= is_returned && change.is_step();
+        self.facts.draws |= is_returned && change.is_step();
     }
 
     /// What a lane got may be a ticket.
@@ -150,8 +153,8 @@ impl<E: Events> Machine<'_, E> {
     ) {
         let (at, place) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
-        if let Some(count) = self.terms.tickets.atomic(at, place, piece.bytes(), change) {
-            self.terms.tickets.hand_out(term, count);
+        if let Some(count) = self.facts.tickets.atomic(at, place, piece.bytes(), change) {
+            self.facts.tickets.hand_out(term, count);
             self.note_ticket((piece.warp, lane), piece.pc, term);
         }
     }
@@ -164,7 +167,7 @@ impl<E: Events> Machine<'_, E> {
         let is_repeated = self.maybe.as_ref().is_some_and(Maybe::is_widened);
         for lane in lanes(piece.lanes) {
             let (at, _) = self.location(piece, lane);
-            self.terms.tickets.store(at, piece.bytes(), is_repeated);
+            self.facts.tickets.store(at, piece.bytes(), is_repeated);
         }
     }
 
@@ -195,7 +198,7 @@ impl<E: Events> Machine<'_, E> {
         fetches: &[Pc],
         lane: usize,
     ) -> Option<TermId> {
-        let count = self.terms.tickets.of(own.term?).filter(|_| own.bits == 0)?;
+        let count = self.facts.tickets.of(own.term?).filter(|_| own.bits == 0)?;
         for pc in fetches {
             let instr = &self.program.code[pc.index()];
             let (decoded, address) = (instr.decoded()?, instr.address?);
@@ -209,16 +212,17 @@ impl<E: Events> Machine<'_, E> {
                 Space::Global => (true, 0, within),
                 _ => (false, self.cta.index, within),
             };
-            let is_same = whole.term.is_none() && self.terms.tickets.count(at) == Some(count);
-            let is_fetch = decoded.ty().bits() == self.terms.bits(own.term?);
+            let is_same = whole.term.is_none() && self.facts.tickets.count(at) == Some(count);
+            let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(own.term?);
             if !is_same || !is_fetch {
                 return None;
             }
         }
         let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
         let origin = Origin::Atomic(*fetches.first()?);
-        let term = self.terms.result(origin, execution, self.terms.bits(own.term?));
-        self.terms.tickets.stand_in(term, count).then_some(term)
+        let term =
+            self.facts.symbolics.result(origin, execution, self.facts.symbolics.bits(own.term?));
+        self.facts.tickets.stand_in(term, count).then_some(term)
     }
 
     fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Place) {
@@ -237,9 +241,10 @@ impl<E: Events> Machine<'_, E> {
         let size = decoded.ty().bytes();
         if decoded.vector() > 1 || size > 8 {
             let stored = operands.iter().flat_map(|own| lanes(mask).map(|lane| own.whole(lane)));
-            let stored = self.terms.unwritten(stored);
+            let stored = self.facts.symbolics.unwritten(stored);
             let before = self.unwritten_in_bytes(piece);
-            let open = self.terms.fresh(before.or(stored).unwrap_or(Origin::Unsupported(pc)));
+            let open =
+                self.facts.symbolics.fresh(before.or(stored).unwrap_or(Origin::Unsupported(pc)));
             self.overwrite(piece, open);
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, Value::open(open), mask);
@@ -256,8 +261,8 @@ impl<E: Events> Machine<'_, E> {
             let new = known
                 .filter(|_| old[lane].term.is_none())
                 .and_then(|known| modified(decoded, old[lane].bits, &known));
-            let from = self.terms.unwritten(own.into_iter().chain([old[lane]]));
-            let term = self.terms.fresh(from.unwrap_or(Origin::Atomic(pc)));
+            let from = self.facts.symbolics.unwritten(own.into_iter().chain([old[lane]]));
+            let term = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
             self.write(piece, lane, address, size, new.map_or(Lane::open(term), Lane::known));
         }
         for dest in instr.dests.iter().flatten() {

@@ -78,11 +78,11 @@ impl<E: Events> Machine<'_, E> {
         open: LaneMask,
         place: PlaceId,
     ) {
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return;
         }
         let unwritten = |lane: usize| {
-            let origin = self.terms.origin(value.base(lane)?)?;
+            let origin = self.facts.symbolics.origin(value.base(lane)?)?;
             Some((origin.unwritten()?, origin, lane))
         };
         // One term says the same of all lanes.
@@ -131,7 +131,7 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn dynamic_size(&mut self) -> Value {
         match self.inputs.dynamic_shared {
             Some(bytes) => Value::uniform(bytes.into()),
-            None => Value::open(self.terms.initial(Origin::DynamicShared, 0, 4)),
+            None => Value::open(self.facts.symbolics.initial(Origin::DynamicShared, 0, 4)),
         }
     }
 

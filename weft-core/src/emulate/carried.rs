@@ -95,7 +95,7 @@ impl<E: Events> Machine<'_, E> {
         register: Reg,
         origin: Origin,
     ) -> Value {
-        let origin = self.terms.passed_on.in_register(header, register, origin);
+        let origin = self.facts.passed_on.in_register(header, register, origin);
         let program = self.program;
         let region = match program.holds[register.index()] {
             Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
@@ -109,7 +109,7 @@ impl<E: Events> Machine<'_, E> {
             Holds::Mixed => Region::Unclear,
             _ => Region::Number,
         };
-        let unknown = Value::open(self.terms.any(origin, region));
+        let unknown = Value::open(self.facts.symbolics.any(origin, region));
         if let Some(fetches) = program.fetches.get(&(header, register)) {
             return self.next_tickets(warp, register, fetches, &unknown);
         }
@@ -118,7 +118,7 @@ impl<E: Events> Machine<'_, E> {
         let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
         let own = self.warps[warp].registers[register].clone();
         Value::from_lanes(|lane| match drifts[lane] {
-            Some(drift) => self.terms.drifting(own.whole(lane), (drift, bits), origin),
+            Some(drift) => self.facts.symbolics.drifting(own.whole(lane), (drift, bits), origin),
             None => unknown.whole(lane),
         })
     }

@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::bytes::{Bytes, PAGE, span};
+use super::facts::Facts;
 use super::memory::Extent;
 use super::reach::extent_of;
-use super::term::Terms;
 use crate::flow::Program;
 
 /// A word of memory: global or not, its address by the size of a word.
@@ -221,7 +221,7 @@ impl Contention {
     }
 }
 
-impl Terms {
+impl Facts {
     /// What the pass that has ended read as memory held it.
     pub fn take_loaded(&mut self) -> Loaded {
         self.contention.take_loaded()

@@ -2,13 +2,14 @@
 
 use super::access::{Piece, kind};
 use super::event::Events;
+use super::facts::Facts;
 use super::guard::Guards;
 use super::inputs::Inputs;
 use super::machine::Machine;
 use super::maybe::Maybe;
 use super::memory::{Memory, View};
 use super::origin::Origin;
-use super::term::{Lane, TermId, Terms};
+use super::term::{Lane, Symbolics, TermId};
 use super::value::{Value, lanes};
 use crate::flow::Pc;
 use crate::ptx::{Space, Type};
@@ -20,12 +21,12 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
         let ty = decoded.ty();
-        let is_racing = self.terms.racing.contains(&pc);
+        let is_racing = self.facts.racing.contains(&pc);
         if ty == Type::B128 || is_racing {
             let origin =
-                if is_racing { of_racing_store(self.terms, pc) } else { Origin::Unsupported(pc) };
+                if is_racing { of_racing_store(self.facts, pc) } else { Origin::Unsupported(pc) };
             let origin = self.unwritten_in_bytes(piece).unwrap_or(origin);
-            let value = Value::open(self.terms.fresh(origin));
+            let value = Value::open(self.facts.symbolics.fresh(origin));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, value.clone(), mask);
             }
@@ -45,7 +46,7 @@ impl<E: Events> Machine<'_, E> {
                 } else {
                     self.read_plainly(piece, lane, address, size)
                 };
-                extended(self.terms, ty, own)
+                extended(self.facts, ty, own)
             };
             let value = if !is_seen {
                 self.load_row(piece, offset, size)
@@ -71,7 +72,7 @@ impl<E: Events> Machine<'_, E> {
                 parts.push(self.read(piece, lane, address, (piece.bytes() - at).min(8)));
             }
         }
-        self.terms.unwritten(parts)
+        self.facts.symbolics.unwritten(parts)
     }
 
     /// Whether all lanes read one word, and see the same of it: some may know more than others about whether it was written.
@@ -89,21 +90,23 @@ impl<E: Events> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
-        let Self { shared, global, inputs, terms, maybe, .. } = self;
+        let Self { shared, global, inputs, facts, maybe, .. } = self;
         let Some(memory) = held(space, shared, global, inputs) else {
-            return Value::open(terms.fresh(Origin::Unsupported(pc)));
+            return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
         };
         let ty = decoded.ty();
         let may_change = matches!(space, Space::Shared | Space::Global);
         let is_global = space == Space::Global;
-        if is_global && ty.is_float() && terms.tells_floats {
+        if is_global && ty.is_float() && facts.symbolics.tells_floats {
             let addresses = addresses.plus(offset, 64);
             let (least, most) = addresses.ends(mask);
             let end = most.saturating_add(u64::from(size));
             let is_row = end - least < MAX_ROW
                 && memory.is_initial(least, end)
-                && lanes(mask).all(|lane| terms.contention.load(true, addresses.lane(lane), size));
-            if let Some(row) = is_row.then(|| terms.loaded_row(&addresses, size * 8)).flatten() {
+                && lanes(mask).all(|lane| facts.contention.load(true, addresses.lane(lane), size));
+            if let Some(row) =
+                is_row.then(|| facts.symbolics.loaded_row(&addresses, size * 8)).flatten()
+            {
                 return Value::row(row);
             }
         }
@@ -111,13 +114,18 @@ impl<E: Events> Machine<'_, E> {
         let mut read = |lane: usize| {
             let address = addresses.lane(lane).wrapping_add(offset);
             let own = maybe.as_ref().filter(|_| space == Space::Shared);
-            let guards = own.and_then(|own| guards_of(own, memory, lane, (address, size), terms));
+            let guards =
+                own.and_then(|own| guards_of(own, memory, lane, (address, size), &facts.symbolics));
             let unwritten = Origin::unwritten_at(pc, space, size);
-            let own =
-                reader.load(address, size, View { unwritten, guards: guards.as_ref() }, terms);
-            let races = may_change && !terms.contention.load(is_global, address, size);
-            let own = if races { racing(terms, pc, own) } else { own };
-            extended(terms, ty, own)
+            let own = reader.load(
+                address,
+                size,
+                View { unwritten, guards: guards.as_ref() },
+                &mut facts.symbolics,
+            );
+            let races = may_change && !facts.contention.load(is_global, address, size);
+            let own = if races { racing(facts, pc, own) } else { own };
+            extended(facts, ty, own)
         };
         if is_one {
             let own = read(0);
@@ -137,8 +145,8 @@ impl<E: Events> Machine<'_, E> {
         let own = self.read(piece, lane, address, size);
         let may_change = matches!(piece.space, Space::Shared | Space::Global);
         let is_global = piece.space == Space::Global;
-        let races = may_change && !self.terms.contention.load(is_global, address, size);
-        if races { racing(self.terms, piece.pc, own) } else { own }
+        let races = may_change && !self.facts.contention.load(is_global, address, size);
+        if races { racing(self.facts, piece.pc, own) } else { own }
     }
 
     /// What a strong load sees: what memory holds, unless that is up to the schedule.
@@ -150,22 +158,23 @@ impl<E: Events> Machine<'_, E> {
         let (cta, ran) = (self.cta.index, self.spent);
         // Nobody knows what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
-            && self.terms.contention.poll(cta, ran, is_global, address, size);
+            && self.facts.contention.poll(cta, ran, is_global, address, size);
         let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
         // The host may write to open contents of global memory while the kernel runs.
         if let Some(own) = own.filter(|own| !is_global || own.term.is_none()) {
             return own;
         }
-        let before = self.terms.passed_on.is_read.then(|| self.read(piece, lane, address, size));
-        let others = self.terms.passed_on.in_strong_store(Origin::Strong(piece.pc));
-        let origin = self.terms.unwritten(before).unwrap_or(others);
-        Lane::open(self.terms.fresh(origin))
+        let before =
+            self.facts.symbolics.reads_unwritten.then(|| self.read(piece, lane, address, size));
+        let others = self.facts.passed_on.in_strong_store(Origin::Strong(piece.pc));
+        let origin = self.facts.symbolics.unwritten(before).unwrap_or(others);
+        Lane::open(self.facts.symbolics.fresh(origin))
     }
 
     /// What holds where a lane accesses bytes; `None` if nothing depends on it.
     pub(super) fn guards(&self, space: Space, lane: usize, bytes: (u64, u32)) -> Option<Guards> {
         let maybe = self.maybe.as_ref().filter(|_| space == Space::Shared)?;
-        guards_of(maybe, &self.shared, lane, bytes, self.terms)
+        guards_of(maybe, &self.shared, lane, bytes, &self.facts.symbolics)
     }
 
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
@@ -174,17 +183,22 @@ impl<E: Events> Machine<'_, E> {
         let guards = self.guards(space, lane, (address, size));
         let view = View { unwritten, guards: guards.as_ref() };
         if space == Space::Local {
-            return self.warps[warp].local(lane).load(address, size, view, self.terms);
+            return self.warps[warp].local(lane).load(
+                address,
+                size,
+                view,
+                &mut self.facts.symbolics,
+            );
         }
         if let Some(origin) = self.other_iterations(warp, space, address, size) {
             let is_written =
                 space != Space::Shared || self.shared.is_surely_written(address, size, view.guards);
             let origin = if is_written { origin } else { unwritten.perhaps() };
-            return Lane::open(self.terms.unclear(origin));
+            return Lane::open(self.facts.symbolics.unclear(origin));
         }
         match held(space, &self.shared, &self.global, self.inputs) {
-            Some(memory) => memory.load(address, size, view, self.terms),
-            None => Lane::open(self.terms.fresh(Origin::Unsupported(pc))),
+            Some(memory) => memory.load(address, size, view, &mut self.facts.symbolics),
+            None => Lane::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
         }
     }
 
@@ -210,9 +224,10 @@ impl<E: Events> Machine<'_, E> {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {
                 let view = View { unwritten: maybe.origin, guards: None };
-                let before = memory.load(address, size, view, self.terms);
-                let origin = self.terms.unwritten([value, before]).unwrap_or(maybe.origin);
-                let value = Lane::open(self.terms.unclear(origin));
+                let before = memory.load(address, size, view, &mut self.facts.symbolics);
+                let origin =
+                    self.facts.symbolics.unwritten([value, before]).unwrap_or(maybe.origin);
+                let value = Lane::open(self.facts.symbolics.unclear(origin));
                 match &guards {
                     Some(guards) => memory.store_under(guards, address, size, value),
                     None => memory.store(address, size, value),
@@ -227,14 +242,14 @@ impl<E: Events> Machine<'_, E> {
         let ty = decoded.ty();
         if ty == Type::B128 {
             let origin = self.unwritten_stored(piece).unwrap_or(Origin::Unsupported(pc));
-            let term = self.terms.fresh(origin);
+            let term = self.facts.symbolics.fresh(origin);
             self.overwrite(piece, term);
             return;
         }
         for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
             for lane in lanes(mask) {
                 let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
-                let value = narrowed(self.terms, value.whole(lane), ty);
+                let value = narrowed(self.facts, value.whole(lane), ty);
                 self.note_passed_on(value);
                 self.write(piece, lane, address, ty.bytes(), value);
             }
@@ -243,8 +258,8 @@ impl<E: Events> Machine<'_, E> {
 
     /// A ticket that is stored may be used by others.
     pub(super) fn note_passed_on(&mut self, value: Lane) {
-        if self.terms.has_ticket(value) {
-            self.terms.tickets.pass_on();
+        if self.facts.has_ticket(value) {
+            self.facts.tickets.pass_on();
         }
     }
 
@@ -285,28 +300,32 @@ fn guards_of(
     shared: &Memory,
     lane: usize,
     (address, size): (u64, u32),
-    terms: &Terms,
+    symbolics: &Symbolics,
 ) -> Option<Guards> {
-    (!shared.is_surely_written(address, size, None)).then(|| maybe.guards(lane, terms))
+    (!shared.is_surely_written(address, size, None)).then(|| maybe.guards(lane, symbolics))
 }
 
 /// What a load of bytes sees that race, where memory holds this: it might turn out not to race after all.
-fn racing(terms: &mut Terms, pc: Pc, held: Lane) -> Lane {
-    let origin = terms.unwritten([held]).unwrap_or_else(|| of_racing_store(terms, pc));
-    Lane::open(terms.fresh(origin))
+fn racing(facts: &mut Facts, pc: Pc, held: Lane) -> Lane {
+    let origin = facts.symbolics.unwritten([held]).unwrap_or_else(|| of_racing_store(facts, pc));
+    Lane::open(facts.symbolics.fresh(origin))
 }
 
 /// Where a value comes from that a load sees of a racing store: any store might be that one, and run before the load.
-fn of_racing_store(terms: &Terms, pc: Pc) -> Origin {
-    terms.passed_on.in_any_store(Origin::Racing(pc))
+fn of_racing_store(facts: &Facts, pc: Pc) -> Origin {
+    facts.passed_on.in_any_store(Origin::Racing(pc))
 }
 
 /// A lane's value as it goes to memory.
-fn narrowed(terms: &mut Terms, value: Lane, ty: Type) -> Lane {
-    terms.low(value, ty.bits())
+fn narrowed(facts: &mut Facts, value: Lane, ty: Type) -> Lane {
+    facts.symbolics.low(value, ty.bits())
 }
 
 /// Loads of signed types extend to the register, which may be wider.
-fn extended(terms: &mut Terms, ty: Type, loaded: Lane) -> Lane {
-    if ty.is_signed() && ty.bits() < 64 { terms.extended(loaded, ty.bits(), true) } else { loaded }
+fn extended(facts: &mut Facts, ty: Type, loaded: Lane) -> Lane {
+    if ty.is_signed() && ty.bits() < 64 {
+        facts.symbolics.extended(loaded, ty.bits(), true)
+    } else {
+        loaded
+    }
 }

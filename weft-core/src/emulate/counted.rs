@@ -28,14 +28,14 @@ const EQUAL: [Modifier; 2] = [Modifier::Eq, Modifier::Ne];
 impl<E: Events> Machine<'_, E> {
     /// Lanes leave a loop, or go on in it, on an open condition.
     pub(super) fn note_open_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
-        if self.terms.assumed.waits_end {
+        if self.facts.assumed.waits_end {
             return;
         }
         let program = self.program;
         let counts = program.blocks_in(header).any(|at| {
             self.is_in_every_round(header, at) && self.leaves_by_count(warp, header, at, mask)
         });
-        self.terms.assumed.waits_end = !counts;
+        self.facts.assumed.waits_end = !counts;
     }
 
     /// Whether no way from the header of a loop back to it goes around a block.

@@ -4,7 +4,7 @@ use super::anchor::Root;
 use super::barrier::{Misuse, Need};
 use super::origin::Origin;
 use super::rounds::Round;
-use super::term::Terms;
+use super::term::Symbolics;
 use super::ticket::Queue;
 use super::value::{LaneMask, Value};
 use crate::flow::{BlockId, Pc, PlaceId};
@@ -148,7 +148,7 @@ pub struct BarrierExit {
 /// Receives events in the order in which they happen.
 pub trait Events {
     /// Lanes access shared or global memory.
-    fn access(&mut self, access: &Access<'_>, terms: &Terms);
+    fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics);
     /// Lanes access shared or global memory at addresses that are open: within the buffer of an argument, or anywhere.
     fn open_access(&mut self, warp: usize, lanes: LaneMask, access: OpenAccess);
     /// A lane accesses where nothing is, or misaligned.

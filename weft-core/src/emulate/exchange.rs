@@ -31,7 +31,7 @@ impl<E: Events> Machine<'_, E> {
                 Some((active.clone(), active))
             }
             Opcode::Activemask | Opcode::Elect => {
-                let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
+                let open = Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc)));
                 Some((open.clone(), open))
             }
             _ if !is_computed(decoded) => None,
@@ -62,7 +62,7 @@ impl<E: Events> Machine<'_, E> {
         let sources = self.program.code[pc.index()].sources.len();
         let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
         let open = all.iter().flat_map(|own| lanes(here).filter_map(|lane| own.base(lane)));
-        let origin = self.terms.origin_among(open).unwrap_or(Origin::Unsupported(pc));
+        let origin = self.facts.symbolics.origin_among(open).unwrap_or(Origin::Unsupported(pc));
         // What other lanes give may leave the same whatever an open one does.
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
@@ -70,9 +70,9 @@ impl<E: Events> Machine<'_, E> {
         if is_one && self.maybe.as_ref().is_none_or(Maybe::stands_together) {
             let bits = decoded.ty().bits();
             let number = self.exchanges[warp];
-            return self.terms.exchanged(origin, (self.cta.index, warp, number), bits);
+            return self.facts.symbolics.exchanged(origin, (self.cta.index, warp, number), bits);
         }
-        self.terms.fresh(origin)
+        self.facts.symbolics.fresh(origin)
     }
 
     fn shuffle(
@@ -86,7 +86,7 @@ impl<E: Events> Machine<'_, E> {
         if (offset.open_lanes() | clamp.open_lanes()) & here != 0 {
             return None;
         }
-        let undefined = Lane::open(self.terms.fresh(Origin::Unsupported(pc)));
+        let undefined = Lane::open(self.facts.symbolics.fresh(Origin::Unsupported(pc)));
         let (mut values, mut within) = ([Lane::known(0); WARP], 0);
         for lane in lanes(here) {
             let (from, is_within) =

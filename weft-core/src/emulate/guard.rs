@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::term::{Lane, Literal, Terms};
+use super::term::{Lane, Literal, Symbolics};
 use super::value::Value;
 use crate::flow::{PlaceId, Reg};
 
@@ -59,13 +59,13 @@ pub(super) struct Decided {
 
 impl Decided {
     /// A condition that is the same wherever it occurs.
-    fn condition(&self, lane: usize, terms: &Terms) -> Option<Lane> {
+    fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
-        whole.filter(|own| own.term.is_none_or(|term| terms.is_stable(term)))
+        whole.filter(|own| own.term.is_none_or(|term| symbolics.is_stable(term)))
     }
 
-    fn taken(&self, lane: usize, is_together: bool, terms: &Terms) -> Guard {
-        let by = match (self.condition(lane, terms), &self.condition) {
+    fn taken(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Guard {
+        let by = match (self.condition(lane, symbolics), &self.condition) {
             (Some(condition), _) => By::Condition(Literal::Itself(condition)),
             (None, Some((_, register))) => By::Register(*register, lane),
             (None, None) => By::Branch(self.run, (!(self.is_one && is_together)).then_some(lane)),
@@ -73,20 +73,25 @@ impl Decided {
         Guard { by, holds: self.holds }
     }
 
-    fn parts(&self, lane: usize, is_together: bool, terms: &Terms) -> Vec<Guard> {
-        let Some(condition) = self.condition(lane, terms) else {
-            return vec![self.taken(lane, is_together, terms)];
+    fn parts(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Vec<Guard> {
+        let Some(condition) = self.condition(lane, symbolics) else {
+            return vec![self.taken(lane, is_together, symbolics)];
         };
-        let literals = terms.literals(condition, self.holds).into_iter();
+        let literals = symbolics.literals(condition, self.holds).into_iter();
         literals.map(|(literal, holds)| Guard { by: By::Condition(literal), holds }).collect()
     }
 }
 
 /// The guards of a lane on these sides. `is_together`: the lanes that came to them together still are.
-pub(super) fn of(sides: &[Rc<Decided>], lane: usize, is_together: bool, terms: &Terms) -> Guards {
+pub(super) fn of(
+    sides: &[Rc<Decided>],
+    lane: usize,
+    is_together: bool,
+    symbolics: &Symbolics,
+) -> Guards {
     Guards {
-        taken: sides.iter().map(|side| side.taken(lane, is_together, terms)).collect(),
-        parts: sides.iter().flat_map(|side| side.parts(lane, is_together, terms)).collect(),
+        taken: sides.iter().map(|side| side.taken(lane, is_together, symbolics)).collect(),
+        parts: sides.iter().flat_map(|side| side.parts(lane, is_together, symbolics)).collect(),
     }
 }
 

@@ -71,7 +71,7 @@ impl<E: Events> Machine<'_, E> {
         unknown: &Value,
     ) -> Value {
         let is_unique = self.inputs.options.atomics == Atomics::Unique;
-        if !is_unique || !self.terms.tickets.can_hand_on((header, register)) {
+        if !is_unique || !self.facts.tickets.can_hand_on((header, register)) {
             return unknown.clone();
         }
         let Some((entry, rounds)) = self.round_of(warp, header) else { return unknown.clone() };
@@ -95,8 +95,8 @@ impl<E: Events> Machine<'_, E> {
 
     /// The ticket that stands for those of the iterations before, where one is that of the first.
     fn renamed(&mut self, ticket: TermId, draw: Draw, to: (BlockId, Reg)) -> Option<TermId> {
-        let count = self.terms.tickets.of(ticket)?;
-        if !self.terms.tickets.hand_on(ticket, to) {
+        let count = self.facts.tickets.of(ticket)?;
+        if !self.facts.tickets.hand_on(ticket, to) {
             return None;
         }
         if let Some(&known) = self.draws.renamed.get(&ticket) {
@@ -104,9 +104,9 @@ impl<E: Events> Machine<'_, E> {
         }
         self.atomics += 1;
         let execution = Execution { cta: self.cta.index, number: self.atomics, lane: draw.lane };
-        let bits = self.terms.bits(ticket);
-        let renamed = self.terms.result(Origin::Atomic(draw.pc), execution, bits);
-        self.terms.tickets.hand_out(renamed, count);
+        let bits = self.facts.symbolics.bits(ticket);
+        let renamed = self.facts.symbolics.result(Origin::Atomic(draw.pc), execution, bits);
+        self.facts.tickets.hand_out(renamed, count);
         self.draws.renamed.insert(ticket, renamed);
         Some(renamed)
     }
@@ -121,7 +121,7 @@ impl<E: Events> Machine<'_, E> {
                 let Some((draw, bits)) = &mut expected[lane] else { continue };
                 let whole = value.whole(lane);
                 if whole.bits != *bits || self.draw_of(whole) != Some(*draw) {
-                    self.terms.tickets.refuse_to_hand_on((header, *register));
+                    self.facts.tickets.refuse_to_hand_on((header, *register));
                 }
                 draw.round += 1;
             }

@@ -3,6 +3,7 @@
 use super::barrier::Barriers;
 use super::divergence::{Iterations, Reached};
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::facts::Facts;
 use super::fit::Needs;
 use super::handed::Draws;
 use super::inherited::Written;
@@ -11,7 +12,7 @@ use super::maybe::Maybe;
 use super::memory::Memory;
 use super::origin::Origin;
 use super::rounds::Rounds;
-use super::term::{TermId, Terms};
+use super::term::TermId;
 use super::turns::Turns;
 use super::value::{LaneMask, Value};
 use super::warp::{Wait, WaitFor, Warp};
@@ -66,7 +67,7 @@ pub(super) struct Machine<'a, E> {
     pub(super) inputs: &'a Inputs,
     pub(super) cta: Cta,
     pub(super) events: &'a mut E,
-    pub(super) terms: &'a mut Terms,
+    pub(super) facts: &'a mut Facts,
     pub(super) warps: Vec<Warp>,
     pub(super) turns: Turns,
     pub(super) barriers: Barriers,
@@ -123,7 +124,7 @@ pub fn run(
     slice: &Slice,
     inputs: &Inputs,
     cta: Cta,
-    terms: &mut Terms,
+    facts: &mut Facts,
     events: &mut impl Events,
     reached: &mut [bool],
 ) -> Run {
@@ -134,11 +135,11 @@ pub fn run(
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
         return Run::ended(*end);
     }
-    terms.splits.begin();
-    terms.tickets.begin_cta();
-    let unwritten = Value::open(terms.fresh(Origin::Register));
+    facts.splits.begin();
+    facts.tickets.begin_cta();
+    let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
-    let limit = terms.limit.of_a_cta().min(terms.limit.instructions - terms.spent);
+    let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);
     let mut machine = Machine {
         limit,
         spent: 0,
@@ -148,7 +149,7 @@ pub fn run(
         inputs,
         cta,
         events,
-        terms,
+        facts,
         warps: (0..count).map(warp).collect(),
         turns: Turns::new(inputs.options.schedule, count, cta.index),
         barriers: Barriers::new(count),
@@ -172,8 +173,8 @@ pub fn run(
     if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = *end;
     }
-    let Machine { run, terms, spent, .. } = machine;
-    terms.spent = (terms.spent + spent).min(terms.limit.instructions);
+    let Machine { run, facts, spent, .. } = machine;
+    facts.spent = (facts.spent + spent).min(facts.limit.instructions);
     run
 }
 

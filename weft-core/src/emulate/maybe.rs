@@ -18,7 +18,7 @@ use super::guard::{self, Decided, Guards, Written};
 use super::machine::{Machine, OPEN_COST, Step, Stop, doubt, undecided};
 use super::memory::{ALL, Held, Memory};
 use super::origin::Origin;
-use super::term::{TermId, Terms};
+use super::term::{Symbolics, TermId};
 use super::value::{LaneMask, Value, WARP};
 use super::warp::Front;
 use crate::flow::{Block, BlockId, Condition, Instr, Pc, PlaceId, Program, Reg, Terminator};
@@ -97,8 +97,8 @@ impl Maybe {
     }
 
     /// What has to hold for a lane to be here.
-    pub(super) fn guards(&self, lane: usize, terms: &Terms) -> Guards {
-        guard::of(&self.decided, lane, self.stands_together(), terms)
+    pub(super) fn guards(&self, lane: usize, symbolics: &Symbolics) -> Guards {
+        guard::of(&self.decided, lane, self.stands_together(), symbolics)
     }
 
     /// Whether the lanes that stood together at the branch, and at those around it, still do.
@@ -297,7 +297,7 @@ impl<E: Events> Machine<'_, E> {
     /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
     pub(super) fn is_repeated(&self, term: TermId) -> bool {
         let first = self.maybe.as_ref().and_then(|maybe| maybe.together.first());
-        first.is_some_and(|own| self.terms.is_from(term, own.since))
+        first.is_some_and(|own| self.facts.symbolics.is_from(term, own.since))
     }
 
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.
@@ -397,7 +397,7 @@ impl<E: Events> Machine<'_, E> {
     /// A side ends, perhaps at the end of an iteration.
     fn end_iteration(&mut self, rounds: Option<BlockId>, side: Option<&Outcome>, mask: LaneMask) {
         let (Some(header), Some(side)) = (rounds, side) else { return };
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return;
         }
         for (register, value) in &side.registers {
@@ -435,12 +435,12 @@ impl<E: Events> Machine<'_, E> {
 
     /// Local memory of which nothing is known but where it might come from.
     fn forgotten_local(&self, origin: Origin) -> Vec<Memory> {
-        let left = self.terms.passed_on.in_any_store(origin);
+        let left = self.facts.passed_on.in_any_store(origin);
         if left.unwritten().is_none() {
             return Vec::new();
         }
         let mut own = Memory::default();
-        own.forget(ALL, left, self.terms);
+        own.forget(ALL, left, &self.facts.symbolics);
         vec![own; WARP]
     }
 
@@ -462,9 +462,9 @@ impl<E: Events> Machine<'_, E> {
                 match chooser {
                     Some(own) => {
                         let by = (own.condition.whole(lane), own.holds_for_first);
-                        self.terms.either_by(both, origin, by)
+                        self.facts.symbolics.either_by(both, origin, by)
                     }
-                    None => self.terms.either(both.0, both.1, origin),
+                    None => self.facts.symbolics.either(both.0, both.1, origin),
                 }
             }
             _ => a.whole(lane),
@@ -485,7 +485,7 @@ impl<E: Events> Machine<'_, E> {
             if matches!(instr.effect(), Effect::Store | Effect::Atomic)
                 && self.slice.keep[pc.index()] == Keep::Value
             {
-                let origin = self.terms.passed_on.in_store(pc, origin);
+                let origin = self.facts.passed_on.in_store(pc, origin);
                 self.forget_stored(warp, mask, instr, origin)?;
             }
         }

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::bytes::{PAGE, span};
 use super::guard::{Guards, Ways};
 use super::origin::{Origin, Region, perhaps_unwritten};
-use super::term::{Lane, Terms};
+use super::term::{Lane, Symbolics};
 use page::{Byte, PAGE_BYTES, Page, within};
 
 mod page;
@@ -191,8 +191,14 @@ impl Memory {
     }
 
     /// Something was written nobody knows where in these bytes: what they hold is open. How many pages were looked at.
-    pub(super) fn forget(&mut self, extent: Extent, origin: Origin, terms: &Terms) -> usize {
-        let before = terms.passed_on.is_read.then(|| self.unwritten_in(extent, terms)).flatten();
+    pub(super) fn forget(
+        &mut self,
+        extent: Extent,
+        origin: Origin,
+        symbolics: &Symbolics,
+    ) -> usize {
+        let before =
+            symbolics.reads_unwritten.then(|| self.unwritten_in(extent, symbolics)).flatten();
         self.drop(extent, before.unwrap_or(origin))
     }
 
@@ -224,7 +230,7 @@ impl Memory {
     }
 
     /// Where values come from that lie in these bytes, if one of them depends on memory that nothing wrote.
-    pub(super) fn unwritten_in(&self, extent: Extent, terms: &Terms) -> Option<Origin> {
+    pub(super) fn unwritten_in(&self, extent: Extent, symbolics: &Symbolics) -> Option<Origin> {
         let (first, last) = extent;
         let in_pages = self.pages.iter().flat_map(|(number, page)| {
             let start = number * PAGE;
@@ -233,15 +239,16 @@ impl Memory {
                 start + at <= last && first <= end
             };
             let met = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
-            met.filter_map(|(_, _, value)| terms.origin(value.term?))
+            met.filter_map(|(_, _, value)| symbolics.origin(value.term?))
         });
         let met = self.forgotten.iter().filter(|own| own.meets(extent)).map(|own| own.origin);
         perhaps_unwritten(in_pages.chain(met))
     }
 
     /// What a read reaches that may be anywhere in these bytes, where nothing is before it is written.
-    pub(super) fn written_in(&mut self, extent: Extent, terms: &Terms) -> Reached {
-        let before = terms.passed_on.is_read.then(|| self.unwritten_in(extent, terms)).flatten();
+    pub(super) fn written_in(&mut self, extent: Extent, symbolics: &Symbolics) -> Reached {
+        let before =
+            symbolics.reads_unwritten.then(|| self.unwritten_in(extent, symbolics)).flatten();
         if let Some(origin) = before {
             return Reached::Unwritten(origin.perhaps());
         }
@@ -302,8 +309,14 @@ impl Memory {
     }
 
     /// Reads `size` bytes, at most 8.
-    pub(super) fn load(&self, address: u64, size: u32, view: View<'_>, terms: &mut Terms) -> Lane {
-        self.reader().load(address, size, view, terms)
+    pub(super) fn load(
+        &self,
+        address: u64,
+        size: u32,
+        view: View<'_>,
+        symbolics: &mut Symbolics,
+    ) -> Lane {
+        self.reader().load(address, size, view, symbolics)
     }
 
     /// The same of bytes that are no value that was stored whole, nor all known, or perhaps not written.
@@ -313,13 +326,13 @@ impl Memory {
         address: u64,
         size: u32,
         view: View<'_>,
-        terms: &mut Terms,
+        symbolics: &mut Symbolics,
     ) -> Lane {
         let View { unwritten, guards } = view;
         match self.writes(address, size, guards) {
             Writes::All => {}
-            Writes::None => return Lane::open(terms.anything(unwritten, Region::Unclear)),
-            Writes::Perhaps => return Lane::open(terms.unclear(unwritten.perhaps())),
+            Writes::None => return Lane::open(symbolics.anything(unwritten, Region::Unclear)),
+            Writes::Perhaps => return Lane::open(symbolics.unclear(unwritten.perhaps())),
         }
         let last = address.saturating_add(u64::from(size).saturating_sub(1));
         let forgotten = self.forgotten((address, last));
@@ -338,7 +351,7 @@ impl Memory {
                     initial += 1;
                     continue;
                 }
-                (Byte::Open, _) => return self.load_open(address, size, terms, unwritten),
+                (Byte::Open, _) => return self.load_open(address, size, symbolics, unwritten),
             };
             bits |= u64::from(byte) << (8 * at);
         }
@@ -347,9 +360,9 @@ impl Memory {
             all => {
                 let origin = segment.map_or(unwritten, |segment| segment.origin);
                 Lane::open(match (all == size, segment) {
-                    (true, Some(_)) => terms.initial(origin, address, size),
-                    (true, None) => terms.anything(origin, Region::Unclear),
-                    _ => terms.unclear(origin),
+                    (true, Some(_)) => symbolics.initial(origin, address, size),
+                    (true, None) => symbolics.anything(origin, Region::Unclear),
+                    _ => symbolics.unclear(origin),
                 })
             }
         }
@@ -388,7 +401,13 @@ impl Memory {
     }
 
     /// The stored value if it is read as it was written, something open otherwise.
-    fn load_open(&self, address: u64, size: u32, terms: &mut Terms, unwritten: Origin) -> Lane {
+    fn load_open(
+        &self,
+        address: u64,
+        size: u32,
+        symbolics: &mut Symbolics,
+        unwritten: Origin,
+    ) -> Lane {
         let term_at =
             |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.value(within(at)));
         if let Some((stored, value)) = term_at(address)
@@ -401,9 +420,9 @@ impl Memory {
         let own = (0..u64::from(size)).map(|at| address.wrapping_add(at));
         let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
         let terms_there = before.chain(own).filter_map(|at| part_at(at)?.term);
-        let origins: Vec<_> = terms_there.filter_map(|term| terms.origin(term)).collect();
+        let origins: Vec<_> = terms_there.filter_map(|term| symbolics.origin(term)).collect();
         let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
-        Lane::open(terms.unclear(origin.unwrap_or(unwritten)))
+        Lane::open(symbolics.unclear(origin.unwrap_or(unwritten)))
     }
 
     /// Writes `size` bytes, at most 8.
@@ -461,7 +480,7 @@ impl Reader<'_> {
         address: u64,
         size: u32,
         view: View<'_>,
-        terms: &mut Terms,
+        symbolics: &mut Symbolics,
     ) -> Lane {
         let number = address / PAGE;
         let page = match self.page {
@@ -470,7 +489,7 @@ impl Reader<'_> {
         };
         self.page = Some((number, page));
         let whole = page.and_then(|page| page.read(within(address), size));
-        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, view, terms))
+        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, view, symbolics))
     }
 }
 

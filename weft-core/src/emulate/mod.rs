@@ -19,11 +19,14 @@ mod divergence;
 mod draw_order;
 mod event;
 mod exchange;
+mod facts;
 mod fit;
 mod guard;
 mod handed;
 mod inherited;
 mod inputs;
+#[cfg(test)]
+mod law;
 mod machine;
 mod maybe;
 mod memory;
@@ -54,12 +57,13 @@ pub use event::{
     Access, Arrival, BarrierExit, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind,
     Kind, OpenAccess, Side, Stuck,
 };
+pub use facts::{Assumed, Facts, Told};
 pub use inputs::{Cta, InputError, Inputs, is_sized, pointers};
 pub use machine::{MAX_REGISTERS, Run, run};
 pub use origin::{Origin, Region};
 pub use rounds::Round;
 pub use split::{Choice, Splits};
 pub use support::{Support, Supported, support_of_form, support_table};
-pub use term::{Assumed, TermId, Terms, Told};
+pub use term::{Symbolics, TermId};
 pub use ticket::{Drawn, Queue};
 pub use value::{LaneMask, Value, WARP, lanes};

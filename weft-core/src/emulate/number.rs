@@ -102,7 +102,7 @@ impl Numbers {
         Some((address.bits, *bits))
     }
 
-    /// Whether two results are provably equal. `are_one`: whether terms are of which one is no number.
+    /// Whether two results are provably equal. `are_one`: whether symbolics are of which one is no number.
     pub(super) fn are_equal(
         &self,
         a: u32,
@@ -218,86 +218,87 @@ impl RowId {
 #[cfg(test)]
 mod tests {
     use super::super::origin::Origin;
-    use super::super::term::Terms;
+    use super::super::term::Symbolics;
     use super::*;
 
     const ADD: u64 = 7;
     const MUL: u64 = 8;
 
     /// Lane `l` is open on the `of(l)`th of some unknowns.
-    fn unknowns(terms: &mut Terms, of: impl Fn(usize) -> usize) -> Value {
+    fn unknowns(symbolics: &mut Symbolics, of: impl Fn(usize) -> usize) -> Value {
         Value::from_lanes(|lane| {
-            Lane::open(terms.initial(Origin::Argument(0), 4 * of(lane) as u64, 4))
+            Lane::open(symbolics.initial(Origin::Argument(0), 4 * of(lane) as u64, 4))
         })
     }
 
-    fn row(terms: &mut Terms, opcode: u64, operands: &[&Value]) -> Value {
-        Value::row(terms.row(opcode, operands, 32).unwrap())
+    fn row(symbolics: &mut Symbolics, opcode: u64, operands: &[&Value]) -> Value {
+        Value::row(symbolics.row(opcode, operands, 32).unwrap())
     }
 
-    fn are_same(terms: &Terms, a: (&Value, usize), b: (&Value, usize)) -> bool {
-        terms.are_same(a.0.base(a.1).unwrap(), b.0.base(b.1).unwrap())
+    fn are_same(symbolics: &Symbolics, a: (&Value, usize), b: (&Value, usize)) -> bool {
+        symbolics.are_same(a.0.base(a.1).unwrap(), b.0.base(b.1).unwrap())
     }
 
     #[test]
     fn results_are_equal_if_all_that_they_depend_on_is() {
-        let mut terms = Terms::new();
-        let straight = unknowns(&mut terms, |lane| lane);
-        let turned = unknowns(&mut terms, |lane| 31 - lane);
-        let halves = unknowns(&mut terms, |lane| lane % 16);
+        let mut symbolics = Symbolics::default();
+        let straight = unknowns(&mut symbolics, |lane| lane);
+        let turned = unknowns(&mut symbolics, |lane| 31 - lane);
+        let halves = unknowns(&mut symbolics, |lane| lane % 16);
         let two = Value::uniform(2);
         // x * 2 + x of each, by another way through the table.
         let [a, b, c] = [straight, turned, halves].map(|own| {
-            let product = row(&mut terms, MUL, &[&own, &two]);
-            row(&mut terms, ADD, &[&product, &own])
+            let product = row(&mut symbolics, MUL, &[&own, &two]);
+            row(&mut symbolics, ADD, &[&product, &own])
         });
         for lane in 0..WARP {
             for other in 0..WARP {
-                assert_eq!(are_same(&terms, (&a, lane), (&a, other)), lane == other);
-                assert_eq!(are_same(&terms, (&a, lane), (&b, other)), lane == 31 - other);
-                assert_eq!(are_same(&terms, (&c, lane), (&c, other)), lane % 16 == other % 16);
-                assert_eq!(are_same(&terms, (&a, lane), (&c, other)), lane == other % 16);
+                assert_eq!(are_same(&symbolics, (&a, lane), (&a, other)), lane == other);
+                assert_eq!(are_same(&symbolics, (&a, lane), (&b, other)), lane == 31 - other);
+                assert_eq!(are_same(&symbolics, (&c, lane), (&c, other)), lane % 16 == other % 16);
+                assert_eq!(are_same(&symbolics, (&a, lane), (&c, other)), lane == other % 16);
             }
         }
     }
 
     #[test]
     fn other_operations_operands_and_widths_differ() {
-        let mut terms = Terms::new();
-        let x = unknowns(&mut terms, |lane| lane);
-        let shifted = unknowns(&mut terms, |lane| lane + 1);
+        let mut symbolics = Symbolics::default();
+        let x = unknowns(&mut symbolics, |lane| lane);
+        let shifted = unknowns(&mut symbolics, |lane| lane + 1);
         let (one, two) = (Value::uniform(1), Value::affine(2, 3));
-        let first = row(&mut terms, ADD, &[&x, &one]);
-        assert_eq!(row(&mut terms, ADD, &[&x, &one]), first);
+        let first = row(&mut symbolics, ADD, &[&x, &one]);
+        assert_eq!(row(&mut symbolics, ADD, &[&x, &one]), first);
         let others = [
-            row(&mut terms, MUL, &[&x, &one]),
-            row(&mut terms, ADD, &[&x, &two]),
-            row(&mut terms, ADD, &[&one, &x]),
-            row(&mut terms, ADD, &[&shifted, &one]),
-            row(&mut terms, ADD, &[&x]),
-            row(&mut terms, ADD, &[&x, &one, &one]),
-            Value::row(terms.row(ADD, &[&x, &one], 64).unwrap()),
+            row(&mut symbolics, MUL, &[&x, &one]),
+            row(&mut symbolics, ADD, &[&x, &two]),
+            row(&mut symbolics, ADD, &[&one, &x]),
+            row(&mut symbolics, ADD, &[&shifted, &one]),
+            row(&mut symbolics, ADD, &[&x]),
+            row(&mut symbolics, ADD, &[&x, &one, &one]),
+            Value::row(symbolics.row(ADD, &[&x, &one], 64).unwrap()),
         ];
         for other in others {
-            assert!((0..WARP).all(|lane| !are_same(&terms, (&first, lane), (&other, lane))));
+            assert!((0..WARP).all(|lane| !are_same(&symbolics, (&first, lane), (&other, lane))));
         }
-        assert_eq!(terms.row(ADD, &[&x, &x, &x, &x], 32), None);
+        assert_eq!(symbolics.row(ADD, &[&x, &x, &x, &x], 32), None);
     }
 
     #[test]
     fn contents_are_equal_by_their_addresses() {
-        let mut terms = Terms::new();
-        let row = |terms: &mut Terms, at: u64, bits: u32| {
-            Value::row(terms.loaded_row(&Value::affine(at, 4), bits).unwrap())
+        let mut symbolics = Symbolics::default();
+        let row = |symbolics: &mut Symbolics, at: u64, bits: u32| {
+            Value::row(symbolics.loaded_row(&Value::affine(at, 4), bits).unwrap())
         };
-        let [a, b, wide] = [(0, 32), (8, 32), (0, 64)].map(|(at, bits)| row(&mut terms, at, bits));
-        let alone = terms.initial(Origin::Contents(0), 20, 4);
+        let [a, b, wide] =
+            [(0, 32), (8, 32), (0, 64)].map(|(at, bits)| row(&mut symbolics, at, bits));
+        let alone = symbolics.initial(Origin::Contents(0), 20, 4);
         for lane in 0..WARP {
             for other in 0..WARP {
-                assert_eq!(are_same(&terms, (&a, lane), (&b, other)), lane == other + 2);
-                assert!(!are_same(&terms, (&a, lane), (&wide, other)));
+                assert_eq!(are_same(&symbolics, (&a, lane), (&b, other)), lane == other + 2);
+                assert!(!are_same(&symbolics, (&a, lane), (&wide, other)));
             }
-            assert_eq!(terms.are_same(a.base(lane).unwrap(), alone), lane == 5);
+            assert_eq!(symbolics.are_same(a.base(lane).unwrap(), alone), lane == 5);
         }
     }
 }

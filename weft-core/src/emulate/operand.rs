@@ -13,16 +13,17 @@ impl<E: Events> Machine<'_, E> {
             Operand::Register(register) => self.warps[warp].registers[*register].clone(),
             Operand::Not(register) => {
                 let value = self.warps[warp].registers[*register].clone();
-                value
-                    .complement(|own| self.terms.operation(u64::MAX - 2, &[own], Region::Number, 1))
+                value.complement(|own| {
+                    self.facts.symbolics.operation(u64::MAX - 2, &[own], Region::Number, 1)
+                })
             }
             Operand::Constant(bits) => Value::uniform(*bits),
             Operand::Variable { first, offset, .. } => {
                 Value::uniform(first.wrapping_add_signed(*offset))
             }
             Operand::Special(special) => self.special(warp, pc, *special),
-            Operand::Unset => Value::open(self.terms.fresh(Origin::Register)),
-            Operand::Opaque => Value::open(self.terms.fresh(Origin::Unsupported(pc))),
+            Operand::Unset => Value::open(self.facts.symbolics.fresh(Origin::Register)),
+            Operand::Opaque => Value::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
         }
     }
 
@@ -50,7 +51,7 @@ impl<E: Events> Machine<'_, E> {
             Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
             Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
             Special::DynamicSharedSize => self.dynamic_size(),
-            Special::Other => Value::open(self.terms.fresh(Origin::Hardware(pc))),
+            Special::Other => Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc))),
         }
     }
 }

@@ -14,8 +14,6 @@ use crate::flow::{BlockId, Pc, Reg};
 /// Found out as iterations run: a pass that did not know it from its start is run again.
 #[derive(Debug, Default)]
 pub(super) struct PassedOn {
-    /// Whether memory that nothing wrote was read.
-    pub(super) is_read: bool,
     /// By header and register, where it was read.
     registers: BTreeMap<(BlockId, Reg), Pc>,
     /// By store, where what it stores was read.
@@ -74,12 +72,12 @@ impl<E: Events> Machine<'_, E> {
         value: &Value,
         mask: LaneMask,
     ) {
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return;
         }
         let open = value.open_lanes() & mask;
-        let read = self.terms.unwritten(lanes(open).map(|lane| value.whole(lane)));
-        let PassedOn { registers, changed, .. } = &mut self.terms.passed_on;
+        let read = self.facts.symbolics.unwritten(lanes(open).map(|lane| value.whole(lane)));
+        let PassedOn { registers, changed, .. } = &mut self.facts.passed_on;
         if let Some(pc) = read.and_then(Origin::unwritten) {
             *changed |= registers.insert((header, register), pc).is_none();
         }
@@ -87,24 +85,24 @@ impl<E: Events> Machine<'_, E> {
 
     /// Where what an access stores comes from, if that depends on memory that nothing wrote.
     pub(super) fn unwritten_stored(&mut self, piece: &Piece<'_>) -> Option<Origin> {
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return None;
         }
         let stored = self.stored(piece);
         let all = stored.iter().flat_map(|value| lanes(piece.lanes).map(|lane| value.whole(lane)));
-        let origin = self.terms.unwritten(all)?;
+        let origin = self.facts.symbolics.unwritten(all)?;
         let read = origin.unwritten()?;
-        self.terms.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
+        self.facts.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
         Some(origin)
     }
 
     /// Takes in what a store leaves in memory.
     pub(super) fn leave_behind(&mut self, piece: &Piece<'_>, value: Lane) {
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return;
         }
-        if let Some(read) = self.terms.unwritten([value]).and_then(Origin::unwritten) {
-            self.terms.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
+        if let Some(read) = self.facts.symbolics.unwritten([value]).and_then(Origin::unwritten) {
+            self.facts.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
         }
     }
 }

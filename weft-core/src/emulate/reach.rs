@@ -77,12 +77,14 @@ impl<E: Events> Machine<'_, E> {
         }
         let size = piece.decoded.ty().bytes();
         let extents = self.reached_from(piece);
-        let all: Vec<_> =
-            extents.into_iter().map(|own| self.shared.written_in(own, self.terms)).collect();
+        let all: Vec<_> = extents
+            .into_iter()
+            .map(|own| self.shared.written_in(own, &self.facts.symbolics))
+            .collect();
         if all.iter().all(|own| matches!(own, Reached::Nothing)) {
             return Some(Origin::unwritten_at(piece.pc, Space::Shared, size));
         }
-        self.terms.assumed.written |= all.iter().any(|own| !matches!(own, Reached::All));
+        self.facts.assumed.written |= all.iter().any(|own| !matches!(own, Reached::All));
         all.into_iter().find_map(|own| match own {
             Reached::Unwritten(origin) => Some(origin),
             _ => None,
@@ -91,7 +93,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// The same of memory that starts out as something, if nobody knows what.
     fn unwritten_elsewhere(&mut self, piece: &Piece<'_>) -> Option<Origin> {
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return None;
         }
         let extents = self.reached_from(piece);
@@ -101,7 +103,9 @@ impl<E: Events> Machine<'_, E> {
             Space::Global => vec![&self.global],
             _ => Vec::new(),
         };
-        let in_it = |own: &&Memory| extents.iter().find_map(|at| own.unwritten_in(*at, self.terms));
+        let in_it = |own: &&Memory| {
+            extents.iter().find_map(|at| own.unwritten_in(*at, &self.facts.symbolics))
+        };
         memories.iter().find_map(in_it)
     }
 
@@ -112,7 +116,7 @@ impl<E: Events> Machine<'_, E> {
         let variable = base.and_then(|base| self.program.variable_of(space, base));
         let mut extents = BTreeSet::new();
         for lane in lanes(mask) {
-            match (self.terms.region(addresses.whole(lane)), variable) {
+            match (self.facts.symbolics.region(addresses.whole(lane)), variable) {
                 (Region::Buffer(argument), _) if space == Space::Global => {
                     extents.insert(slot(argument));
                 }
@@ -121,7 +125,7 @@ impl<E: Events> Machine<'_, E> {
                 }
                 (_, Some(variable)) => {
                     // Shadows compare accesses of shared memory by variable, which says so too.
-                    self.terms.assumed.variables |= space != Space::Shared;
+                    self.facts.assumed.variables |= space != Space::Shared;
                     extents.insert(self.program.extent_of(variable));
                 }
                 (_, None) => {
@@ -140,7 +144,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         origin: Origin,
     ) -> Step<()> {
-        self.terms.reach.is_used = true;
+        self.facts.reach.is_used = true;
         for reached in self.reached_by(instr) {
             self.forget(warp, mask, reached, origin, instr.place)?;
         }
@@ -155,7 +159,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         origin: Origin,
     ) -> Step<()> {
-        self.terms.reach.is_used = true;
+        self.facts.reach.is_used = true;
         for reached in self.reached_by(instr) {
             if reached.0 == Space::Local {
                 self.forget(warp, 1 << lane, reached, origin, instr.place)?;
@@ -172,7 +176,7 @@ impl<E: Events> Machine<'_, E> {
             let last = address.offset.saturating_add(u64::from(bytes) - 1);
             return vec![(address.space, (address.offset, last))];
         };
-        match self.based_on(base).filter(|_| !self.terms.reach.strays) {
+        match self.based_on(base).filter(|_| !self.facts.reach.strays) {
             Some(reached) => reached,
             None if address.space == Space::Generic => {
                 [Space::Shared, Space::Global, Space::Local].map(|space| (space, ALL)).to_vec()
@@ -219,7 +223,7 @@ impl<E: Events> Machine<'_, E> {
         };
         let strays = |address| !is_inside(address) && is_memory(address);
         if lanes(piece.lanes).any(|lane| strays(piece.addresses.lane(lane))) {
-            self.terms.reach.stray();
+            self.facts.reach.stray();
         }
     }
 
@@ -233,11 +237,13 @@ impl<E: Events> Machine<'_, E> {
         place: PlaceId,
     ) -> Step<()> {
         let looked_at = match space {
-            Space::Shared => self.shared.forget(extent, origin, self.terms),
-            Space::Global => self.global.forget(extent, origin, self.terms),
+            Space::Shared => self.shared.forget(extent, origin, &self.facts.symbolics),
+            Space::Global => self.global.forget(extent, origin, &self.facts.symbolics),
             Space::Local => {
-                let Self { warps, terms, .. } = self;
-                lanes(mask).map(|lane| warps[warp].local(lane).forget(extent, origin, terms)).sum()
+                let Self { warps, facts, .. } = self;
+                lanes(mask)
+                    .map(|lane| warps[warp].local(lane).forget(extent, origin, &facts.symbolics))
+                    .sum()
             }
             _ => 0,
         };

@@ -184,8 +184,9 @@ impl<E: Events> Machine<'_, E> {
             decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or]),
         ) {
             (Some(term), _) => {
-                let origin = self.terms.origin(term).unwrap_or(Origin::Unsupported(side.pc));
-                Value::open(self.terms.fresh(origin))
+                let origin =
+                    self.facts.symbolics.origin(term).unwrap_or(Origin::Unsupported(side.pc));
+                Value::open(self.facts.symbolics.fresh(origin))
             }
             (None, Some(Modifier::Popc)) => Value::uniform(u64::from(trues)),
             (None, Some(Modifier::And)) => Value::uniform(u64::from(trues == count)),

@@ -105,7 +105,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// A round ends whose registers later ones are taken to begin with.
     fn end_round(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
-        if !self.terms.passed_on.is_read {
+        if !self.facts.symbolics.reads_unwritten {
             return;
         }
         let program = self.program;
@@ -220,7 +220,7 @@ impl<E: Events> Machine<'_, E> {
         let is_global = space == Space::Global;
         self.written.write(is_global, address, bytes, self.warps[warp].general);
         if self.is_in_general(warp) {
-            self.terms.inherited.write(is_global, address, bytes);
+            self.facts.inherited.write(is_global, address, bytes);
         }
     }
 
@@ -240,8 +240,8 @@ impl<E: Events> Machine<'_, E> {
             return None;
         }
         let origin = self.rounds.get(&(warp, state.0)).and_then(|own| own.origin);
-        let is_carried = self.terms.inherited.read(is_global, address, bytes);
-        let origin = self.terms.passed_on.in_any_store(origin.unwrap_or(Origin::Register));
+        let is_carried = self.facts.inherited.read(is_global, address, bytes);
+        let origin = self.facts.passed_on.in_any_store(origin.unwrap_or(Origin::Register));
         is_carried.then_some(origin)
     }
 
@@ -255,7 +255,7 @@ impl<E: Events> Machine<'_, E> {
         origin: Origin,
     ) -> Step<()> {
         let program = self.program;
-        let count = self.terms.rounds(origin, self.cta.index, header, entry);
+        let count = self.facts.symbolics.rounds(origin, self.cta.index, header, entry);
         for (pc, instr) in inside(program, header) {
             for dest in instr.dests.iter().flatten() {
                 let own = self.warps[warp].registers[*dest].clone();
@@ -264,10 +264,10 @@ impl<E: Events> Machine<'_, E> {
                 let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
                 let value = if let Some([step]) = steps.map(Vec::as_slice) {
                     let amounts = self.amounts(warp, header, step);
-                    let left = self.terms.passed_on.in_register(header, *dest, origin);
+                    let left = self.facts.passed_on.in_register(header, *dest, origin);
                     Value::from_lanes(|lane| match amounts[lane] {
-                        Some(amount) => self.terms.plus(own.whole(lane), count, amount),
-                        None => Lane::open(self.terms.unclear(left)),
+                        Some(amount) => self.facts.symbolics.plus(own.whole(lane), count, amount),
+                        None => Lane::open(self.facts.symbolics.unclear(left)),
                     })
                 } else {
                     let unknown = self.after_rounds(warp, header, *dest, origin);
@@ -276,7 +276,7 @@ impl<E: Events> Machine<'_, E> {
                 self.warps[warp].write(*dest, value, mask);
             }
             if instr.effect() == Effect::Store && self.slice.keep[pc.index()] == Keep::Value {
-                let origin = self.terms.passed_on.in_store(pc, origin);
+                let origin = self.facts.passed_on.in_store(pc, origin);
                 self.forget_local(warp, header, instr, mask, origin)?;
             }
         }
@@ -312,7 +312,7 @@ impl<E: Events> Machine<'_, E> {
                 Space::Generic => space_of(whole.bits),
                 space => (space, whole.bits),
             };
-            let open = Lane::open(self.terms.unclear(origin));
+            let open = Lane::open(self.facts.symbolics.unclear(origin));
             match is_fixed && whole.term.is_none() {
                 true if space == Space::Local => {
                     let own = self.warps[warp].local(lane);

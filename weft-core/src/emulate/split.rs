@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::origin::Origin;
-use super::term::{Lane, Terms};
+use super::term::{Lane, Symbolics};
 use crate::flow::PlaceId;
 
 /// Conditions decided in one run.
@@ -27,8 +27,8 @@ pub struct Choice {
 
 impl Choice {
     /// Where the condition comes from.
-    pub fn origin(&self, terms: &Terms) -> Option<Origin> {
-        terms.origin(self.condition.term?)
+    pub fn origin(&self, symbolics: &Symbolics) -> Option<Origin> {
+        symbolics.origin(self.condition.term?)
     }
 
     /// Whether each cta has a condition of its own here.

@@ -118,8 +118,11 @@ impl<E: Events> Machine<'_, E> {
             let origin = Origin::Unsupported(pc);
             // What a function of the system returns may be an address.
             let is_unclear = matches!(instr.operation, Operation::External(_));
-            let open =
-                if is_unclear { self.terms.unclear(origin) } else { self.terms.fresh(origin) };
+            let open = if is_unclear {
+                self.facts.symbolics.unclear(origin)
+            } else {
+                self.facts.symbolics.fresh(origin)
+            };
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, Value::open(open), enabled);
             }
@@ -157,7 +160,7 @@ impl<E: Events> Machine<'_, E> {
                 sources.push(value);
             }
         }
-        ops::compute(self.terms, pc, decoded, &sources, instr.dests.len(), enabled)
+        ops::compute(&mut self.facts.symbolics, pc, decoded, &sources, instr.dests.len(), enabled)
     }
 
     /// The results of known operands that are one for all lanes, if there are no others.
@@ -179,7 +182,7 @@ impl<E: Events> Machine<'_, E> {
     /// Where an open condition comes from.
     pub(super) fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
         let value = &self.warps[warp].registers[condition.register];
-        let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
+        let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
         origin.unwrap_or(Origin::Register)
     }
 
@@ -215,7 +218,7 @@ impl<E: Events> Machine<'_, E> {
     /// What all of some open lanes hold, if that is provably the same.
     fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
-        let is_stable = first.term.is_some_and(|term| self.terms.is_stable(term));
+        let is_stable = first.term.is_some_and(|term| self.facts.symbolics.is_stable(term));
         (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
     }
 
@@ -229,12 +232,12 @@ impl<E: Events> Machine<'_, E> {
         branch: Option<(BlockId, BlockId)>,
     ) -> Step<(LaneMask, LaneMask)> {
         let (enabled, open) = self.condition(warp, condition, lanes);
-        if open == 0 || self.terms.splits.is_empty() {
+        if open == 0 || self.facts.splits.is_empty() {
             return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register];
         let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
-        let is_own = first.term.is_some_and(|term| self.terms.is_of_cta(term));
+        let is_own = first.term.is_some_and(|term| self.facts.symbolics.is_of_cta(term));
         // Where every iteration of a loop is run at once, it may hold in some of them.
         if is_own && self.maybe.as_ref().is_some_and(Maybe::is_widened) {
             return Ok((enabled, open));
@@ -244,7 +247,7 @@ impl<E: Events> Machine<'_, E> {
             Some((id, taken)) => self.leaves(warp, id, condition, taken, origin, first)?,
             None => None,
         };
-        let holds = forced.or_else(|| self.terms.splits.decide(place, first, is_own));
+        let holds = forced.or_else(|| self.facts.splits.decide(place, first, is_own));
         if let (Some(_), None, Some((id, _))) = (holds, forced, branch) {
             self.note_decision(warp, id, Some(origin));
         }
@@ -315,8 +318,8 @@ impl<E: Events> Machine<'_, E> {
         self.stay_together(warp, id, mask, false)?;
         if open != 0 {
             self.check_written(warp, &value, open, place);
-            self.terms.assumed.targets = true;
-            let origin = value.term(open).and_then(|term| self.terms.origin(term));
+            self.facts.assumed.targets = true;
+            let origin = value.term(open).and_then(|term| self.facts.symbolics.origin(term));
             let is_one = self.one(&value, open).is_some();
             let origin = origin.unwrap_or(Origin::Register);
             self.either(warp, id, targets, open, (origin, is_one))?;
@@ -363,7 +366,7 @@ impl<E: Events> Machine<'_, E> {
                 return Ok(0);
             }
             if self.slice.keep[pc.index()] > Keep::Event {
-                let open = Value::open(self.terms.fresh(Origin::Hardware(pc)));
+                let open = Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc)));
                 for dest in instr.dests.iter().flatten() {
                     self.warps[warp].write(*dest, open.clone(), enabled);
                 }
@@ -444,7 +447,7 @@ impl<E: Events> Machine<'_, E> {
         if value.open_lanes() & lanes == 0 {
             return Ok(groups(&value, lanes));
         }
-        let origin = value.term(lanes).and_then(|term| self.terms.origin(term));
+        let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
         self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);
         Err(doubt(DoubtKind::Barrier, instr.place, origin))
     }

@@ -65,12 +65,12 @@ impl<E: Events> Machine<'_, E> {
         let access = access(piece, addresses, mask, kind, stored);
         let access = Access { maybe, variable, root, decides, ..access };
         self.check_bounds(&access);
-        self.events.access(&access, self.terms);
+        self.events.access(&access, &self.facts.symbolics);
         let Some((_, made_up)) = mirror else { return };
         let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
         let (addresses, is_anchored) = (&made_up, true);
         let access = Access { addresses, kind, is_anchored, ..access };
-        self.events.access(&access, self.terms);
+        self.events.access(&access, &self.facts.symbolics);
     }
 
     /// Whether what it reads decides something.
@@ -103,12 +103,12 @@ impl<E: Events> Machine<'_, E> {
         };
         let first = place(mask.trailing_zeros() as usize % WARP);
         let own = (space == Space::Global, first);
-        let root = self.terms.mirror(own)?;
+        let root = self.facts.mirror(own)?;
         let mut made_up = [0; WARP];
         for lane in lanes(mask) {
             let bits = addresses.lane(lane);
             made_up[lane] = self
-                .terms
+                .facts
                 .mirrored(own, root, bits, piece.bytes())
                 .filter(|_| place(lane) == first)?;
         }
@@ -133,13 +133,13 @@ impl<E: Events> Machine<'_, E> {
             let spoils = kind.is_atomic || self.maybe.as_ref().is_some_and(Maybe::is_widened);
             let regions: BTreeSet<_> = groups.iter().map(|own| own.group.region).collect();
             for region in regions {
-                self.terms.tickets.write_somewhere((is_global, region), spoils);
+                self.facts.tickets.write_somewhere((is_global, region), spoils);
             }
         }
         for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
             let Group { region, is_chosen, root, queue, drifts, is_mirrored } = group;
             let kind = Kind { is_maybe: kind.is_maybe || is_chosen, ..kind };
-            let origin = addresses.term(mask).and_then(|term| self.terms.origin(term));
+            let origin = addresses.term(mask).and_then(|term| self.facts.symbolics.origin(term));
             let told = OpenAccess { pc, is_global, region, kind, origin, root, queue };
             self.events.open_access(warp, mask, told);
             if root.is_none() && queue.is_none() {
@@ -151,12 +151,12 @@ impl<E: Events> Machine<'_, E> {
             let access = access(piece, &made_up, mask, own, &stored);
             let access = Access { maybe, is_anchored: true, root, ..access };
             self.check_fit(&access, (is_global, region));
-            self.events.access(&access, self.terms);
+            self.events.access(&access, &self.facts.symbolics);
             if is_mirrored {
                 let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
                 let maybe = outer.or(origin);
                 let access = Access { addresses: &mirror, kind, maybe, ..access };
-                self.events.access(&access, self.terms);
+                self.events.access(&access, &self.facts.symbolics);
             }
         }
     }
@@ -212,7 +212,7 @@ impl<E: Events> Machine<'_, E> {
     /// The regions in one of which a lane accesses.
     fn places(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Place; 2]> {
         let one = |region| smallvec![Place { region, is_chosen: false }];
-        match self.terms.region(whole) {
+        match self.facts.symbolics.region(whole) {
             _ if piece.space != Space::Global => one(self.shared_base(piece)),
             Region::Buffer(argument) => one(Some(argument)),
             Region::Among(params) => {
@@ -235,14 +235,14 @@ impl<E: Events> Machine<'_, E> {
         let start = region.filter(|_| is_chosen).map_or(0, buffer);
         let layout = match *last {
             Some((key, layout)) if key == (region, whole.term) => layout,
-            _ => whole.term.and_then(|term| self.terms.layout((is_global, region), term)),
+            _ => whole.term.and_then(|term| self.facts.layout((is_global, region), term)),
         };
         *last = Some(((region, whole.term), layout));
         let layout = layout.filter(|own| {
             own.has_queue() || !whole.term.is_some_and(|term| self.is_repeated(term))
         });
         let laid = layout.and_then(|own| {
-            self.terms.lay_out(&own, whole.bits.wrapping_add(start), piece.bytes())
+            self.facts.lay_out(&own, whole.bits.wrapping_add(start), piece.bytes())
         });
         let group = Group {
             region,

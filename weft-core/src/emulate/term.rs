@@ -3,39 +3,28 @@
 //!
 //! A term is a sum of atoms with known coefficients, plus *drift*: a multiple of a known number that nobody knows, as a
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
-//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal terms have one number, in all threads, ctas and passes of a check.
+//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal symbolics have one number, in all threads, ctas and passes of a check.
 
-mod apart;
-mod assumed;
 mod logic;
 mod own;
 mod sum;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-use super::anchor::Anchors;
-use super::contention::Contention;
-use super::inherited::Inherited;
 use super::number::{Numbers, RowId};
 use super::origin::{Origin, Region, perhaps_unwritten};
-use super::passed_on::PassedOn;
-use super::reach::Reach;
-use super::split::Splits;
-use super::ticket::Tickets;
 use super::value::Value;
+use crate::flow::BlockId;
 use crate::flow::addresses::argument_of;
-use crate::flow::{BlockId, Pc};
 use crate::launch::Limit;
 
-pub use apart::Told;
-pub use assumed::Assumed;
 pub(super) use logic::{Literal, Logic};
 
-/// A term, by its place in `Terms`, or a number.
+/// A term, by its place in `Symbolics`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TermId(NonZeroU32);
 
@@ -52,7 +41,7 @@ impl TermId {
         self.0.get().checked_sub(Self::NUMBERS)
     }
 
-    /// By its place in `Terms`.
+    /// By its place in `Symbolics`.
     fn at(place: usize) -> Self {
         Self(NonZeroU32::MIN.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)))
     }
@@ -90,7 +79,7 @@ pub(super) struct Execution {
 /// An exchange: the cta, the warp, how many the warp has run.
 pub(super) type Exchange = (u32, usize, u32);
 
-/// What makes two terms the same.
+/// What makes two symbolics the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     /// Something in a region.
@@ -170,38 +159,33 @@ impl Term {
 }
 
 /// All open values of a check.
-#[derive(Debug, Default)]
-pub struct Terms {
+#[allow(clippy::struct_excessive_bools, reason = "each is about the table as a whole")]
+#[derive(Debug)]
+pub struct Symbolics {
     all: IndexMap<Key, Term, RandomState>,
     numbers: Numbers,
-    pub(super) anchors: Anchors,
-    pub(super) tickets: Tickets,
-    pub(super) contention: Contention,
-    pub(super) reach: Reach,
-    pub(super) passed_on: PassedOn,
     /// By opcode: operations whose results are conditions.
     pub(super) logic: HashMap<u64, Logic, RandomState>,
-    pub(super) inherited: Inherited,
-    /// Open conditions that are decided.
-    pub splits: Splits,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
     /// known to be the same only if they are stored.
     pub tells_floats: bool,
-    /// Loads that race, where the values that are stored are compared: what they see is up to the schedule.
-    pub racing: BTreeSet<Pc>,
-    /// Instructions of the runs so far, and what the check may take.
-    pub(super) spent: u64,
-    pub(super) limit: Limit,
+    /// Whether memory that nothing wrote was read.
+    pub(super) reads_unwritten: bool,
+    /// Whether a sum that drifts by no power of two was taken not to wrap around.
+    pub(super) assumes_unwrapped: bool,
+    /// Bytes that the check may take.
+    memory: u64,
     /// Bytes that the terms take.
     held: u64,
     /// Whether some lost their identity, there being too many.
     pub is_full: bool,
-    /// What is taken for granted.
-    pub assumed: Assumed,
-    /// Whether some atomic returned a value of what may be a counter, where counters are not told apart.
-    pub draws: bool,
-    /// Passes that found out something that they should have known from their start.
-    pub(super) changes: u32,
+}
+
+impl Default for Symbolics {
+    /// None yet, for a check that takes what checks take by default.
+    fn default() -> Self {
+        Self::within(Limit::default().memory)
+    }
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
@@ -226,25 +210,20 @@ pub(super) const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-impl Terms {
-    /// None yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// None yet, for runs that together take no more than this, after so many instructions.
-    pub fn within(limit: Limit, spent: u64) -> Self {
-        Self { spent, limit, ..Self::default() }
-    }
-
-    /// Instructions of the runs so far.
-    pub const fn spent(&self) -> u64 {
-        self.spent
-    }
-
-    /// Bytes that the check may take.
-    pub const fn memory(&self) -> u64 {
-        self.limit.memory
+impl Symbolics {
+    /// None yet, for a check that takes no more than so many bytes.
+    pub fn within(memory: u64) -> Self {
+        Self {
+            all: IndexMap::default(),
+            numbers: Numbers::default(),
+            logic: HashMap::default(),
+            tells_floats: false,
+            reads_unwritten: false,
+            assumes_unwrapped: false,
+            memory,
+            held: 0,
+            is_full: false,
+        }
     }
 
     fn get(&self, id: TermId) -> Option<&Term> {
@@ -357,7 +336,7 @@ impl Terms {
         };
         let most = if is_exchanged { 2 } else { 1 };
         let is_full = self.all.len() >= most * MAX_TERMS
-            || self.held / most as u64 >= self.limit.memory / TERMS_PART;
+            || self.held / most as u64 >= self.memory / TERMS_PART;
         if is_full && !matches!(key, Key::Any(..)) {
             self.is_full = true;
             return self.any(term.origin, term.region);
@@ -384,7 +363,7 @@ impl Terms {
 
     /// The same of what surely depends on where it comes from, should that be memory that nothing wrote.
     pub(super) fn anything(&mut self, origin: Origin, region: Region) -> TermId {
-        self.passed_on.is_read |= origin.unwritten().is_some();
+        self.reads_unwritten |= origin.unwritten().is_some();
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
         let (drift, wrap) = (1, 0);
         let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
@@ -437,8 +416,8 @@ impl Terms {
     ) -> TermId {
         let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
         let origin = origin.unwrap_or(Origin::Register).perhaps();
-        let mut terms = operands.iter().filter_map(|lane| lane.term);
-        if terms.all(|id| self.is_stable(id)) {
+        let mut symbolics = operands.iter().filter_map(|lane| lane.term);
+        if symbolics.all(|id| self.is_stable(id)) {
             self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
         } else {
             self.any(origin, region)
@@ -478,7 +457,7 @@ impl Terms {
         }
     }
 
-    /// Whether values with these terms and one number are provably equal.
+    /// Whether values with these symbolics and one number are provably equal.
     pub fn are_same(&self, a: TermId, b: TermId) -> bool {
         let are_one = |a: TermId, b: TermId| {
             let is_itself = a == b && self.is_stable(a);

@@ -12,7 +12,8 @@ use foldhash::fast::RandomState;
 
 use super::anchor::Place;
 use super::draw_order::DrawOrder;
-use super::term::{Lane, TermId, Terms};
+use super::facts::Facts;
+use super::term::{Lane, TermId};
 use super::value::{signed, truncate};
 use crate::flow::{BlockId, Reg};
 
@@ -317,7 +318,7 @@ impl Tickets {
     }
 }
 
-impl Terms {
+impl Facts {
     /// Lets so many ctas draw from counters in one order, instead of telling apart what they draw.
     pub(crate) fn draw_in_turn(&mut self, ctas: u64) {
         self.tickets.order = Some(DrawOrder::new(ctas));
@@ -353,27 +354,30 @@ impl Terms {
     /// Whether tickets are in a lane.
     pub(super) fn has_ticket(&self, lane: Lane) -> bool {
         let Some(term) = lane.term.filter(|_| !self.tickets.of.is_empty()) else { return false };
-        self.atoms(term).iter().any(|&(atom, _)| {
+        self.symbolics.atoms(term).iter().any(|&(atom, _)| {
             self.tickets.of.contains_key(&atom)
-                || self.inner(atom).is_some_and(|inner| self.has_ticket(Lane::open(inner)))
+                || self
+                    .symbolics
+                    .inner(atom)
+                    .is_some_and(|inner| self.has_ticket(Lane::open(inner)))
         })
     }
 
     /// The one ticket that a term is a multiple of.
     fn ticket(&self, term: TermId) -> Option<(TermId, Count, Multiple)> {
-        let &[(atom, factor)] = self.atoms(term) else { return None };
+        let &[(atom, factor)] = self.symbolics.atoms(term) else { return None };
         if self.tickets.of.is_empty() {
             return None;
         }
-        let bits = self.bits(term);
+        let bits = self.symbolics.bits(term);
         // Cut to fewer bits than the counter has, it comes back.
-        if self.drifts(term) || bits < self.bits(atom) {
+        if self.symbolics.drifts(term) || bits < self.symbolics.bits(atom) {
             return None;
         }
         if let Some(&count) = self.tickets.of.get(&atom) {
             return Some((atom, count, Multiple::new(factor, bits)));
         }
-        let (inner, is_signed) = self.extended_from(atom)?;
+        let (inner, is_signed) = self.symbolics.extended_from(atom)?;
         let (ticket, count, inner) = self.ticket(inner)?;
         Some((ticket, count, inner.times(is_signed, factor, bits)?))
     }

@@ -41,7 +41,7 @@ enum Shape {
     Each(u64, Rc<Offsets>),
 }
 
-/// The terms of the open lanes.
+/// The symbolics of the open lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Bases {
     /// All lanes are known.
@@ -136,27 +136,28 @@ impl Value {
 
     /// Lane by lane.
     pub(super) fn from_lanes(mut lane: impl FnMut(usize) -> Lane) -> Self {
-        let (mut bits, mut terms) = ([0; WARP], [None; WARP]);
+        let (mut bits, mut symbolics) = ([0; WARP], [None; WARP]);
         for at in 0..WARP {
             let own = lane(at);
-            (bits[at], terms[at]) = (own.bits, own.term);
+            (bits[at], symbolics[at]) = (own.bits, own.term);
         }
-        Self::each(bits).on(terms)
+        Self::each(bits).on(symbolics)
     }
 
-    /// The same bits, added to these terms.
-    pub(super) fn on(self, terms: [Option<TermId>; WARP]) -> Self {
-        let open =
-            (0..WARP).filter(|lane| terms[*lane].is_some()).fold(0, |open, lane| open | 1 << lane);
-        let mut some = terms.iter().copied().flatten();
+    /// The same bits, added to these symbolics.
+    pub(super) fn on(self, symbolics: [Option<TermId>; WARP]) -> Self {
+        let open = (0..WARP)
+            .filter(|lane| symbolics[*lane].is_some())
+            .fold(0, |open, lane| open | 1 << lane);
+        let mut some = symbolics.iter().copied().flatten();
         let bases = match some.next() {
             None => Bases::None,
             Some(first) if some.all(|other| other == first) => Bases::One(first),
             Some(first) => match RowId::starting(first) {
-                Some(row) if (0..WARP).all(|lane| terms[lane] == Some(row.lane(lane))) => {
+                Some(row) if (0..WARP).all(|lane| symbolics[lane] == Some(row.lane(lane))) => {
                     Bases::Row(row)
                 }
-                _ => Bases::Each(Rc::new(terms)),
+                _ => Bases::Each(Rc::new(symbolics)),
             },
         };
         Self { shape: self.shape, open, bases }
@@ -170,7 +171,7 @@ impl Value {
         }
     }
 
-    /// The same bits, added to the terms of another value.
+    /// The same bits, added to the symbolics of another value.
     pub(super) fn based_on(self, other: &Self) -> Self {
         Self { shape: self.shape, open: other.open, bases: other.bases.clone() }
     }
@@ -198,7 +199,7 @@ impl Value {
         }
     }
 
-    /// Whether something holds for the terms of all of these lanes that are open. What holds for a lane of a row holds for
+    /// Whether something holds for the symbolics of all of these lanes that are open. What holds for a lane of a row holds for
     /// all.
     pub(super) fn all_terms(&self, among: LaneMask, mut hold: impl FnMut(TermId) -> bool) -> bool {
         match &self.bases {
@@ -217,7 +218,7 @@ impl Value {
             Bases::None => None,
             Bases::One(term) => (self.open >> lane & 1 == 1).then_some(*term),
             Bases::Row(row) => (self.open >> lane & 1 == 1).then_some(row.lane(lane)),
-            Bases::Each(terms) => terms[lane],
+            Bases::Each(symbolics) => symbolics[lane],
         }
     }
 
@@ -226,7 +227,7 @@ impl Value {
         Lane { bits: self.lane(lane), term: self.base(lane) }
     }
 
-    /// Whether open lanes have terms of their own.
+    /// Whether open lanes have symbolics of their own.
     pub(super) const fn is_apart(&self) -> bool {
         matches!(self.bases, Bases::Each(_))
     }
@@ -397,7 +398,7 @@ impl Value {
 #[cfg(test)]
 mod tests {
     use super::super::origin::Origin;
-    use super::super::term::Terms;
+    use super::super::term::Symbolics;
     use super::*;
 
     #[test]
@@ -461,7 +462,7 @@ mod tests {
         let mut value = Value::affine(100, 4);
         value.blend(Value::uniform(7), 0b10, LaneMask::MAX);
         assert_eq!((value.lane(0), value.lane(1), value.lane(2)), (100, 7, 108));
-        let term = Terms::new().fresh(Origin::Register);
+        let term = Symbolics::default().fresh(Origin::Register);
         value.blend(Value::open(term), 0b100, LaneMask::MAX);
         assert_eq!((value.open_lanes(), value.term(LaneMask::MAX)), (0b100, Some(term)));
     }

@@ -9,7 +9,7 @@ use super::entry::conflict;
 use super::pairs::{Met, Pairs, Side, Threads};
 use super::stored::Stored;
 use crate::emulate::bytes::PAGE;
-use crate::emulate::{Access, Kind, LaneMask, Terms, Value, WARP, lanes};
+use crate::emulate::{Access, Kind, LaneMask, Symbolics, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -22,9 +22,10 @@ struct Record {
 
 impl Record {
     /// Whether both do the same to the byte, in one cta or in two.
-    fn is_alike(&self, other: &Self, terms: &Terms) -> bool {
+    fn is_alike(&self, other: &Self, symbolics: &Symbolics) -> bool {
         let (a, b) = (self.side, other.side);
-        let is_same = || self.stored == other.stored || self.stored.is_same(&other.stored, terms);
+        let is_same =
+            || self.stored == other.stored || self.stored.is_same(&other.stored, symbolics);
         (a.pc, a.kind) == (b.pc, b.kind) && is_same()
     }
 }
@@ -70,7 +71,13 @@ impl CtaHistory {
     }
 
     /// A warp of a cta accesses: adds each pair that this access races with.
-    pub fn access(&mut self, access: &Access<'_>, cta: u32, terms: &Terms, pairs: &mut Pairs) {
+    pub fn access(
+        &mut self,
+        access: &Access<'_>,
+        cta: u32,
+        symbolics: &Symbolics,
+        pairs: &mut Pairs,
+    ) {
         if self.watched.is_empty() || !pairs.compare(0) {
             return;
         }
@@ -96,11 +103,11 @@ impl CtaHistory {
             for old in records.iter().filter(|old| old.side.cta != cta) {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
                     let threads = Threads::one(old.side.lane, new.side.lane);
-                    let is_benign = || old.stored.is_same(&new.stored, terms);
+                    let is_benign = || old.stored.is_same(&new.stored, symbolics);
                     pairs.add(met, &old.side, &new.side, &threads, conflict, is_benign);
                 }
             }
-            let mut known = records.iter().filter(|old| old.is_alike(&new, terms));
+            let mut known = records.iter().filter(|old| old.is_alike(&new, symbolics));
             let is_new = match (known.next(), known.next()) {
                 (None, _) => true,
                 (Some(first), None) => first.side.cta != cta,

@@ -10,7 +10,7 @@ use super::pairs::{Met, Pairs, Side, Threads};
 use super::stored::{Stored, are_same};
 use crate::emulate::bytes::{Bytes, PAGE, places};
 use crate::emulate::rows::{Row, rows};
-use crate::emulate::{Access, Terms, Value, lanes};
+use crate::emulate::{Access, Symbolics, Value, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};
 use crate::ptx::Space;
@@ -87,7 +87,7 @@ impl History {
         access: &Access<'_>,
         cta: u32,
         order: &Order,
-        terms: &Terms,
+        symbolics: &Symbolics,
         pairs: &mut Pairs,
     ) {
         let space = access.space;
@@ -118,7 +118,7 @@ impl History {
             if !pairs.compare(cost * (page.records.len() + 1)) {
                 return;
             }
-            let meeting = Meeting { space, page: number, order, terms };
+            let meeting = Meeting { space, page: number, order, symbolics };
             let before = page.held();
             page.add(new, |old, new| meeting.race(old, new, raced, pairs));
             page.prune(order);
@@ -234,7 +234,7 @@ struct Meeting<'a> {
     space: Space,
     page: u64,
     order: &'a Order,
-    terms: &'a Terms,
+    symbolics: &'a Symbolics,
 }
 
 impl Meeting<'_> {
@@ -296,11 +296,11 @@ impl Meeting<'_> {
         }
         let is_one_place = old.addresses.lane(first) == new.addresses.lane(second)
             && old.side.bytes == new.side.bytes;
-        if is_one_place && are_same(&old.stored, first, &new.stored, second, self.terms) {
+        if is_one_place && are_same(&old.stored, first, &new.stored, second, self.symbolics) {
             return true;
         }
         let mut bytes = places(old.row.bytes_of(first) & new.row.bytes_of(second))
             .map(|at| self.page * PAGE + at);
-        bytes.all(|at| old.stored(first, at).is_same(&new.stored(second, at), self.terms))
+        bytes.all(|at| old.stored(first, at).is_same(&new.stored(second, at), self.symbolics))
     }
 }

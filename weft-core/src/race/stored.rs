@@ -1,6 +1,6 @@
 //! What racing stores leave behind: a race of two that leave the same is benign.
 
-use crate::emulate::{TermId, Terms, Value};
+use crate::emulate::{Symbolics, TermId, Value};
 
 /// A byte as it was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +26,11 @@ impl Stored {
     }
 
     /// Whether both are provably the same byte.
-    pub(super) fn is_same(&self, other: &Self, terms: &Terms) -> bool {
+    pub(super) fn is_same(&self, other: &Self, symbolics: &Symbolics) -> bool {
         match (self, other) {
             (Self::Known(a), Self::Known(b)) => a == b,
             (Self::Term(a, bits, place), Self::Term(b, others, other)) => {
-                (bits, place) == (others, other) && terms.are_same(*a, *b)
+                (bits, place) == (others, other) && symbolics.are_same(*a, *b)
             }
             _ => false,
         }
@@ -43,13 +43,13 @@ pub(super) fn are_same(
     first: usize,
     b: &[Value],
     second: usize,
-    terms: &Terms,
+    symbolics: &Symbolics,
 ) -> bool {
     let is_same = |(a, b): (&Value, &Value)| {
         a.lane(first) == b.lane(second)
             && match (a.base(first), b.base(second)) {
                 (None, None) => true,
-                (Some(a), Some(b)) => terms.are_same(a, b),
+                (Some(a), Some(b)) => symbolics.are_same(a, b),
                 _ => false,
             }
     };

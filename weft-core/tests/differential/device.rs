@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, BarrierExit, Cta, End, Events, Fault, Inputs, LaneMask, OpenAccess,
-    Round, Terms,
+    self, Access, Arrival, BarrierExit, Cta, End, Events, Facts, Fault, Inputs, LaneMask,
+    OpenAccess, Round, Symbolics,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -25,7 +25,7 @@ struct Stores {
 }
 
 impl Events for Stores {
-    fn access(&mut self, access: &Access<'_>, _: &Terms) {
+    fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         let [value] = access.stored else { return };
         for lane in emulate::lanes(access.lanes) {
             let offset = flow::offset_in_buffer(1, access.addresses.lane(lane));
@@ -90,8 +90,8 @@ pub(crate) fn run(
     let mut found = Stores { results: vec![vec![None; COUNT]; operations], count: 0 };
     let cta = Cta { at: [0; 3], index: 0 };
     let mut reached = vec![false; program.code.len()];
-    let terms = &mut Terms::new();
-    let run = emulate::run(&program, &slice, &inputs, cta, terms, &mut found, &mut reached);
+    let facts = &mut Facts::new();
+    let run = emulate::run(&program, &slice, &inputs, cta, facts, &mut found, &mut reached);
     assert_eq!(run.end, End::Finished, "{group}");
     assert_eq!(found.count, operations * COUNT, "{group}: is the saved PTX that of the source?");
     found.results

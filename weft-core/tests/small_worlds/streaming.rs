@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_core::emulate::{Access, Arrival, Barriers, Kind, Terms, Use, Value};
+use weft_core::emulate::{Access, Arrival, Barriers, Kind, Symbolics, Use, Value};
 use weft_core::flow::Pc;
 use weft_core::order::Order;
 use weft_core::ptx::Space;
@@ -22,7 +22,7 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     let mut explained = Explained {
         history: History::within(u64::MAX, &watched),
         pairs: Racing::within(u64::MAX),
-        terms: Terms::new(),
+        symbolics: Symbolics::default(),
     };
     run(program, schedule, &mut explained)?;
     let pairs = explained.pairs();
@@ -66,12 +66,12 @@ impl Pass for Decided {
 struct Explained {
     history: History,
     pairs: Racing,
-    terms: Terms,
+    symbolics: Symbolics,
 }
 
 impl Pass for Explained {
     fn access(&mut self, access: &Access<'_>, order: &Order) {
-        self.history.access(access, 0, order, &self.terms, &mut self.pairs);
+        self.history.access(access, 0, order, &self.symbolics, &mut self.pairs);
     }
 }
 

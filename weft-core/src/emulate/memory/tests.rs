@@ -5,33 +5,33 @@ const NOWHERE: View<'_> = View { unwritten: Origin::Unwritten(Pc(0)), guards: No
 
 #[test]
 fn reads_back_what_was_written_byte_by_byte() {
-    let mut terms = Terms::new();
+    let mut symbolics = Symbolics::default();
     let mut memory = Memory::default();
     memory.store(124, 8, Lane::known(0x1122_3344_5566_7788));
-    assert_eq!(memory.load(126, 4, NOWHERE, &mut terms), Lane::known(0x3344_5566));
+    assert_eq!(memory.load(126, 4, NOWHERE, &mut symbolics), Lane::known(0x3344_5566));
     memory.store(127, 1, Lane::known(0xaa));
-    assert_eq!(memory.load(124, 8, NOWHERE, &mut terms), Lane::known(0x1122_3344_aa66_7788));
+    assert_eq!(memory.load(124, 8, NOWHERE, &mut symbolics), Lane::known(0x1122_3344_aa66_7788));
 }
 
 #[test]
 fn an_open_value_is_itself_only_when_read_whole() {
-    let mut terms = Terms::new();
-    let stored = Lane { bits: 7, term: Some(terms.initial(Origin::Argument(2), 0, 4)) };
+    let mut symbolics = Symbolics::default();
+    let stored = Lane { bits: 7, term: Some(symbolics.initial(Origin::Argument(2), 0, 4)) };
     let mut memory = Memory::default();
     memory.store(16, 4, stored);
-    assert_eq!(memory.load(16, 4, NOWHERE, &mut terms), stored);
-    let half = memory.load(16, 2, NOWHERE, &mut terms).term.unwrap();
-    assert!(!terms.is_stable(half));
-    assert_eq!(terms.origin(half), Some(Origin::Argument(2)));
+    assert_eq!(memory.load(16, 4, NOWHERE, &mut symbolics), stored);
+    let half = memory.load(16, 2, NOWHERE, &mut symbolics).term.unwrap();
+    assert!(!symbolics.is_stable(half));
+    assert_eq!(symbolics.origin(half), Some(Origin::Argument(2)));
     memory.store(18, 1, Lane::known(0));
-    let mixed = memory.load(16, 4, NOWHERE, &mut terms).term.unwrap();
-    assert!(!terms.is_stable(mixed));
+    let mixed = memory.load(16, 4, NOWHERE, &mut symbolics).term.unwrap();
+    assert!(!symbolics.is_stable(mixed));
 }
 
 #[test]
 fn memories_that_hold_the_same_are_equal() {
-    let mut terms = Terms::new();
-    let open = Lane::open(terms.initial(Origin::Argument(2), 0, 4));
+    let mut symbolics = Symbolics::default();
+    let open = Lane::open(symbolics.initial(Origin::Argument(2), 0, 4));
     let (mut one, mut other) = (Memory::default(), Memory::default());
     one.store(8, 4, open);
     one.store(16, 4, Lane::known(3));
@@ -48,31 +48,31 @@ fn memories_that_hold_the_same_are_equal() {
 
 #[test]
 fn the_address_space_has_an_end() {
-    let mut terms = Terms::new();
-    let open = Lane { bits: 0, term: Some(terms.initial(Origin::Argument(2), 0, 8)) };
+    let mut symbolics = Symbolics::default();
+    let open = Lane { bits: 0, term: Some(symbolics.initial(Origin::Argument(2), 0, 8)) };
     let mut memory = Memory::default();
     memory.store(u64::MAX - 7, 8, open);
     memory.store(u64::MAX - 3, 4, Lane::known(9));
-    assert_eq!(memory.load(u64::MAX - 3, 4, NOWHERE, &mut terms), Lane::known(9));
-    assert_ne!(memory.load(u64::MAX - 7, 8, NOWHERE, &mut terms), open);
+    assert_eq!(memory.load(u64::MAX - 3, 4, NOWHERE, &mut symbolics), Lane::known(9));
+    assert_ne!(memory.load(u64::MAX - 7, 8, NOWHERE, &mut symbolics), open);
 }
 
 #[test]
 fn what_is_not_kept_is_open() {
-    let mut terms = Terms::new();
+    let mut symbolics = Symbolics::default();
     let mut memory = Memory::default();
     for page in 0..2 * MAX_OWN as u64 {
         memory.store(page * PAGE, 4, Lane::known(page));
     }
     assert!(memory.held().pages <= MAX_OWN);
-    assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut terms).term, None);
-    let lost = memory.load(0, 4, NOWHERE, &mut terms).term.unwrap();
-    assert_eq!(terms.origin(lost), Some(Origin::Unkept));
+    assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut symbolics).term, None);
+    let lost = memory.load(0, 4, NOWHERE, &mut symbolics).term.unwrap();
+    assert_eq!(symbolics.origin(lost), Some(Origin::Unkept));
 }
 
 #[test]
 fn initial_contents_are_one_value() {
-    let mut terms = Terms::new();
+    let mut symbolics = Symbolics::default();
     let segment = Segment {
         start: 0x1000,
         size: 64,
@@ -81,17 +81,19 @@ fn initial_contents_are_one_value() {
         origin: Origin::Contents(0),
     };
     let memory = Memory::new(vec![segment]);
-    assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut terms), Lane::known(0x0403_0201));
-    let (a, b) =
-        (memory.load(0x1008, 4, NOWHERE, &mut terms), memory.load(0x1008, 4, NOWHERE, &mut terms));
+    assert_eq!(memory.load(0x1000, 4, NOWHERE, &mut symbolics), Lane::known(0x0403_0201));
+    let (a, b) = (
+        memory.load(0x1008, 4, NOWHERE, &mut symbolics),
+        memory.load(0x1008, 4, NOWHERE, &mut symbolics),
+    );
     assert_eq!(a, b);
-    assert!(a.term.is_some_and(|term| terms.is_stable(term)));
+    assert!(a.term.is_some_and(|term| symbolics.is_stable(term)));
 }
 
 const ELSEWHERE: Origin = Origin::Argument(7);
 
-fn known(memory: &Memory, address: u64, size: u32, terms: &mut Terms) -> Option<u64> {
-    let lane = memory.load(address, size, NOWHERE, terms);
+fn known(memory: &Memory, address: u64, size: u32, symbolics: &mut Symbolics) -> Option<u64> {
+    let lane = memory.load(address, size, NOWHERE, symbolics);
     lane.term.is_none().then_some(lane.bits)
 }
 
@@ -101,22 +103,22 @@ fn a_piece_is_forgotten_to_the_byte() {
     let edges = [0, 1, 7, 120, 127, 128, 129, 135, 255, 256, 300];
     let ends = edges.iter().flat_map(|first| edges.iter().map(move |last| (*first, *last)));
     for extent in ends.filter(|(first, last)| first <= last) {
-        let mut terms = Terms::new();
+        let mut symbolics = Symbolics::default();
         let mut memory = Memory::default();
         (0..320).for_each(|at| memory.store(at, 1, Lane::known(at & 0xff)));
-        memory.forget(extent, ELSEWHERE, &terms);
+        memory.forget(extent, ELSEWHERE, &symbolics);
         memory.store(200, 1, Lane::known(1));
         let is_open = |at: u64| (extent.0..=extent.1).contains(&at) && at != 200;
         for at in 0..320 {
             let expected = if at == 200 { 1 } else { at & 0xff };
-            let read = known(&memory, at, 1, &mut terms);
+            let read = known(&memory, at, 1, &mut symbolics);
             assert_eq!(read, (!is_open(at)).then_some(expected), "{extent:?} {at}");
             let wide = (at..at + 4).any(|at| is_open(at) || at >= 320);
-            assert_eq!(known(&memory, at, 4, &mut terms).is_none(), wide, "{extent:?} {at}");
+            assert_eq!(known(&memory, at, 4, &mut symbolics).is_none(), wide, "{extent:?} {at}");
         }
-        memory.forget(extent, ELSEWHERE, &terms);
+        memory.forget(extent, ELSEWHERE, &symbolics);
         let is_in = (extent.0..=extent.1).contains(&200);
-        assert_eq!(known(&memory, 200, 1, &mut terms), (!is_in).then_some(1), "{extent:?}");
+        assert_eq!(known(&memory, 200, 1, &mut symbolics), (!is_in).then_some(1), "{extent:?}");
     }
 }
 
@@ -130,32 +132,32 @@ fn contents_are_forgotten_piece_by_piece() {
         zeros_follow: false,
         origin: Origin::Contents(0),
     };
-    let mut terms = Terms::new();
+    let mut symbolics = Symbolics::default();
     let mut memory = Memory::new(vec![segment(0x1000), segment(0x2000)]);
-    memory.forget((0x1010, 0x1017), ELSEWHERE, &terms);
-    assert_eq!(known(&memory, 0x100f, 1, &mut terms), Some(5));
-    assert_eq!(known(&memory, 0x1010, 1, &mut terms), None);
-    assert_eq!(known(&memory, 0x1017, 1, &mut terms), None);
-    assert_eq!(known(&memory, 0x1018, 8, &mut terms), Some(0x0505_0505_0505_0505));
-    assert_eq!(known(&memory, 0x100c, 8, &mut terms), None);
-    assert_eq!(known(&memory, 0x2000, 4, &mut terms), Some(0x0505_0505));
-    let lost = memory.load(0x1010, 4, NOWHERE, &mut terms).term.unwrap();
-    assert_eq!(terms.origin(lost), Some(ELSEWHERE));
-    memory.forget(ALL, Origin::Register, &terms);
-    assert_eq!(known(&memory, 0x2000, 4, &mut terms), None);
+    memory.forget((0x1010, 0x1017), ELSEWHERE, &symbolics);
+    assert_eq!(known(&memory, 0x100f, 1, &mut symbolics), Some(5));
+    assert_eq!(known(&memory, 0x1010, 1, &mut symbolics), None);
+    assert_eq!(known(&memory, 0x1017, 1, &mut symbolics), None);
+    assert_eq!(known(&memory, 0x1018, 8, &mut symbolics), Some(0x0505_0505_0505_0505));
+    assert_eq!(known(&memory, 0x100c, 8, &mut symbolics), None);
+    assert_eq!(known(&memory, 0x2000, 4, &mut symbolics), Some(0x0505_0505));
+    let lost = memory.load(0x1010, 4, NOWHERE, &mut symbolics).term.unwrap();
+    assert_eq!(symbolics.origin(lost), Some(ELSEWHERE));
+    memory.forget(ALL, Origin::Register, &symbolics);
+    assert_eq!(known(&memory, 0x2000, 4, &mut symbolics), None);
 }
 
 /// An open value of which some bytes were forgotten is no longer what was stored.
 #[test]
 fn parts_of_open_values_are_forgotten() {
     for (at, extent) in [(124, (128, 200)), (120, (124, 127)), (124, (0, 127)), (64, (71, 71))] {
-        let mut terms = Terms::new();
-        let open = Lane::open(terms.initial(Origin::Argument(2), 0, 8));
+        let mut symbolics = Symbolics::default();
+        let open = Lane::open(symbolics.initial(Origin::Argument(2), 0, 8));
         let mut memory = Memory::default();
         memory.store(at, 8, open);
-        assert_eq!(memory.load(at, 8, NOWHERE, &mut terms), open);
-        memory.forget(extent, ELSEWHERE, &terms);
-        assert_ne!(memory.load(at, 8, NOWHERE, &mut terms), open, "{at} {extent:?}");
+        assert_eq!(memory.load(at, 8, NOWHERE, &mut symbolics), open);
+        memory.forget(extent, ELSEWHERE, &symbolics);
+        assert_ne!(memory.load(at, 8, NOWHERE, &mut symbolics), open, "{at} {extent:?}");
     }
 }
 
@@ -164,14 +166,14 @@ fn parts_of_open_values_are_forgotten() {
 fn pieces_add_up() {
     let extents = [(0, 63), (64, 127), (32, 95), (128, 200), (10, 20), (0, 300)];
     for (first, second) in extents.iter().flat_map(|a| extents.iter().map(move |b| (*a, *b))) {
-        let mut terms = Terms::new();
+        let mut symbolics = Symbolics::default();
         let mut memory = Memory::default();
         (0..320).for_each(|at| memory.store(at, 1, Lane::known(at & 0xff)));
-        memory.forget(first, ELSEWHERE, &terms);
-        memory.forget(second, Origin::Register, &terms);
+        memory.forget(first, ELSEWHERE, &symbolics);
+        memory.forget(second, Origin::Register, &symbolics);
         for at in 0..320 {
             let is_in = |(first, last): Extent| (first..=last).contains(&at);
-            let is_open = known(&memory, at, 1, &mut terms).is_none();
+            let is_open = known(&memory, at, 1, &mut symbolics).is_none();
             assert_eq!(is_open, is_in(first) || is_in(second), "{first:?} {second:?} {at}");
         }
     }

@@ -1,12 +1,12 @@
 //! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. Operands
-//! are brought to the width of the result first; then the numbers that are added to terms go through the operation as if
+//! are brought to the width of the result first; then the numbers that are added to symbolics go through the operation as if
 //! they were known.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::{is_integer, is_modular};
 use crate::emulate::origin::Region;
-use crate::emulate::term::{Lane, TermId, Terms};
+use crate::emulate::term::{Lane, Symbolics, TermId};
 use crate::emulate::value::{LaneMask, Value, WARP, lanes, truncate};
 use crate::flow::window;
 use crate::ptx::Type;
@@ -14,7 +14,7 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result if it is such a sum in all lanes of `mask`, and something is open there.
 pub(super) fn eval(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
@@ -29,16 +29,16 @@ pub(super) fn eval(
         return None;
     }
     let (sum, bits) = sum_of(decoded, sources.len())?;
-    let widen = |terms: &mut Terms, at: usize| {
+    let widen = |symbolics: &mut Symbolics, at: usize| {
         let source: &Value = sources.get(at)?;
-        Some(widened(terms, source, operand_width(decoded, at, bits), mask))
+        Some(widened(symbolics, source, operand_width(decoded, at, bits), mask))
     };
     let operands: SmallVec<[Value; 3]> =
-        (0..sources.len()).map(|at| widen(terms, at)).collect::<Option<_>>()?;
+        (0..sources.len()).map(|at| widen(symbolics, at)).collect::<Option<_>>()?;
     match sum {
         Sum::One => operands.into_iter().next(),
-        Sum::Bits => below(terms, decoded, &operands, bits, mask),
-        Sum::Of(addends) => total(terms, &addends, &operands, bits, mask),
+        Sum::Bits => below(symbolics, decoded, &operands, bits, mask),
+        Sum::Of(addends) => total(symbolics, &addends, &operands, bits, mask),
         Sum::Generic => {
             let own = operands.into_iter().next()?;
             let base = window(decoded.space);
@@ -141,84 +141,90 @@ fn operand_width(decoded: &Decoded, at: usize, bits: u32) -> Width {
 }
 
 /// An operand at the width that counts.
-fn widened(terms: &mut Terms, source: &Value, width: Width, mask: LaneMask) -> Value {
+fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMask) -> Value {
     if source.open_lanes() & mask == 0 {
-        let own = |lane| adapted(terms, source.whole(lane), width).bits;
+        let own = |lane| adapted(symbolics, source.whole(lane), width).bits;
         return match source.as_affine() {
-            Some((_, 0)) => Value::uniform(adapted(terms, source.whole(0), width).bits),
+            Some((_, 0)) => Value::uniform(adapted(symbolics, source.whole(0), width).bits),
             _ => Value::each(std::array::from_fn(own)),
         };
     }
     if let Some(term) = source.one_term(mask) {
         if let Width::Of(bits) = width
-            && terms.bits(term) == bits
+            && symbolics.bits(term) == bits
         {
             return source.clone();
         }
         let first = mask.trailing_zeros() as usize % WARP;
         let is_one = lanes(mask).all(|lane| source.lane(lane) == source.lane(first));
         if is_one {
-            let own = adapted(terms, source.whole(first), width);
+            let own = adapted(symbolics, source.whole(first), width);
             return Value::uniform(own.bits).on_one(own.term);
         }
-        return together(terms, source, term, width);
+        return together(symbolics, source, term, width);
     }
     Value::from_lanes(|lane| match mask >> lane & 1 {
-        1 => apart(terms, source, lane, width, mask),
+        1 => apart(symbolics, source, lane, width, mask),
         _ => Lane::known(0),
     })
 }
 
-/// One lane of several terms: exact, unless others add another number to the same term.
-fn apart(terms: &mut Terms, source: &Value, lane: usize, width: Width, mask: LaneMask) -> Lane {
+/// One lane of several symbolics: exact, unless others add another number to the same term.
+fn apart(
+    symbolics: &mut Symbolics,
+    source: &Value,
+    lane: usize,
+    width: Width,
+    mask: LaneMask,
+) -> Lane {
     let own = source.whole(lane);
     let shares = |other: usize| {
         own.term.is_some() && source.base(other) == own.term && source.lane(other) != own.bits
     };
     match own.term {
         Some(term) if lanes(mask).any(shares) => {
-            together(terms, &Value::uniform(own.bits).on_one(Some(term)), term, width).whole(0)
+            together(symbolics, &Value::uniform(own.bits).on_one(Some(term)), term, width).whole(0)
         }
-        _ => adapted(terms, own, width),
+        _ => adapted(symbolics, own, width),
     }
 }
 
 /// One lane, exactly.
-fn adapted(terms: &mut Terms, lane: Lane, width: Width) -> Lane {
+fn adapted(symbolics: &mut Symbolics, lane: Lane, width: Width) -> Lane {
     match width {
-        Width::Of(bits) => terms.at_width(lane, bits),
-        Width::Extended(from, is_signed) => terms.extended(lane, from, is_signed),
+        Width::Of(bits) => symbolics.at_width(lane, bits),
+        Width::Extended(from, is_signed) => symbolics.extended(lane, from, is_signed),
         Width::Through(from, is_signed, bits) => {
-            let whole = terms.extended(lane, from, is_signed);
-            terms.at_width(whole, bits)
+            let whole = symbolics.extended(lane, from, is_signed);
+            symbolics.at_width(whole, bits)
         }
     }
 }
 
 /// Lanes that add different numbers to one term.
-fn together(terms: &mut Terms, source: &Value, term: TermId, width: Width) -> Value {
-    let own = terms.bits(term);
+fn together(symbolics: &mut Symbolics, source: &Value, term: TermId, width: Width) -> Value {
+    let own = symbolics.bits(term);
     let (from, is_signed, bits) = match width {
         Width::Of(bits) if own < bits => (own, false, bits),
         Width::Of(bits) => {
-            let low = terms.low(Lane::open(term), bits);
+            let low = symbolics.low(Lane::open(term), bits);
             return source.plus(low.bits, bits).on_one(low.term);
         }
         Width::Extended(from, is_signed) => (from, is_signed, 64),
         Width::Through(from, is_signed, bits) => (from, is_signed, bits),
     };
-    let (shared, from) = terms.shared_extension(term, from, is_signed);
+    let (shared, from) = symbolics.shared_extension(term, from, is_signed);
     let numbers = source.plus(shared.bits, from);
     let Some(open) = shared.term else {
         return if is_signed { numbers.signed(from).plus(0, bits) } else { numbers };
     };
-    let low = terms.low(Lane::open(open), bits);
+    let low = symbolics.low(Lane::open(open), bits);
     numbers.signed(from).plus(low.bits, bits).on_one(low.term)
 }
 
 /// The sum, in all lanes of `mask`; `None` if what is open is multiplied with what is open.
 fn total(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     addends: &[Addend],
     operands: &[Value],
     bits: u32,
@@ -234,12 +240,12 @@ fn total(
     };
     if operands.iter().enumerate().all(is_one) {
         let lane = mask.trailing_zeros() as usize % WARP;
-        let term = term_of(terms, addends, operands, bits, lane)?;
+        let term = term_of(symbolics, addends, operands, bits, lane)?;
         return Some(numbers.on_one(term));
     }
     let mut all = [None; WARP];
     for lane in lanes(mask) {
-        all[lane] = term_of(terms, addends, operands, bits, lane)?;
+        all[lane] = term_of(symbolics, addends, operands, bits, lane)?;
     }
     Some(numbers.on(all))
 }
@@ -282,7 +288,7 @@ impl Addend {
 /// The term of the sum in one lane.
 #[allow(clippy::option_option, reason = "the sum may be known, or none")]
 fn term_of(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     addends: &[Addend],
     operands: &[Value],
     bits: u32,
@@ -293,7 +299,7 @@ fn term_of(
         let (own, factor) = addend.parts(operands, bits, lane)?;
         open.extend(own.term.map(|term| (term, factor)));
     }
-    Some(if open.is_empty() { None } else { terms.sum(bits, &open, 0) })
+    Some(if open.is_empty() { None } else { symbolics.sum(bits, &open, 0) })
 }
 
 /// The numbers that are added to the term of the sum, lane by lane.
@@ -336,7 +342,7 @@ fn by_lane(mask: LaneMask, mut of: impl FnMut(usize) -> Option<u64>) -> Option<V
 
 /// Bits that are set or kept below all that is open: none of it gets lost, or all of it.
 fn below(
-    terms: &Terms,
+    symbolics: &Symbolics,
     decoded: &Decoded,
     operands: &[Value],
     bits: u32,
@@ -352,7 +358,7 @@ fn below(
             return None;
         }
         let low = low.bits;
-        let zeros = open.term.map_or(63, |term| terms.zeros(term).min(63));
+        let zeros = open.term.map_or(63, |term| symbolics.zeros(term).min(63));
         if truncate(low, bits) >= 1 << zeros {
             return None;
         }

@@ -1,5 +1,5 @@
 //! Instructions that compute registers from registers, a warp at a time. Each family's file says what one lane does;
-//! here operands are gathered, equal and affine lanes take one step, and open lanes get their terms.
+//! here operands are gathered, equal and affine lanes take one step, and open lanes get their symbolics.
 
 mod affine;
 mod bits;
@@ -8,8 +8,6 @@ mod convert;
 mod float;
 mod ieee;
 mod integer;
-#[cfg(test)]
-mod law;
 mod linear;
 mod moves;
 mod plain;
@@ -20,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::number::RowId;
 use super::origin::{Origin, Region};
-use super::term::{Lane, Logic, TermId, Terms};
+use super::term::{Lane, Logic, Symbolics, TermId};
 use super::value::{LaneMask, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
@@ -34,7 +32,7 @@ pub(super) type Results = SmallVec<[Value; 2]>;
 
 /// Runs an instruction in the lanes of `mask`: one value for each of `dests` results.
 pub(super) fn compute(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
@@ -44,29 +42,29 @@ pub(super) fn compute(
     let is_move = decoded.row.opcode == Opcode::Mov;
     if decoded.row.effect == Effect::Opaque || is_move && !moves::is_computed(decoded) {
         let all = sources.iter().flat_map(|source| lanes(mask).map(|lane| source.whole(lane)));
-        let origin = terms.unwritten(all).unwrap_or(Origin::Unsupported(pc));
-        return smallvec![Value::open(terms.fresh(origin)); dests];
+        let origin = symbolics.unwritten(all).unwrap_or(Origin::Unsupported(pc));
+        return smallvec![Value::open(symbolics.fresh(origin)); dests];
     }
     if is_move {
-        return moves::mov(terms, decoded, sources, dests);
+        return moves::mov(symbolics, decoded, sources, dests);
     }
     if let Some(both) = compare::in_row(decoded, sources) {
         return results(both, dests);
     }
-    if let Some(row) = told_apart(terms, pc, decoded, sources, mask) {
+    if let Some(row) = told_apart(symbolics, pc, decoded, sources, mask) {
         return smallvec![Value::row(row)];
     }
-    if let Some(open) = unknown(terms, decoded, sources, mask) {
+    if let Some(open) = unknown(symbolics, decoded, sources, mask) {
         return smallvec![Value::open(open)];
     }
     let short = affine::eval(decoded, sources)
         .or_else(|| plain::eval(decoded, sources))
         .or_else(|| moves::selected(decoded, sources, mask))
-        .or_else(|| linear::eval(terms, decoded, sources, mask));
+        .or_else(|| linear::eval(symbolics, decoded, sources, mask));
     if let Some(value) = short {
         return smallvec![value];
     }
-    lane_by_lane(terms, pc, decoded, sources, dests, mask)
+    lane_by_lane(symbolics, pc, decoded, sources, dests, mask)
 }
 
 /// The results of an instruction on operands that are known and one for all lanes, where that is what each lane
@@ -117,7 +115,7 @@ pub(super) fn is_computed(decoded: &Decoded) -> bool {
 }
 
 /// What one lane computes.
-fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
+pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     match decoded.row.family {
         Family::Arithmetic if decoded.ty().is_float() => {
             float::eval(decoded, a).map(|bits| (bits, 0))
@@ -152,7 +150,7 @@ fn in_lane(decoded: &Decoded, sources: &[&Value], lane: usize) -> Option<(u64, u
 }
 
 fn lane_by_lane(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
@@ -179,13 +177,13 @@ fn lane_by_lane(
         return results([first, second].map(value), dests);
     }
     // A second result that no register takes needs no term of its own.
-    let mut bases = [open_lanes(terms, (pc, decoded), sources, open, 0), [None; WARP]];
+    let mut bases = [open_lanes(symbolics, (pc, decoded), sources, open, 0), [None; WARP]];
     bases[1] =
-        if dests > 1 { open_lanes(terms, (pc, decoded), sources, open, 1) } else { bases[0] };
+        if dests > 1 { open_lanes(symbolics, (pc, decoded), sources, open, 1) } else { bases[0] };
     if failed != 0 {
         for (result, bases) in (0..).zip(&mut bases) {
             for lane in lanes(failed) {
-                bases[lane] = Some(unspecified(terms, (pc, decoded), sources, lane, result));
+                bases[lane] = Some(unspecified(symbolics, (pc, decoded), sources, lane, result));
             }
         }
     }
@@ -204,7 +202,7 @@ fn key(pc: Pc, decoded: &Decoded) -> u64 {
 /// A result that the manual leaves unspecified for these known operands, such as a quotient by zero: the machine gives
 /// the same one for the same operands. What is not modelled may be anything each time.
 fn unspecified(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     (pc, decoded): (Pc, &Decoded),
     sources: &[&Value],
     lane: usize,
@@ -212,16 +210,16 @@ fn unspecified(
 ) -> TermId {
     let origin = Origin::Unsupported(pc);
     if !is_computed(decoded) {
-        return terms.fresh(origin);
+        return symbolics.fresh(origin);
     }
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
-    let region = region(terms, decoded, &operands);
-    terms.unspecified(origin, (key(pc, decoded) ^ result, &operands), region, width(decoded))
+    let region = region(symbolics, decoded, &operands);
+    symbolics.unspecified(origin, (key(pc, decoded) ^ result, &operands), region, width(decoded))
 }
 
-/// The terms of an operation in the lanes where an operand is open; results are told apart.
+/// The symbolics of an operation in the lanes where an operand is open; results are told apart.
 fn open_lanes(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     (pc, decoded): (Pc, &Decoded),
     sources: &[&Value],
     open: LaneMask,
@@ -232,11 +230,11 @@ fn open_lanes(
         return found;
     }
     if decoded.is_float_arithmetic() && !sources.iter().copied().all(is_one) {
-        return results_apart(terms, pc, decoded, sources, open);
+        return results_apart(symbolics, pc, decoded, sources, open);
     }
     let (opcode, width) = (key(pc, decoded) ^ result, width(decoded));
     if let Some(logic) = Logic::of(decoded, sources.len()).filter(|_| result == 0) {
-        terms.logic.insert(opcode, logic);
+        symbolics.logic.insert(opcode, logic);
     }
     let (mut operands, mut before) = (SmallVec::<[Lane; 3]>::new(), SmallVec::new());
     let mut last = None;
@@ -245,10 +243,10 @@ fn open_lanes(
         operands.extend(sources.iter().map(|source| source.whole(lane)));
         // Lanes often hold the same values, and comparing these is quicker than finding their term.
         if operands != before {
-            let region = region(terms, decoded, &operands);
-            last = Some(match depends(terms, decoded, &operands) {
-                Some(pc) => terms.anything(Origin::OfUnwritten(pc), region),
-                None => terms.operation(opcode, &operands, region, width),
+            let region = region(symbolics, decoded, &operands);
+            last = Some(match depends(symbolics, decoded, &operands) {
+                Some(pc) => symbolics.anything(Origin::OfUnwritten(pc), region),
+                None => symbolics.operation(opcode, &operands, region, width),
             });
             std::mem::swap(&mut operands, &mut before);
         }
@@ -259,11 +257,11 @@ fn open_lanes(
 
 /// Where memory was read that nothing wrote, if the result surely depends on that: it is the one operand that is open, and
 /// some of the values that it may have give different results.
-fn depends(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
+fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
     let mut open = operands.iter().enumerate().filter_map(|(at, own)| Some((at, own.term?)));
     let (at, term) = open.next().filter(|_| open.next().is_none())?;
     // What is added to a narrow word leads to values that it does not have.
-    let pc = match terms.origin(term)? {
+    let pc = match symbolics.origin(term)? {
         Origin::Unwritten(pc) => pc,
         Origin::NarrowUnwritten(pc) if operands[at].bits == 0 => pc,
         _ => return None,
@@ -280,32 +278,32 @@ fn depends(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
         eval(decoded, &all)
     });
     let first = results.next()??;
-    let is_free = terms.modulus(term) == 1;
+    let is_free = symbolics.modulus(term) == 1;
     (is_free && results.any(|own| own.is_some_and(|own| own != first))).then_some(pc)
 }
 
 /// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
 fn told_apart(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
 ) -> Option<RowId> {
     let open = sources.iter().fold(0, |open, source| open | source.open_lanes());
-    let is_stable = |source: &Value| source.all_terms(mask, |term| terms.is_stable(term));
-    let is_row = terms.tells_floats
+    let is_stable = |source: &Value| source.all_terms(mask, |term| symbolics.is_stable(term));
+    let is_row = symbolics.tells_floats
         && decoded.is_float_arithmetic()
         && mask & !open == 0
         && !sources.iter().copied().all(is_one)
         && sources.iter().copied().all(is_stable);
-    is_row.then(|| terms.row(key(pc, decoded), sources, width(decoded))).flatten()
+    is_row.then(|| symbolics.row(key(pc, decoded), sources, width(decoded))).flatten()
 }
 
 /// What floating-point arithmetic makes of an operand of which nothing is known in any lane: nothing is known of the
 /// result either. That memory was not written is said lane by lane.
 fn unknown(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
@@ -313,13 +311,13 @@ fn unknown(
     if !decoded.is_float_arithmetic() {
         return None;
     }
-    let is_unknown = |term: &TermId| !terms.is_stable(*term);
+    let is_unknown = |term: &TermId| !symbolics.is_stable(*term);
     let term = sources.iter().filter_map(|source| source.one_term(mask)).find(is_unknown)?;
-    let origin = terms.origin(term).filter(|own| own.unwritten().is_none())?;
+    let origin = symbolics.origin(term).filter(|own| own.unwritten().is_none())?;
     let lane = mask.trailing_zeros() as usize % WARP;
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
-    let region = region(terms, decoded, &operands);
-    Some(terms.any(origin, region))
+    let region = region(symbolics, decoded, &operands);
+    Some(symbolics.any(origin, region))
 }
 
 /// Whether all lanes hold the same term, or the same known bits.
@@ -330,26 +328,28 @@ fn is_one(source: &Value) -> bool {
 /// Results of floating-point arithmetic in lanes that hold others: told apart if that is asked for, and no operand drifts.
 /// Of the rest only the origin is known: a term for each origin.
 fn results_apart(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
     open: LaneMask,
 ) -> [Option<TermId>; WARP] {
-    let row =
-        terms.tells_floats.then(|| terms.row(key(pc, decoded), sources, width(decoded))).flatten();
+    let row = symbolics
+        .tells_floats
+        .then(|| symbolics.row(key(pc, decoded), sources, width(decoded)))
+        .flatten();
     let mut found = [None; WARP];
     let mut last: Option<(Origin, TermId)> = None;
     for lane in lanes(open) {
         let mut terms_of = sources.iter().filter_map(|source| source.base(lane));
-        if let Some(row) = row.filter(|_| terms_of.all(|term| terms.is_stable(term))) {
+        if let Some(row) = row.filter(|_| terms_of.all(|term| symbolics.is_stable(term))) {
             found[lane] = Some(row.lane(lane));
             continue;
         }
-        let origin = terms.origin_among(sources.iter().filter_map(|source| source.base(lane)));
+        let origin = symbolics.origin_among(sources.iter().filter_map(|source| source.base(lane)));
         let origin = origin.unwrap_or(Origin::Register);
         let known = last.filter(|(own, _)| *own == origin).map(|(_, term)| term);
-        let term = known.unwrap_or_else(|| terms.fresh(origin));
+        let term = known.unwrap_or_else(|| symbolics.fresh(origin));
         (found[lane], last) = (Some(term), Some((origin, term)));
     }
     found
@@ -367,12 +367,12 @@ fn width(decoded: &Decoded) -> u32 {
 }
 
 /// What an open result has to do with addresses: a sum of one pointer and numbers stays in the pointer's buffer.
-fn region(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Region {
+fn region(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Region {
     // An address has 64 bits; the addend of a wide product has them too.
     let ty = if decoded.row.opcode == Opcode::Cvt { decoded.source_type() } else { decoded.ty() };
     let is_wide = |at: usize| ty.bits() > 32 || (at == 2 && decoded.modifiers.has(Modifier::Wide));
     let own = |at: usize| match operands.get(at) {
-        Some(&lane) if is_wide(at) => terms.region(lane),
+        Some(&lane) if is_wide(at) => symbolics.region(lane),
         _ => Region::Number,
     };
     match decoded.row.opcode {
@@ -383,7 +383,7 @@ fn region(terms: &Terms, decoded: &Decoded, operands: &[Lane]) -> Region {
         Opcode::Sub if own(1) == Region::Number => own(0),
         Opcode::Mad if own(0) == Region::Number && own(1) == Region::Number => own(2),
         Opcode::Selp | Opcode::Min | Opcode::Max if is_wide(0) => match operands {
-            &[a, b, ..] => terms.region_of_either(a, b),
+            &[a, b, ..] => symbolics.region_of_either(a, b),
             _ => Region::Unclear,
         },
         // Null leads to where a window starts.

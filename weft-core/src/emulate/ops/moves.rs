@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::Results;
 use crate::emulate::origin::Region;
-use crate::emulate::term::{Lane, Terms};
+use crate::emulate::term::{Lane, Symbolics};
 use crate::emulate::value::{LaneMask, Value, truncate};
 use crate::flow::{WINDOW, window};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -17,7 +17,7 @@ pub(super) fn is_computed(decoded: &Decoded) -> bool {
 
 /// `mov`, between registers or between a register and a vector of its parts.
 pub(super) fn mov(
-    terms: &mut Terms,
+    symbolics: &mut Symbolics,
     decoded: &Decoded,
     sources: &[&Value],
     dests: usize,
@@ -26,15 +26,17 @@ pub(super) fn mov(
         ([source], 0 | 1) => smallvec![Value::clone(source)],
         ([whole], parts) => {
             let bits = decoded.ty().bits() / u32::try_from(parts).unwrap_or(1);
-            (0..parts).map(|at| unpacked(terms, whole, at, bits)).collect()
+            (0..parts).map(|at| unpacked(symbolics, whole, at, bits)).collect()
         }
-        (parts, 1) if (2..=8).contains(&parts.len()) => smallvec![packed(terms, decoded, parts)],
+        (parts, 1) if (2..=8).contains(&parts.len()) => {
+            smallvec![packed(symbolics, decoded, parts)]
+        }
         // `mov.v2` of vectors.
         (parts, _) => parts.iter().copied().cloned().collect(),
     }
 }
 
-fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
+fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> Value {
     let shift = u32::try_from(at).unwrap_or(0) * bits;
     if let Some(known) = whole.as_uniform() {
         return Value::uniform(truncate(known.checked_shr(shift).unwrap_or(0), bits));
@@ -45,19 +47,19 @@ fn unpacked(terms: &mut Terms, whole: &Value, at: usize, bits: u32) -> Value {
         }
         own => {
             let part = [own, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
-            let term = terms.operation(u64::MAX, &part, Region::Unclear, bits);
+            let term = symbolics.operation(u64::MAX, &part, Region::Unclear, bits);
             Lane { bits: 0, term: Some(term) }
         }
     })
 }
 
-fn packed(terms: &mut Terms, decoded: &Decoded, parts: &[&Value]) -> Value {
+fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Value {
     let whole = decoded.ty().bits();
     let bits = whole / u32::try_from(parts.len()).unwrap_or(1);
     Value::from_lanes(|lane| {
         let own: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
         if own.iter().any(|part| part.term.is_some()) {
-            let term = terms.operation(u64::MAX - 1, &own, Region::Unclear, whole);
+            let term = symbolics.operation(u64::MAX - 1, &own, Region::Unclear, whole);
             return Lane { bits: 0, term: Some(term) };
         }
         let shifted = |(at, part): (usize, &Lane)| {

@@ -1,6 +1,6 @@
 //! What conditions are made of: comparisons of whole numbers, and how predicates combine them.
 
-use super::{Key, Lane, TermId, Terms};
+use super::{Key, Lane, Symbolics, TermId};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
@@ -75,7 +75,7 @@ fn in_order(a: Lane, b: Lane) -> (Lane, Lane) {
     if (a.term, a.bits) <= (b.term, b.bits) { (a, b) } else { (b, a) }
 }
 
-impl Terms {
+impl Symbolics {
     /// The literals that a condition and its outcome say to hold, or not to.
     pub(in crate::emulate) fn literals(
         &self,
@@ -148,12 +148,14 @@ mod tests {
     /// where they do not, it does not.
     #[test]
     fn literals_hold_where_the_condition_does() {
-        let mut terms = Terms::default();
-        let word = |terms: &mut Terms, at| Lane::open(terms.initial(Origin::Argument(at), 0, 4));
-        let numbers = [0, 1].map(|at| word(&mut terms, at));
+        let mut symbolics = Symbolics::default();
+        let word = |symbolics: &mut Symbolics, at| {
+            Lane::open(symbolics.initial(Origin::Argument(at), 0, 4))
+        };
+        let numbers = [0, 1].map(|at| word(&mut symbolics, at));
         let mut made = |key: u64, logic, operands: &[Lane]| {
-            terms.logic.insert(key, logic);
-            Lane::open(terms.operation(key, operands, Region::Number, 1))
+            symbolics.logic.insert(key, logic);
+            Lane::open(symbolics.operation(key, operands, Region::Number, 1))
         };
         let mut conditions: Vec<Condition> = Vec::new();
         for (key, (relation, holds)) in (0..).zip(RELATIONS) {
@@ -182,7 +184,7 @@ mod tests {
         for ((condition, says), outcome) in
             conditions.iter().flat_map(|own| [true, false].map(|outcome| (own, outcome)))
         {
-            let literals = terms.literals(*condition, outcome);
+            let literals = symbolics.literals(*condition, outcome);
             for (a, b) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
                 let value = |lane: Lane| if lane == numbers[0] { a } else { b };
                 let all = literals.iter().all(|(literal, holds)| match literal {

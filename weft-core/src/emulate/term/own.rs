@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Key, TermId, Terms};
+use super::{Key, Symbolics, TermId};
 
-impl Terms {
+impl Symbolics {
     /// Whether a value depends on what one cta alone has: results of its atomics and exchanges, and how often it has gone
     /// round a loop.
     pub(in crate::emulate) fn is_of_cta(&self, id: TermId) -> bool {

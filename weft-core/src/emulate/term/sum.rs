@@ -1,4 +1,4 @@
-//! Sums of terms, changes of width, and what may be one of two values.
+//! Sums of symbolics, changes of width, and what may be one of two values.
 //!
 //! An extension is exact: `ext(n + 1)` is an atom of its own, for it is not `ext(n) + 1` where the sum wraps around. Lanes
 //! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
@@ -7,7 +7,7 @@
 use super::super::ops::space_of;
 use super::super::origin::{Origin, Region, perhaps_unwritten};
 use super::super::value::{signed, truncate};
-use super::{Atoms, Extension, Key, Lane, Sum, Term, TermId, Terms, gcd};
+use super::{Atoms, Extension, Key, Lane, Sum, Symbolics, Term, TermId, gcd};
 use crate::flow::Params;
 
 /// Unknowns in one sum; of more nothing is known.
@@ -53,7 +53,7 @@ const fn scaled(wrap: u64, factor: u64) -> u64 {
 /// Sums that wrap around at this width keep what they are naturally; narrower ones wrap around easily.
 const WIDE: u32 = 32;
 
-impl Terms {
+impl Symbolics {
     /// The low `from` bits of a lane, extended to 64.
     pub(in crate::emulate) fn extended(&mut self, lane: Lane, from: u32, is_signed: bool) -> Lane {
         let known = truncate(lane.bits, from);
@@ -144,7 +144,7 @@ impl Terms {
             parts.push((self.atom(Key::Extension(key), origin, Region::Number, 64), 1));
         }
         let wrap = wrap_of(from);
-        self.assumed.indices |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
+        self.assumes_unwrapped |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
         let off = match drift {
             _ if from >= WIDE && drift != 0 => (drift, 0),
             0 if from >= WIDE => (0, wrap),
@@ -188,7 +188,7 @@ impl Terms {
         }
     }
 
-    /// The sum of terms times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
+    /// The sum of symbolics times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
     /// No term has fewer bits.
     pub(in crate::emulate) fn sum(
         &mut self,
@@ -406,35 +406,35 @@ mod tests {
 
     #[test]
     fn a_choice_is_one_value_whichever_side_comes_first() {
-        let mut terms = Terms::new();
+        let mut symbolics = Symbolics::default();
         let (a, b) = (Lane::known(buffer(0)), Lane::known(buffer(1)));
         let origin = Origin::Argument(2);
-        let [condition, other] = [0, 4].map(|at| Lane::open(terms.initial(origin, at, 4)));
-        let one = terms.either_by((a, b), origin, (condition, true));
-        assert!(terms.is_stable(one.term.unwrap()));
-        assert_eq!(terms.either_by((b, a), origin, (condition, false)), one);
-        assert_ne!(terms.either_by((b, a), origin, (condition, true)), one);
-        assert_ne!(terms.either_by((a, b), origin, (other, true)), one);
-        let drifting = Lane::open(terms.fresh(origin));
-        let unknown = terms.either_by((a, b), origin, (drifting, true));
-        assert!(!terms.is_stable(unknown.term.unwrap()));
-        assert_eq!(terms.region(unknown), terms.region(one));
+        let [condition, other] = [0, 4].map(|at| Lane::open(symbolics.initial(origin, at, 4)));
+        let one = symbolics.either_by((a, b), origin, (condition, true));
+        assert!(symbolics.is_stable(one.term.unwrap()));
+        assert_eq!(symbolics.either_by((b, a), origin, (condition, false)), one);
+        assert_ne!(symbolics.either_by((b, a), origin, (condition, true)), one);
+        assert_ne!(symbolics.either_by((a, b), origin, (other, true)), one);
+        let drifting = Lane::open(symbolics.fresh(origin));
+        let unknown = symbolics.either_by((a, b), origin, (drifting, true));
+        assert!(!symbolics.is_stable(unknown.term.unwrap()));
+        assert_eq!(symbolics.region(unknown), symbolics.region(one));
     }
 
     #[test]
     fn null_or_a_pointer_leads_to_its_buffer_and_is_no_offset() {
-        let mut terms = Terms::new();
+        let mut symbolics = Symbolics::default();
         let origin = Origin::Argument(2);
         let (null, a) = (Lane::known(0), Lane::known(buffer(0)));
-        let one = terms.either(null, a, origin);
-        let Region::Among(params) = terms.region(one) else { unreachable!("it may be null") };
+        let one = symbolics.either(null, a, origin);
+        let Region::Among(params) = symbolics.region(one) else { unreachable!("it may be null") };
         assert_eq!(params.all().collect::<Vec<_>>(), [0]);
         // A number that is not known may be an address that memory held.
-        let number = Lane::open(terms.initial(origin, 0, 8));
-        let open = terms.either(number, a, origin);
-        assert_eq!(terms.region(open), Region::Unclear);
+        let number = Lane::open(symbolics.initial(origin, 0, 8));
+        let open = symbolics.either(number, a, origin);
+        assert_eq!(symbolics.region(open), Region::Unclear);
         let shared = Lane::known(crate::flow::window(crate::ptx::Space::Shared));
-        let generic = terms.either(shared, a, origin);
-        assert_eq!(terms.region(generic), Region::Unclear);
+        let generic = symbolics.either(shared, a, origin);
+        assert_eq!(symbolics.region(generic), Region::Unclear);
     }
 }

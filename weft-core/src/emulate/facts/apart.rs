@@ -1,6 +1,6 @@
 //! Ctas that run side by side: each starts from nothing, and tells those that follow what it found out.
 
-use super::{Assumed, Terms};
+use super::{Assumed, Facts};
 use crate::emulate::contention::Loaded;
 use crate::emulate::reach::Reach;
 use crate::launch::Limit;
@@ -17,7 +17,7 @@ pub struct Told {
 /// Of the memory that a check may take, each cta that runs apart from others may take this part.
 const APART_PART: u64 = 8;
 
-impl Terms {
+impl Facts {
     /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
     pub fn is_apart(&self) -> bool {
         self.anchors.is_empty()
@@ -33,13 +33,13 @@ impl Terms {
     pub fn fork(&self) -> Self {
         let memory = self.limit.memory / APART_PART;
         let limit = Limit { memory, ..self.limit };
-        Self { spent: self.spent, limit, reach: self.reach.fork(), ..Self::default() }
+        Self { reach: self.reach.fork(), ..Self::within(limit, self.spent) }
     }
 
     /// What a cta that ran apart tells those that follow, once it has run.
     pub fn tell(&mut self) -> Told {
         let loaded = self.contention.take_loaded();
-        Told { assumed: self.assumed, loaded, reach: self.reach, draws: self.draws }
+        Told { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
     }
 
     /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.

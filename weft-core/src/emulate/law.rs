@@ -35,7 +35,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
                 claims.known += 1;
                 continue;
             };
-            let bits = world.terms.bits(term);
+            let bits = world.facts.symbolics.bits(term);
             // What lies above the width of a register is never read.
             let read = bits.min(register.bits);
             assert!(
@@ -43,7 +43,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
                 "zeros above {bits} bits, lane {lane}: {actual:x}\n{}",
                 world.describe(at)
             );
-            let zeros = world.terms.zeros(term);
+            let zeros = world.facts.symbolics.zeros(term);
             let rest = actual.wrapping_sub(own.bits);
             assert!(
                 truncate(rest, zeros.min(bits)) == 0,
@@ -55,8 +55,8 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
             let said = own.bits.wrapping_sub(other);
             let wrong = truncate(actual.wrapping_sub(there).wrapping_sub(said), read);
             let wrong = signed(wrong, read).unsigned_abs();
-            let modulus = match world.terms.modulus(term) {
-                _ if world.terms.is_stable(term) => 0,
+            let modulus = match world.facts.symbolics.modulus(term) {
+                _ if world.facts.symbolics.is_stable(term) => 0,
                 // Multiples are taken not to wrap around: where they do, a power of two is left.
                 own if actual_wraps || read < 32 => own & own.wrapping_neg(),
                 own => own,
@@ -85,17 +85,17 @@ fn laid_out(world: &mut World) -> Vec<(usize, usize, Laid)> {
             }
             for lane in 0..WARP {
                 let Lane { bits, term: Some(term) } = register.value.whole(lane) else { continue };
-                let Some(layout) = world.terms.layout(place, term) else { continue };
+                let Some(layout) = world.facts.layout(place, term) else { continue };
                 let address = buffer(0).wrapping_add(bits);
                 if argument_of(address) != Some(0) {
                     continue;
                 }
-                if let Some(laid) = world.terms.lay_out(&layout, address, BYTES) {
+                if let Some(laid) = world.facts.lay_out(&layout, address, BYTES) {
                     all.push((at, lane, laid));
                 }
             }
         }
-        if world.terms.settle() {
+        if world.facts.settle() {
             break;
         }
     }

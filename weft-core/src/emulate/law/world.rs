@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use super::super::{compute, eval};
+use crate::emulate::facts::Facts;
+use crate::emulate::ops::{compute, eval};
 use crate::emulate::origin::Origin;
-use crate::emulate::term::Terms;
 use crate::emulate::value::{LaneMask, Value, WARP, truncate};
 use crate::flow::{BlockId, Pc};
 use crate::ptx::isa::{self, Decoded, Modifier, Opcode};
@@ -179,7 +179,7 @@ pub(super) struct Register {
 
 /// Registers that were computed one from the other, and what is known of them.
 pub(super) struct World {
-    pub(super) terms: Terms,
+    pub(super) facts: Facts,
     pub(super) registers: Vec<Register>,
     atoms: usize,
     /// Whether multiples that loops add went beyond their width in the assignment before.
@@ -188,8 +188,8 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(random: &mut Random) -> Self {
-        let (terms, steps_wrap) = (Terms::new(), Cell::new(false));
-        let mut world = Self { terms, registers: Vec::new(), atoms: 0, steps_wrap };
+        let (facts, steps_wrap) = (Facts::default(), Cell::new(false));
+        let mut world = Self { facts, registers: Vec::new(), atoms: 0, steps_wrap };
         for bits in [32, 64, *random.one_of(&[8, 16, 32, 32])] {
             world.start(bits);
         }
@@ -202,7 +202,7 @@ impl World {
     fn start(&mut self, bits: u32) {
         let at = self.atoms;
         self.atoms += 1;
-        let term = self.terms.initial(Origin::Contents(0), 64 * at as u64, bits / 8);
+        let term = self.facts.symbolics.initial(Origin::Contents(0), 64 * at as u64, bits / 8);
         // A byte lies in a register of 32 bits, with zeros above it.
         let rule = Rule::Atom(at, bits);
         let bits = if bits == 8 { 32 } else { bits };
@@ -312,7 +312,7 @@ impl World {
     }
 
     fn symbolic(&mut self, rule: &Rule) -> Value {
-        let Self { terms, registers, .. } = self;
+        let Self { facts: Facts { symbolics, .. }, registers, .. } = self;
         let origin = Origin::Register;
         match rule {
             Rule::Atom(..) => unreachable!("atoms are there from the start"),
@@ -324,20 +324,20 @@ impl World {
                         Operand::Known(value) => value,
                     })
                     .collect();
-                compute(terms, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
+                compute(symbolics, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
             }
             Rule::Drift(at, step) => {
                 let (own, bits) = (registers[*at].value.clone(), registers[*at].bits.max(32));
-                Value::from_lanes(|lane| terms.drifting(own.whole(lane), (*step, bits), origin))
+                Value::from_lanes(|lane| symbolics.drifting(own.whole(lane), (*step, bits), origin))
             }
             Rule::Rounds(at, step) => {
                 let own = registers[*at].value.clone();
-                let count = terms.rounds(origin, 0, BlockId(0), 1);
-                Value::from_lanes(|lane| terms.plus(own.whole(lane), count, *step))
+                let count = symbolics.rounds(origin, 0, BlockId(0), 1);
+                Value::from_lanes(|lane| symbolics.plus(own.whole(lane), count, *step))
             }
             Rule::Either(a, b) => {
                 let (a, b) = (registers[*a].value.clone(), registers[*b].value.clone());
-                Value::from_lanes(|lane| terms.either(a.whole(lane), b.whole(lane), origin))
+                Value::from_lanes(|lane| symbolics.either(a.whole(lane), b.whole(lane), origin))
             }
         }
     }
