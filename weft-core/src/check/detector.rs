@@ -11,7 +11,7 @@ use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
-use crate::race::{Footprint, OpenAccesses, Shadow, Unwritten};
+use crate::race::{Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
 
 /// Accesses of a cta that are wrong by themselves and told.
 pub(super) const MAX_FAULTS: usize = 1024;
@@ -23,6 +23,7 @@ pub(super) struct Detector {
     global: Shadow,
     /// What it does to global memory, if there are other ctas.
     footprint: Option<Footprint>,
+    known: KnownRows,
     pub(super) open: OpenAccesses,
     /// One for each pair of instructions.
     recycled: Vec<Recycling>,
@@ -90,6 +91,7 @@ impl Detector {
             shared: Shadow::within(memory / SHADOW_PART),
             global: Shadow::within(memory / SHADOW_PART),
             footprint: has_others.then(|| Footprint::within(memory / FOOTPRINT_PART)),
+            known: KnownRows::default(),
             open,
             recycled: Vec::new(),
             known_recycled: BTreeSet::new(),
@@ -128,7 +130,7 @@ impl Events for Detector {
         }
         self.global.access(access, &self.order);
         if let Some(footprint) = &mut self.footprint {
-            footprint.access(access);
+            footprint.access(access, &mut self.known);
         }
     }
 

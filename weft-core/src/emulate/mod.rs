@@ -39,7 +39,6 @@ mod passed_on;
 mod reach;
 mod rendezvous;
 mod rounds;
-pub(crate) mod rows;
 mod split;
 mod step;
 mod support;
@@ -60,6 +59,7 @@ pub use event::{
 pub use facts::{Assumed, Facts, Told};
 pub use inputs::{Cta, InputError, Inputs, is_sized, pointers};
 pub use machine::{MAX_REGISTERS, Run, run};
+pub(crate) use offsets::Offsets;
 pub use origin::{Origin, Region};
 pub use rounds::Round;
 pub use split::{Choice, Splits};

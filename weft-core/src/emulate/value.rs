@@ -375,7 +375,7 @@ impl Value {
     }
 
     /// The first lane and what the others are apart from it, where known lanes follow no rule.
-    pub(super) fn as_offsets(&self) -> Option<(u64, &Offsets)> {
+    pub(crate) fn as_offsets(&self) -> Option<(u64, &Rc<Offsets>)> {
         match &self.shape {
             Shape::Each(first, offsets) if self.open == 0 => Some((*first, offsets)),
             _ => None,

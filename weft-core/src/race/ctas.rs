@@ -10,8 +10,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::entry::conflict;
 use super::pages::Pages;
+use super::rows::{KnownRows, rows};
 use crate::emulate::bytes::{Bytes, PAGE, places};
-use crate::emulate::rows::rows;
 use crate::emulate::{Access, Kind};
 
 /// The bytes of a page that a cta accesses in each way; there are few.
@@ -38,8 +38,8 @@ impl Footprint {
     }
 
     /// A warp of the cta accesses.
-    pub fn access(&mut self, access: &Access<'_>) {
-        rows(access, |number, row| self.note(number, access.kind, row.bytes));
+    pub fn access(&mut self, access: &Access<'_>, known: &mut KnownRows) {
+        rows(access, known, |number, row| self.note(number, access.kind, row.bytes));
     }
 
     fn note(&mut self, page: u64, kind: Kind, bytes: Bytes) {

@@ -7,9 +7,9 @@ use foldhash::fast::RandomState;
 use super::entry::conflict;
 use super::pages::Pages;
 use super::pairs::{Met, Pairs, Side, Threads};
+use super::rows::{KnownRows, Row, rows};
 use super::stored::{Stored, are_same};
 use crate::emulate::bytes::{Bytes, PAGE, places};
-use crate::emulate::rows::{Row, rows};
 use crate::emulate::{Access, Symbolics, Value, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};
@@ -57,6 +57,7 @@ pub struct History {
     shared: Pages<Page>,
     global: Pages<Page>,
     raced: Raced,
+    known: KnownRows,
 }
 
 /// Records of a page before those that nothing can race with any more are dropped.
@@ -78,7 +79,7 @@ impl History {
             pages
         };
         let (shared, global) = (pages(&watched.shared), pages(&watched.global));
-        Self { shared, global, raced: Raced::default() }
+        Self { shared, global, raced: Raced::default(), known: KnownRows::default() }
     }
 
     /// A warp accesses: adds each pair that this access races with.
@@ -91,7 +92,7 @@ impl History {
         pairs: &mut Pairs,
     ) {
         let space = access.space;
-        let Self { shared, global, raced } = self;
+        let Self { shared, global, raced, known } = self;
         let pages = if space == Space::Shared { shared } else { global };
         if pages.is_empty() || !pairs.compare(0) {
             return;
@@ -100,7 +101,7 @@ impl History {
             pairs.cut();
             return;
         }
-        rows(access, |number, mut row| {
+        rows(access, known, |number, mut row| {
             let Some(page) = pages.known(number) else { return };
             row.restrict(page.watched);
             if row.bytes == 0 {

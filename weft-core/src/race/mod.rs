@@ -17,6 +17,8 @@ mod pages;
 mod pairs;
 #[cfg(test)]
 mod random;
+
+mod rows;
 mod shadow;
 mod stored;
 
@@ -26,4 +28,5 @@ pub use entry::{Conflict, conflict};
 pub use history::{History, Watched};
 pub use open::OpenAccesses;
 pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, Side};
+pub use rows::KnownRows;
 pub use shadow::{Shadow, Unwritten};

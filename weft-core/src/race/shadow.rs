@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
+use super::rows::{By, KnownRows, Row, rows};
 use crate::emulate::bytes::{Bytes, PAGE, places};
-use crate::emulate::rows::{By, Row, rows};
 use crate::emulate::{Access, Kind, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};
@@ -40,6 +40,7 @@ struct Page {
 #[derive(Clone, Debug)]
 pub struct Shadow {
     pages: Pages<Page>,
+    known: KnownRows,
     racing: BTreeMap<u64, Conflict>,
     /// Reads of what nothing wrote, by instruction and first byte.
     unwritten: BTreeMap<(Pc, u64), Unwritten>,
@@ -71,7 +72,8 @@ impl Shadow {
     /// Nothing was accessed. `memory`: bytes that what is accessed may take.
     pub fn within(memory: u64) -> Self {
         let pages = Pages::within(memory);
-        Self { pages, racing: BTreeMap::new(), unwritten: BTreeMap::new() }
+        let (racing, unwritten) = (BTreeMap::new(), BTreeMap::new());
+        Self { pages, known: KnownRows::default(), racing, unwritten }
     }
 
     /// The bytes that race, and how; at most 262144 of them.
@@ -105,7 +107,7 @@ impl Shadow {
         let is_certain = access.reads && !access.kind.is_maybe && !access.is_anchored;
         let watches = is_certain && access.space == Space::Shared;
         let (pages, racing, unwritten) = (&mut self.pages, &mut self.racing, &mut self.unwritten);
-        rows(access, |number, row| {
+        rows(access, &mut self.known, |number, row| {
             let Some(page) = pages.page(number) else { return };
             if watches && row.bytes & !page.written != 0 {
                 note_unwritten(access, &row, page.written, unwritten);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::emulate::{Value, lanes};
+use crate::race::KnownRows;
 use crate::race::random::{Random, access};
 
 impl Random {
@@ -132,7 +133,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
         let kind = random.kind(writes, *bytes);
         let bytes = u32::try_from(*bytes).unwrap_or(1);
         let access = access(random.warp(), random.mask(), addresses, bytes, kind);
-        own.access(&access);
+        own.access(&access, &mut KnownRows::default());
         for lane in lanes(access.lanes) {
             let first = access.addresses.lane(lane);
             for byte in first..first + u64::from(access.bytes) {
@@ -168,7 +169,7 @@ fn stores(all: &[(u64, u32, Kind)]) -> Vec<u64> {
     for (cta, (from, bytes, kind)) in (0..).zip(all) {
         let (addresses, mut own) = (Value::uniform(*from), Footprint::within(u64::MAX));
         let kind = Kind { writes: true, element: 1, ..*kind };
-        own.access(&access(0, 1, &addresses, *bytes, kind));
+        own.access(&access(0, 1, &addresses, *bytes, kind), &mut KnownRows::default());
         ctas.add(cta, own);
     }
     ctas.racing().iter().copied().collect()

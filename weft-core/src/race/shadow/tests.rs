@@ -88,7 +88,7 @@ fn told_byte_by_byte_a_page_says_the_same() {
             let (warp, addresses) = (random.warp(), random.addresses(4));
             let when = Moment { arrivals: 0, meetings: u32::from(random.below(3) == 0) };
             let own = access(warp, random.mask(), &addresses, 4, Kind::default());
-            rows(&own, |number, row| {
+            rows(&own, &mut KnownRows::default(), |number, row| {
                 let warp = u8::try_from(warp).unwrap_or(0);
                 if number == 0 {
                     past.push(Past { row, when, warp, kind: own.kind });

@@ -2,11 +2,11 @@
 //!
 //! Lanes whose addresses grow by a step, each with bytes of its own, are one row: it is compared with others as a whole.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use super::bytes::{self, Bytes, PAGE, span};
-use super::event::Access;
-use super::value::{LaneMask, WARP, lanes};
+use crate::emulate::bytes::{self, Bytes, PAGE, span};
+use crate::emulate::{Access, LaneMask, Offsets, WARP, lanes};
 
 /// Which lane accesses which byte of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Row {
 
 /// Hands over what an access does to each page: the page's number and a row. Lanes that write one address are rows of
 /// their own, since they race with each other.
-pub(crate) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
+pub(crate) fn rows(access: &Access<'_>, known: &mut KnownRows, mut visit: impl FnMut(u64, Row)) {
     let bytes = u64::from(access.bytes);
     match access.addresses.as_affine() {
         Some((address, 0)) if !access.kind.writes => {
@@ -108,7 +108,7 @@ pub(crate) fn rows(access: &Access<'_>, mut visit: impl FnMut(u64, Row)) {
         Some((base, stride)) if is_row(base, stride, bytes) => {
             row(base, stride, access, &mut visit);
         }
-        _ => irregular(access, &mut visit),
+        _ => irregular(access, known, &mut visit),
     }
 }
 
@@ -118,17 +118,56 @@ const FEW: u32 = 4;
 /// What the rows of lanes depend on whose addresses follow no rule, but for the page: where the first lane is in its
 /// page, who accesses, how many bytes, and whether they write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pattern {
+struct Pattern {
     place: u64,
     lanes: LaneMask,
     width: u32,
     writes: bool,
 }
 
+/// Rows with their pages.
+type Rows = Rc<[(u64, Row)]>;
+
+/// The rows of lanes whose addresses follow no rule, as they were found out last: accesses in a loop, or in a row of
+/// instructions, differ by a number. Pages are counted from that of the first lane.
+#[derive(Clone, Debug, Default)]
+pub struct KnownRows {
+    all: Vec<(Rc<Offsets>, Pattern, Rows)>,
+    /// The next that is forgotten once there are many.
+    next: usize,
+}
+
+impl KnownRows {
+    /// So many are remembered.
+    const MAX: usize = 32;
+
+    fn of(
+        &mut self,
+        offsets: &Rc<Offsets>,
+        pattern: Pattern,
+        find: impl FnOnce() -> Vec<(u64, Row)>,
+    ) -> Rows {
+        let is_it = |(own, other, _): &&(Rc<Offsets>, Pattern, _)| {
+            Rc::ptr_eq(own, offsets) && *other == pattern
+        };
+        if let Some((.., rows)) = self.all.iter().find(is_it) {
+            return Rc::clone(rows);
+        }
+        let rows: Rows = find().into();
+        let own = (Rc::clone(offsets), pattern, Rc::clone(&rows));
+        match self.all.get_mut(self.next) {
+            Some(oldest) => *oldest = own,
+            None => self.all.push(own),
+        }
+        self.next = (self.next + 1) % Self::MAX;
+        rows
+    }
+}
+
 /// Lanes whose addresses follow no rule: found out once for all accesses that differ by whole pages.
-fn irregular(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
-    let known = access.addresses.as_offsets();
-    let inside = known.filter(|(first, offsets)| {
+fn irregular(access: &Access<'_>, known: &mut KnownRows, visit: &mut impl FnMut(u64, Row)) {
+    let offsets = access.addresses.as_offsets();
+    let inside = offsets.filter(|(first, offsets)| {
         offsets.ends_from(*first).is_some_and(|(_, most)| most < u64::MAX - 2 * PAGE)
     });
     let Some((first, offsets)) = inside.filter(|_| access.lanes.count_ones() > FEW) else {
@@ -137,7 +176,7 @@ fn irregular(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     let (page, place) = (first / PAGE, first % PAGE);
     let pattern =
         Pattern { place, lanes: access.lanes, width: access.bytes, writes: access.kind.writes };
-    let rows = offsets.rows(pattern, || {
+    let rows = known.of(offsets, pattern, || {
         let mut rows = Vec::new();
         scattered(access, &mut |number, row| rows.push((number.wrapping_sub(page), row)));
         rows
@@ -284,7 +323,7 @@ mod tests {
     /// What rows say of every byte and lane is what the access does.
     #[test]
     fn rows_say_who_accesses_what() {
-        let mut compared = 0;
+        let (mut compared, mut known) = (0, KnownRows::default());
         for addresses in addresses() {
             for bytes in [1, 2, 4, 8, 16, 128] {
                 for mask in [LaneMask::MAX, 1, 1 << 31, 0x0f0f_00f0, 0x0000_fff0, 0xaaaa_aaaa] {
@@ -308,7 +347,7 @@ mod tests {
                             decides: false,
                         };
                         let mut said = Vec::new();
-                        rows(&access, |page, row| {
+                        rows(&access, &mut known, |page, row| {
                             assert_eq!(row.lanes & !mask, 0);
                             assert_eq!(row.lanes_at(row.bytes), row.lanes);
                             for lane in lanes(row.lanes) {
