@@ -6,9 +6,9 @@ use super::machine::{
 };
 use super::maybe::Maybe;
 use super::memory::{Held, Memory};
-use super::ops::space_of;
 use super::origin::{Origin, Region};
 use super::value::{LaneMask, Value, lanes, truncate};
+use crate::flow::space_of;
 use crate::flow::{Address, Instr, Pc};
 use crate::launch::Atomics;
 use crate::ptx::Space;

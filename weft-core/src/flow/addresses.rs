@@ -66,6 +66,17 @@ pub(crate) const fn window(space: Space) -> u64 {
     }
 }
 
+/// The state space that a generic address points to, and the address within it.
+pub(crate) fn space_of(address: u64) -> (Space, u64) {
+    for space in [Space::Shared, Space::Local, Space::Param, Space::Const] {
+        let offset = address.wrapping_sub(window(space));
+        if offset < WINDOW {
+            return (space, offset);
+        }
+    }
+    (Space::Global, address)
+}
+
 /// Whether a number is the address of a function, which no text can name.
 pub(crate) const fn is_function(address: u64) -> bool {
     address.wrapping_sub(FUNCTION_WINDOW) < WINDOW

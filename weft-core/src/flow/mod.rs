@@ -34,7 +34,7 @@ mod sources;
 mod steps;
 mod unset;
 
-pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, WINDOW, is_function, window};
+pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};
 pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;

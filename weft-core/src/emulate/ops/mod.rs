@@ -12,8 +12,6 @@ mod linear;
 mod moves;
 mod plain;
 
-pub(super) use moves::space_of;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::number::RowId;

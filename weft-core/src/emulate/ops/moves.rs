@@ -6,9 +6,9 @@ use super::Results;
 use crate::emulate::origin::Region;
 use crate::emulate::term::{Lane, Symbolics};
 use crate::emulate::value::{LaneMask, Value, truncate};
-use crate::flow::{WINDOW, window};
+use crate::flow::{space_of, window};
+use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
-use crate::ptx::{Space, Type};
 
 /// Values of 16 bytes are not followed.
 pub(super) fn is_computed(decoded: &Decoded) -> bool {
@@ -91,15 +91,4 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
         Opcode::Isspacep => Some(u64::from(space_of(address).0 == decoded.space)),
         _ => None,
     }
-}
-
-/// The state space that a generic address points to, and the address within it.
-pub(in crate::emulate) fn space_of(address: u64) -> (Space, u64) {
-    for space in [Space::Shared, Space::Local, Space::Param, Space::Const] {
-        let offset = address.wrapping_sub(window(space));
-        if offset < WINDOW {
-            return (space, offset);
-        }
-    }
-    (Space::Global, address)
 }

@@ -4,11 +4,11 @@
 //! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
 //! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
 
-use super::super::ops::space_of;
 use super::super::origin::{Origin, Region, perhaps_unwritten};
 use super::super::value::{signed, truncate};
 use super::{Atoms, Extension, Key, Lane, Sum, Symbolics, Term, TermId, gcd};
 use crate::flow::Params;
+use crate::flow::space_of;
 
 /// Unknowns in one sum; of more nothing is known.
 const MAX_ATOMS: usize = 32;
