@@ -10,6 +10,8 @@ const STAGES: [&str; 11] = [
     "ptx", "launch", "flow", "slice", "emulate", "order", "race", "finding", "explain", "check",
     "mutate",
 ];
+/// The rooms of `emulate`, in the order in which they may import each other.
+const ROOMS: [&str; 6] = ["value", "ops", "memory", "sync", "facts", "machine"];
 /// Not a stage of the pipeline: rendering, which looks at findings only.
 const REPORT: [&str; 4] = ["report", "ptx", "launch", "finding"];
 /// Lines that a file may have; tables may have more.
@@ -27,14 +29,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules at the crate's root that a file names.
-fn imports(text: &str) -> Vec<&str> {
+/// The modules that a file names right behind this path.
+fn imports<'t>(text: &'t str, path: &'static str) -> Vec<&'t str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let is_path = |line: &str, at: usize| {
         !line[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
     };
     let after = code.flat_map(|line| {
-        let paths = line.match_indices("crate::").filter(move |(at, _)| is_path(line, *at));
+        let paths = line.match_indices(path).filter(move |(at, _)| is_path(line, *at));
         paths.map(move |(at, path)| &line[at + path.len()..])
     });
     after
@@ -63,7 +65,7 @@ fn stages_import_only_earlier_stages() {
             Some(at) => &STAGES[..=at],
             None => &REPORT,
         };
-        for import in imports(&text) {
+        for import in imports(&text, "crate::") {
             assert!(
                 allowed.contains(&import),
                 "{} imports `{import}`, a later stage",
@@ -73,4 +75,23 @@ fn stages_import_only_earlier_stages() {
         let lines = text.lines().count();
         assert!(lines <= MOST_LINES, "{} has {lines} lines: is it one idea?", relative.display());
     }
+}
+
+#[test]
+fn rooms_of_the_machine_import_only_earlier_rooms() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/emulate");
+    let mut count = 0;
+    for (at, room) in ROOMS.iter().enumerate() {
+        let mut files = Vec::new();
+        sources(&root.join(room), &mut files);
+        count += files.len();
+        for file in files {
+            let text = fs::read_to_string(&file).expect("sources are text");
+            for import in imports(&text, "crate::emulate::") {
+                let is_earlier = ROOMS[..=at].contains(&import);
+                assert!(is_earlier, "{} imports `{import}`, a later room or none", file.display());
+            }
+        }
+    }
+    assert!(count > 50, "the rooms were not found");
 }

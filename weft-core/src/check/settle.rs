@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::decision::Decision;
 use super::passes::Passes;
 use super::racing;
-use crate::emulate::bytes::PAGE;
+use crate::emulate::memory::bytes::PAGE;
 use crate::race::{OpenAccesses, Pairs};
 
 /// Passes that decide, before the check gives up.

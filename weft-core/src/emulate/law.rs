@@ -6,9 +6,8 @@ mod world;
 
 use std::collections::HashMap;
 
-use crate::emulate::anchor::Laid;
-use crate::emulate::term::{Lane, TermId};
-use crate::emulate::value::{WARP, signed, truncate};
+use crate::emulate::facts::alias::Laid;
+use crate::emulate::value::lane::{Lane, TermId, WARP, signed, truncate};
 use crate::flow::addresses::{argument_of, buffer};
 use world::{Lanes, Random, World};
 

@@ -1,6 +1,7 @@
 //! What the machine does with each instruction of the table, as the machine itself answers.
 
-use super::{exchange, ops};
+use crate::emulate::machine::exchange;
+use crate::emulate::ops;
 use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, Modifier, Row, TABLE};
 
 /// What the machine does with an instruction.

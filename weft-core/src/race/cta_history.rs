@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::entry::conflict;
 use super::pairs::{Met, Pairs, Side, Threads};
 use super::stored::Stored;
-use crate::emulate::bytes::PAGE;
+use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{Access, Kind, LaneMask, Symbolics, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;

@@ -11,7 +11,7 @@ use smallvec::{SmallVec, smallvec};
 use super::entry::conflict;
 use super::pages::Pages;
 use super::rows::{KnownRows, rows};
-use crate::emulate::bytes::{Bytes, PAGE, places};
+use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Kind};
 
 /// The bytes of a page that a cta accesses in each way; there are few.

@@ -9,7 +9,7 @@ use super::pages::Pages;
 use super::pairs::{Met, Pairs, Side, Threads};
 use super::rows::{KnownRows, Row, rows};
 use super::stored::{Stored, are_same};
-use crate::emulate::bytes::{Bytes, PAGE, places};
+use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Symbolics, Value, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::RandomState;
 
 use super::entry::Conflict;
-use crate::emulate::bytes::Bytes;
+use crate::emulate::memory::bytes::Bytes;
 use crate::emulate::{Access, Kind, LaneMask, Origin, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;

@@ -1,6 +1,6 @@
 //! Accesses that look random, for tests that compare with brute force.
 
-use crate::emulate::bytes::PAGE;
+use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{Access, Arrival, Kind, LaneMask, Value};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};

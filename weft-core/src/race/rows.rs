@@ -5,7 +5,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::emulate::bytes::{self, Bytes, PAGE, span};
+use crate::emulate::memory::bytes::{self, Bytes, PAGE, span};
 use crate::emulate::{Access, LaneMask, Offsets, WARP, lanes};
 
 /// Which lane accesses which byte of a page.
@@ -352,7 +352,7 @@ mod tests {
                             assert_eq!(row.lanes_at(row.bytes), row.lanes);
                             for lane in lanes(row.lanes) {
                                 assert_ne!(row.bytes_of(lane), 0, "{addresses:?} {bytes} {lane}");
-                                let all = crate::emulate::bytes::places(row.bytes_of(lane));
+                                let all = crate::emulate::memory::bytes::places(row.bytes_of(lane));
                                 said.extend(all.map(|at| (lane, page * PAGE + at)));
                             }
                         });

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
 use super::rows::{By, KnownRows, Row, rows};
-use crate::emulate::bytes::{Bytes, PAGE, places};
+use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Kind, lanes};
 use crate::flow::Pc;
 use crate::order::{Moment, Order};

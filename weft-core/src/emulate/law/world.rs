@@ -4,8 +4,9 @@ use std::cell::Cell;
 
 use crate::emulate::facts::Facts;
 use crate::emulate::ops::{compute, eval};
-use crate::emulate::origin::Origin;
-use crate::emulate::value::{LaneMask, Value, WARP, truncate};
+use crate::emulate::value::lane::{LaneMask, WARP, truncate};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
 use crate::flow::{BlockId, Pc};
 use crate::ptx::isa::{self, Decoded, Modifier, Opcode};
 

@@ -1,7 +1,8 @@
 //! A page of memory: its bytes, known, open or as before the launch, and which of them were surely written.
 
-use super::super::bytes::{self, Bytes, PAGE, places, span};
-use super::super::term::Lane;
+use super::bytes;
+use super::bytes::{Bytes, PAGE, places, span};
+use crate::emulate::value::lane::Lane;
 
 pub(super) const PAGE_BYTES: usize = 128;
 

@@ -2,7 +2,8 @@
 //! that change no distance between lanes.
 
 use super::is_modular;
-use crate::emulate::value::{Value, signed};
+use crate::emulate::value::lane::signed;
+use crate::emulate::value::register::Value;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
@@ -112,8 +113,8 @@ fn widened(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::value::WARP;
     use super::*;
+    use crate::emulate::value::lane::WARP;
     use crate::ptx::isa;
 
     /// Values around the corners of the widths, from a fixed sequence.

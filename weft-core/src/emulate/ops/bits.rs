@@ -1,6 +1,6 @@
 //! Logic, shifts, bit fields and permutes of one lane (PTX ISA §9.7.1, §9.7.8, §9.7.9.7).
 
-use crate::emulate::value::{signed, truncate};
+use crate::emulate::value::lane::{signed, truncate};
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 const PERMUTES: [Modifier; 6] =

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use rustc_apfloat::Float;
-use rustc_apfloat::ieee::{BFloat, Half, Single};
-
 use super::ieee::{self, Format, with_format};
-use crate::emulate::value::{Value, WARP, signed, truncate};
+use crate::emulate::value::lane::{WARP, signed, truncate};
+use crate::emulate::value::register::Value;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use rustc_apfloat::Float;
+use rustc_apfloat::ieee::{BFloat, Half, Single};
 
 const OPERATORS: [Modifier; 18] = [
     Modifier::Eq,

@@ -3,13 +3,12 @@
 //! Open are the formats of less than 16 bits and tf32, stochastic rounding, and NaN results whose bits the manual does
 //! not state.
 
-use rustc_apfloat::ieee::Single;
-use rustc_apfloat::{FloatConvert, Round, Status, StatusAnd};
-
 use super::ieee::{self, Format, with_format};
-use crate::emulate::value::{signed, truncate};
+use crate::emulate::value::lane::{signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use rustc_apfloat::ieee::Single;
+use rustc_apfloat::{FloatConvert, Round, Status, StatusAnd};
 
 /// The result; `None`: not modelled, or unspecified.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {

@@ -3,12 +3,11 @@
 //! Open are approximations, sums and products without a rounding modifier (the assembler may contract them into one
 //! operation), and NaN results, whose bits are unspecified.
 
-use rustc_apfloat::Status;
-
 use super::ieee::{self, Format, with_format};
-use crate::emulate::value::truncate;
+use crate::emulate::value::lane::truncate;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use rustc_apfloat::Status;
 
 /// The result; `None`: not modelled, or unspecified.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {

@@ -4,12 +4,11 @@
 //! canonical, the sign of a zero after a clamp, and, under `.ftz`, a result that is the least normal number only because
 //! it was rounded up to it.
 
-use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
-use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
-
-use crate::emulate::value::truncate;
+use crate::emulate::value::lane::truncate;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier};
+use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
+use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 
 /// A format that instructions compute in.
 pub(super) trait Format: FloatConvert<Quad> {

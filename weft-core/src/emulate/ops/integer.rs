@@ -1,6 +1,6 @@
 //! Integer arithmetic of one lane (PTX ISA §9.7.1, §9.7.2).
 
-use crate::emulate::value::{signed, truncate};
+use crate::emulate::value::lane::{signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 

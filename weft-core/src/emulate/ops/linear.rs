@@ -1,13 +1,14 @@
 //! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. Operands
-//! are brought to the width of the result first; then the numbers that are added to symbolics go through the operation as if
+//! are brought to the width of the result first; then the numbers that are added to symbolic values go through the operation as if
 //! they were known.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::{is_integer, is_modular};
-use crate::emulate::origin::Region;
-use crate::emulate::term::{Lane, Symbolics, TermId};
-use crate::emulate::value::{LaneMask, Value, WARP, lanes, truncate};
+use crate::emulate::value::lane::{Lane, LaneMask, TermId, WARP, lanes, truncate};
+use crate::emulate::value::origin::Region;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::window;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -169,7 +170,7 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
     })
 }
 
-/// One lane of several symbolics: exact, unless others add another number to the same term.
+/// One lane of several symbolic values: exact, unless others add another number to the same term.
 fn apart(
     symbolics: &mut Symbolics,
     source: &Value,

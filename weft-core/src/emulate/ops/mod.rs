@@ -1,5 +1,5 @@
 //! Instructions that compute registers from registers, a warp at a time. Each family's file says what one lane does;
-//! here operands are gathered, equal and affine lanes take one step, and open lanes get their symbolics.
+//! here operands are gathered, equal and affine lanes take one step, and open lanes get their symbolic values.
 
 mod affine;
 mod bits;
@@ -14,10 +14,10 @@ mod plain;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::number::RowId;
-use super::origin::{Origin, Region};
-use super::term::{Lane, Logic, Symbolics, TermId};
-use super::value::{LaneMask, Value, WARP, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, RowId, TermId, WARP, lanes};
+use crate::emulate::value::origin::{Origin, Region};
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::{Logic, Symbolics};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{Space, Type};
@@ -215,7 +215,7 @@ fn unspecified(
     symbolics.unspecified(origin, (key(pc, decoded) ^ result, &operands), region, width(decoded))
 }
 
-/// The symbolics of an operation in the lanes where an operand is open; results are told apart.
+/// The symbolic values of an operation in the lanes where an operand is open; results are told apart.
 fn open_lanes(
     symbolics: &mut Symbolics,
     (pc, decoded): (Pc, &Decoded),

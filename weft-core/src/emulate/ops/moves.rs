@@ -3,9 +3,10 @@
 use smallvec::smallvec;
 
 use super::Results;
-use crate::emulate::origin::Region;
-use crate::emulate::term::{Lane, Symbolics};
-use crate::emulate::value::{LaneMask, Value, truncate};
+use crate::emulate::value::lane::{Lane, LaneMask, truncate};
+use crate::emulate::value::origin::Region;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::{space_of, window};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};

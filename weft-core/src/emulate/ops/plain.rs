@@ -1,7 +1,8 @@
 //! The common operations on known integers that follow no rule: all lanes at once.
 
 use super::{is_integer, is_modular};
-use crate::emulate::value::{Value, WARP, signed, truncate};
+use crate::emulate::value::lane::{WARP, signed, truncate};
+use crate::emulate::value::register::Value;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// The result where all operands are known; `None`: lane by lane.

@@ -1,0 +1,58 @@
+//! Ctas that run side by side: each starts from nothing, and tells those that follow what it found out.
+
+use super::Facts;
+use super::assumed::Assumed;
+use super::interference::Loaded;
+use super::reach::Reach;
+use crate::launch::Limit;
+
+/// What a cta that ran apart tells those that follow.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    assumed: Assumed,
+    loaded: Loaded,
+    reach: Reach,
+    draws: bool,
+}
+
+/// Of the memory that a check may take, each cta that runs apart from others may take this part.
+const APART_PART: u64 = 8;
+
+impl Facts {
+    /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
+    pub fn is_apart(&self) -> bool {
+        self.anchors.is_empty()
+            && self.tickets.is_empty()
+            && self.contention.is_apart()
+            && self.inherited.is_empty()
+            && self.passed_on.is_empty()
+            && self.splits.is_empty()
+    }
+
+    /// For a cta that runs apart from others, for as long as one may that comes next.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let memory = self.limit.memory / APART_PART;
+        let limit = Limit { memory, ..self.limit };
+        Self { reach: self.reach.fork(), ..Self::within(limit, self.spent) }
+    }
+
+    /// What a cta that ran apart tells those that follow, once it has run.
+    pub fn tell(&mut self) -> Told {
+        let loaded = self.contention.take_loaded();
+        Told { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
+    }
+
+    /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
+    pub fn join(&mut self, spent: u64, own: Told) -> bool {
+        let fits = self.spent + spent < self.limit.instructions;
+        if fits {
+            self.spent += spent;
+            self.assumed.join(own.assumed);
+            self.contention.join(own.loaded);
+            self.reach.join(own.reach);
+            self.draws |= own.draws;
+        }
+        fits
+    }
+}

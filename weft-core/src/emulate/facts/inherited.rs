@@ -1,0 +1,153 @@
+//! What loops that are proved by induction hand from one iteration to later ones through memory.
+//!
+//! In the general state of a loop a warp stands in any later iteration, but memory still holds what the first one left,
+//! or what was there before the loop. A read in that state sees memory as it is only if the bytes were written by a warp
+//! in the same general state, or if no iteration writes them. Which words iterations write is known once they have run:
+//! if a word turns out to be written that was read as if it were not, the pass is run again.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+
+use crate::flow::BlockId;
+
+/// Global memory or shared memory, and an address by the size of a word.
+type Word = (bool, u64);
+
+/// Bytes of a word.
+const WORD: u64 = 4;
+
+/// A general state: the loop, and how often the cta has come to it.
+pub(crate) type General = (BlockId, u32);
+
+/// Words that iterations write, in all ctas together, and what the running pass took not to be among them.
+#[derive(Debug, Default)]
+pub(crate) struct Inherited {
+    words: BTreeSet<Word>,
+    /// Spaces to which iterations write at open addresses.
+    spaces: BTreeSet<bool>,
+    reads: HashSet<Word, RandomState>,
+    changed: bool,
+}
+
+fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word> {
+    let last = address.saturating_add(u64::from(bytes).saturating_sub(1));
+    (address / WORD..=last / WORD).map(move |word| (is_global, word))
+}
+
+impl Inherited {
+    /// Whether no iteration wrote anything, or read what one could write.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.spaces.is_empty() && self.reads.is_empty()
+    }
+
+    /// A pass begins.
+    pub(crate) fn begin(&mut self) {
+        self.reads.clear();
+        self.changed = false;
+    }
+
+    /// Whether the pass that has ended read nothing of what iterations write.
+    pub(crate) fn settle(&mut self) -> bool {
+        !std::mem::take(&mut self.changed)
+    }
+
+    /// A read in the general state of bytes that were not written in it: whether iterations write there.
+    pub(crate) fn read(&mut self, is_global: bool, address: u64, bytes: u32) -> bool {
+        let is_carried = self.spaces.contains(&is_global)
+            || words(is_global, address, bytes).any(|word| self.words.contains(&word));
+        if !is_carried {
+            self.reads.extend(words(is_global, address, bytes));
+        }
+        is_carried
+    }
+
+    /// An iteration writes.
+    pub(crate) fn write(&mut self, is_global: bool, address: u64, bytes: u32) {
+        for word in words(is_global, address, bytes) {
+            if self.words.insert(word) {
+                self.changed |= self.reads.contains(&word);
+            }
+        }
+    }
+
+    /// An iteration writes nobody knows where.
+    pub(crate) fn write_somewhere(&mut self, is_global: bool) {
+        if self.spaces.insert(is_global) {
+            self.changed |= self.reads.iter().any(|(own, _)| *own == is_global);
+        }
+    }
+}
+
+/// The bytes of a cta's memory that were written in a general state, and in which.
+#[derive(Debug, Default)]
+pub(crate) struct Written(HashMap<(bool, u64), General, RandomState>);
+
+impl Written {
+    /// A write in a general state, or in none.
+    pub(crate) fn write(
+        &mut self,
+        is_global: bool,
+        address: u64,
+        bytes: u32,
+        state: Option<General>,
+    ) {
+        if state.is_none() && self.0.is_empty() {
+            return;
+        }
+        for at in 0..u64::from(bytes) {
+            let byte = (is_global, address.saturating_add(at));
+            match state {
+                Some(state) => self.0.insert(byte, state),
+                None => self.0.remove(&byte),
+            };
+        }
+    }
+
+    /// Whether all bytes were last written in this state.
+    pub(crate) fn holds(&self, is_global: bool, address: u64, bytes: u32, state: General) -> bool {
+        let is_own =
+            |at| self.0.get(&(is_global, address.saturating_add(u64::from(at)))) == Some(&state);
+        (0..bytes).all(is_own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_that_read_what_an_iteration_writes_is_run_again() {
+        let mut inherited = Inherited::default();
+        inherited.begin();
+        assert!(!inherited.read(false, 8, 4) && !inherited.read(true, 64, 8));
+        inherited.write(false, 12, 4);
+        assert!(inherited.settle());
+        inherited.write(false, 11, 1);
+        assert!(!inherited.settle());
+        inherited.begin();
+        assert!(inherited.read(false, 4, 8) && !inherited.read(true, 8, 4) && inherited.settle());
+        assert!(!inherited.read(false, 64, 4));
+        inherited.write_somewhere(true);
+        assert!(!inherited.settle());
+        inherited.begin();
+        assert!(inherited.read(true, 4096, 4) && !inherited.read(false, 4096, 4));
+    }
+
+    #[test]
+    fn a_byte_is_of_the_state_that_wrote_it_last() {
+        let (mut written, own, other) = (Written::default(), (BlockId(1), 1), (BlockId(1), 2));
+        written.write(false, 8, 8, Some(own));
+        assert!(written.holds(false, 8, 8, own) && !written.holds(true, 8, 8, own));
+        assert!(!written.holds(false, 8, 8, other));
+        written.write(false, 12, 1, Some(other));
+        assert!(written.holds(false, 8, 4, own) && !written.holds(false, 8, 8, own));
+        written.write(false, 15, 1, Some(other));
+        assert!(written.holds(false, 13, 2, own) && !written.holds(false, 13, 3, own));
+        written.write(false, 15, 1, Some(own));
+        written.write(false, 8, 4, None);
+        assert!(!written.holds(false, 8, 4, own) && written.holds(false, 13, 3, own));
+        // The first byte is another state's.
+        assert!(!written.holds(false, 12, 4, own));
+    }
+}

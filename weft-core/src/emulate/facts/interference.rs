@@ -1,0 +1,287 @@
+//! Which memory loads may see change under their feet.
+//!
+//! A load reads what memory holds while nothing that is not ordered with it writes there: then every schedule gives it
+//! this value. Who conflicts with whom is known once the pass has run. Bytes that were found to race are *contended* from
+//! then on, so is what a store at an open address may reach if nothing orders it with a load there, and the pass is run
+//! again if a load read there whose value decides something. What a load of contended bytes sees is up to the schedule:
+//! open. Races of stores that provably leave the same do not count.
+//!
+//! A loop that polls by *strong* loads (volatile, relaxed, acquire: PTX ISA §8.4) may wait for what the schedule of the
+//! machine never lets happen. Memory that is read so too often, and all of it once a cta has run for long, is taken to be
+//! contended: that is always sound.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+
+use crate::emulate::memory::bytes::{Bytes, PAGE, span};
+use crate::emulate::memory::pages::Extent;
+
+/// A word of memory: global or not, its address by the size of a word.
+type Word = (bool, u64);
+
+/// Bytes of a word.
+const WORD: u64 = 4;
+
+/// Instructions of a cta that read a word before it is taken to be polled.
+const POLLED: u32 = 4096;
+
+/// Instructions of one cta, counted once a warp, before all memory is taken to be contended: half of those that it may
+/// run unless more is stated.
+const LONG: u64 = 1 << 25;
+
+/// Passes that find contended memory before all of it is taken to be.
+const MAX_CHANGES: u32 = 8;
+
+/// What loads read as memory held it, by page; whether it is global.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    pages: HashMap<(bool, u64), Bytes, RandomState>,
+    /// The page read last, which may not be among those yet.
+    last: Option<((bool, u64), Bytes)>,
+}
+
+impl Loaded {
+    fn add(&mut self, is_global: bool, address: u64, bytes: u32) {
+        let end = address.saturating_add(u64::from(bytes));
+        for page in address / PAGE..end.div_ceil(PAGE) {
+            let place = |at: u64| at.wrapping_sub(page * PAGE).cast_signed();
+            let own = span(place(address), place(end));
+            match &mut self.last {
+                Some((last, known)) if *last == (is_global, page) => *known |= own,
+                _ => {
+                    self.keep_last();
+                    self.last = Some(((is_global, page), own));
+                }
+            }
+        }
+    }
+
+    fn keep_last(&mut self) {
+        if let Some((page, bytes)) = self.last.take() {
+            *self.pages.entry(page).or_default() |= bytes;
+        }
+    }
+
+    fn has(&self, (is_global, word): Word) -> bool {
+        let address = word * WORD;
+        let place = (address % PAGE).cast_signed();
+        let own = span(place, place + WORD.cast_signed());
+        self.pages.get(&(is_global, address / PAGE)).is_some_and(|known| known & own != 0)
+    }
+
+    /// Whether some of a word was read that holds this byte, of global memory or of shared memory.
+    pub fn reads(&self, is_global: bool, byte: u64) -> bool {
+        self.has((is_global, byte / WORD))
+    }
+
+    /// Whether something was read in these bytes, to the page.
+    fn meets(&self, is_global: bool, (first, last): Extent) -> bool {
+        let is_in = |page: u64| (first / PAGE..=last / PAGE).contains(&page);
+        self.pages.keys().any(|(own, page)| *own == is_global && is_in(*page))
+    }
+
+    /// Takes in what another cta read.
+    fn join(&mut self, mut other: Self) {
+        other.keep_last();
+        #[allow(clippy::iter_over_hash_type, reason = "a union does not depend on the order")]
+        for (page, bytes) in other.pages {
+            *self.pages.entry(page).or_default() |= bytes;
+        }
+    }
+}
+
+/// What is contended, in all ctas together, and what the running pass took not to be.
+#[derive(Debug, Default)]
+pub(crate) struct Contention {
+    words: HashSet<Word, RandomState>,
+    extents: Vec<(bool, Extent)>,
+    is_everything: bool,
+    loaded: Loaded,
+    /// Words that strong loads read: the last cta that did, and how many of its instructions.
+    polls: HashMap<Word, (u32, u32), RandomState>,
+    /// Whether the pass read something that turned out to be polled.
+    changed: bool,
+    changes: u32,
+}
+
+fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word> {
+    let last = address.saturating_add(u64::from(bytes).saturating_sub(1));
+    (address / WORD..=last / WORD).map(move |word| (is_global, word))
+}
+
+impl Contention {
+    /// Whether nothing is contended, and nothing was read that could be polled.
+    pub(crate) fn is_apart(&self) -> bool {
+        let has_none = self.words.is_empty() && self.extents.is_empty() && self.polls.is_empty();
+        has_none && !self.is_everything
+    }
+
+    /// Takes in what a cta read that ran apart.
+    pub(crate) fn join(&mut self, loaded: Loaded) {
+        self.loaded.join(loaded);
+    }
+
+    /// A pass begins.
+    pub(crate) fn begin(&mut self) {
+        self.polls.clear();
+        self.loaded = Loaded::default();
+        self.changed = false;
+    }
+
+    /// Whether the pass that has ended read nothing that turned out to be polled.
+    pub(crate) fn settle(&mut self) -> bool {
+        let changed = std::mem::take(&mut self.changed);
+        self.count(changed);
+        !changed
+    }
+
+    fn count(&mut self, changed: bool) {
+        self.changes += u32::from(changed);
+        self.is_everything |= self.changes >= MAX_CHANGES;
+    }
+
+    /// A load whose value decides something: whether it sees what memory holds.
+    pub(crate) fn load(&mut self, is_global: bool, at: u64, bytes: u32) -> bool {
+        if self.is_everything || self.is_contended(is_global, at, bytes) {
+            return false;
+        }
+        self.loaded.add(is_global, at, bytes);
+        true
+    }
+
+    /// The same of a strong load, by a cta that has executed so many instructions.
+    pub(crate) fn poll(
+        &mut self,
+        cta: u32,
+        ran: u64,
+        is_global: bool,
+        at: u64,
+        bytes: u32,
+    ) -> bool {
+        if ran > LONG && !self.is_everything {
+            self.is_everything = true;
+            self.changed |= !self.polls.is_empty();
+        }
+        if !self.load(is_global, at, bytes) {
+            return false;
+        }
+        let mut is_polled = false;
+        for word in words(is_global, at, bytes) {
+            let (last, count) = self.polls.entry(word).or_default();
+            *count = if *last == cta { *count + 1 } else { 1 };
+            *last = cta;
+            is_polled |= *count > POLLED;
+        }
+        if is_polled {
+            self.words.extend(words(is_global, at, bytes));
+            self.changed = true;
+        }
+        !is_polled
+    }
+
+    fn is_contended(&self, is_global: bool, at: u64, bytes: u32) -> bool {
+        let last = at.saturating_add(u64::from(bytes).saturating_sub(1));
+        let is_in = |(own, extent): &(bool, Extent)| {
+            *own == is_global && extent.0 <= last && at <= extent.1
+        };
+        self.extents.iter().any(is_in)
+            || !self.words.is_empty()
+                && words(is_global, at, bytes).any(|word| self.words.contains(&word))
+    }
+
+    pub(crate) fn take_loaded(&mut self) -> Loaded {
+        self.loaded.keep_last();
+        std::mem::take(&mut self.loaded)
+    }
+
+    /// These bytes race, and those of these extents may: whether that is news to the pass that read so much.
+    pub(crate) fn contend(
+        &mut self,
+        loaded: &Loaded,
+        bytes: impl IntoIterator<Item = (bool, u64)>,
+        extents: impl IntoIterator<Item = (bool, Extent)>,
+    ) -> bool {
+        let mut changed = false;
+        for (is_global, byte) in bytes {
+            let word = (is_global, byte / WORD);
+            changed |= self.words.insert(word) && loaded.has(word);
+        }
+        for own in extents {
+            if !self.extents.contains(&own) {
+                self.extents.push(own);
+                changed |= loaded.meets(own.0, own.1);
+            }
+        }
+        self.count(changed);
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contend(contention: &mut Contention, bytes: &[(bool, u64)]) -> bool {
+        let loaded = contention.take_loaded();
+        contention.contend(&loaded, bytes.iter().copied(), [])
+    }
+
+    #[test]
+    fn a_pass_that_read_contended_bytes_is_run_again() {
+        let mut contention = Contention::default();
+        contention.begin();
+        assert!(contention.load(false, 8, 4) && contention.load(false, 126, 4));
+        assert!(!contend(&mut contention, &[(false, 12), (true, 8)]));
+        contention.begin();
+        assert!(contention.load(false, 8, 4));
+        assert!(contend(&mut contention, &[(false, 11)]));
+        contention.begin();
+        assert!(!contention.load(false, 4, 8));
+        assert!(contention.load(false, 4, 4) && contention.load(true, 0, 8));
+        assert!(contention.settle() && !contend(&mut contention, &[(false, 11)]));
+    }
+
+    #[test]
+    fn bytes_on_both_sides_of_the_end_of_a_page_are_read() {
+        for byte in [126, 127, 128, 129] {
+            let mut contention = Contention::default();
+            contention.begin();
+            assert!(contention.load(true, 126, 4) && contention.load(true, 0, 4));
+            assert!(contend(&mut contention, &[(true, byte)]), "{byte}");
+        }
+    }
+
+    #[test]
+    fn a_write_at_an_open_address_concerns_what_it_may_reach() {
+        let mut contention = Contention::default();
+        contention.begin();
+        assert!(contention.load(true, 512, 4));
+        let loaded = contention.take_loaded();
+        assert!(!contention.contend(&loaded, [], [(true, (1024, 2047)), (false, (0, u64::MAX))]));
+        assert!(contention.contend(&loaded, [], [(true, (256, 515))]));
+        contention.begin();
+        assert!(!contention.load(true, 515, 1) && contention.load(true, 516, 4));
+        assert!(!contention.load(true, 1020, 8) && !contention.load(false, 4, 4));
+    }
+
+    #[test]
+    fn polling_ends() {
+        let mut contention = Contention::default();
+        contention.begin();
+        let polls = (0..2 * POLLED).take_while(|_| contention.poll(0, 0, false, 8, 4)).count();
+        assert_eq!(polls, POLLED as usize);
+        assert!(contention.poll(0, 0, false, 16, 4) && !contention.poll(0, LONG + 1, false, 16, 4));
+        assert!(!contention.settle());
+    }
+
+    #[test]
+    fn a_pass_that_polls_for_long_is_run_again() {
+        let mut contention = Contention::default();
+        contention.begin();
+        assert!(contention.poll(0, 0, false, 8, 4) && !contention.poll(0, LONG + 1, false, 64, 4));
+        assert!(!contention.settle());
+        contention.begin();
+        assert!(!contention.poll(0, 0, false, 8, 4) && contention.settle());
+    }
+}

@@ -1,0 +1,238 @@
+//! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
+
+use super::event::{DoubtKind, Events, Kind};
+use super::maybe::Maybe;
+use super::piece::{Piece, kind};
+use super::state::Machine;
+use super::stop::{ATOMIC_COST, CONTENTS_PART, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
+use crate::emulate::memory::pages::{Held, Memory};
+use crate::emulate::value::lane::{LaneMask, lanes, truncate};
+use crate::emulate::value::origin::{Origin, Region};
+use crate::emulate::value::register::Value;
+use crate::flow::{Address, Instr, Pc, space_of};
+use crate::launch::Atomics;
+use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Effect, Modifier};
+use crate::slice::Keep;
+
+impl<E: Events> Machine<'_, E> {
+    pub(super) fn access(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        enabled: LaneMask,
+    ) -> Step<()> {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        };
+        if decoded.modifiers.has(Modifier::Cluster) && self.inputs.grid.count() > 1 {
+            // Which ctas are in one cluster may be said by the launch alone.
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        }
+        if decoded.row.effect == Effect::Atomic {
+            self.atomics += 1;
+            // Each lane's result is a value of its own, and its access is compared by itself.
+            self.spend(ATOMIC_COST * u64::from(enabled.count_ones()), instr.place)?;
+        }
+        let addresses = self.addresses(warp, &address);
+        let open = addresses.open_lanes() & enabled;
+        let space = address.space;
+        let all = Piece { warp, pc, instr, decoded, space, addresses: &addresses, lanes: enabled };
+        if space != Space::Generic {
+            if open != 0 {
+                self.access_open(&Piece { lanes: open, ..all })?;
+            }
+            if enabled != open {
+                self.access_space(&Piece { lanes: enabled & !open, ..all })?;
+            }
+            return Ok(());
+        }
+        for (space, lanes, addresses) in self.split_open(&addresses, open) {
+            self.access_open(&Piece { space, addresses: &addresses, lanes, ..all })?;
+        }
+        for (space, lanes, addresses) in split(&addresses, enabled & !open) {
+            self.access_space(&Piece { space, addresses: &addresses, lanes, ..all })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn addresses(&self, warp: usize, address: &Address) -> Value {
+        // The addresses of these spaces have 32 bits, whatever the register's width.
+        let bits = if matches!(address.space, Space::Generic | Space::Global) { 64 } else { 32 };
+        let Some(base) = address.base else {
+            return Value::uniform(truncate(address.offset, bits));
+        };
+        let value = &self.warps[warp].registers[base];
+        value.plus(address.offset, bits).based_on(value)
+    }
+
+    /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
+    fn access_open(&mut self, piece: &Piece<'_>) -> Step<()> {
+        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
+        let origin = addresses.term(open).and_then(|term| self.facts.symbolics.origin(term));
+        let writes = decoded.row.effect != Effect::Load;
+        if space == Space::Generic {
+            return Err(doubt(DoubtKind::Address, instr.place, origin));
+        }
+        if writes && is_read_only(space) {
+            self.tell_read_only(piece);
+        }
+        self.spend(OPEN_ACCESS_COST, instr.place)?;
+        // Where a thread's own memory is accessed decides nothing by itself.
+        if space != Space::Local {
+            self.check_written(warp, addresses, open, instr.place);
+        }
+        let decides = self.slice.keep[pc.index()] == Keep::Value;
+        let reads = decoded.row.effect != Effect::Store && decides;
+        let before = reads.then(|| self.unwritten_reached(piece)).flatten();
+        if writes && self.slice.contents.has(space) {
+            let unwritten = self.unwritten_stored(piece);
+            self.forget_reached(piece, unwritten.or(origin).unwrap_or(Origin::Register))?;
+        }
+        if is_observed(space) {
+            self.tell_open(piece);
+        }
+        if writes && self.is_in_general(warp) {
+            self.facts.inherited.write_somewhere(space == Space::Global);
+        }
+        let given = origin.unwrap_or(Origin::Unsupported(pc));
+        let value = Value::open(match before {
+            Some(origin) => self.facts.symbolics.anything(origin, Region::Number),
+            None if kind(decoded).is_strong => {
+                self.facts.symbolics.fresh(self.facts.passed_on.in_strong_store(given))
+            }
+            None => self.facts.symbolics.fresh(given),
+        });
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, value.clone(), open);
+        }
+        Ok(())
+    }
+
+    fn access_space(&mut self, piece: &Piece<'_>) -> Step<()> {
+        let &Piece { pc, instr, decoded, space, lanes, .. } = piece;
+        let keep = self.slice.keep[pc.index()];
+        if decoded.row.effect != Effect::Load && is_read_only(space) {
+            self.tell_read_only(piece);
+        }
+        let stored = self.stored(piece);
+        if is_observed(space) {
+            self.count_commands(lanes);
+            self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
+            // What an atomic leaves is not its operand.
+            let is_left = decoded.row.effect == Effect::Store;
+            self.tell_known(piece, if is_left { &stored } else { &[] });
+        }
+        if decoded.row.effect == Effect::Store {
+            self.reset_counters(piece);
+        }
+        if keep != Keep::Value {
+            return Ok(());
+        }
+        if decoded.row.effect != Effect::Load {
+            self.note_strays(piece);
+        }
+        let before = self.held(piece);
+        match decoded.row.effect {
+            Effect::Load => self.load(piece),
+            Effect::Store => self.store(piece, &stored),
+            _ => self.atomic(piece, &stored),
+        }
+        let made = self.held(piece).more_than(before);
+        self.contents += made.bytes();
+        if self.contents > self.facts.limit.memory / CONTENTS_PART {
+            return Err(doubt(DoubtKind::Memory, instr.place, None));
+        }
+        self.spend(PAGE_COST * made.pages as u64, instr.place)
+    }
+
+    /// What is kept of the memory that an access may write to.
+    fn held(&self, piece: &Piece<'_>) -> Held {
+        match piece.space {
+            Space::Local => self.warps[piece.warp].local.iter().map(Memory::held).sum(),
+            _ => self.global.held(),
+        }
+    }
+
+    /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open
+    /// condition may stand on different sides of it, unless it is one for all of them.
+    pub(super) fn in_lock_step(&mut self, warp: usize) {
+        let is_together = self.maybe.as_ref().is_none_or(Maybe::is_in_step);
+        if self.inputs.options.warp_synchronous && is_together {
+            self.events.converge(warp, self.warps[warp].front);
+        }
+    }
+
+    /// What is stored, if the slice keeps it.
+    pub(super) fn stored(&mut self, piece: &Piece<'_>) -> Vec<Value> {
+        let &Piece { warp, pc, instr, decoded, .. } = piece;
+        if self.slice.keep[pc.index()] != Keep::Value || decoded.row.effect == Effect::Load {
+            return Vec::new();
+        }
+        instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
+    }
+
+    /// The lanes at open generic addresses by the space that they access: numbers added to an address do not lead out of
+    /// it.
+    fn split_open(&self, addresses: &Value, mask: LaneMask) -> Parts {
+        let mut parts: Vec<(Space, LaneMask)> = Vec::new();
+        for lane in lanes(mask) {
+            let own = addresses.whole(lane);
+            let is_number = own.term.is_some_and(|term| self.facts.symbolics.is_number(term));
+            let space = match (self.facts.symbolics.region(own), space_of(own.bits)) {
+                (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
+                (_, (space, _)) if is_number && space != Space::Global => space,
+                _ => Space::Generic,
+            };
+            add(&mut parts, space, lane);
+        }
+        let part = |(space, mask)| (space, mask, within(space, addresses).based_on(addresses));
+        parts.into_iter().map(part).collect()
+    }
+
+    /// `atomics = "off"` makes an atomic a plain access.
+    pub(super) fn own_kind(&self, decoded: &Decoded) -> Kind {
+        let is_maybe = self.maybe.is_some();
+        let kind = Kind { is_maybe, ..kind(decoded) };
+        if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
+            return Kind { writes: true, is_maybe, ..Kind::default() };
+        }
+        kind
+    }
+}
+
+/// Lanes by the space that they access, with addresses within it.
+type Parts = Vec<(Space, LaneMask, Value)>;
+
+/// The lanes at generic addresses by the space that they access.
+fn split(addresses: &Value, mask: LaneMask) -> Parts {
+    let mut parts: Vec<(Space, LaneMask)> = Vec::new();
+    for lane in lanes(mask) {
+        let (space, _) = space_of(addresses.lane(lane));
+        add(&mut parts, space, lane);
+    }
+    let part = |(space, mask)| (space, mask, within(space, addresses));
+    parts.into_iter().map(part).collect()
+}
+
+fn add(parts: &mut Vec<(Space, LaneMask)>, space: Space, lane: usize) {
+    match parts.iter_mut().find(|(own, _)| *own == space) {
+        Some((_, lanes)) => *lanes |= 1 << lane,
+        None => parts.push((space, 1 << lane)),
+    }
+}
+
+/// Generic addresses as addresses of a space.
+fn within(space: Space, addresses: &Value) -> Value {
+    addresses.plus(crate::flow::window(space).wrapping_neg(), 64)
+}
+
+const fn is_observed(space: Space) -> bool {
+    matches!(space, Space::Shared | Space::Global)
+}
+
+/// Whether a kernel may only read it.
+const fn is_read_only(space: Space) -> bool {
+    matches!(space, Space::Const | Space::Param)
+}

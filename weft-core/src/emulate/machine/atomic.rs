@@ -1,0 +1,350 @@
+//! Atomics (NFM'14 §4): what they return and leave.
+
+use super::event::Events;
+use super::maybe::Maybe;
+use super::piece::Piece;
+use super::state::Machine;
+use crate::emulate::facts::counters::Change;
+use crate::emulate::facts::place::{At, Place};
+use crate::emulate::memory::pages::View;
+use crate::emulate::value::lane::{Lane, TermId, lanes, signed, truncate};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::Execution;
+use crate::flow::addresses::argument_of;
+use crate::flow::{Pc, Reg, space_of};
+use crate::launch::Atomics;
+use crate::ptx::isa::{Decoded, Modifier};
+use crate::ptx::{Space, Type};
+
+const OPERATIONS: [Modifier; 10] = [
+    Modifier::Add,
+    Modifier::Min,
+    Modifier::Max,
+    Modifier::And,
+    Modifier::Or,
+    Modifier::Xor,
+    Modifier::Exch,
+    Modifier::Cas,
+    Modifier::Inc,
+    Modifier::Dec,
+];
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes execute an atomic at known addresses.
+    pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value]) {
+        match self.inputs.options.atomics {
+            Atomics::Off => self.read_modify_write(piece, operands),
+            Atomics::Auto | Atomics::Abstract => {
+                self.abstracted(piece, operands, &mut |machine, (lane, term)| {
+                    machine.note_draw(piece, operands, lane);
+                    Lane::open(term)
+                });
+            }
+            Atomics::Unique if self.inputs.draws_in_turn => {
+                self.abstracted(piece, operands, &mut |machine, (lane, term)| {
+                    machine.draw_in_turn(piece, operands, (lane, term)).unwrap_or(Lane::open(term))
+                });
+            }
+            Atomics::Unique => self.abstracted(piece, operands, &mut |machine, (lane, term)| {
+                machine.take_ticket(piece, operands, (lane, term));
+                Lane::open(term)
+            }),
+        }
+    }
+
+    /// What an atomic returns and leaves is open: another thread may always have come between. `result` is asked what a
+    /// lane gets, with a value of its own.
+    fn abstracted(
+        &mut self,
+        piece: &Piece<'_>,
+        operands: &[Value],
+        result: &mut impl FnMut(&mut Self, (usize, TermId)) -> Lane,
+    ) {
+        let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
+        // What `exch` leaves does not depend on what was there.
+        let is_kept = !decoded.modifiers.has(Modifier::Exch);
+        let mut origin = Origin::Atomic(pc);
+        let mut results = [Lane::known(0); crate::emulate::value::lane::WARP];
+        for lane in lanes(mask) {
+            let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
+            let term =
+                self.facts.symbolics.result(Origin::Atomic(pc), execution, decoded.ty().bits());
+            let own = result(self, (lane, term));
+            let unwritten = self.unwritten_before(piece, lane);
+            origin = unwritten.filter(|_| is_kept).unwrap_or(origin);
+            let given = operands.iter().map(|operand| operand.whole(lane));
+            origin = self.facts.symbolics.unwritten(given).map_or(origin, Origin::perhaps);
+            results[lane] = match unwritten {
+                Some(origin) => Lane::open(self.facts.symbolics.fresh(origin)),
+                None => own,
+            };
+        }
+        let left = self.facts.symbolics.fresh(origin);
+        self.overwrite(piece, left);
+        let is_vector = decoded.vector() > 1;
+        for dest in instr.dests.iter().flatten() {
+            let value =
+                if is_vector { Value::open(left) } else { Value::from_lanes(|lane| results[lane]) };
+            self.warps[warp].write(*dest, value, mask);
+        }
+    }
+
+    /// Where a word comes from before an atomic, perhaps after others, if that might be from memory that nothing wrote.
+    fn unwritten_before(&mut self, piece: &Piece<'_>, lane: usize) -> Option<Origin> {
+        let is_shared = piece.space == Space::Shared;
+        if !is_shared && !self.facts.symbolics.reads_unwritten {
+            return None;
+        }
+        let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
+        let guards = self.guards(piece.space, lane, (address, size));
+        let unwritten = Origin::PerhapsUnwritten(piece.pc);
+        let view = View { unwritten, guards: guards.as_ref() };
+        let memory = if is_shared { &self.shared } else { &self.global };
+        let before = memory.load(address, size, view, &mut self.facts.symbolics);
+        let others = self.facts.passed_on.in_strong_store(Origin::Atomic(piece.pc));
+        let origin = self.facts.symbolics.unwritten([before]).map_or(others, Origin::perhaps);
+        origin.unwritten().is_some().then_some(origin)
+    }
+
+    /// What a lane gets if the ctas draw from the counter in turn; `None`: it is no counter, or that is open.
+    fn draw_in_turn(
+        &mut self,
+        piece: &Piece<'_>,
+        operands: &[Value],
+        (lane, term): (usize, TermId),
+    ) -> Option<Lane> {
+        let (at, place) = self.location(piece, lane);
+        let change = change(piece.decoded, operands, lane);
+        let count = self.facts.tickets.atomic(at, place, piece.bytes(), change)?;
+        let Change::Adds(amount) = change else { return None };
+        let is_sure = self.maybe.is_none() && !self.has_open_loop();
+        if self.facts.tickets.order()?.is_first(count, self.cta.index) {
+            let seen = self.seen(piece, lane, at.2, piece.bytes());
+            let first = if seen.term.is_none() { seen } else { Lane::open(term) };
+            self.facts.tickets.order()?.start(count, first, amount);
+            // The counter may hold any first number if nobody gives its contents, but not if the kernel changed them.
+            let before = self.read(piece, lane, at.2, piece.bytes());
+            if first.term.is_some()
+                && !before.term.is_some_and(|term| self.facts.symbolics.is_stable(term))
+            {
+                self.facts.tickets.order()?.give_up();
+            }
+        }
+        let (first, steps) =
+            self.facts.tickets.order()?.next(count, amount, self.cta.index, is_sure)?;
+        let bits = truncate(first.bits.wrapping_add(steps), piece.decoded.ty().bits());
+        Some(Lane { bits, ..first })
+    }
+
+    /// What a lane got might be a ticket, were counters told apart.
+    fn note_draw(&mut self, piece: &Piece<'_>, operands: &[Value], lane: usize) {
+        let is_returned = piece.instr.dests.iter().any(Option::is_some);
+        let change = change(piece.decoded, operands, lane);
+        self.facts.draws |= is_returned && change.is_step();
+    }
+
+    /// What a lane got may be a ticket.
+    fn take_ticket(
+        &mut self,
+        piece: &Piece<'_>,
+        operands: &[Value],
+        (lane, term): (usize, TermId),
+    ) {
+        let (at, place) = self.location(piece, lane);
+        let change = change(piece.decoded, operands, lane);
+        if let Some(count) = self.facts.tickets.atomic(at, place, piece.bytes(), change) {
+            self.facts.tickets.hand_out(term, count);
+            self.note_ticket((piece.warp, lane), piece.pc, term);
+        }
+    }
+
+    /// A plain store may start new counts.
+    pub(super) fn reset_counters(&mut self, piece: &Piece<'_>) {
+        if self.inputs.options.atomics != Atomics::Unique {
+            return;
+        }
+        let is_repeated = self.maybe.as_ref().is_some_and(Maybe::is_widened);
+        for lane in lanes(piece.lanes) {
+            let (at, _) = self.location(piece, lane);
+            self.facts.tickets.store(at, piece.bytes(), is_repeated);
+        }
+    }
+
+    /// Tickets that stand for those that a loop fetches, one after the other, where the register holds one already. A
+    /// lane's accesses do not race with each other, and other lanes fetch others: unless tickets are passed on.
+    pub(super) fn next_tickets(
+        &mut self,
+        warp: usize,
+        register: Reg,
+        fetches: &[Pc],
+        unknown: &Value,
+    ) -> Value {
+        if self.inputs.options.atomics != Atomics::Unique {
+            return unknown.clone();
+        }
+        let own = self.warps[warp].registers[register].clone();
+        self.atomics += 1;
+        Value::from_lanes(|lane| {
+            self.next_ticket(warp, own.whole(lane), fetches, lane)
+                .map_or_else(|| unknown.whole(lane), Lane::open)
+        })
+    }
+
+    fn next_ticket(
+        &mut self,
+        warp: usize,
+        own: Lane,
+        fetches: &[Pc],
+        lane: usize,
+    ) -> Option<TermId> {
+        let count = self.facts.tickets.of(own.term?).filter(|_| own.bits == 0)?;
+        for pc in fetches {
+            let instr = &self.program.code[pc.index()];
+            let (decoded, address) = (instr.decoded()?, instr.address?);
+            let addresses = self.addresses(warp, &address);
+            let whole = addresses.whole(lane);
+            let (space, within) = match address.space {
+                Space::Generic => space_of(whole.bits),
+                space => (space, whole.bits),
+            };
+            let at = match space {
+                Space::Global => (true, 0, within),
+                _ => (false, self.cta.index, within),
+            };
+            let is_same = whole.term.is_none() && self.facts.tickets.count(at) == Some(count);
+            let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(own.term?);
+            if !is_same || !is_fetch {
+                return None;
+            }
+        }
+        let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
+        let origin = Origin::Atomic(*fetches.first()?);
+        let term =
+            self.facts.symbolics.result(origin, execution, self.facts.symbolics.bits(own.term?));
+        self.facts.tickets.stand_in(term, count).then_some(term)
+    }
+
+    fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Place) {
+        let address = piece.addresses.lane(lane);
+        if piece.space == Space::Global {
+            return ((true, 0, address), (true, argument_of(address)));
+        }
+        let end = address.saturating_add(u64::from(piece.bytes()));
+        let variable = self.program.shared_variable(address, end);
+        ((false, self.cta.index, address), (false, variable))
+    }
+
+    /// Without atomics: lane after lane reads, computes and writes.
+    fn read_modify_write(&mut self, piece: &Piece<'_>, operands: &[Value]) {
+        let &Piece { warp, pc, instr, decoded, addresses, lanes: mask, .. } = piece;
+        let size = decoded.ty().bytes();
+        if decoded.vector() > 1 || size > 8 {
+            let stored = operands.iter().flat_map(|own| lanes(mask).map(|lane| own.whole(lane)));
+            let stored = self.facts.symbolics.unwritten(stored);
+            let before = self.unwritten_in_bytes(piece);
+            let open =
+                self.facts.symbolics.fresh(before.or(stored).unwrap_or(Origin::Unsupported(pc)));
+            self.overwrite(piece, open);
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, Value::open(open), mask);
+            }
+            return;
+        }
+        let mut old = [Lane::known(0); crate::emulate::value::lane::WARP];
+        for lane in lanes(mask) {
+            let address = addresses.lane(lane);
+            old[lane] = self.read_plainly(piece, lane, address, size);
+            let own: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
+            let known: Option<Vec<u64>> =
+                own.iter().map(|lane| lane.term.is_none().then_some(lane.bits)).collect();
+            let new = known
+                .filter(|_| old[lane].term.is_none())
+                .and_then(|known| modified(decoded, old[lane].bits, &known));
+            let from = self.facts.symbolics.unwritten(own.into_iter().chain([old[lane]]));
+            let term = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
+            self.write(piece, lane, address, size, new.map_or(Lane::open(term), Lane::known));
+        }
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, Value::from_lanes(|lane| old[lane]), mask);
+        }
+    }
+}
+
+/// What an atomic does to a counter.
+fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> Change {
+    let ty = decoded.ty();
+    let bits = ty.bits();
+    let Some(Lane { bits: operand, term: None }) = operands.first().map(|own| own.whole(lane))
+    else {
+        return Change::Other;
+    };
+    if ty.is_float() || matches!(ty, Type::Other | Type::B128) || decoded.vector() > 1 {
+        return Change::Other;
+    }
+    let is_unbounded = truncate(operand, bits) == truncate(u64::MAX, bits);
+    match decoded.modifiers.first_of(&OPERATIONS) {
+        Some(Modifier::Add) => Change::Adds(signed(operand, bits)),
+        Some(Modifier::Inc) if is_unbounded => Change::Adds(1),
+        Some(Modifier::Dec) if is_unbounded => Change::Adds(-1),
+        _ => Change::Other,
+    }
+}
+
+/// What an atomic leaves (PTX ISA §9.7.13.5); `None`: not modelled.
+fn modified(decoded: &Decoded, old: u64, operands: &[u64]) -> Option<u64> {
+    let ty = decoded.ty();
+    let bits = ty.bits();
+    if ty.is_float() || matches!(ty, Type::Other | Type::U16x2 | Type::S16x2) {
+        return None;
+    }
+    let old = truncate(old, bits);
+    let b = truncate(*operands.first()?, bits);
+    let is_less = |a: u64, b: u64| {
+        if ty.is_signed() { signed(a, bits) < signed(b, bits) } else { a < b }
+    };
+    let new = match decoded.modifiers.first_of(&OPERATIONS)? {
+        Modifier::Add => old.wrapping_add(b),
+        Modifier::Min => {
+            if is_less(b, old) {
+                b
+            } else {
+                old
+            }
+        }
+        Modifier::Max => {
+            if is_less(old, b) {
+                b
+            } else {
+                old
+            }
+        }
+        Modifier::And => old & b,
+        Modifier::Or => old | b,
+        Modifier::Xor => old ^ b,
+        Modifier::Exch => b,
+        Modifier::Cas => {
+            if old == b {
+                truncate(*operands.get(1)?, bits)
+            } else {
+                old
+            }
+        }
+        Modifier::Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Modifier::Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+        _ => return None,
+    };
+    Some(truncate(new, bits))
+}

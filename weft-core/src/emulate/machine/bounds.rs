@@ -1,0 +1,162 @@
+//! Whether accesses lie within memory and are aligned.
+
+use super::event::{Access, Events, Fault, FaultKind, Kind};
+use super::piece::Piece;
+use super::state::Machine;
+use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::flow::{Pc, PlaceId};
+use crate::ptx::Space;
+
+impl<E: Events> Machine<'_, E> {
+    /// Tells of the first lane that is outside of all memory, and of the first that is misaligned.
+    pub(super) fn check_bounds(&mut self, access: &Access<'_>) {
+        let fault = |kind, lane: usize| Fault {
+            kind,
+            pc: access.pc,
+            warp: access.warp,
+            lane,
+            space: access.space,
+            address: Some(access.addresses.lane(lane)),
+            bytes: access.bytes,
+            access: access.kind,
+            maybe: access.maybe,
+        };
+        let size = u64::from(access.bytes);
+        // Sizes are powers of two.
+        let is_misaligned = |address: u64| address & size.saturating_sub(1) != 0;
+        let misaligned = |lane: &usize| is_misaligned(access.addresses.lane(*lane));
+        if !access.addresses.are_multiples_of(size)
+            && let Some(lane) = lanes(access.lanes).find(misaligned)
+        {
+            self.events.fault(fault(FaultKind::Misaligned, lane));
+        }
+        if let Some(lane) = self.first_outside(access, size) {
+            self.events.fault(fault(FaultKind::OutOfBounds, lane));
+        }
+    }
+
+    /// Lanes write to memory that a kernel may only read: tells of the first.
+    pub(super) fn tell_read_only(&mut self, piece: &Piece<'_>) {
+        let lane = piece.lanes.trailing_zeros() as usize % WARP;
+        let Lane { bits, term } = piece.addresses.whole(lane);
+        self.events.fault(Fault {
+            kind: FaultKind::ReadOnly,
+            pc: piece.pc,
+            warp: piece.warp,
+            lane,
+            space: piece.space,
+            address: term.is_none().then_some(bits),
+            bytes: piece.bytes(),
+            access: self.own_kind(piece.decoded),
+            maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
+        });
+    }
+
+    /// Lanes abort the launch.
+    pub(super) fn tell_trap(&mut self, warp: usize, mask: LaneMask, place: PlaceId) {
+        self.events.fault(Fault {
+            kind: FaultKind::Trapped(place),
+            pc: Pc(0),
+            warp,
+            lane: mask.trailing_zeros() as usize % WARP,
+            space: Space::Global,
+            address: None,
+            bytes: 0,
+            access: Kind::default(),
+            maybe: None,
+        });
+    }
+
+    /// A branch, an address or a barrier depends on a value that is open in some lanes: tells of the first one of them
+    /// for which that is what shared memory held before anything was written there.
+    pub(super) fn check_written(
+        &mut self,
+        warp: usize,
+        value: &Value,
+        open: LaneMask,
+        place: PlaceId,
+    ) {
+        if !self.facts.symbolics.reads_unwritten {
+            return;
+        }
+        let unwritten = |lane: usize| {
+            let origin = self.facts.symbolics.origin(value.base(lane)?)?;
+            Some((origin.unwritten()?, origin, lane))
+        };
+        // One term says the same of all lanes.
+        let told_apart =
+            if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
+        let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
+        let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
+        let around = self.maybe.as_ref().map(|own| own.origin);
+        let maybe = if is_sure { around } else { Some(origin) };
+        let instr = &self.program.code[pc.index()];
+        let Some(decoded) = instr.decoded() else { return };
+        self.events.fault(Fault {
+            kind: FaultKind::Uninitialized(place),
+            pc,
+            warp,
+            lane,
+            space: Space::Shared,
+            address: None,
+            bytes: decoded.ty().bytes(),
+            access: Kind::default(),
+            maybe,
+        });
+    }
+
+    /// If the lowest and the highest address are in one piece of memory, all are.
+    fn first_outside(&mut self, access: &Access<'_>, size: u64) -> Option<usize> {
+        let (least, most) = access.addresses.ends(access.lanes);
+        let piece = |address: u64| self.piece(access.space, address, size);
+        let (lowest, highest) = (piece(least), piece(most));
+        let is_one = lowest.is_some() && lowest == highest;
+        if access.space == Space::Shared {
+            let rest = if is_one { 0 } else { access.lanes };
+            self.note_dynamic(most.saturating_add(size));
+            for lane in lanes(rest) {
+                self.note_dynamic(access.addresses.lane(lane).saturating_add(size));
+            }
+        }
+        if is_one {
+            return None;
+        }
+        let piece = |address: u64| self.piece(access.space, address, size);
+        lanes(access.lanes).find(|lane| piece(access.addresses.lane(*lane)).is_none())
+    }
+
+    /// `%dynamic_smem_size`: one value for all threads, if the launch does not state it.
+    pub(super) fn dynamic_size(&mut self) -> Value {
+        match self.inputs.dynamic_shared {
+            Some(bytes) => Value::uniform(bytes.into()),
+            None => Value::open(self.facts.symbolics.initial(Origin::DynamicShared, 0, 4)),
+        }
+    }
+
+    /// Keeps in mind how much dynamic shared memory is needed where the launch does not state how much there is.
+    fn note_dynamic(&mut self, end: u64) {
+        let Some(first) =
+            self.inputs.first_dynamic.filter(|_| self.inputs.dynamic_shared.is_none())
+        else {
+            return;
+        };
+        let most = self.inputs.shared.saturating_sub(self.program.static_shared);
+        if let Some(needed) = end.checked_sub(first).filter(|needed| *needed <= most) {
+            self.run.dynamic_shared = self.run.dynamic_shared.max(needed);
+        }
+    }
+
+    /// The start of the piece of memory that holds all these bytes.
+    pub(super) fn piece(&self, space: Space, address: u64, size: u64) -> Option<u64> {
+        let end = address.checked_add(size)?;
+        if space == Space::Shared {
+            let pieces = &self.inputs.shared_pieces;
+            let at = pieces.partition_point(|(first, _)| *first <= address).checked_sub(1)?;
+            return (end <= pieces[at].1).then_some(pieces[at].0);
+        }
+        let segment = self.global.segment(address)?;
+        (end <= segment.start.saturating_add(segment.size)).then_some(segment.start)
+    }
+}

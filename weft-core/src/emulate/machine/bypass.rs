@@ -1,0 +1,102 @@
+//! Bypassed barriers: lanes of a warp that go around an aligned barrier which other lanes of it wait at.
+//!
+//! A branch tells lanes apart. Some come to an aligned barrier before they pass the branch's merge; others pass the
+//! merge, and then do something that others observe: an access, a barrier, an exchange. That breaks PTX's rule for
+//! `.aligned`, that all threads of the warp that have not exited execute the barrier together. Lanes that do nothing
+//! observable any more count as exited.
+//!
+//! Only branches with an aligned barrier between them and their merge are followed, and only while lanes are on their
+//! way to it. Once all lanes of a warp are together at an aligned barrier, all are forgotten.
+//!
+//! Lanes that execute such a branch at different times, because a warp-level instruction held some of them up, cannot be
+//! matched without their histories. Where they might have gone around each other's barrier, that is said to be open.
+
+use smallvec::SmallVec;
+
+use super::divergence::diverged;
+use super::event::{BarrierExit, Divergence, Events, Side};
+use super::partings::{Found, Late};
+use super::state::Machine;
+use super::stop::{Step, Stop, undecided};
+use super::warp::Wait;
+use crate::emulate::value::lane::LaneMask;
+use crate::flow::{BlockId, Instr, Pc};
+use crate::launch::BarrierDivergence;
+use crate::ptx::isa::Effect;
+use crate::slice;
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes leave a branch by its sides, of which the last may be its merge.
+    pub(super) fn part(&mut self, warp: usize, branch: BlockId, groups: &[LaneMask]) {
+        let merge = self.program.blocks[branch.index()].merge;
+        let is_followed = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
+        let Some(merge) = merge.filter(|_| is_followed) else { return };
+        let live = self.warps[warp].live;
+        self.warps[warp].partings.part(branch, merge, groups, live);
+    }
+
+    /// Lanes come to an instruction: have some of the warp gone around a barrier that others wait at?
+    pub(super) fn watch(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        enabled: LaneMask,
+    ) -> Step<()> {
+        if self.warps[warp].partings.is_empty() || !slice::is_observable(self.program, pc) {
+            return Ok(());
+        }
+        let maybe = self.maybe.as_ref().map(|own| (own.place, own.outermost, own.origin));
+        self.warps[warp].partings.observe(Late { block, pc, lanes: enabled, maybe });
+        let aligned = self.warps[warp].waits.iter().copied().filter(|wait| self.is_aligned(wait));
+        let mut waits: SmallVec<[(BlockId, Pc, LaneMask); 2]> =
+            aligned.map(|wait| (wait.block, wait.pc, wait.lanes)).collect();
+        if instr.is_aligned_barrier() {
+            waits.push((block, pc, enabled));
+        }
+        for (block, pc, waiting) in waits {
+            match (self.warps[warp].partings.find(waiting), &self.maybe) {
+                (None, _) => {}
+                (Some(_), Some(maybe)) => return Err(maybe.undecided()),
+                (Some(Found::Bypass(found)), None) => {
+                    if let Some((place, outermost, origin)) = found.late.maybe {
+                        return Err(undecided(place, outermost, origin));
+                    }
+                    let lanes = found.waits;
+                    let side = |block, pc, lanes| self.side(warp, block, pc, lanes);
+                    let late = side(found.late.block, found.late.pc, found.late.lanes);
+                    return Err(self.bypassed(found.branch, side(block, pc, lanes), late));
+                }
+                (Some(Found::Apart(branch)), None) => {
+                    let place = self.program.blocks[branch.index()].place;
+                    self.events.possible_bypass(place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All lanes of a warp that have not ended are at an aligned barrier.
+    pub(super) fn gather(&mut self, warp: usize, wait: &Wait) {
+        let own = &mut self.warps[warp];
+        own.partings.forget(own.live);
+        let ended = own.all & !own.live;
+        if ended != 0 && self.inputs.options.barrier_divergence != BarrierDivergence::Off {
+            self.events.barrier_exit(BarrierExit { warp, ended, pc: wait.pc });
+        }
+    }
+
+    /// Lanes wait at an aligned barrier that others went around at a branch.
+    fn bypassed(&self, branch: BlockId, waits: Side, late: Side) -> Stop {
+        let is_barrier = self.program.code[late.pc.index()].effect() == Effect::Barrier;
+        let divergence = if is_barrier && late.pc != waits.pc {
+            Divergence::Lanes
+        } else {
+            // A barrier under a guard is its own branch.
+            let is_branch = waits.block != branch;
+            Divergence::Bypassed(is_branch.then(|| self.program.blocks[branch.index()].place))
+        };
+        diverged(divergence, vec![waits, late])
+    }
+}

@@ -1,0 +1,166 @@
+//! What registers hold when any iteration of a loop begins whose trip count is open: what the loop only adds to is off by
+//! multiples of that, and what follows from such registers by arithmetic follows from them still. All else is open.
+
+use std::collections::BTreeSet;
+
+use super::event::Events;
+use super::in_loop::inside;
+use super::state::Machine;
+use crate::emulate::value::lane::{Lane, LaneMask, WARP};
+use crate::emulate::value::origin::{Origin, Region};
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::gcd;
+use crate::flow::{self, BlockId, Holds, Pc, Reg};
+use crate::ptx::Space;
+
+impl<E: Events> Machine<'_, E> {
+    /// Takes the registers that a loop assigns to what they may hold when any iteration begins.
+    pub(super) fn forget_registers(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        mask: LaneMask,
+        origin: Origin,
+    ) {
+        let program = self.program;
+        let assigned: BTreeSet<Reg> = inside(program, header)
+            .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
+            .filter(|register| self.warps[warp].registers.has(*register))
+            .collect();
+        for register in &assigned {
+            let before = self.warps[warp].registers[*register].clone();
+            self.pass_on(header, *register, &before, mask);
+        }
+        let chains = |chains: &'_ crate::flow::Chains| -> Vec<(Reg, Vec<Pc>)> {
+            let of = |own: &Reg| Some((*own, chains.get(&(header, *own))?.clone()));
+            assigned.iter().filter_map(of).collect()
+        };
+        let invariant: BTreeSet<Pc> =
+            chains(&program.invariant).into_iter().flat_map(|(_, chain)| chain).collect();
+        let derived: Vec<_> = chains(&program.derived)
+            .into_iter()
+            .filter(|(own, _)| !program.steps.contains_key(&(header, *own)))
+            .map(|(own, chain)| (own, chain, self.warps[warp].registers[own].clone()))
+            .collect();
+        let values: Vec<_> = self.after(warp, invariant.into_iter(), mask, |machine| {
+            let after = |own| (own, machine.after_rounds(warp, header, own, origin));
+            assigned.iter().copied().map(after).collect()
+        });
+        for (register, value) in values {
+            self.warps[warp].write(register, value, mask);
+        }
+        let mut values = Vec::new();
+        for (register, chain, first) in derived {
+            let later = self.after(warp, chain.into_iter(), mask, |machine| {
+                machine.warps[warp].registers[register].clone()
+            });
+            values.push((register, self.one_of(&first, &later, mask, (origin, None))));
+        }
+        for (register, value) in values {
+            self.warps[warp].write(register, value, mask);
+        }
+    }
+
+    /// What is read after some arithmetic, which leaves no trace.
+    fn after<T>(
+        &mut self,
+        warp: usize,
+        chain: impl Iterator<Item = Pc>,
+        mask: LaneMask,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let log = self.warps[warp].log.take();
+        let mut before: Vec<(Reg, Value)> = Vec::new();
+        for pc in chain {
+            let instr = &self.program.code[pc.index()];
+            for dest in instr.dests.iter().flatten() {
+                before.push((*dest, self.warps[warp].registers[*dest].clone()));
+            }
+            self.compute(warp, pc, instr, mask);
+        }
+        let read = read(self);
+        for (register, value) in before.into_iter().rev() {
+            if let Some((own, _)) = self.warps[warp].registers.get_mut(register) {
+                *own = value;
+            }
+        }
+        self.warps[warp].log = log;
+        read
+    }
+
+    /// What a register may hold after some rounds of a loop.
+    pub(super) fn after_rounds(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        register: Reg,
+        origin: Origin,
+    ) -> Value {
+        let origin = self.facts.passed_on.in_register(header, register, origin);
+        let program = self.program;
+        let region = match program.holds[register.index()] {
+            Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
+            Holds::Params(params) if params.all().all(|at| program.is_pointer(at)) => {
+                Region::Among(params)
+            }
+            Holds::Params(params) if params.all().any(|at| program.is_pointer(at)) => {
+                Region::Unclear
+            }
+            Holds::Variable(at) if program.symbols[at].space == Space::Global => Region::Unclear,
+            Holds::Mixed => Region::Unclear,
+            _ => Region::Number,
+        };
+        let unknown = Value::open(self.facts.symbolics.any(origin, region));
+        if let Some(fetches) = program.fetches.get(&(header, register)) {
+            return self.next_tickets(warp, register, fetches, &unknown);
+        }
+        let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
+        let drifts = self.drifts(warp, header, steps);
+        let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
+        let own = self.warps[warp].registers[register].clone();
+        Value::from_lanes(|lane| match drifts[lane] {
+            Some(drift) => self.facts.symbolics.drifting(own.whole(lane), (drift, bits), origin),
+            None => unknown.whole(lane),
+        })
+    }
+
+    /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
+    fn drifts(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        steps: &[flow::Step],
+    ) -> [Option<u64>; WARP] {
+        let mut drifts = [Some(0_u64); WARP];
+        for step in steps {
+            let amounts = self.amounts(warp, header, step);
+            for (drift, amount) in drifts.iter_mut().zip(amounts) {
+                let size = amount.map(|amount| amount.cast_signed().unsigned_abs());
+                *drift = drift.zip(size).map(|(drift, size)| gcd(drift, size));
+            }
+        }
+        drifts
+    }
+
+    /// By lane: what a definition adds in one round, if it is known.
+    pub(super) fn amounts(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        step: &flow::Step,
+    ) -> [Option<u64>; WARP] {
+        let at = self.program.blocks[header.index()].first;
+        let mut sums = [Some(0_u64); WARP];
+        for (amount, is_less) in &step.amounts {
+            let value = self.operand(warp, at, amount);
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                let Lane { bits, term } = value.whole(lane);
+                let signed = if *is_less { bits.wrapping_neg() } else { bits };
+                // What leads from one buffer to another is no step.
+                let is_step = term.is_none() && Region::of(bits) == Region::Number;
+                *sum = sum.filter(|_| is_step).map(|sum| sum.wrapping_add(signed));
+            }
+        }
+        sums
+    }
+}

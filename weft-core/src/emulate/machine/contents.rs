@@ -1,0 +1,332 @@
+//! What accesses read and leave behind, where the slice keeps it.
+
+use super::event::Events;
+use super::maybe::Maybe;
+use super::piece::{Piece, kind};
+use super::state::Machine;
+use crate::emulate::facts::Facts;
+use crate::emulate::memory::inputs::Inputs;
+use crate::emulate::memory::pages::{Memory, View};
+use crate::emulate::value::guard::Guards;
+use crate::emulate::value::lane::{Lane, TermId, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::Symbolics;
+use crate::flow::Pc;
+use crate::ptx::{Space, Type};
+
+/// Bytes from the first to the last lane of which the contents before the launch are taken as one row.
+const MAX_ROW: u64 = 1 << 12;
+
+impl<E: Events> Machine<'_, E> {
+    pub(super) fn load(&mut self, piece: &Piece<'_>) {
+        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
+        let ty = decoded.ty();
+        let is_racing = self.facts.racing.contains(&pc);
+        if ty == Type::B128 || is_racing {
+            let origin =
+                if is_racing { of_racing_store(self.facts, pc) } else { Origin::Unsupported(pc) };
+            let origin = self.unwritten_in_bytes(piece).unwrap_or(origin);
+            let value = Value::open(self.facts.symbolics.fresh(origin));
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, value.clone(), mask);
+            }
+            return;
+        }
+        let size = ty.bytes().min(8);
+        for (at, dest) in instr.dests.iter().enumerate() {
+            let Some(dest) = dest else { continue };
+            let offset = at as u64 * u64::from(ty.bytes());
+            let is_one = space != Space::Local && self.is_one(piece, offset, size);
+            let is_general = self.warps[warp].general.is_some();
+            let is_seen = kind(decoded).is_strong || space == Space::Local || is_general;
+            let mut see = |lane: usize| {
+                let address = addresses.lane(lane).wrapping_add(offset);
+                let own = if kind(decoded).is_strong {
+                    self.seen(piece, lane, address, size)
+                } else {
+                    self.read_plainly(piece, lane, address, size)
+                };
+                extended(self.facts, ty, own)
+            };
+            let value = if !is_seen {
+                self.load_row(piece, offset, size)
+            } else if is_one {
+                let own = see(0);
+                Value::uniform(own.bits).on_one(own.term)
+            } else {
+                Value::from_lanes(|lane| match mask >> lane & 1 {
+                    1 => see(lane),
+                    _ => Lane::known(0),
+                })
+            };
+            self.warps[warp].write(*dest, value, mask);
+        }
+    }
+
+    /// Where the bytes come from that lanes load, if they might be memory that nothing wrote.
+    pub(super) fn unwritten_in_bytes(&mut self, piece: &Piece<'_>) -> Option<Origin> {
+        let mut parts = Vec::new();
+        for lane in lanes(piece.lanes) {
+            for at in (0..piece.bytes()).step_by(8) {
+                let address = piece.addresses.lane(lane).wrapping_add(u64::from(at));
+                parts.push(self.read(piece, lane, address, (piece.bytes() - at).min(8)));
+            }
+        }
+        self.facts.symbolics.unwritten(parts)
+    }
+
+    /// Whether all lanes read one word, and see the same of it: some may know more than others about whether it was written.
+    fn is_one(&self, piece: &Piece<'_>, offset: u64, size: u32) -> bool {
+        let is_known = |address: u64| {
+            let at = address.wrapping_add(offset);
+            self.maybe.is_none()
+                || piece.space != Space::Shared
+                || self.shared.is_surely_written(at, size, None)
+        };
+        piece.addresses.as_uniform().is_some_and(is_known)
+    }
+
+    /// What lanes read by plain loads, so many bytes behind their addresses.
+    fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
+        let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
+        let is_one = self.is_one(piece, offset, size);
+        let Self { shared, global, inputs, facts, maybe, .. } = self;
+        let Some(memory) = held(space, shared, global, inputs) else {
+            return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
+        };
+        let ty = decoded.ty();
+        let may_change = matches!(space, Space::Shared | Space::Global);
+        let is_global = space == Space::Global;
+        if is_global && ty.is_float() && facts.symbolics.tells_floats {
+            let addresses = addresses.plus(offset, 64);
+            let (least, most) = addresses.ends(mask);
+            let end = most.saturating_add(u64::from(size));
+            let is_row = end - least < MAX_ROW
+                && memory.is_initial(least, end)
+                && lanes(mask).all(|lane| facts.contention.load(true, addresses.lane(lane), size));
+            if let Some(row) =
+                is_row.then(|| facts.symbolics.loaded_row(&addresses, size * 8)).flatten()
+            {
+                return Value::row(row);
+            }
+        }
+        let mut reader = memory.reader();
+        let mut read = |lane: usize| {
+            let address = addresses.lane(lane).wrapping_add(offset);
+            let own = maybe.as_ref().filter(|_| space == Space::Shared);
+            let guards =
+                own.and_then(|own| guards_of(own, memory, lane, (address, size), &facts.symbolics));
+            let unwritten = Origin::unwritten_at(pc, space, size);
+            let own = reader.load(
+                address,
+                size,
+                View { unwritten, guards: guards.as_ref() },
+                &mut facts.symbolics,
+            );
+            let races = may_change && !facts.contention.load(is_global, address, size);
+            let own = if races { racing(facts, pc, own) } else { own };
+            extended(facts, ty, own)
+        };
+        if is_one {
+            let own = read(0);
+            return Value::uniform(own.bits).on_one(own.term);
+        }
+        Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
+    }
+
+    /// What a plain load sees: what memory holds, unless something races there.
+    pub(super) fn read_plainly(
+        &mut self,
+        piece: &Piece<'_>,
+        lane: usize,
+        address: u64,
+        size: u32,
+    ) -> Lane {
+        let own = self.read(piece, lane, address, size);
+        let may_change = matches!(piece.space, Space::Shared | Space::Global);
+        let is_global = piece.space == Space::Global;
+        let races = may_change && !self.facts.contention.load(is_global, address, size);
+        if races { racing(self.facts, piece.pc, own) } else { own }
+    }
+
+    /// What a strong load sees: what memory holds, unless that is up to the schedule.
+    pub(super) fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+        let is_global = piece.space == Space::Global;
+        if !is_global && piece.space != Space::Shared {
+            return self.read(piece, lane, address, size);
+        }
+        let (cta, ran) = (self.cta.index, self.spent);
+        // Nobody knows what ctas write that are not run.
+        let is_settled = (!is_global || self.inputs.runs_all_ctas)
+            && self.facts.contention.poll(cta, ran, is_global, address, size);
+        let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
+        // The host may write to open contents of global memory while the kernel runs.
+        if let Some(own) = own.filter(|own| !is_global || own.term.is_none()) {
+            return own;
+        }
+        let before =
+            self.facts.symbolics.reads_unwritten.then(|| self.read(piece, lane, address, size));
+        let others = self.facts.passed_on.in_strong_store(Origin::Strong(piece.pc));
+        let origin = self.facts.symbolics.unwritten(before).unwrap_or(others);
+        Lane::open(self.facts.symbolics.fresh(origin))
+    }
+
+    /// What holds where a lane accesses bytes; `None` if nothing depends on it.
+    pub(super) fn guards(&self, space: Space, lane: usize, bytes: (u64, u32)) -> Option<Guards> {
+        let maybe = self.maybe.as_ref().filter(|_| space == Space::Shared)?;
+        guards_of(maybe, &self.shared, lane, bytes, &self.facts.symbolics)
+    }
+
+    pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
+        let &Piece { warp, pc, space, .. } = piece;
+        let unwritten = Origin::unwritten_at(pc, space, size);
+        let guards = self.guards(space, lane, (address, size));
+        let view = View { unwritten, guards: guards.as_ref() };
+        if space == Space::Local {
+            return self.warps[warp].local(lane).load(
+                address,
+                size,
+                view,
+                &mut self.facts.symbolics,
+            );
+        }
+        if let Some(origin) = self.other_iterations(warp, space, address, size) {
+            let is_written =
+                space != Space::Shared || self.shared.is_surely_written(address, size, view.guards);
+            let origin = if is_written { origin } else { unwritten.perhaps() };
+            return Lane::open(self.facts.symbolics.unclear(origin));
+        }
+        match held(space, &self.shared, &self.global, self.inputs) {
+            Some(memory) => memory.load(address, size, view, &mut self.facts.symbolics),
+            None => Lane::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
+        }
+    }
+
+    pub(super) fn write(
+        &mut self,
+        piece: &Piece<'_>,
+        lane: usize,
+        address: u64,
+        size: u32,
+        value: Lane,
+    ) {
+        let &Piece { warp, space, .. } = piece;
+        self.note_written(warp, space, address, size);
+        self.leave_behind(piece, value);
+        let guards = self.guards(space, lane, (address, size));
+        let memory = match space {
+            Space::Shared => &mut self.shared,
+            Space::Global => &mut self.global,
+            Space::Local => self.warps[warp].local(lane),
+            _ => return,
+        };
+        match &self.maybe {
+            // The sides of a branch have local memory of their own.
+            Some(maybe) if space != Space::Local || maybe.is_guard() => {
+                let view = View { unwritten: maybe.origin, guards: None };
+                let before = memory.load(address, size, view, &mut self.facts.symbolics);
+                let origin =
+                    self.facts.symbolics.unwritten([value, before]).unwrap_or(maybe.origin);
+                let value = Lane::open(self.facts.symbolics.unclear(origin));
+                match &guards {
+                    Some(guards) => memory.store_under(guards, address, size, value),
+                    None => memory.store(address, size, value),
+                }
+            }
+            _ => memory.store(address, size, value),
+        }
+    }
+
+    pub(super) fn store(&mut self, piece: &Piece<'_>, stored: &[Value]) {
+        let &Piece { pc, decoded, addresses, lanes: mask, .. } = piece;
+        let ty = decoded.ty();
+        if ty == Type::B128 {
+            let origin = self.unwritten_stored(piece).unwrap_or(Origin::Unsupported(pc));
+            let term = self.facts.symbolics.fresh(origin);
+            self.overwrite(piece, term);
+            return;
+        }
+        for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
+            for lane in lanes(mask) {
+                let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
+                let value = narrowed(self.facts, value.whole(lane), ty);
+                self.note_passed_on(value);
+                self.write(piece, lane, address, ty.bytes(), value);
+            }
+        }
+    }
+
+    /// A ticket that is stored may be used by others.
+    pub(super) fn note_passed_on(&mut self, value: Lane) {
+        if self.facts.has_ticket(value) {
+            self.facts.tickets.pass_on();
+        }
+    }
+
+    /// All bytes of an access become open.
+    pub(super) fn overwrite(&mut self, piece: &Piece<'_>, term: TermId) {
+        let &Piece { decoded, addresses, lanes: mask, .. } = piece;
+        let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
+        let size = decoded.ty().bytes().min(8);
+        for lane in lanes(mask) {
+            for at in (0..bytes).step_by(size as usize) {
+                let address = addresses.lane(lane).wrapping_add(at);
+                self.write(piece, lane, address, size, Lane::open(term));
+            }
+        }
+    }
+}
+
+/// The memory of a space that threads share.
+fn held<'a>(
+    space: Space,
+    shared: &'a Memory,
+    global: &'a Memory,
+    inputs: &'a Inputs,
+) -> Option<&'a Memory> {
+    match space {
+        Space::Shared => Some(shared),
+        Space::Global => Some(global),
+        Space::Param => Some(&inputs.params),
+        Space::Const => Some(&inputs.constants),
+        _ => None,
+    }
+}
+
+/// What holds where a lane accesses bytes of shared memory under open conditions; `None` if the bytes were surely written,
+/// so that nothing depends on it.
+fn guards_of(
+    maybe: &Maybe,
+    shared: &Memory,
+    lane: usize,
+    (address, size): (u64, u32),
+    symbolics: &Symbolics,
+) -> Option<Guards> {
+    (!shared.is_surely_written(address, size, None)).then(|| maybe.guards(lane, symbolics))
+}
+
+/// What a load of bytes sees that race, where memory holds this: it might turn out not to race after all.
+fn racing(facts: &mut Facts, pc: Pc, held: Lane) -> Lane {
+    let origin = facts.symbolics.unwritten([held]).unwrap_or_else(|| of_racing_store(facts, pc));
+    Lane::open(facts.symbolics.fresh(origin))
+}
+
+/// Where a value comes from that a load sees of a racing store: any store might be that one, and run before the load.
+fn of_racing_store(facts: &Facts, pc: Pc) -> Origin {
+    facts.passed_on.in_any_store(Origin::Racing(pc))
+}
+
+/// A lane's value as it goes to memory.
+fn narrowed(facts: &mut Facts, value: Lane, ty: Type) -> Lane {
+    facts.symbolics.low(value, ty.bits())
+}
+
+/// Loads of signed types extend to the register, which may be wider.
+fn extended(facts: &mut Facts, ty: Type, loaded: Lane) -> Lane {
+    if ty.is_signed() && ty.bits() < 64 {
+        facts.symbolics.extended(loaded, ty.bits(), true)
+    } else {
+        loaded
+    }
+}

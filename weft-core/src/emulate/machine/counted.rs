@@ -1,0 +1,130 @@
+//! Loops whose end rests on open values: do they count to a bound, and so end, or do they wait for a value?
+//!
+//! A loop counts if a branch that every round executes leaves it once a register passes a bound: a register that every
+//! round steps by a known number, and a bound that the loop does not define. Of any other loop with an open exit it is
+//! taken for granted that it ends. That the counter does not wrap around on its way is not asked.
+
+use std::collections::BTreeSet;
+
+use super::event::Events;
+use super::in_loop::inside;
+use super::state::Machine;
+use crate::emulate::value::lane::{LaneMask, lanes};
+use crate::flow::{BlockId, Instr, Operand, Reg, Terminator};
+use crate::ptx::isa::{Modifier, Opcode};
+
+const ORDERED: [Modifier; 8] = [
+    Modifier::Lt,
+    Modifier::Le,
+    Modifier::Gt,
+    Modifier::Ge,
+    Modifier::Lo,
+    Modifier::Ls,
+    Modifier::Hi,
+    Modifier::Hs,
+];
+const EQUAL: [Modifier; 2] = [Modifier::Eq, Modifier::Ne];
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes leave a loop, or go on in it, on an open condition.
+    pub(super) fn note_open_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+        if self.facts.assumed.waits_end {
+            return;
+        }
+        let program = self.program;
+        let counts = program.blocks_in(header).any(|at| {
+            self.is_in_every_round(header, at) && self.leaves_by_count(warp, header, at, mask)
+        });
+        self.facts.assumed.waits_end = !counts;
+    }
+
+    /// Whether no way from the header of a loop back to it goes around a block.
+    fn is_in_every_round(&self, header: BlockId, at: BlockId) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![header];
+        while let Some(own) = work.pop().filter(|_| at != header) {
+            let block = &self.program.blocks[own.index()];
+            for next in block.terminator.successors() {
+                let is_inside = self.program.blocks[next.index()].loops.contains(&header);
+                if next == header {
+                    return false;
+                }
+                if is_inside && next != at && seen.insert(next) {
+                    work.push(next);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether a block's branch leaves the loop by a count.
+    fn leaves_by_count(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        at: BlockId,
+        mask: LaneMask,
+    ) -> bool {
+        let program = self.program;
+        let Terminator::Branch { condition, taken, otherwise } =
+            program.blocks[at.index()].terminator
+        else {
+            return false;
+        };
+        let is_outside = |to: BlockId| !program.blocks[to.index()].loops.contains(&header);
+        let Some(test) = self.only_definition(header, condition.register) else { return false };
+        let Some(decoded) = test.decoded().filter(|own| own.row.opcode == Opcode::Setp) else {
+            return false;
+        };
+        let [a, b] = *test.sources else { return false };
+        let is_ordered = decoded.modifiers.first_of(&ORDERED).is_some();
+        let is_test = is_ordered || decoded.modifiers.first_of(&EQUAL).is_some();
+        if !is_outside(taken) && !is_outside(otherwise)
+            || decoded.is_float_comparison()
+            || test.guard.is_some()
+            || !is_test
+        {
+            return false;
+        }
+        [(a, b), (b, a)].into_iter().any(|(counter, bound)| {
+            self.is_fixed(header, bound) && self.steps(warp, header, counter, mask, is_ordered)
+        })
+    }
+
+    fn only_definition(&self, header: BlockId, register: Reg) -> Option<&Instr> {
+        let mut all = inside(self.program, header)
+            .map(|(_, instr)| instr)
+            .filter(|instr| instr.dests.contains(&Some(register)));
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    fn is_fixed(&self, header: BlockId, bound: Operand) -> bool {
+        let (Operand::Register(register) | Operand::Not(register)) = bound else { return true };
+        let mut all = inside(self.program, header);
+        self.program.invariant.contains_key(&(header, register))
+            || !all.any(|(_, instr)| instr.dests.contains(&Some(register)))
+    }
+
+    /// Whether every round steps a register by a known number: any but zero towards an order, by one towards a value.
+    fn steps(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        counter: Operand,
+        mask: LaneMask,
+        is_ordered: bool,
+    ) -> bool {
+        let program = self.program;
+        let Operand::Register(register) = counter else { return false };
+        let is_even = program.even.contains(&(header, register));
+        let steps = program.steps.get(&(header, register)).filter(|_| is_even);
+        let Some([step]) = steps.map(Vec::as_slice) else { return false };
+        let amounts = self.amounts(warp, header, step);
+        lanes(mask).all(|lane| {
+            amounts[lane].is_some_and(|amount| {
+                let size = amount.cast_signed().unsigned_abs();
+                size == 1 || is_ordered && size != 0
+            })
+        })
+    }
+}

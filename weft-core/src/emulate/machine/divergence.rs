@@ -1,0 +1,118 @@
+//! Barrier divergence: the rule of PTX for lanes of a warp, and `OpenCL`'s for the whole cta (ESOP'13 §3.2): all threads
+//! reach the same barrier instruction (B1) with the same loop counters (B2).
+
+use super::event::{Divergence, End, Events, Side};
+use super::iterations::Reached;
+use super::state::Machine;
+use super::stop::{Step, Stop};
+use super::warp::Wait;
+use crate::emulate::value::lane::{LaneMask, WARP, lanes};
+use crate::flow::{BlockId, Pc};
+use crate::launch::BarrierDivergence;
+
+impl<E: Events> Machine<'_, E> {
+    fn is_examined(&self) -> bool {
+        self.inputs.options.barrier_divergence == BarrierDivergence::Cta
+    }
+
+    /// Lanes go from a block to the header of a loop: counts iterations, if anybody asks.
+    pub(super) fn count_iteration(
+        &mut self,
+        warp: usize,
+        from: BlockId,
+        to: BlockId,
+        mask: LaneMask,
+    ) {
+        if !self.is_examined() {
+            return;
+        }
+        let is_inside = self.program.blocks[from.index()].loops.contains(&to);
+        let counters = self.iterations[warp].entry(to).or_insert([0; WARP]);
+        for lane in lanes(mask) {
+            counters[lane] = if is_inside { counters[lane].saturating_add(1) } else { 0 };
+        }
+    }
+
+    /// Lanes of a warp at an instruction.
+    pub(super) fn side(&self, warp: usize, block: BlockId, pc: Pc, mask: LaneMask) -> Side {
+        let lane = lanes(mask).next().unwrap_or(0);
+        let counter = |header: &BlockId| {
+            self.iterations[warp].get(header).map_or(0, |counters| counters[lane])
+        };
+        let iterations = self.program.blocks[block.index()].loops.iter().map(counter).collect();
+        Side { warp, lanes: mask, pc, block, iterations }
+    }
+
+    fn waiting(&self, warp: usize, wait: &Wait, mask: LaneMask) -> Side {
+        self.side(warp, wait.block, wait.pc, mask)
+    }
+
+    /// All lanes of a warp that have not ended wait at cta barriers: do they reach them together?
+    pub(super) fn check_divergence(
+        &mut self,
+        warp: usize,
+        barrier: u64,
+        sides: &[Wait],
+    ) -> Step<()> {
+        let Some(first) = sides.first() else { return Ok(()) };
+        let is_elsewhere = |side: &&Wait| side.what != first.what || side.block != first.block;
+        let mut others = sides.iter().filter(is_elsewhere);
+        if let Some(other) = others.find(|other| self.is_divergent(first, other)) {
+            let sides = vec![
+                self.waiting(warp, first, first.lanes),
+                self.waiting(warp, other, other.lanes),
+            ];
+            return Err(diverged(Divergence::Lanes, sides));
+        }
+        if !self.is_examined() {
+            return Ok(());
+        }
+        let slot = usize::try_from(barrier).unwrap_or(usize::MAX);
+        for wait in sides {
+            for lane in lanes(wait.lanes) {
+                let side = self.waiting(warp, wait, 1 << lane);
+                let Some(reached) = self.gathered.get_mut(slot) else { return Ok(()) };
+                let reached =
+                    reached.get_or_insert_with(|| Reached { first: side.clone(), warps: 0 });
+                reached.warps |= 1 << warp;
+                let first = &reached.first;
+                if first.block != side.block {
+                    return Err(diverged(Divergence::Barriers, vec![first.clone(), side]));
+                }
+                if first.iterations != side.iterations {
+                    return Err(diverged(Divergence::Iterations, vec![first.clone(), side]));
+                }
+            }
+        }
+        if self.warps[warp].live != self.warps[warp].all {
+            let side = self.waiting(warp, first, first.lanes);
+            return Err(diverged(Divergence::Ended, vec![side]));
+        }
+        Ok(())
+    }
+
+    /// A generation is complete: have all warps come?
+    pub(super) fn check_gathered(&mut self, barrier: u8) -> Step<()> {
+        let Some(reached) = self.gathered[usize::from(barrier)].take() else { return Ok(()) };
+        if reached.warps.count_ones() as usize == self.warps.len() {
+            return Ok(());
+        }
+        Err(diverged(Divergence::Ended, vec![reached.first]))
+    }
+
+    /// Whether lanes of one warp at these two barriers break a rule. The unit of arrival is the warp, so that lanes at
+    /// two barrier instructions arrive together if neither is `.aligned` and both mean the same.
+    fn is_divergent(&self, a: &Wait, b: &Wait) -> bool {
+        let is_checked = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
+        a.what != b.what || (is_checked && (self.is_aligned(a) || self.is_aligned(b)))
+    }
+
+    /// Whether lanes wait at an aligned barrier.
+    pub(super) fn is_aligned(&self, wait: &Wait) -> bool {
+        self.program.code[wait.pc.index()].is_aligned_barrier()
+    }
+}
+
+pub(super) fn diverged(divergence: Divergence, sides: Vec<Side>) -> Stop {
+    End::Diverged { divergence, sides }.into()
+}

@@ -1,0 +1,32 @@
+//! What the tickets of a cta were drawn by.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use crate::emulate::value::lane::{TermId, WARP};
+use crate::flow::{BlockId, Pc, Reg};
+
+/// An atomic that a lane executed in an iteration of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Draw {
+    pub(super) pc: Pc,
+    pub(super) warp: usize,
+    pub(super) lane: usize,
+    pub(super) header: BlockId,
+    /// How often the warp had come to the loop, and how often round.
+    pub(super) entry: u32,
+    pub(super) round: u32,
+}
+
+/// What the tickets of a cta were drawn by.
+#[derive(Debug, Default)]
+pub(super) struct Draws {
+    pub(super) of: HashMap<TermId, Draw, RandomState>,
+    /// An instruction that draws more than once in an iteration is not followed.
+    pub(super) counts: HashMap<Draw, u32, RandomState>,
+    pub(super) renamed: HashMap<TermId, TermId, RandomState>,
+}
+
+/// A register, and what its lanes have to hold at the end of an iteration.
+pub(super) type Handed = (Reg, [Option<(Draw, u64)>; WARP]);

@@ -1,0 +1,105 @@
+//! Tickets that a loop hands on to its next iteration in registers, as `for (b = draw(); b < n; b = draw())` does.
+//!
+//! The general state stands for any later iteration. A register that holds, at the end of the first one, what a thread
+//! drew in it is taken to hold in each what the same instruction of that thread drew in the one before: a ticket of its
+//! own, the same for all that hold it, and another one than all others. At the end of each general iteration the register
+//! must hold what that iteration drew; if it does not, the pass is run again without this.
+//!
+//! The ticket before the second iteration is the first one's. If that is used as an index itself, the two would have to be
+//! compared as equals: then the register is open.
+
+use super::draws::Draw;
+use super::event::Events;
+use super::state::Machine;
+use crate::emulate::value::lane::{Lane, LaneMask, TermId, WARP, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::Execution;
+use crate::flow::{BlockId, Pc, Reg};
+use crate::launch::Atomics;
+
+impl<E: Events> Machine<'_, E> {
+    /// A lane drew a ticket.
+    pub(super) fn note_ticket(&mut self, (warp, lane): (usize, usize), pc: Pc, ticket: TermId) {
+        let block = &self.program.blocks[self.warps[warp].block.index()];
+        let Some(&header) = block.loops.last() else { return };
+        let Some((entry, round)) = self.round_of(warp, header) else { return };
+        let draw = Draw { pc, warp, lane, header, entry, round };
+        let count = self.draws.counts.entry(draw).or_default();
+        *count += 1;
+        self.draws.of.insert(ticket, draw);
+    }
+
+    fn draw_of(&self, own: Lane) -> Option<Draw> {
+        let draw = *self.draws.of.get(&own.term?)?;
+        (self.draws.counts.get(&draw) == Some(&1)).then_some(draw)
+    }
+
+    /// What a register holds at the start of a general iteration, by what it holds at the end of one; lanes that are not
+    /// known to hold a ticket of it hold what is `unknown`.
+    pub(super) fn hand_on(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        register: Reg,
+        unknown: &Value,
+    ) -> Value {
+        let is_unique = self.inputs.options.atomics == Atomics::Unique;
+        if !is_unique || !self.facts.tickets.can_hand_on((header, register)) {
+            return unknown.clone();
+        }
+        let Some((entry, rounds)) = self.round_of(warp, header) else { return unknown.clone() };
+        let own = self.warps[warp].registers[register].clone();
+        let mut expected = [None; WARP];
+        let value = Value::from_lanes(|lane| {
+            let whole = own.whole(lane);
+            let draw = self.draw_of(whole).filter(|draw| {
+                (draw.header, draw.entry, draw.round + 1) == (header, entry, rounds)
+            });
+            let renamed = draw.and_then(|draw| self.renamed(whole.term?, draw, (header, register)));
+            let (Some(term), Some(draw)) = (renamed, draw) else { return unknown.whole(lane) };
+            expected[lane] = Some((Draw { round: rounds, ..draw }, whole.bits));
+            Lane { bits: whole.bits, term: Some(term) }
+        });
+        if expected.iter().any(Option::is_some) {
+            self.rounds.entry((warp, header)).or_default().handed.push((register, expected));
+        }
+        value
+    }
+
+    /// The ticket that stands for those of the iterations before, where one is that of the first.
+    fn renamed(&mut self, ticket: TermId, draw: Draw, to: (BlockId, Reg)) -> Option<TermId> {
+        let count = self.facts.tickets.of(ticket)?;
+        if !self.facts.tickets.hand_on(ticket, to) {
+            return None;
+        }
+        if let Some(&known) = self.draws.renamed.get(&ticket) {
+            return Some(known);
+        }
+        self.atomics += 1;
+        let execution = Execution { cta: self.cta.index, number: self.atomics, lane: draw.lane };
+        let bits = self.facts.symbolics.bits(ticket);
+        let renamed = self.facts.symbolics.result(Origin::Atomic(draw.pc), execution, bits);
+        self.facts.tickets.hand_out(renamed, count);
+        self.draws.renamed.insert(ticket, renamed);
+        Some(renamed)
+    }
+
+    /// A general iteration ends: the registers hold what it drew.
+    pub(super) fn check_handed(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+        let Some(own) = self.rounds.get_mut(&(warp, header)) else { return };
+        let mut handed = std::mem::take(&mut own.handed);
+        for (register, expected) in &mut handed {
+            let value = self.warps[warp].registers[*register].clone();
+            for lane in lanes(mask) {
+                let Some((draw, bits)) = &mut expected[lane] else { continue };
+                let whole = value.whole(lane);
+                if whole.bits != *bits || self.draw_of(whole) != Some(*draw) {
+                    self.facts.tickets.refuse_to_hand_on((header, *register));
+                }
+                draw.round += 1;
+            }
+        }
+        self.rounds.entry((warp, header)).or_default().handed = handed;
+    }
+}

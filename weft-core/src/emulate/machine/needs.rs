@@ -1,0 +1,90 @@
+//! What accesses from one open address need of its memory, all together.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::event::FaultKind;
+use crate::emulate::facts::alias::Root;
+use crate::emulate::facts::place::Place;
+
+/// What accesses from one open address need so far, at the made-up addresses at which they are told.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    first: u64,
+    end: u64,
+    /// Bytes of the widest access, a power of two.
+    multiple: u64,
+    /// The remainder of its address by those. The accesses are aligned if the open part and this make up a multiple.
+    rest: u64,
+}
+
+/// By place and open part.
+#[derive(Debug, Default)]
+pub(super) struct Needs(HashMap<(Place, Root), Need, RandomState>);
+
+impl Needs {
+    /// One more access, of so many bytes, a power of two: what is wrong if not all can be in memory of this size, or aligned.
+    pub(super) fn add(
+        &mut self,
+        at: (Place, Root),
+        first: u64,
+        bytes: u64,
+        size: u64,
+    ) -> Option<FaultKind> {
+        let multiple = bytes.max(1);
+        let (end, rest) = (first.saturating_add(bytes), first % multiple);
+        let own = self.0.entry(at).or_insert(Need { first, end, multiple, rest });
+        let common = multiple.min(own.multiple);
+        if own.rest % common != rest % common {
+            return Some(FaultKind::Misaligned);
+        }
+        if multiple > own.multiple {
+            (own.multiple, own.rest) = (multiple, rest);
+        }
+        let (least, most) = (own.first.min(first), own.end.max(end));
+        if most - least > size {
+            return Some(FaultKind::OutOfBounds);
+        }
+        (own.first, own.end) = (least, most);
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three accesses are found to have no room exactly where no place of the first has room for all.
+    #[test]
+    fn accesses_fit_where_some_start_has_room_for_all() {
+        const SIZE: u64 = 12;
+        let all: Vec<(u64, u64)> =
+            (16..32).flat_map(|at| [1, 2, 4, 8].map(|bytes| (at, bytes))).collect();
+        let is_in = |start: u64, (at, bytes): (u64, u64)| {
+            // The memory begins at 32.
+            let at = (at + start).checked_sub(32);
+            at.is_some_and(|at| at + bytes <= SIZE && at % bytes == 0)
+        };
+        let place = ((false, None), Root::default());
+        for &a in &all {
+            for &b in &all {
+                for &c in all.iter().step_by(7) {
+                    let mut needs = Needs::default();
+                    let mut add = |(at, bytes)| needs.add(place, at, bytes, SIZE).is_none();
+                    let fits = add(a) && add(b) && add(c);
+                    let has_room =
+                        (0..64).any(|start| [a, b, c].iter().all(|own| is_in(start, *own)));
+                    // Room that only alignment takes is not found out.
+                    assert!(fits || !has_room, "{a:?} {b:?} {c:?}");
+                    let aligned = (0..64)
+                        .any(|start| [a, b, c].iter().all(|own| (own.0 + start) % own.1 == 0));
+                    let ends = [a, b, c].map(|own| own.0 + own.1);
+                    let least = [a, b, c].map(|own| own.0);
+                    let span = ends.iter().max().unwrap() - least.iter().min().unwrap();
+                    assert_eq!(fits, aligned && span <= SIZE, "{a:?} {b:?} {c:?}");
+                }
+            }
+        }
+    }
+}

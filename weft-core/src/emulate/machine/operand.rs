@@ -1,0 +1,58 @@
+//! The values of operands: registers, constants and special registers.
+
+use super::event::Events;
+use super::state::Machine;
+use crate::emulate::value::lane::WARP;
+use crate::emulate::value::origin::{Origin, Region};
+use crate::emulate::value::register::Value;
+use crate::flow::{Operand, Pc, Special};
+
+impl<E: Events> Machine<'_, E> {
+    /// The value of an operand.
+    pub(super) fn operand(&mut self, warp: usize, pc: Pc, operand: &Operand) -> Value {
+        match operand {
+            Operand::Register(register) => self.warps[warp].registers[*register].clone(),
+            Operand::Not(register) => {
+                let value = self.warps[warp].registers[*register].clone();
+                value.complement(|own| {
+                    self.facts.symbolics.operation(u64::MAX - 2, &[own], Region::Number, 1)
+                })
+            }
+            Operand::Constant(bits) => Value::uniform(*bits),
+            Operand::Variable { first, offset, .. } => {
+                Value::uniform(first.wrapping_add_signed(*offset))
+            }
+            Operand::Special(special) => self.special(warp, pc, *special),
+            Operand::Unset => Value::open(self.facts.symbolics.fresh(Origin::Register)),
+            Operand::Opaque => Value::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
+        }
+    }
+
+    fn special(&mut self, warp: usize, pc: Pc, special: Special) -> Value {
+        let dimension =
+            |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
+        let (block, grid) = (self.inputs.block, self.inputs.grid);
+        let mask = |of: fn(u32) -> u32| {
+            Value::each(std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))))
+        };
+        match special {
+            Special::Tid(0) if block.y == 1 && block.z == 1 => {
+                Value::affine((warp * WARP) as u64, 1)
+            }
+            Special::Tid(part) => {
+                Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)))
+            }
+            Special::Ntid(part) => Value::uniform(dimension([block.x, block.y, block.z], part)),
+            Special::Ctaid(part) => Value::uniform(dimension(self.cta.at, part)),
+            Special::Nctaid(part) => Value::uniform(dimension([grid.x, grid.y, grid.z], part)),
+            Special::Laneid => Value::affine(0, 1),
+            Special::LanemaskEq => mask(|lane| 1 << lane),
+            Special::LanemaskLt => mask(|lane| (1 << lane) - 1),
+            Special::LanemaskLe => mask(|lane| (1 << lane) | ((1 << lane) - 1)),
+            Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
+            Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
+            Special::DynamicSharedSize => self.dynamic_size(),
+            Special::Other => Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc))),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! One access: the lanes that access one state space, and how.
+
+use super::event::Kind;
+use crate::emulate::value::lane::LaneMask;
+use crate::emulate::value::register::Value;
+use crate::flow::{Instr, Pc};
+use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Effect, Modifier};
+
+/// The lanes of one access that access one space, at known addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub(super) warp: usize,
+    pub(super) pc: Pc,
+    pub(super) instr: &'a Instr,
+    pub(super) decoded: &'a Decoded,
+    pub(super) space: Space,
+    pub(super) addresses: &'a Value,
+    pub(super) lanes: LaneMask,
+}
+
+impl Piece<'_> {
+    /// Bytes of a lane, all elements of a vector together.
+    pub(super) fn bytes(&self) -> u32 {
+        self.decoded.ty().bytes() * u32::from(self.decoded.vector())
+    }
+}
+
+/// How an instruction acts on memory (PTX ISA §8.4).
+pub(super) fn kind(decoded: &Decoded) -> Kind {
+    const STRONG: [Modifier; 6] = [
+        Modifier::Volatile,
+        Modifier::Relaxed,
+        Modifier::Acquire,
+        Modifier::Release,
+        Modifier::AcqRel,
+        Modifier::Mmio,
+    ];
+    let is_atomic = decoded.row.effect == Effect::Atomic;
+    Kind {
+        writes: decoded.row.effect != Effect::Load,
+        is_atomic,
+        is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
+        // The cluster of an only cta is that cta.
+        is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
+        element: u8::try_from(decoded.ty().element_bytes()).unwrap_or(0),
+        is_maybe: false,
+        is_mirror: false,
+    }
+}

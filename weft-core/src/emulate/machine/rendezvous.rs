@@ -1,0 +1,212 @@
+//! Where lanes and warps meet: warp-level synchronization, and arrival at cta barriers as a warp.
+
+use super::event::{Arrival, End, Events};
+use super::state::Machine;
+use super::stop::Step;
+use super::warp::{Held, Wait, WaitFor, Warp};
+use crate::emulate::sync::barrier::Use;
+use crate::emulate::value::lane::{LaneMask, TermId};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::flow::{Operand, Pc, Terminator};
+use crate::ptx::isa::{Effect, Modifier, Opcode};
+
+impl<E: Events> Machine<'_, E> {
+    /// Lets go on whoever of a warp has met whom it waits for.
+    pub(super) fn meet(&mut self, warp: usize) -> Step<()> {
+        while let Some((wait, here)) = self.met(warp) {
+            let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
+            self.have_met(warp, wait.pc, wait.what, here);
+            for side in sides {
+                self.resume(warp, &side)?;
+            }
+        }
+        self.arrive(warp)
+    }
+
+    /// All lanes that were to come to an instruction have.
+    pub(super) fn have_met(&mut self, warp: usize, pc: Pc, what: WaitFor, here: LaneMask) {
+        match what {
+            WaitFor::Members(_) => self.events.converge(warp, here),
+            WaitFor::Exchange(_) => self.exchange(warp, pc, here),
+            WaitFor::Warp { .. } => {}
+        }
+    }
+
+    /// Lanes of a side that either all or none of them go meet, if nobody else is to come. That `bar.warp.sync` orders
+    /// memory there is not so on the other sides; in lock step it orders nothing that is not ordered.
+    pub(super) fn meet_at_once(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        effect: Effect,
+        members: LaneMask,
+        group: LaneMask,
+    ) -> Step<()> {
+        let is_whole = self.awaited(warp, pc, members) == group;
+        let is_ordered = effect == Effect::Exchange || self.inputs.options.warp_synchronous;
+        if let Some(maybe) = self.maybe.as_ref().filter(|_| !is_whole || !is_ordered) {
+            return Err(maybe.undecided());
+        }
+        if effect == Effect::Exchange {
+            self.exchange(warp, pc, group);
+        }
+        Ok(())
+    }
+
+    /// The lanes of a mask that an instruction waits for. `elect.sync` waits for all of them, ended or not (PTX ISA
+    /// §9.7.13.14); the others for those that have not ended.
+    pub(super) fn awaited(&self, warp: usize, pc: Pc, members: LaneMask) -> LaneMask {
+        let Warp { all, live, .. } = &self.warps[warp];
+        let decoded = self.program.code[pc.index()].decoded();
+        let is_elect = decoded.is_some_and(|decoded| decoded.row.opcode == Opcode::Elect);
+        members & if is_elect { *all } else { *live }
+    }
+
+    /// Some lanes that wait for a mask whose lanes have all come, and all who are with them.
+    fn met(&self, warp: usize) -> Option<(Wait, LaneMask)> {
+        let waits = &self.warps[warp].waits;
+        waits.iter().find_map(|wait| {
+            let (WaitFor::Members(members) | WaitFor::Exchange(members)) = wait.what else {
+                return None;
+            };
+            let with = waits.iter().filter(|other| is_same_meeting(wait, other));
+            let here = with.fold(0, |lanes, other| lanes | other.lanes);
+            (self.awaited(warp, wait.pc, members) & !here == 0).then_some((*wait, here))
+        })
+    }
+
+    fn take(&mut self, warp: usize, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
+        self.warps[warp].waits.extract_if(.., |wait| wanted(wait)).collect()
+    }
+
+    /// Lanes go on behind the block they waited in.
+    fn resume(&mut self, warp: usize, side: &Wait) -> Step<()> {
+        match self.program.blocks[side.block.index()].terminator {
+            Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
+            // A waiting instruction is the last of its block and falls into the next.
+            _ => Ok(()),
+        }
+    }
+
+    /// Once all lanes of a warp that have not ended wait at cta barriers, the warp arrives.
+    fn arrive(&mut self, warp: usize) -> Step<()> {
+        let own = &self.warps[warp];
+        let is_at_barrier = |wait: &&Wait| matches!(wait.what, WaitFor::Warp { .. });
+        let here = own.waits.iter().filter(is_at_barrier).fold(0, |lanes, wait| lanes | wait.lanes);
+        if here == 0 || here != own.live {
+            return Ok(());
+        }
+        let sides = std::mem::take(&mut self.warps[warp].waits);
+        let Some(&first) = sides.first() else { return Ok(()) };
+        let WaitFor::Warp { name, count, how } = first.what else { return Ok(()) };
+        self.check_divergence(warp, name, &sides)?;
+        if self.is_aligned(&first) {
+            self.gather(warp, &first);
+        }
+        let live = self.live_warps();
+        let pc = first.pc;
+        let arrived = self.barriers.arrive(warp, pc, name, count, how, live);
+        let is_complete =
+            arrived.map_err(|misuse| End::Misuse { misuse, warp, lanes: first.lanes, pc })?;
+        let barrier = u8::try_from(name).unwrap_or(u8::MAX);
+        self.events.arrive(Arrival { warp, barrier, waits: how != Use::Arrive, pc });
+        if how == Use::Reduce {
+            self.vote(warp, barrier, &sides);
+        }
+        if how == Use::Arrive {
+            for side in &sides {
+                self.resume(warp, side)?;
+            }
+        } else {
+            self.warps[warp].held = Some(Held { barrier, sides });
+        }
+        if is_complete { self.release(barrier) } else { Ok(()) }
+    }
+
+    /// Warps that have a lane that has not ended, bit by warp.
+    fn live_warps(&self) -> u32 {
+        self.warps.iter().filter(|warp| warp.live != 0).fold(0, |live, warp| live | 1 << warp.index)
+    }
+
+    /// A generation is complete: who waits for it goes on.
+    fn release(&mut self, barrier: u8) -> Step<()> {
+        self.run.generations += 1;
+        self.check_gathered(barrier)?;
+        self.events.complete(barrier);
+        let votes = std::mem::take(&mut self.votes[usize::from(barrier)]);
+        for warp in 0..self.warps.len() {
+            if self.warps[warp].held.as_ref().is_none_or(|held| held.barrier != barrier) {
+                continue;
+            }
+            let Some(held) = self.warps[warp].held.take() else { continue };
+            for side in &held.sides {
+                self.write_vote(warp, side, votes);
+                self.resume(warp, side)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A warp has ended: barriers that waited for nobody else are released (PTX ISA §9.7.12.7).
+    pub(super) fn release_all(&mut self) -> Step<()> {
+        let live = self.live_warps();
+        for barrier in 0..crate::emulate::sync::barrier::Barriers::COUNT {
+            if self.barriers.complete(barrier, live) {
+                self.release(u8::try_from(barrier).unwrap_or(0))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the predicates of a warp to the running reduction.
+    fn vote(&mut self, warp: usize, barrier: u8, sides: &[Wait]) {
+        for side in sides {
+            let instr = &self.program.code[side.pc.index()];
+            let Some(predicate) = instr.sources.last().copied() else { continue };
+            let value = self.operand(warp, side.pc, &predicate);
+            let (count, trues, open) = &mut self.votes[usize::from(barrier)];
+            *count += side.lanes.count_ones();
+            *trues += (value.truth() & side.lanes).count_ones();
+            *open = open.or(value.term(side.lanes));
+        }
+    }
+
+    fn write_vote(
+        &mut self,
+        warp: usize,
+        side: &Wait,
+        (count, trues, open): (u32, u32, Option<TermId>),
+    ) {
+        let instr = &self.program.code[side.pc.index()];
+        let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else {
+            return;
+        };
+        let value = match (
+            open,
+            decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or]),
+        ) {
+            (Some(term), _) => {
+                let origin =
+                    self.facts.symbolics.origin(term).unwrap_or(Origin::Unsupported(side.pc));
+                Value::open(self.facts.symbolics.fresh(origin))
+            }
+            (None, Some(Modifier::Popc)) => Value::uniform(u64::from(trues)),
+            (None, Some(Modifier::And)) => Value::uniform(u64::from(trues == count)),
+            (None, _) => Value::uniform(u64::from(trues > 0)),
+        };
+        self.warps[warp].write(*dest, value, side.lanes);
+    }
+
+    /// The predicate operand of an instruction, for exchanges.
+    pub(super) fn source(&mut self, warp: usize, pc: crate::flow::Pc, at: usize) -> Value {
+        let program = self.program;
+        let operand = program.code[pc.index()].sources.get(at).copied().unwrap_or(Operand::Opaque);
+        self.operand(warp, pc, &operand)
+    }
+}
+
+/// Whether two groups of lanes wait for each other: at any `bar.warp.sync` of one mask, or at one exchange of one mask.
+fn is_same_meeting(a: &Wait, b: &Wait) -> bool {
+    a.what == b.what && (matches!(a.what, WaitFor::Members(_)) || a.block == b.block)
+}

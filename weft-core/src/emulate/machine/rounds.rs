@@ -1,0 +1,286 @@
+//! Loops around barriers whose trip count is open, where all threads decide alike: by induction.
+//!
+//! The first round runs as it is. Then what the loop adds to registers is added an unknown number of times, the same for
+//! all threads of the cta: the state before any later round. Two such rounds run after each other, and the loop ends. All
+//! pairs of accesses in one round or in two consecutive ones have then been seen; if the rounds before are ordered before
+//! all that is still to come, so have all pairs there are. What rounds leave in memory for later ones is open there (see
+//! `inherited`).
+
+use super::event::{Events, Round};
+use super::in_loop::{InLoop, inside};
+use super::state::Machine;
+use super::stop::{Step, undecided};
+use super::warp::Warp;
+use crate::emulate::value::lane::{Lane, LaneMask, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::flow::{BlockId, Condition, Instr, Reg, space_of};
+use crate::ptx::Space;
+use crate::ptx::isa::Effect;
+use crate::slice::Keep;
+
+/// Rounds that run in the general state before the loop ends.
+const GENERAL_ROUNDS: u32 = 2;
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes go to the header of a loop.
+    pub(super) fn come_round(
+        &mut self,
+        warp: usize,
+        from: BlockId,
+        header: BlockId,
+        mask: LaneMask,
+    ) -> Step<()> {
+        let is_back = self.program.blocks[from.index()].loops.contains(&header);
+        let own = self.rounds.entry((warp, header)).or_default();
+        if !is_back {
+            *own = InLoop { entry: own.entry + 1, ..InLoop::default() };
+            return Ok(());
+        }
+        own.is_torn |= mask != self.warps[warp].live;
+        let entry = own.entry;
+        own.rounds += 1;
+        own.before += u32::from(!own.is_general);
+        let (is_general, is_decided) = (own.is_general, own.is_decided);
+        if is_general || is_decided {
+            self.end_round(warp, header, mask);
+        }
+        if is_general {
+            self.check_handed(warp, header, mask);
+            return Ok(());
+        }
+        let own = self.rounds.entry((warp, header)).or_default();
+        if is_decided {
+            own.is_general = true;
+            own.general = mask;
+            let is_there = |other: &usize| *other != warp && self.warps[*other].live != 0;
+            own.beside = (0..self.warps.len()).filter(is_there).collect();
+            let origin = own.origin.unwrap_or(Origin::Register);
+            self.generalise(warp, header, entry, mask, origin)?;
+        }
+        Ok(())
+    }
+
+    /// A round ends whose registers later ones are taken to begin with.
+    fn end_round(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+        if !self.facts.symbolics.reads_unwritten {
+            return;
+        }
+        let program = self.program;
+        for register in inside(program, header).flat_map(|(_, own)| own.dests.iter().flatten()) {
+            let value = self.warps[warp].registers[*register].clone();
+            self.pass_on(header, *register, &value, mask);
+        }
+    }
+
+    /// How often a warp has come to a loop, and how often round.
+    pub(super) fn round_of(&self, warp: usize, header: BlockId) -> Option<(u32, u32)> {
+        self.rounds.get(&(warp, header)).map(|own| (own.entry, own.rounds))
+    }
+
+    /// The loop that a branch may leave.
+    fn left_by(&self, branch: BlockId) -> Option<BlockId> {
+        let block = &self.program.blocks[branch.index()];
+        let merge = &self.program.blocks[block.post_dominator?.index()];
+        block.loops.iter().copied().find(|header| !merge.loops.contains(header))
+    }
+
+    /// A branch was decided on an open condition.
+    pub(super) fn note_decision(&mut self, warp: usize, branch: BlockId, origin: Option<Origin>) {
+        let Some(header) = self.left_by(branch) else { return };
+        self.note_open_loop(warp, header, self.warps[warp].front);
+        let own = self.rounds.entry((warp, header)).or_default();
+        own.is_decided = true;
+        own.origin = own.origin.or(origin);
+        if own.is_general {
+            let now = own.rounds;
+            let (number, last) = own.decisions.entry(branch).or_default();
+            // An inner loop may ask more than once in a round.
+            if *number == 0 || *last != now {
+                (*number, *last) = (*number + 1, now);
+                let round = Round { branch, entry: own.entry, number: *number };
+                self.events.round(warp, round);
+            }
+        }
+    }
+
+    /// Whether a branch has to leave its loop now, since all kinds of rounds have run: true if its condition is taken to
+    /// hold for that.
+    pub(super) fn leaves(
+        &mut self,
+        warp: usize,
+        branch: BlockId,
+        condition: Condition,
+        taken: BlockId,
+        origin: Origin,
+        open: Lane,
+    ) -> Step<Option<bool>> {
+        // What is known of rounds is of those that surely run.
+        let Some(header) = self.left_by(branch).filter(|_| self.maybe.is_none()) else {
+            return Ok(None);
+        };
+        let Some(own) = self.rounds.get(&(warp, header)) else { return Ok(None) };
+        let has_run =
+            |(number, last): &(u32, u32)| *number >= GENERAL_ROUNDS && *last != own.rounds;
+        if !own.decisions.get(&branch).is_some_and(has_run) {
+            return Ok(None);
+        }
+        let round = Round { branch, entry: own.entry, number: GENERAL_ROUNDS };
+        let is_torn = own.is_torn || !self.is_complete(warp, header, (branch, open));
+        let place = self.program.blocks[branch.index()].place;
+        if is_torn || !self.events.is_separated(warp, round) {
+            return Err(undecided(place, place, origin));
+        }
+        self.rounds.entry((warp, header)).or_default().left = Some((branch, open));
+        let stays = self.program.blocks[taken.index()].loops.contains(&header);
+        Ok(Some(stays == condition.negated))
+    }
+
+    /// Whether all threads that went on into the general state of a loop did so after the same rounds, and are still there,
+    /// or left it in the same way, and no other thread has ended since: a thread that ended before is ordered before none
+    /// of the rounds after its end, of which only a few run.
+    fn is_complete(&self, warp: usize, header: BlockId, way: (BlockId, Lane)) -> bool {
+        let Some(InLoop { entry, before, beside, .. }) = self.rounds.get(&(warp, header)) else {
+            return true;
+        };
+        let has_gone_on = |other: usize| {
+            let own = self.rounds.get(&(other, header));
+            own.is_some_and(|own| own.is_general && own.entry == *entry)
+        };
+        if beside.iter().any(|other| self.warps[*other].live == 0 && !has_gone_on(*other)) {
+            return false;
+        }
+        let in_loop = self.rounds.iter().filter(|((_, at), _)| *at == header);
+        in_loop.filter(|(_, own)| own.is_general && own.entry == *entry).all(|((other, _), own)| {
+            let is_there = self.warps[*other].live & own.general == own.general;
+            own.before == *before && (own.left == Some(way) || is_there)
+        })
+    }
+
+    /// Whether some warp has decided on an open condition how often a loop is run that it came to last.
+    pub(super) fn has_open_loop(&self) -> bool {
+        self.rounds.values().any(|own| own.is_decided)
+    }
+
+    /// Whether a warp stands in a loop in its general state.
+    pub(super) fn is_in_general(&self, warp: usize) -> bool {
+        let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
+        let is_general =
+            |header: &BlockId| self.rounds.get(&(warp, *header)).is_some_and(|own| own.is_general);
+        self.program.blocks[block.index()].loops.iter().any(is_general)
+    }
+
+    /// A warp writes memory that threads share.
+    pub(super) fn note_written(&mut self, warp: usize, space: Space, address: u64, bytes: u32) {
+        if !matches!(space, Space::Shared | Space::Global) {
+            return;
+        }
+        let is_global = space == Space::Global;
+        self.written.write(is_global, address, bytes, self.warps[warp].general);
+        if self.is_in_general(warp) {
+            self.facts.inherited.write(is_global, address, bytes);
+        }
+    }
+
+    /// Where a value comes from that a warp reads in the general state of a loop, if other rounds than the two that run
+    /// may have left it.
+    pub(super) fn other_iterations(
+        &mut self,
+        warp: usize,
+        space: Space,
+        address: u64,
+        bytes: u32,
+    ) -> Option<Origin> {
+        let state = self.warps[warp].general?;
+        let is_global = space == Space::Global;
+        let is_shared = is_global || space == Space::Shared;
+        if !is_shared || self.written.holds(is_global, address, bytes, state) {
+            return None;
+        }
+        let origin = self.rounds.get(&(warp, state.0)).and_then(|own| own.origin);
+        let is_carried = self.facts.inherited.read(is_global, address, bytes);
+        let origin = self.facts.passed_on.in_any_store(origin.unwrap_or(Origin::Register));
+        is_carried.then_some(origin)
+    }
+
+    /// Registers after any number of rounds, the same for all threads of the cta.
+    fn generalise(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        entry: u32,
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
+        let program = self.program;
+        let count = self.facts.symbolics.rounds(origin, self.cta.index, header, entry);
+        for (pc, instr) in inside(program, header) {
+            for dest in instr.dests.iter().flatten() {
+                let own = self.warps[warp].registers[*dest].clone();
+                self.pass_on(header, *dest, &own, mask);
+                let is_even = program.even.contains(&(header, *dest));
+                let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
+                let value = if let Some([step]) = steps.map(Vec::as_slice) {
+                    let amounts = self.amounts(warp, header, step);
+                    let left = self.facts.passed_on.in_register(header, *dest, origin);
+                    Value::from_lanes(|lane| match amounts[lane] {
+                        Some(amount) => self.facts.symbolics.plus(own.whole(lane), count, amount),
+                        None => Lane::open(self.facts.symbolics.unclear(left)),
+                    })
+                } else {
+                    let unknown = self.after_rounds(warp, header, *dest, origin);
+                    self.hand_on(warp, header, *dest, &unknown)
+                };
+                self.warps[warp].write(*dest, value, mask);
+            }
+            if instr.effect() == Effect::Store && self.slice.keep[pc.index()] == Keep::Value {
+                let origin = self.facts.passed_on.in_store(pc, origin);
+                self.forget_local(warp, header, instr, mask, origin)?;
+            }
+        }
+        self.warps[warp].general = Some((header, entry));
+        Ok(())
+    }
+
+    /// What a store of a loop leaves in local memory is open after any number of rounds: at one address, or anywhere.
+    fn forget_local(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        instr: &Instr,
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
+            return Ok(());
+        };
+        if !matches!(address.space, Space::Local | Space::Generic) {
+            return Ok(());
+        }
+        let is_defined = |base: Reg| {
+            inside(self.program, header)
+                .any(|(_, other)| other.dests.iter().flatten().any(|dest| *dest == base))
+        };
+        let is_fixed = address.base.is_none_or(|base| !is_defined(base));
+        let addresses = self.addresses(warp, &address);
+        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
+        for lane in lanes(mask) {
+            let whole = addresses.whole(lane);
+            let (space, within) = match address.space {
+                Space::Generic => space_of(whole.bits),
+                space => (space, whole.bits),
+            };
+            let open = Lane::open(self.facts.symbolics.unclear(origin));
+            match is_fixed && whole.term.is_none() {
+                true if space == Space::Local => {
+                    let own = self.warps[warp].local(lane);
+                    (0..u64::from(bytes))
+                        .for_each(|at| own.store(within.wrapping_add(at), 1, open));
+                }
+                true => {}
+                false => self.forget_stored_locally(warp, lane, instr, origin)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! Runs a cta: which warp runs next, until all threads have ended, wait in vain, or cannot go on.
+
+use super::draws::Draws;
+use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::in_loop::Rounds;
+use super::iterations::Iterations;
+use super::needs::Needs;
+use super::state::{Machine, Run};
+use super::stop::{MAX_REGISTERS, Step, Stop, doubt};
+use super::turns::Turns;
+use super::warp::{Wait, WaitFor, Warp};
+use crate::emulate::facts::Facts;
+use crate::emulate::facts::inherited::Written;
+use crate::emulate::memory::inputs::{Cta, Inputs};
+use crate::emulate::memory::pages::Memory;
+use crate::emulate::sync::barrier::Barriers;
+use crate::emulate::value::lane::LaneMask;
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::flow::{BlockId, PlaceId, Program};
+use crate::slice::Slice;
+
+/// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
+const TURN: u32 = 4096;
+
+/// Runs one cta to its end.
+pub fn run(
+    program: &Program,
+    slice: &Slice,
+    inputs: &Inputs,
+    cta: Cta,
+    facts: &mut Facts,
+    events: &mut impl Events,
+    reached: &mut [bool],
+) -> Run {
+    let threads = inputs.block.count();
+    let count = usize::try_from(threads.div_ceil(crate::emulate::value::lane::WARP as u64))
+        .unwrap_or(usize::MAX);
+    if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
+        let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
+        let Stop(end) = doubt(DoubtKind::Registers, place, None);
+        return Run::ended(*end);
+    }
+    facts.splits.begin();
+    facts.tickets.begin_cta();
+    let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
+    let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
+    let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);
+    let mut machine = Machine {
+        limit,
+        spent: 0,
+        contents: 0,
+        program,
+        slice,
+        inputs,
+        cta,
+        events,
+        facts,
+        warps: (0..count).map(warp).collect(),
+        turns: Turns::new(inputs.options.schedule, count, cta.index),
+        barriers: Barriers::new(count),
+        votes: [(0, 0, None); Barriers::COUNT],
+        iterations: vec![Iterations::new(); count],
+        gathered: std::array::from_fn(|_| None),
+        atomics: 0,
+        exchanges: vec![0; count],
+        trapped: false,
+        doubts: vec![None; count],
+        rounds: Rounds::new(),
+        maybe: None,
+        shared: Memory::shared(),
+        global: inputs.global.clone(),
+        written: Written::default(),
+        needs: Needs::default(),
+        draws: Draws::default(),
+        reached,
+        run: Run::ended(End::Finished),
+    };
+    if let Err(Stop(end)) = machine.take_turns() {
+        machine.run.end = *end;
+    }
+    let Machine { run, facts, spent, .. } = machine;
+    facts.spent = (facts.spent + spent).min(facts.limit.instructions);
+    run
+}
+
+impl<E: Events> Machine<'_, E> {
+    fn take_turns(&mut self) -> Step<()> {
+        while let Some(warp) = self.turns.next(self.ready()) {
+            let Err(stop) = self.turn(warp) else { continue };
+            match *stop.0 {
+                End::Undecided(doubt) if !doubt.kind.is_limit() => self.leave(warp, doubt),
+                _ => return Err(stop),
+            }
+        }
+        // What no setting settles is said first.
+        if let Some(doubt) = self.doubts.iter().flatten().min_by_key(|own| !own.is_unsupported()) {
+            return Err(End::Undecided(*doubt).into());
+        }
+        if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
+            return Ok(());
+        }
+        Err(self.deadlock().into())
+    }
+
+    /// A warp cannot go on without guessing. The others can, as if it was slow: so it is up to no schedule what is seen of
+    /// them.
+    fn leave(&mut self, warp: usize, doubt: Doubt) {
+        self.doubts[warp] = Some(doubt);
+        self.maybe = None;
+        let own = &mut self.warps[warp];
+        (own.paused, own.log) = (None, None);
+        own.fronts.clear();
+    }
+
+    /// The warps that can run, bit by warp.
+    fn ready(&self) -> u32 {
+        let ready = self.warps.iter().filter(|warp| warp.can_run());
+        ready.fold(0, |ready, warp| ready | 1 << warp.index)
+    }
+
+    /// Runs a warp until its lanes wait, or its turn is over.
+    fn turn(&mut self, warp: usize) -> Step<()> {
+        for _ in 0..TURN {
+            if let Some(paused) = self.warps[warp].paused.take() {
+                self.go_on(warp, paused)?;
+            } else {
+                let Some(front) = self.warps[warp].least() else { return Ok(()) };
+                self.block(warp, front.block, front.lanes)?;
+            }
+            if self.warps[warp].paused.is_some() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts instructions, or what takes as long, against the limit.
+    pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> Step<()> {
+        self.spent += instructions;
+        if self.spent > self.limit {
+            return Err(doubt(DoubtKind::Fuel, place, None));
+        }
+        Ok(())
+    }
+
+    /// Lanes go to the start of a block; the last block ends them.
+    pub(super) fn go(
+        &mut self,
+        warp: usize,
+        from: BlockId,
+        to: BlockId,
+        lanes: LaneMask,
+    ) -> Step<()> {
+        if lanes == 0 {
+            return Ok(());
+        }
+        let is_end = to.index() + 1 == self.program.blocks.len();
+        if self.maybe.is_none() && !self.warps[warp].partings.is_empty() {
+            self.warps[warp].partings.pass(to, lanes);
+        }
+        if self.maybe.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
+            return Ok(());
+        }
+        if self.program.is_header(to) {
+            self.count_iteration(warp, from, to, lanes);
+            if self.maybe.is_none() {
+                self.come_round(warp, from, to, lanes)?;
+            }
+        }
+        if !is_end {
+            self.warps[warp].place(to, lanes);
+            return Ok(());
+        }
+        let last = &self.program.blocks[from.index()];
+        if last.traps {
+            // Nobody goes on because these lanes ended.
+            self.trapped = true;
+            self.tell_trap(warp, lanes, last.place);
+            return Ok(());
+        }
+        self.warps[warp].live &= !lanes;
+        self.warps[warp].partings.exit(lanes);
+        self.events.exit(warp, lanes);
+        self.meet(warp)?;
+        if self.warps[warp].live == 0 {
+            self.release_all()?;
+        }
+        Ok(())
+    }
+
+    /// An exchange at which lanes wait for others of their mask that wait at an exchange of the same kind elsewhere. Whether
+    /// these two meet, the manual leaves to its reader: it asks for one mask and one kind (PTX ISA §9.7.13.9), not for one
+    /// instruction.
+    fn exchange_apart(&self) -> Option<&Wait> {
+        let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.key);
+        let is_apart = |wait: &&Wait, other: &Wait| {
+            matches!(wait.what, WaitFor::Exchange(_))
+                && wait.what == other.what
+                && wait.block != other.block
+                && kind(wait) == kind(other)
+        };
+        self.warps.iter().find_map(|warp| {
+            warp.waits.iter().find(|wait| warp.waits.iter().any(|other| is_apart(wait, other)))
+        })
+    }
+
+    fn deadlock(&self) -> End {
+        if let Some(wait) = self.exchange_apart() {
+            let place = self.program.code[wait.pc.index()].place;
+            let Stop(end) = doubt(DoubtKind::Meeting, place, None);
+            return *end;
+        }
+        let mut stuck = Vec::new();
+        for warp in &self.warps {
+            let held = warp.held.iter().flat_map(|held| {
+                let need = self.barriers.need(usize::from(held.barrier));
+                held.sides.iter().map(move |side| (side, need.map(|need| (held.barrier, need))))
+            });
+            let waits = warp.waits.iter().map(|wait| (wait, self.needed(wait)));
+            for (&Wait { pc, lanes, .. }, barrier) in held.chain(waits) {
+                stuck.push(Stuck { warp: warp.index, lanes, pc, barrier });
+            }
+        }
+        End::Deadlock(stuck)
+    }
+
+    fn needed(&self, wait: &Wait) -> Option<(u8, crate::emulate::sync::barrier::Need)> {
+        let WaitFor::Warp { name, .. } = wait.what else { return None };
+        let name = u8::try_from(name).ok()?;
+        Some((name, self.barriers.need(usize::from(name))?))
+    }
+
+    /// Coordinates of a thread in its cta.
+    pub(super) fn thread(&self, warp: usize, lane: usize) -> [u32; 3] {
+        self.inputs.block.point((warp * crate::emulate::value::lane::WARP + lane) as u64)
+    }
+
+    /// Counts commands of threads.
+    pub(super) fn count_commands(&mut self, mask: LaneMask) {
+        self.run.thread_commands += u64::from(mask.count_ones());
+    }
+}

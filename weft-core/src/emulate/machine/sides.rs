@@ -1,0 +1,389 @@
+//! Branches on open conditions: both sides run, for the lanes concerned, as *maybe*.
+//!
+//! Each side starts from the state at the branch and runs up to the branch's post-dominator, where the sides are joined:
+//! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, the
+//! sides run to the end of this iteration; then all that the loop assigns or stores is open, and the loop runs once from
+//! its header: this stands for every iteration that follows. Accesses on the way are marked; nothing on the way may wait
+//! for other threads.
+//!
+//! Lanes for which the condition is one go round such a loop together, as long as every branch that may leave it decides
+//! alike for them. They may then exchange values within the warp.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::event::{DoubtKind, Events};
+use super::in_loop::inside;
+use super::maybe::{MAX_DEPTH, Maybe, Together};
+use super::state::Machine;
+use super::stop::{OPEN_COST, Step, doubt, undecided};
+use super::warp::Front;
+use crate::emulate::memory::pages::{ALL, Held, Memory};
+use crate::emulate::value::guard::{Decided, Written};
+use crate::emulate::value::lane::{LaneMask, TermId, WARP};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::flow::{Block, BlockId, Condition, Instr, Pc, Reg, Terminator};
+use crate::ptx::isa::Effect;
+use crate::slice::Keep;
+
+/// What decides which of two values there is.
+pub(super) struct Chooser {
+    condition: Value,
+    /// Whether the first of the two is there where the condition holds.
+    holds_for_first: bool,
+}
+
+/// What a side changed of the state that belongs to lanes: the registers that it wrote, and local memory.
+struct Outcome {
+    registers: BTreeMap<Reg, Value>,
+    local: Rc<Vec<Memory>>,
+}
+
+impl<E: Events> Machine<'_, E> {
+    /// Lanes whose condition is open go to all of `sides`, and meet again at the branch's post-dominator. `is_one`: the
+    /// condition is one for all of them.
+    pub(super) fn either(
+        &mut self,
+        warp: usize,
+        branch: BlockId,
+        sides: &[BlockId],
+        mask: LaneMask,
+        (origin, is_one): (Origin, bool),
+    ) -> Step<()> {
+        let program = self.program;
+        let block = &program.blocks[branch.index()];
+        let Some(merge) = block.merge else { return Ok(()) };
+        let depth = self.maybe.as_ref().map_or(0, |outer| outer.depth) + 1;
+        if depth > MAX_DEPTH {
+            return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
+        }
+        self.spend(OPEN_COST, block.place)?;
+        // Sides that write local memory copy it.
+        let held: Held = self.warps[warp].local.iter().map(Memory::held).sum();
+        self.spend(held.pages as u64, block.place)?;
+        let (maybe, rounds) = self.inner(warp, branch, merge, mask, (origin, is_one));
+        if let Some(header) = rounds {
+            self.spend(inside(program, header).count() as u64, block.place)?;
+            self.note_open_loop(warp, header, mask);
+        }
+        // A side that ends at once changes nothing.
+        let (ended, entries): (Vec<BlockId>, Vec<BlockId>) = sides
+            .iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .partition(|side| maybe.stops_at(**side));
+        let first = ended.iter().chain(&entries).next().copied();
+        let chooser = self.chooser(warp, block, first).filter(|_| rounds.is_none());
+        let outer = self.maybe.take();
+        let outer_log = self.warps[warp].log.take();
+        let sides = (!ended.is_empty(), entries.as_slice());
+        let outcomes = self.run_sides(warp, branch, sides, (maybe, rounds), mask, outer_log)?;
+        self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
+        self.maybe = outer;
+        self.go(warp, branch, merge, mask)
+    }
+
+    /// The state of the sides of a branch, and the loop that they may go round.
+    fn inner(
+        &self,
+        warp: usize,
+        branch: BlockId,
+        merge: BlockId,
+        mask: LaneMask,
+        (origin, is_one): (Origin, bool),
+    ) -> (Maybe, Option<BlockId>) {
+        let block = &self.program.blocks[branch.index()];
+        let outer = self.maybe.clone().unwrap_or_else(|| Maybe {
+            is_together: true,
+            is_whole: true,
+            ..Maybe::guard(origin, block.place)
+        });
+        let is_together = is_one && outer.is_together;
+        let is_whole = is_together && mask == self.warps[warp].live && outer.is_whole;
+        let (place, depth) = (block.place, outer.depth + 1);
+        let mut inner = Maybe { origin, place, depth, is_together, is_whole, ..outer };
+        inner.stops.push(merge);
+        let merged = &self.program.blocks[merge.index()].loops;
+        let goes_round =
+            |header: &&BlockId| !merged.contains(header) && !inner.widened.contains(header);
+        let rounds = block.loops.iter().find(goes_round).copied();
+        if let Some(header) = rounds {
+            inner.stops.push(header);
+            inner.widened.push(header);
+            let since = (self.atomics, self.exchanges[warp]);
+            let own = Together { header, lanes: mask, since, is_torn: Rc::default() };
+            inner.together.extend(is_together.then_some(own));
+        }
+        (inner, rounds)
+    }
+
+    /// Runs the sides of a branch, after one that ends at once if there is one, and then all iterations that follow at once.
+    /// `log`: that of the registers outside.
+    fn run_sides(
+        &mut self,
+        warp: usize,
+        branch: BlockId,
+        (ends_at_once, entries): (bool, &[BlockId]),
+        (maybe, rounds): (Maybe, Option<BlockId>),
+        mask: LaneMask,
+        mut log: Option<Vec<(Reg, Value)>>,
+    ) -> Step<Vec<Outcome>> {
+        let mut before = Rc::clone(&self.warps[warp].local);
+        let mut outcomes = Vec::new();
+        if ends_at_once {
+            outcomes.push(Outcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
+        }
+        for entry in entries {
+            self.warps[warp].log = Some(Vec::new());
+            let side = self.taken(warp, branch, *entry, maybe.is_together);
+            self.run_side(warp, *entry, mask, maybe.clone().on(side))?;
+            outcomes.push(self.take_back(warp, &before));
+            self.end_iteration(rounds, outcomes.last(), mask);
+        }
+        if let Some(header) = rounds {
+            self.warps[warp].log = log.take();
+            self.forget_loop(warp, header, mask, maybe.origin)?;
+            log = self.warps[warp].log.replace(Vec::new());
+            before = Rc::clone(&self.warps[warp].local);
+            // Some iteration: whether it runs follows from no condition.
+            let place = self.program.blocks[branch.index()].place;
+            let run = (self.spent, place, header.index());
+            let is_one = maybe.is_together;
+            let side = Decided { condition: None, run, is_one, holds: true };
+            self.run_side(warp, header, mask, maybe.on(side))?;
+            outcomes.push(self.take_back(warp, &before));
+            self.end_iteration(rounds, outcomes.last(), mask);
+        }
+        self.warps[warp].log = log;
+        Ok(outcomes)
+    }
+
+    /// Lanes come to a branch that decides for these of them, or for all alike: those that go round a loop together have to
+    /// leave it together if they exchange values in it.
+    pub(super) fn stay_together(
+        &self,
+        warp: usize,
+        branch: BlockId,
+        mask: LaneMask,
+        is_alike: bool,
+    ) -> Step<()> {
+        let Some(maybe) = &self.maybe else { return Ok(()) };
+        let blocks = &self.program.blocks;
+        let block = &blocks[branch.index()];
+        let is_in =
+            |at: BlockId, header| at != header && blocks[at.index()].loops.contains(&header);
+        let may_leave = |own: &Together| {
+            let stays = block.merge.is_some_and(|merge| is_in(merge, own.header));
+            block.loops.contains(&own.header) && !stays
+        };
+        for own in maybe.together.iter().filter(|own| may_leave(own)) {
+            if is_alike && own.lanes == mask {
+                continue;
+            }
+            own.is_torn.set(true);
+            if self.exchanges[warp] > own.since.1 {
+                return Err(maybe.undecided());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
+    pub(super) fn is_repeated(&self, term: TermId) -> bool {
+        let first = self.maybe.as_ref().and_then(|maybe| maybe.together.first());
+        first.is_some_and(|own| self.facts.symbolics.is_from(term, own.since))
+    }
+
+    /// Under an open guard an access may happen, and the result may be the new or the old value: open.
+    pub(super) fn under_open_guard(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        guard: Condition,
+        open: LaneMask,
+    ) -> Step<()> {
+        let origin = self.origin_of(warp, guard, open);
+        let condition = self.warps[warp].registers[guard.register].clone();
+        let chooser = Chooser { condition, holds_for_first: guard.negated };
+        let before: Vec<_> = instr
+            .dests
+            .iter()
+            .flatten()
+            .map(|dest| (*dest, self.warps[warp].registers[*dest].clone()))
+            .collect();
+        match instr.effect() {
+            Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
+            Effect::Load | Effect::Store | Effect::Atomic => {
+                self.reached[pc.index()] = true;
+                let run = (self.spent, instr.place, 0);
+                let condition = Some(self.asked(warp, guard));
+                let side = Decided { condition, run, is_one: false, holds: !guard.negated };
+                let inner = Maybe::guard(origin, instr.place).within(self.maybe.as_ref()).on(side);
+                let outer = self.maybe.replace(inner);
+                self.watch(warp, block, pc, instr, open)?;
+                self.access(warp, pc, instr, open)?;
+                self.maybe = outer;
+            }
+            _ => return Err(undecided(instr.place, instr.place, origin)),
+        }
+        for (dest, old) in before {
+            let new = self.warps[warp].registers[dest].clone();
+            let value = self.one_of(&old, &new, open, (origin, Some(&chooser)));
+            self.warps[warp].write(dest, value, open);
+        }
+        Ok(())
+    }
+
+    /// What decides between the sides of a branch, of which the first in order is `first`.
+    fn chooser(&self, warp: usize, block: &Block, first: Option<BlockId>) -> Option<Chooser> {
+        let Terminator::Branch { condition, taken, .. } = &block.terminator else { return None };
+        let value = self.warps[warp].registers[condition.register].clone();
+        let holds_for_first = (first == Some(*taken)) != condition.negated;
+        Some(Chooser { condition: value, holds_for_first })
+    }
+
+    /// One side of a branch.
+    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId, is_one: bool) -> Decided {
+        let block = &self.program.blocks[branch.index()];
+        let run = (self.spent, block.place, entry.index());
+        match &block.terminator {
+            Terminator::Branch { condition, taken, .. } => {
+                let holds = (entry == *taken) != condition.negated;
+                Decided { condition: Some(self.asked(warp, *condition)), run, is_one, holds }
+            }
+            _ => Decided { condition: None, run, is_one, holds: true },
+        }
+    }
+
+    /// What a condition asks for.
+    fn asked(&self, warp: usize, Condition { register, .. }: Condition) -> (Value, Written) {
+        let registers = &self.warps[warp].registers;
+        let version = registers.version(register);
+        (registers[register].clone(), Written { warp, register, version })
+    }
+
+    fn run_side(&mut self, warp: usize, entry: BlockId, lanes: LaneMask, maybe: Maybe) -> Step<()> {
+        let fronts =
+            std::mem::replace(&mut self.warps[warp].fronts, vec![Front { block: entry, lanes }]);
+        self.maybe = Some(maybe);
+        while let Some(front) = self.warps[warp].least() {
+            self.block(warp, front.block, front.lanes)?;
+        }
+        self.warps[warp].fronts = fronts;
+        Ok(())
+    }
+
+    /// Undoes what a side wrote, and tells it.
+    fn take_back(&mut self, warp: usize, before: &Rc<Vec<Memory>>) -> Outcome {
+        let own = &mut self.warps[warp];
+        let mut registers = BTreeMap::new();
+        for (register, old) in own.log.take().unwrap_or_default().into_iter().rev() {
+            if let Some((known, _)) = own.registers.get_mut(register) {
+                registers.entry(register).or_insert(std::mem::replace(known, old));
+            }
+        }
+        let local = std::mem::replace(&mut own.local, Rc::clone(before));
+        Outcome { registers, local }
+    }
+
+    /// A side ends, perhaps at the end of an iteration.
+    fn end_iteration(&mut self, rounds: Option<BlockId>, side: Option<&Outcome>, mask: LaneMask) {
+        let (Some(header), Some(side)) = (rounds, side) else { return };
+        if !self.facts.symbolics.reads_unwritten {
+            return;
+        }
+        for (register, value) in &side.registers {
+            self.pass_on(header, *register, value, mask);
+        }
+    }
+
+    /// The state after one of several sides, nobody knows which.
+    fn join(
+        &mut self,
+        warp: usize,
+        outcomes: Vec<Outcome>,
+        mask: LaneMask,
+        by: (Origin, Option<&Chooser>),
+    ) {
+        // One condition chooses between two.
+        let by = (by.0, by.1.filter(|_| outcomes.len() == 2));
+        let written: BTreeSet<Reg> =
+            outcomes.iter().flat_map(|outcome| outcome.registers.keys().copied()).collect();
+        for register in written {
+            let before = self.warps[warp].registers[register].clone();
+            let mut after = outcomes
+                .iter()
+                .map(|outcome| outcome.registers.get(&register).unwrap_or(&before).clone());
+            let Some(first) = after.next() else { continue };
+            let joined = after.fold(first, |one, other| self.one_of(&one, &other, mask, by));
+            self.warps[warp].write(register, joined, mask);
+        }
+        let mut all = outcomes.into_iter().map(|outcome| outcome.local);
+        let Some(first) = all.next() else { return };
+        let is_same = |other: Rc<Vec<Memory>>| Rc::ptr_eq(&first, &other) || first == other;
+        self.warps[warp].local =
+            if all.all(is_same) { first } else { Rc::new(self.forgotten_local(by.0)) };
+    }
+
+    /// Local memory of which nothing is known but where it might come from.
+    fn forgotten_local(&self, origin: Origin) -> Vec<Memory> {
+        let left = self.facts.passed_on.in_any_store(origin);
+        if left.unwritten().is_none() {
+            return Vec::new();
+        }
+        let mut own = Memory::default();
+        own.forget(ALL, left, &self.facts.symbolics);
+        vec![own; WARP]
+    }
+
+    /// In the lanes of `mask` one of two values, nobody knows which.
+    pub(super) fn one_of(
+        &mut self,
+        a: &Value,
+        b: &Value,
+        mask: LaneMask,
+        (origin, chooser): (Origin, Option<&Chooser>),
+    ) -> Value {
+        let differs = a.differs(b) & mask;
+        if differs == 0 {
+            return a.clone();
+        }
+        Value::from_lanes(|lane| match differs >> lane & 1 {
+            1 => {
+                let both = (a.whole(lane), b.whole(lane));
+                match chooser {
+                    Some(own) => {
+                        let by = (own.condition.whole(lane), own.holds_for_first);
+                        self.facts.symbolics.either_by(both, origin, by)
+                    }
+                    None => self.facts.symbolics.either(both.0, both.1, origin),
+                }
+            }
+            _ => a.whole(lane),
+        })
+    }
+
+    /// What any iteration of a loop may assign is open.
+    fn forget_loop(
+        &mut self,
+        warp: usize,
+        header: BlockId,
+        mask: LaneMask,
+        origin: Origin,
+    ) -> Step<()> {
+        self.forget_registers(warp, header, mask, origin);
+        let program = self.program;
+        for (pc, instr) in inside(program, header) {
+            if matches!(instr.effect(), Effect::Store | Effect::Atomic)
+                && self.slice.keep[pc.index()] == Keep::Value
+            {
+                let origin = self.facts.passed_on.in_store(pc, origin);
+                self.forget_stored(warp, mask, instr, origin)?;
+            }
+        }
+        Ok(())
+    }
+}

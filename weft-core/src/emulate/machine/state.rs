@@ -1,0 +1,86 @@
+//! The machine of one cta: its warps take turns until all have ended or none can go on.
+
+use super::draws::Draws;
+use super::event::{Doubt, End};
+use super::in_loop::Rounds;
+use super::iterations::{Iterations, Reached};
+use super::maybe::Maybe;
+use super::needs::Needs;
+use super::turns::Turns;
+use super::warp::Warp;
+use crate::emulate::facts::Facts;
+use crate::emulate::facts::inherited::Written;
+use crate::emulate::memory::inputs::{Cta, Inputs};
+use crate::emulate::memory::pages::Memory;
+use crate::emulate::sync::barrier::Barriers;
+use crate::emulate::value::lane::TermId;
+use crate::flow::Program;
+use crate::slice::Slice;
+
+/// What the run of a cta cost and reached.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How it ended.
+    pub end: End,
+    /// Instructions executed, counted once a warp.
+    pub warp_instructions: u64,
+    /// Accesses and barrier commands, counted once a thread.
+    pub thread_commands: u64,
+    /// Completed generations.
+    pub generations: u64,
+    /// Bytes of dynamic shared memory that its accesses need, where the launch does not state how many there are.
+    pub dynamic_shared: u64,
+}
+
+impl Run {
+    pub(super) const fn ended(end: End) -> Self {
+        Self { end, warp_instructions: 0, thread_commands: 0, generations: 0, dynamic_shared: 0 }
+    }
+}
+
+/// The state of a cta. Its parts are run by `step` (instructions), `access` (memory) and `rendezvous` (waiting).
+pub(super) struct Machine<'a, E> {
+    pub(super) program: &'a Program,
+    pub(super) slice: &'a Slice,
+    pub(super) inputs: &'a Inputs,
+    pub(super) cta: Cta,
+    pub(super) events: &'a mut E,
+    pub(super) facts: &'a mut Facts,
+    pub(super) warps: Vec<Warp>,
+    pub(super) turns: Turns,
+    pub(super) barriers: Barriers,
+    /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
+    pub(super) votes: [(u32, u32, Option<TermId>); Barriers::COUNT],
+    /// By warp, and by barrier: what the rule for the whole cta needs.
+    pub(super) iterations: Vec<Iterations>,
+    pub(super) gathered: [Option<Reached>; Barriers::COUNT],
+    /// Atomic instructions that the warps executed.
+    pub(super) atomics: u64,
+    /// Exchanges that each warp ran.
+    pub(super) exchanges: Vec<u32>,
+    /// Loops whose trip counts are open.
+    pub(super) rounds: Rounds,
+    /// Some thread has aborted the launch.
+    pub(super) trapped: bool,
+    /// By warp: what it could not decide.
+    pub(super) doubts: Vec<Option<Doubt>>,
+    /// What runs now may not happen.
+    pub(super) maybe: Option<Maybe>,
+    pub(super) shared: Memory,
+    pub(super) global: Memory,
+    /// What of both was written in general states of loops.
+    pub(super) written: Written,
+    /// What accesses at open addresses need.
+    pub(super) needs: Needs,
+    /// What tickets were drawn by.
+    pub(super) draws: Draws,
+    /// Instructions that this run may execute.
+    pub(super) limit: u64,
+    /// Those that it has, and what took as long as some.
+    pub(super) spent: u64,
+    /// Bytes that the contents of global and local memory take, counted as they were made.
+    pub(super) contents: u64,
+    /// By instruction: whether some lane reached it.
+    pub(super) reached: &'a mut [bool],
+    pub(super) run: Run,
+}

@@ -1,0 +1,486 @@
+//! Runs a block: its instructions in order, then its branch.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::event::{DoubtKind, Events};
+use super::maybe::Maybe;
+use super::state::Machine;
+use super::stop::{APART_COST, Step, doubt};
+use super::warp::{Front, Paused, Wait, WaitFor};
+use crate::emulate::ops;
+use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::flow::{BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Terminator};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
+use crate::slice::{self, Keep};
+
+impl<E: Events> Machine<'_, E> {
+    pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
+        let program = self.program;
+        let block = &program.blocks[id.index()];
+        let instructions = u64::from(block.end.0 - block.first.0) + 1;
+        self.run.warp_instructions += instructions;
+        self.spend(instructions, block.place)?;
+        self.rest(warp, Front { block: id, lanes }, None)
+    }
+
+    /// Runs a block from where the warp's last turn ended.
+    pub(super) fn go_on(&mut self, warp: usize, paused: Paused) -> Step<()> {
+        self.rest(warp, paused.front, Some(paused.pc))
+    }
+
+    /// Runs a block from an instruction on; before a later one the warp's turn may end.
+    fn rest(&mut self, warp: usize, front: Front, from: Option<Pc>) -> Step<()> {
+        let Front { block: id, lanes } = front;
+        let program = self.program;
+        self.warps[warp].front = lanes;
+        self.warps[warp].block = id;
+        self.in_lock_step(warp);
+        let mut waiting = 0;
+        let slice = self.slice;
+        for &pc in slice.kept(id) {
+            let instr = &program.code[pc.index()];
+            if from.is_some_and(|from| pc < from) {
+                continue;
+            }
+            if from != Some(pc) && self.gives_way(pc) {
+                self.warps[warp].paused = Some(Paused { front, pc });
+                return Ok(());
+            }
+            waiting |= self.instruction(warp, id, pc, instr, lanes)?;
+        }
+        self.branch(warp, id, lanes & !waiting)?;
+        if waiting != 0 { self.meet(warp) } else { Ok(()) }
+    }
+
+    /// Whether the warp's turn ends before an instruction. What may not happen runs in one turn.
+    fn gives_way(&mut self, pc: Pc) -> bool {
+        self.turns.may_give_way()
+            && self.maybe.is_none()
+            && slice::is_observable(self.program, pc)
+            && self.turns.gives_way()
+    }
+
+    /// Runs an instruction; the lanes that now wait.
+    fn instruction(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> Step<LaneMask> {
+        let effect = instr.effect();
+        let mut enabled = lanes;
+        if let Some(guard) = instr.guard {
+            // What is computed under a guard is a value that depends on it: nothing is decided yet.
+            if !matches!(effect, Effect::Compute | Effect::Opaque) {
+                self.check_condition(warp, guard, lanes, instr.place);
+            }
+            let (is_enabled, open) = self.decided(warp, guard, lanes, instr.place, None)?;
+            if open != 0 {
+                self.under_open_guard(warp, block, pc, instr, guard, open)?;
+            }
+            enabled = is_enabled;
+            if instr.is_aligned_barrier() {
+                self.part(warp, block, &[enabled, lanes & !enabled]);
+            }
+        }
+        if enabled == 0 {
+            return Ok(0);
+        }
+        self.reached[pc.index()] = true;
+        self.watch(warp, block, pc, instr, enabled)?;
+        match effect {
+            Effect::Load | Effect::Store | Effect::Atomic => {
+                self.access(warp, pc, instr, enabled)?;
+                self.in_lock_step(warp);
+            }
+            Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
+                return self.wait(warp, block, pc, instr, enabled);
+            }
+            Effect::Asynchronous => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
+            Effect::Compute | Effect::Opaque => {
+                self.compute(warp, pc, instr, enabled);
+                let mut results = instr.dests.iter().flatten();
+                if results.any(|own| self.warps[warp].registers[*own].is_apart()) {
+                    self.spend(APART_COST, instr.place)?;
+                }
+            }
+            Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
+        }
+        Ok(0)
+    }
+
+    pub(super) fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
+        let decoded = instr.decoded().filter(|_| self.slice.keep[pc.index()] != Keep::Open);
+        let Some(decoded) = decoded else {
+            let origin = Origin::Unsupported(pc);
+            // What a function of the system returns may be an address.
+            let is_unclear = matches!(instr.operation, Operation::External(_));
+            let open = if is_unclear {
+                self.facts.symbolics.unclear(origin)
+            } else {
+                self.facts.symbolics.fresh(origin)
+            };
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, Value::open(open), enabled);
+            }
+            return;
+        };
+        let results = self.computed(warp, pc, instr, decoded, enabled);
+        for (dest, value) in instr.dests.iter().zip(results) {
+            if let Some(dest) = dest {
+                self.warps[warp].write(*dest, value, enabled);
+            }
+        }
+    }
+
+    fn computed(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        enabled: LaneMask,
+    ) -> ops::Results {
+        if let Some((first, second)) = self.computed_once(warp, instr, decoded) {
+            return ops::results([first, second].map(Value::uniform), instr.dests.len());
+        }
+        let mut made = SmallVec::<[Value; 3]>::new();
+        for source in &instr.sources {
+            if self.warps[warp].registers.operand(source, enabled).is_none() {
+                made.push(self.operand(warp, pc, source).among(enabled));
+            }
+        }
+        let (registers, mut made) = (&self.warps[warp].registers, made.iter());
+        let mut sources = SmallVec::<[&Value; 4]>::new();
+        for source in &instr.sources {
+            if let Some(value) = registers.operand(source, enabled).or_else(|| made.next()) {
+                sources.push(value);
+            }
+        }
+        ops::compute(&mut self.facts.symbolics, pc, decoded, &sources, instr.dests.len(), enabled)
+    }
+
+    /// The results of known operands that are one for all lanes, if there are no others.
+    fn computed_once(&self, warp: usize, instr: &Instr, decoded: &Decoded) -> Option<(u64, u64)> {
+        let registers = &self.warps[warp].registers;
+        let mut operands = [0; ops::MAX_OPERANDS];
+        let own = operands.get_mut(..instr.sources.len())?;
+        for (own, source) in own.iter_mut().zip(&instr.sources) {
+            *own = match source {
+                Operand::Register(register) => registers[*register].as_uniform()?,
+                Operand::Constant(bits) => *bits,
+                Operand::Variable { first, offset, .. } => first.wrapping_add_signed(*offset),
+                _ => return None,
+            };
+        }
+        ops::compute_once(decoded, own, instr.dests.len())
+    }
+
+    /// Where an open condition comes from.
+    pub(super) fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
+        let value = &self.warps[warp].registers[condition.register];
+        let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
+        origin.unwrap_or(Origin::Register)
+    }
+
+    /// The lanes in which a condition enables, and those in which it is open.
+    fn condition(
+        &self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+    ) -> (LaneMask, LaneMask) {
+        let value = &self.warps[warp].registers[condition.register];
+        let open = value.open_lanes() & lanes;
+        let truth = if condition.negated { !value.truth() } else { value.truth() };
+        (truth & lanes & !open, open)
+    }
+
+    /// Whether a condition depends on memory that nothing wrote.
+    fn check_condition(
+        &mut self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+        place: PlaceId,
+    ) {
+        let value = &self.warps[warp].registers[condition.register];
+        let open = value.open_lanes() & lanes;
+        if open != 0 {
+            let value = value.clone();
+            self.check_written(warp, &value, open, place);
+        }
+    }
+
+    /// What all of some open lanes hold, if that is provably the same.
+    fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
+        let first = value.whole(open.trailing_zeros() as usize % WARP);
+        let is_stable = first.term.is_some_and(|term| self.facts.symbolics.is_stable(term));
+        (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
+    }
+
+    /// The same, once an open condition on one value is decided.
+    fn decided(
+        &mut self,
+        warp: usize,
+        condition: Condition,
+        lanes: LaneMask,
+        place: PlaceId,
+        branch: Option<(BlockId, BlockId)>,
+    ) -> Step<(LaneMask, LaneMask)> {
+        let (enabled, open) = self.condition(warp, condition, lanes);
+        if open == 0 || self.facts.splits.is_empty() {
+            return Ok((enabled, open));
+        }
+        let value = &self.warps[warp].registers[condition.register];
+        let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
+        let is_own = first.term.is_some_and(|term| self.facts.symbolics.is_of_cta(term));
+        // Where every iteration of a loop is run at once, it may hold in some of them.
+        if is_own && self.maybe.as_ref().is_some_and(Maybe::is_widened) {
+            return Ok((enabled, open));
+        }
+        let origin = self.origin_of(warp, condition, open);
+        let forced = match branch {
+            Some((id, taken)) => self.leaves(warp, id, condition, taken, origin, first)?,
+            None => None,
+        };
+        let holds = forced.or_else(|| self.facts.splits.decide(place, first, is_own));
+        if let (Some(_), None, Some((id, _))) = (holds, forced, branch) {
+            self.note_decision(warp, id, Some(origin));
+        }
+        Ok(match holds {
+            Some(holds) if holds == condition.negated => (enabled, 0),
+            Some(_) => (enabled | open, 0),
+            None => (enabled, open),
+        })
+    }
+
+    fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
+        let program = self.program;
+        let block = &program.blocks[id.index()];
+        let is_decided = self.slice.branches[id.index()];
+        match &block.terminator {
+            Terminator::Goto(next) => self.go(warp, id, *next, lanes),
+            Terminator::End => Ok(()),
+            _ if !is_decided => match block.post_dominator {
+                Some(next) => self.go(warp, id, next, lanes),
+                None => Ok(()),
+            },
+            Terminator::Branch { condition, taken, otherwise } => {
+                let side = Some((id, *taken));
+                self.check_condition(warp, *condition, lanes, block.place);
+                let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
+                if self.slice.encloses[id.index()] {
+                    self.part(warp, id, &[enabled, lanes & !enabled & !open, open]);
+                }
+                let is_known = open == 0 && (enabled == 0 || enabled == lanes);
+                let value = &self.warps[warp].registers[condition.register];
+                let is_alike = is_known || open == lanes && self.one(value, open).is_some();
+                self.stay_together(warp, id, lanes, is_alike)?;
+                if open != 0 {
+                    let origin = self.origin_of(warp, *condition, open);
+                    let value = self.warps[warp].registers[condition.register].clone();
+                    let is_one = self.one(&value, open).is_some();
+                    self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
+                }
+                self.go(warp, id, *taken, enabled)?;
+                self.go(warp, id, *otherwise, lanes & !enabled & !open)
+            }
+            Terminator::Switch { index, targets } => self.switch(warp, id, index, targets, lanes),
+        }
+    }
+
+    fn switch(
+        &mut self,
+        warp: usize,
+        id: BlockId,
+        index: &Operand,
+        targets: &[BlockId],
+        mask: LaneMask,
+    ) -> Step<()> {
+        let block = &self.program.blocks[id.index()];
+        let (pc, place) = (block.first, block.place);
+        let value = self.operand(warp, pc, index);
+        let open = value.open_lanes() & mask;
+        if self.slice.encloses[id.index()] {
+            let target = |lane| targets.get(usize::try_from(value.lane(lane) & 0xffff_ffff).ok()?);
+            let mut sides: Vec<LaneMask> = targets
+                .iter()
+                .map(|own| lanes(mask & !open).filter(|lane| target(*lane) == Some(own)))
+                .map(|side| side.fold(0, |side, lane| side | 1 << lane))
+                .collect();
+            sides.push(open);
+            self.part(warp, id, &sides);
+        }
+        self.stay_together(warp, id, mask, false)?;
+        if open != 0 {
+            self.check_written(warp, &value, open, place);
+            self.facts.assumed.targets = true;
+            let origin = value.term(open).and_then(|term| self.facts.symbolics.origin(term));
+            let is_one = self.one(&value, open).is_some();
+            let origin = origin.unwrap_or(Origin::Register);
+            self.either(warp, id, targets, open, (origin, is_one))?;
+        }
+        for lane in lanes(mask & !open) {
+            let target =
+                usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
+            // An index outside the table is undefined behaviour: nothing can be said about what follows.
+            let Some(target) = target else { return Err(doubt(DoubtKind::Target, place, None)) };
+            self.go(warp, id, *target, 1 << lane)?;
+        }
+        Ok(())
+    }
+
+    /// Lanes come to an instruction that waits for other threads.
+    fn wait(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        enabled: LaneMask,
+    ) -> Step<LaneMask> {
+        let Some(decoded) = instr.decoded() else { return Ok(0) };
+        let effect = decoded.row.effect;
+        if let Some(maybe) = &self.maybe
+            && (effect == Effect::Barrier
+                || !maybe.stands_together()
+                || effect == Effect::WarpBarrier && !maybe.is_in_step())
+        {
+            return Err(maybe.undecided());
+        }
+        self.count_commands(enabled);
+        if decoded.row.effect == Effect::Barrier {
+            return self.wait_for_warp(warp, block, pc, instr, decoded, enabled);
+        }
+        if !instr.waits() {
+            if let Some(maybe) = self.maybe.as_ref().filter(|maybe| !maybe.is_whole) {
+                return Err(maybe.undecided());
+            }
+            // `activemask` and the forms before PTX 6.0 take whoever is here, which only lock step makes sure.
+            if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
+                self.exchange(warp, pc, enabled);
+                return Ok(0);
+            }
+            if self.slice.keep[pc.index()] > Keep::Event {
+                let open = Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc)));
+                for dest in instr.dests.iter().flatten() {
+                    self.warps[warp].write(*dest, open.clone(), enabled);
+                }
+            }
+            return Ok(0);
+        }
+        let at = instr.sources.len().saturating_sub(1);
+        let mut waiting = 0;
+        for (mask, group) in self.known(warp, pc, instr, at, enabled)? {
+            let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
+            if self.maybe.is_some() {
+                self.meet_at_once(warp, pc, effect, mask, group)?;
+                continue;
+            }
+            if group & !mask != 0 {
+                let lanes = group & !mask;
+                return Err(crate::emulate::machine::event::End::Mask { warp, lanes, pc }.into());
+            }
+            let what = if decoded.row.effect == Effect::WarpBarrier {
+                WaitFor::Members(mask)
+            } else {
+                WaitFor::Exchange(mask)
+            };
+            if group == self.awaited(warp, pc, mask) {
+                self.have_met(warp, pc, what, group);
+                continue;
+            }
+            waiting |= group;
+            self.warps[warp].waits.push(Wait { pc, block, lanes: group, what });
+        }
+        Ok(waiting)
+    }
+
+    fn wait_for_warp(
+        &mut self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        enabled: LaneMask,
+    ) -> Step<LaneMask> {
+        let how = barrier_use(decoded);
+        // A reduction's predicate stands last; a count may stand between it and the name.
+        let operands = instr.sources.len()
+            - usize::from(
+                how == crate::emulate::sync::barrier::Use::Reduce && !instr.sources.is_empty(),
+            );
+        for (name, group) in self.known(warp, pc, instr, 0, enabled)? {
+            let split: Groups<Option<u64>> = if operands > 1 {
+                let all = self.known(warp, pc, instr, 1, group)?.into_iter();
+                all.map(|(count, group)| (Some(count), group)).collect()
+            } else {
+                smallvec![(None, group)]
+            };
+            for (count, lanes) in split {
+                let (name, count) = (name & 0xffff_ffff, count.map(|count| count & 0xffff_ffff));
+                let what = WaitFor::Warp { name, count, how };
+                self.warps[warp].waits.push(Wait { pc, block, lanes, what });
+            }
+        }
+        Ok(enabled)
+    }
+
+    /// The lanes by what they hold in an operand that must be known.
+    fn known(
+        &mut self,
+        warp: usize,
+        pc: Pc,
+        instr: &Instr,
+        at: usize,
+        lanes: LaneMask,
+    ) -> Step<Groups<u64>> {
+        let operand = match instr.sources.get(at) {
+            None => return Ok(smallvec![(0, lanes)]),
+            Some(Operand::Constant(bits)) => return Ok(smallvec![(*bits, lanes)]),
+            Some(operand) => operand,
+        };
+        let value = self.operand(warp, pc, operand);
+        if value.open_lanes() & lanes == 0 {
+            return Ok(groups(&value, lanes));
+        }
+        let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
+        self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);
+        Err(doubt(DoubtKind::Barrier, instr.place, origin))
+    }
+}
+
+fn barrier_use(decoded: &Decoded) -> crate::emulate::sync::barrier::Use {
+    match decoded.row.opcode {
+        Opcode::BarRed | Opcode::BarCtaRed | Opcode::BarrierRed | Opcode::BarrierCtaRed => {
+            crate::emulate::sync::barrier::Use::Reduce
+        }
+        _ if decoded.modifiers.has(Modifier::Arrive) => crate::emulate::sync::barrier::Use::Arrive,
+        _ => crate::emulate::sync::barrier::Use::Sync,
+    }
+}
+
+/// Lanes by what they have in common; mostly that is one thing.
+type Groups<T> = SmallVec<[(T, LaneMask); 1]>;
+
+/// The lanes of `mask` by the value they hold, ascending by first lane.
+fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
+    if let Some(bits) = value.as_uniform() {
+        return smallvec![(bits, mask)];
+    }
+    let mut groups = Groups::new();
+    for lane in lanes(mask) {
+        let bits = value.lane(lane);
+        match groups.iter_mut().find(|(own, _)| *own == bits) {
+            Some((_, group)) => *group |= 1 << lane,
+            None => groups.push((bits, 1 << lane)),
+        }
+    }
+    groups
+}

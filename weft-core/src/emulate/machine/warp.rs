@@ -1,0 +1,220 @@
+//! The state of one warp: registers, and where its lanes stand.
+
+use std::cell::Cell;
+use std::ops::Index;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::partings::Partings;
+use crate::emulate::facts::inherited::General;
+use crate::emulate::memory::pages::Memory;
+use crate::emulate::sync::barrier::Use;
+use crate::emulate::value::lane::{LaneMask, WARP};
+use crate::emulate::value::register::Value;
+use crate::flow::{BlockId, Operand, Pc, Reg};
+use crate::slice::Slice;
+
+/// Lanes at the start of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Front {
+    pub(super) block: BlockId,
+    pub(super) lanes: LaneMask,
+}
+
+/// Lanes before an instruction of the block that they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Paused {
+    pub(super) front: Front,
+    pub(super) pc: Pc,
+}
+
+/// What lanes wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitFor {
+    /// The other lanes of the warp, to arrive together at a cta barrier.
+    Warp { name: u64, count: Option<u64>, how: Use },
+    /// The lanes of a mask, at any `bar.warp.sync`.
+    Members(LaneMask),
+    /// The lanes of a mask, at this instruction.
+    Exchange(LaneMask),
+}
+
+/// Lanes at an instruction that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) pc: Pc,
+    pub(super) block: BlockId,
+    pub(super) lanes: LaneMask,
+    pub(super) what: WaitFor,
+}
+
+/// A warp that has arrived and waits for the generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) barrier: u8,
+    /// Where its lanes wait.
+    pub(super) sides: Vec<Wait>,
+}
+
+/// The registers of a warp that something depends on. The others are never written.
+#[derive(Clone, Debug)]
+pub(super) struct Registers {
+    /// By register: its place; 0 for those that nothing depends on.
+    places: Arc<[u32]>,
+    /// The last place of a register that blocks hand on.
+    lasting: u32,
+    values: Vec<Value>,
+    /// By place: when it was written last.
+    versions: Vec<u64>,
+    /// Writes so far, those of copies included.
+    writes: Rc<Cell<u64>>,
+}
+
+impl Registers {
+    fn new(slice: &Slice, unwritten: &Value) -> Self {
+        let count = slice.registers as usize + 1;
+        Self {
+            places: slice.places.clone(),
+            lasting: slice.lasting,
+            values: vec![unwritten.clone(); count],
+            versions: vec![0; count],
+            writes: Rc::default(),
+        }
+    }
+
+    /// Another one after each write: between two, each lane holds one value.
+    pub(super) fn version(&self, register: Reg) -> u64 {
+        self.versions[self.places[register.index()] as usize]
+    }
+
+    /// An operand, if it is a register that holds in these lanes what it is to be taken for: what is open in others alone
+    /// is known here.
+    pub(super) fn operand(&self, operand: &Operand, lanes: LaneMask) -> Option<&Value> {
+        let Operand::Register(register) = operand else { return None };
+        let value = &self[*register];
+        let open = value.open_lanes();
+        (open == 0 || open & lanes != 0).then_some(value)
+    }
+
+    /// Whether something depends on a register.
+    pub(super) fn has(&self, register: Reg) -> bool {
+        self.places[register.index()] > 0
+    }
+
+    /// The register to be written, if something depends on it, and whether blocks hand it on.
+    pub(super) fn get_mut(&mut self, register: Reg) -> Option<(&mut Value, bool)> {
+        let place = self.places[register.index()];
+        let value = self.values.get_mut(place as usize).filter(|_| place > 0)?;
+        self.writes.set(self.writes.get() + 1);
+        self.versions[place as usize] = self.writes.get();
+        Some((value, place <= self.lasting))
+    }
+}
+
+impl Index<Reg> for Registers {
+    type Output = Value;
+
+    fn index(&self, register: Reg) -> &Value {
+        &self.values[self.places[register.index()] as usize]
+    }
+}
+
+/// A warp.
+#[derive(Clone, Debug)]
+pub(super) struct Warp {
+    pub(super) index: usize,
+    /// Its lanes; less than 32 in the last warp of some ctas.
+    pub(super) all: LaneMask,
+    /// Lanes that have not ended.
+    pub(super) live: LaneMask,
+    pub(super) fronts: Vec<Front>,
+    /// The current block.
+    pub(super) block: BlockId,
+    /// The lanes that run the current block.
+    pub(super) front: LaneMask,
+    /// Where its turn ended within a block: it goes on there.
+    pub(super) paused: Option<Paused>,
+    pub(super) waits: Vec<Wait>,
+    pub(super) held: Option<Held>,
+    pub(super) registers: Registers,
+    /// Registers written that blocks hand on, with what they held before, while someone may ask.
+    pub(super) log: Option<Vec<(Reg, Value)>>,
+    /// The branches at which lanes may go around an aligned barrier.
+    pub(super) partings: Partings,
+    /// The general state of a loop that it came to last.
+    pub(super) general: Option<General>,
+    /// Local memory of each lane, made when it is first used.
+    pub(super) local: Rc<Vec<Memory>>,
+}
+
+impl Warp {
+    /// A warp whose lanes stand at the entry. `threads` is the size of the cta.
+    pub(super) fn new(
+        index: usize,
+        threads: u64,
+        entry: BlockId,
+        slice: &Slice,
+        unwritten: &Value,
+    ) -> Self {
+        let count = threads.saturating_sub(index as u64 * WARP as u64).min(WARP as u64);
+        let live = if count == WARP as u64 { LaneMask::MAX } else { (1 << count) - 1 };
+        Self {
+            index,
+            all: live,
+            live,
+            fronts: vec![Front { block: entry, lanes: live }],
+            block: entry,
+            front: live,
+            paused: None,
+            waits: Vec::new(),
+            held: None,
+            registers: Registers::new(slice, unwritten),
+            log: None,
+            partings: Partings::default(),
+            general: None,
+            local: Rc::default(),
+        }
+    }
+
+    /// Puts lanes at the start of a block; with others already there they go on together.
+    pub(super) fn place(&mut self, block: BlockId, lanes: LaneMask) {
+        match self.fronts.iter_mut().find(|front| front.block == block) {
+            Some(front) => front.lanes |= lanes,
+            None => self.fronts.push(Front { block, lanes }),
+        }
+    }
+
+    /// Whether some lane does not wait.
+    pub(super) fn can_run(&self) -> bool {
+        self.paused.is_some() || !self.fronts.is_empty()
+    }
+
+    /// Takes the lanes at the least block, in the sort order (ESOP'13 §4).
+    pub(super) fn least(&mut self) -> Option<Front> {
+        let (at, _) = self.fronts.iter().enumerate().min_by_key(|(_, front)| front.block)?;
+        Some(self.fronts.swap_remove(at))
+    }
+
+    /// Writes a register in some lanes.
+    pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
+        let (live, front) = (self.live, self.front);
+        if let Some((own, is_lasting)) = self.registers.get_mut(register) {
+            if !is_lasting {
+                return own.blend(value, lanes, front);
+            }
+            if let Some(log) = &mut self.log {
+                log.push((register, own.clone()));
+            }
+            own.blend(value, lanes, live);
+        }
+    }
+
+    /// The memory of a lane.
+    pub(super) fn local(&mut self, lane: usize) -> &mut Memory {
+        let all = Rc::make_mut(&mut self.local);
+        if all.is_empty() {
+            *all = vec![Memory::default(); WARP];
+        }
+        &mut all[lane]
+    }
+}

@@ -1,0 +1,219 @@
+//! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::arguments;
+use super::arguments::pointer;
+use super::input_error::InputError;
+use super::pages::{Memory, Segment};
+use crate::emulate::value::origin::Origin;
+use crate::flow::addresses::BUFFER_REACH;
+use crate::flow::{Field, Param, Program, Symbol};
+use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
+use crate::ptx::Space;
+
+/// Whether the launch gives the contents, and so the size, of what a pointer argument points to.
+pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
+    let arg = match program.field(position) {
+        Some(field) => given(program, launch, field),
+        None => launch.args.get(&position),
+    };
+    matches!(arg, Some(Arg::Buffer(Buffer { contents: Some(_) })))
+}
+
+/// The arguments that point to buffers or objects, by position; fields of structures behind the last parameter.
+pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
+    let is_whole = |at: usize, param: &Param| match launch.args.get(&at) {
+        Some(Arg::Buffer(_)) => param.is_scalar,
+        Some(_) => false,
+        None => param.is_pointer() || param.pointee.is_some() && param.object.is_some(),
+    };
+    let is_given = |field: &Field| match launch.args.get(&field.param) {
+        Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
+        Some(Arg::Fields(own)) => own.bytes.is_some(),
+        _ => false,
+    };
+    let is_field = |field: &Field| match given(program, launch, field) {
+        Some(arg) => matches!(arg, Arg::Buffer(_)),
+        None => field.is_pointer && !is_given(field),
+    };
+    let params = program.params.iter().enumerate().filter(|(at, own)| is_whole(*at, own));
+    let fields = (program.params.len()..).zip(&program.fields).filter(|(_, own)| is_field(own));
+    params.map(|(at, _)| at).chain(fields.map(|(at, _)| at)).collect()
+}
+
+/// A launch, resolved.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// Threads of a cta.
+    pub block: Dim3,
+    /// Ctas of the launch.
+    pub grid: Dim3,
+    /// The most bytes of shared memory, static and dynamic.
+    pub shared: u64,
+    /// Bytes of dynamic shared memory; `None`: as many as accesses need.
+    pub dynamic_shared: Option<u32>,
+    /// Choices of the analysis.
+    pub options: Options,
+    /// Whether all ctas of the launch are run: then nothing else writes global memory.
+    pub runs_all_ctas: bool,
+    /// Whether ctas draw from counters in turn, instead of in any order: then defects are defects, and nothing is proved.
+    pub draws_in_turn: bool,
+    /// The pieces of shared memory, ascending: first byte and end.
+    pub(crate) shared_pieces: Vec<(u64, u64)>,
+    /// Where dynamic shared memory begins, if the kernel declares any.
+    pub(crate) first_dynamic: Option<u64>,
+    pub(crate) params: Memory,
+    pub(crate) constants: Memory,
+    pub(crate) global: Memory,
+}
+
+/// A cta of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cta {
+    /// Its coordinates in the grid.
+    pub at: [u32; 3],
+    /// Its linear index.
+    pub index: u32,
+}
+
+impl Inputs {
+    /// Resolves a launch for a program.
+    ///
+    /// # Errors
+    /// The first argument that does not fit.
+    pub fn new(
+        program: &Program,
+        launch: &Launch,
+        block: Dim3,
+        grid: Dim3,
+    ) -> Result<Self, InputError> {
+        let mut params = Vec::new();
+        let mut global = Vec::new();
+        for (position, param) in program.params.iter().enumerate() {
+            let arg = launch.args.get(&position);
+            params.extend(arguments::segments(program, position, arg)?);
+            if param.is_scalar {
+                global.push(pointee(program, position, arg));
+            }
+        }
+        for (at, field) in (program.params.len()..).zip(&program.fields) {
+            global.push(pointee(program, at, given(program, launch, field)));
+        }
+        let mut constants = Vec::new();
+        for (at, symbol) in program.symbols.iter().enumerate() {
+            match symbol.space {
+                Space::Global => global.push(variable(at, symbol)),
+                Space::Const => constants.push(match symbol.parameter {
+                    Some(position) => object(position, symbol, launch.args.get(&position)),
+                    None => variable(at, symbol),
+                }),
+                _ => {}
+            }
+        }
+        Ok(Self {
+            block,
+            grid,
+            shared: most_shared(program, launch),
+            dynamic_shared: launch.shared,
+            shared_pieces: shared_pieces(program, launch),
+            first_dynamic: first_dynamic(program),
+            options: launch.options,
+            runs_all_ctas: false,
+            draws_in_turn: false,
+            params: Memory::new(params),
+            constants: Memory::new(constants),
+            global: Memory::new(global),
+        })
+    }
+}
+
+/// What a variable holds before the launch.
+fn variable(at: usize, symbol: &Symbol) -> Segment {
+    Segment {
+        start: symbol.address,
+        size: symbol.size,
+        contents: symbol.init.clone().unwrap_or_default(),
+        zeros_follow: symbol.init.is_some(),
+        origin: Origin::Symbol(at),
+    }
+}
+
+/// The object of a pointer to constant memory. What is given of it begins where the pointer points.
+fn object(position: usize, symbol: &Symbol, arg: Option<&Arg>) -> Segment {
+    let whole = Segment { origin: Origin::Contents(position), ..variable(position, symbol) };
+    match arg {
+        Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
+            start: symbol.pointer(),
+            size: contents.len() as u64,
+            contents: contents.as_slice().into(),
+            ..whole
+        },
+        _ => whole,
+    }
+}
+
+/// Where the launch does not state it, dynamic shared memory may be as large as devices have it.
+fn most_shared(program: &Program, launch: &Launch) -> u64 {
+    match launch.shared {
+        Some(bytes) => program.static_shared.saturating_add(u64::from(bytes)),
+        None if program.has_dynamic_shared() => program.static_shared.max(MAX_SHARED),
+        None => program.static_shared,
+    }
+}
+
+/// Shared memory is a piece for each variable, or all of it one, and one for each object of a pointer.
+fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
+    let most = most_shared(program, launch);
+    let is_packed = program.placement.is_packed;
+    let is_piece =
+        |own: &&Symbol| own.space == Space::Shared && (!is_packed || own.parameter.is_some());
+    let mut pieces: Vec<_> = program
+        .symbols
+        .iter()
+        .filter(is_piece)
+        .map(|own| {
+            let size = if own.is_dynamic() { most - program.static_shared } else { own.size };
+            (own.address, own.address.saturating_add(size))
+        })
+        .chain(is_packed.then_some((0, most)))
+        .collect();
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
+}
+
+fn first_dynamic(program: &Program) -> Option<u64> {
+    program.symbols.iter().find(|own| own.is_dynamic()).map(|own| own.address)
+}
+
+/// What the launch gives for a field.
+fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l Arg> {
+    match launch.args.get(&field.param) {
+        Some(Arg::Fields(own)) => {
+            own.fields.get(&(field.offset - program.params[field.param].offset))
+        }
+        _ => None,
+    }
+}
+
+fn pointee(program: &Program, position: usize, arg: Option<&Arg>) -> Segment {
+    let (at, origin) = (pointer(program, position), Origin::Contents(position));
+    match arg {
+        Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
+            start: at,
+            size: contents.len() as u64,
+            contents: contents.as_slice().into(),
+            zeros_follow: false,
+            origin,
+        },
+        _ => Segment {
+            start: at - BUFFER_REACH,
+            size: 2 * BUFFER_REACH,
+            contents: Arc::default(),
+            zeros_follow: false,
+            origin,
+        },
+    }
+}

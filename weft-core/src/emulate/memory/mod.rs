@@ -1,0 +1,11 @@
+//! What memory holds, and what the launch gives a kernel.
+//!
+//! [`bytes`] are sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space. [`arguments`] fill the
+//! parameter bank, and [`inputs`] are a launch, resolved.
+
+pub(crate) mod arguments;
+pub(crate) mod bytes;
+pub(crate) mod input_error;
+pub(crate) mod inputs;
+pub(crate) mod page;
+pub(crate) mod pages;

@@ -1,0 +1,496 @@
+//! The contents of a state space: bytes known, open or as before the launch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+use super::bytes::{PAGE, span};
+use super::page::{Byte, PAGE_BYTES, Page, within};
+use crate::emulate::value::guard::{Guards, Ways};
+use crate::emulate::value::lane::Lane;
+use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
+use crate::emulate::value::symbolics::Symbolics;
+
+/// Pages of global memory whose contents are kept: 64 MiB.
+const MAX_GLOBAL: usize = 1 << 19;
+/// Pages of shared memory or of a thread's local memory: as much as hardware has, 512 KiB.
+const MAX_OWN: usize = 1 << 12;
+
+/// What was there before the launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// First byte.
+    pub(crate) start: u64,
+    /// Bytes; accesses beyond it belong to no segment.
+    pub(crate) size: u64,
+    /// Known contents from the first byte on.
+    pub(crate) contents: Arc<[u8]>,
+    /// Whether zeros follow the known contents; otherwise what follows is open.
+    pub(crate) zeros_follow: bool,
+    /// Where open contents come from.
+    pub(crate) origin: Origin,
+}
+
+impl Segment {
+    fn byte(&self, address: u64) -> Option<u8> {
+        let at = address.checked_sub(self.start).filter(|at| *at < self.size)?;
+        let given = usize::try_from(at).ok().and_then(|at| self.contents.get(at)).copied();
+        given.or(self.zeros_follow.then_some(0))
+    }
+}
+
+/// The first and the last byte of a piece of memory.
+pub(crate) type Extent = (u64, u64);
+
+/// All of a memory.
+pub(crate) const ALL: Extent = (0, u64::MAX);
+
+/// A piece of memory that was written at an open address: nothing is known there but what was written since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Forgotten {
+    extent: Extent,
+    /// Where the write came from.
+    origin: Origin,
+    /// Whether something was written there since.
+    is_written: bool,
+}
+
+impl Forgotten {
+    const fn holds(&self, (first, last): Extent) -> bool {
+        self.extent.0 <= first && last <= self.extent.1
+    }
+
+    const fn meets(&self, (first, last): Extent) -> bool {
+        self.extent.0 <= last && first <= self.extent.1
+    }
+}
+
+/// A state space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Memory {
+    pages: HashMap<u64, Box<Page>, RandomState>,
+    segments: Vec<Segment>,
+    /// Where writes went that may have gone elsewhere.
+    forgotten: Vec<Forgotten>,
+    /// Whether nothing is there before something is written: what was not surely written is told from what was.
+    starts_unwritten: bool,
+    /// Pieces of which every byte was surely written.
+    filled: Vec<Extent>,
+    /// By byte: under which guards it was written.
+    ways: HashMap<u64, Ways, RandomState>,
+    /// Pages that are kept.
+    limit: usize,
+    /// Pages with open values.
+    tables: usize,
+}
+
+/// What a lane that reads knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    /// Where contents come from that nobody gives.
+    pub(crate) unwritten: Origin,
+    /// What holds where it reads.
+    pub(crate) guards: Option<&'a Guards>,
+}
+
+/// Whether bytes were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    All,
+    /// Some of them might not have been.
+    Perhaps,
+    None,
+}
+
+/// What a read may reach that lies somewhere in a piece of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// Nothing was written there.
+    Nothing,
+    /// Some of it was written, surely or perhaps.
+    Some,
+    /// All of it surely was.
+    All,
+    /// What was written there might depend on memory that nothing wrote.
+    Unwritten(Origin),
+}
+
+/// What a memory holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) pages: usize,
+    tables: usize,
+}
+
+impl Held {
+    /// Bytes that it takes: of a page with its number, and of the values of one.
+    pub(crate) const fn bytes(self) -> u64 {
+        const WITH_NUMBER: usize = size_of::<Page>() + 4 * size_of::<u64>();
+        (self.pages * WITH_NUMBER + self.tables * PAGE_BYTES * size_of::<(u32, Lane)>()) as u64
+    }
+
+    /// What this is more than another.
+    pub(crate) const fn more_than(self, other: Self) -> Self {
+        let pages = self.pages.saturating_sub(other.pages);
+        Self { pages, tables: self.tables.saturating_sub(other.tables) }
+    }
+}
+
+impl std::iter::Sum for Held {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        let plus =
+            |a: Self, b: Self| Self { pages: a.pages + b.pages, tables: a.tables + b.tables };
+        all.fold(Self::default(), plus)
+    }
+}
+
+impl Default for Memory {
+    /// The local memory of a thread.
+    fn default() -> Self {
+        Self { limit: MAX_OWN, ..Self::new(Vec::new()) }
+    }
+}
+
+impl Memory {
+    /// Global memory with these contents; segments do not overlap.
+    pub(crate) fn new(mut segments: Vec<Segment>) -> Self {
+        segments.sort_by_key(|segment| segment.start);
+        Self {
+            pages: HashMap::default(),
+            segments,
+            forgotten: Vec::new(),
+            starts_unwritten: false,
+            filled: Vec::new(),
+            ways: HashMap::default(),
+            limit: MAX_GLOBAL,
+            tables: 0,
+        }
+    }
+
+    /// Shared memory.
+    pub(crate) fn shared() -> Self {
+        Self { starts_unwritten: true, ..Self::default() }
+    }
+
+    /// What is kept of what was written.
+    pub(crate) fn held(&self) -> Held {
+        Held { pages: self.pages.len(), tables: self.tables }
+    }
+
+    fn page(&self, address: u64) -> Option<&Page> {
+        self.pages.get(&(address / PAGE)).map(AsRef::as_ref)
+    }
+
+    /// The segment that holds an address.
+    pub(crate) fn segment(&self, address: u64) -> Option<&Segment> {
+        let at = self.segments.partition_point(|segment| segment.start <= address);
+        let segment = self.segments.get(at.checked_sub(1)?)?;
+        (address - segment.start < segment.size).then_some(segment)
+    }
+
+    /// Something was written nobody knows where in these bytes: what they hold is open. How many pages were looked at.
+    pub(crate) fn forget(
+        &mut self,
+        extent: Extent,
+        origin: Origin,
+        symbolics: &Symbolics,
+    ) -> usize {
+        let before =
+            symbolics.reads_unwritten.then(|| self.unwritten_in(extent, symbolics)).flatten();
+        self.drop(extent, before.unwrap_or(origin))
+    }
+
+    fn drop(&mut self, extent: Extent, origin: Origin) -> usize {
+        let says_no_more = |own: Origin| own == origin || origin.unwritten().is_none();
+        let is_as_before =
+            |own: &Forgotten| own.holds(extent) && !own.is_written && says_no_more(own.origin);
+        if self.forgotten.iter().any(is_as_before) {
+            return 0;
+        }
+        let looked_at = self.pages.len();
+        let ((first, last), is_told) = (extent, self.starts_unwritten && origin != Origin::Unkept);
+        self.drop_values_into(first);
+        self.pages.retain(|number, page| {
+            let (start, end) = (number * PAGE, number * PAGE + (PAGE - 1));
+            if last < start || end < first {
+                return true;
+            }
+            let place = |at: u64| (at - start).cast_signed();
+            page.forget(place(first.max(start)), place(last.min(end)) + 1);
+            let is_kept = !page.is_forgotten() || is_told && page.is_sure();
+            self.tables -= usize::from(!is_kept && page.has_values());
+            is_kept
+        });
+        let new = Forgotten { extent, origin, is_written: false };
+        self.forgotten.retain(|old| !new.holds(old.extent));
+        self.forgotten.push(new);
+        looked_at
+    }
+
+    /// Where values come from that lie in these bytes, if one of them depends on memory that nothing wrote.
+    pub(crate) fn unwritten_in(&self, extent: Extent, symbolics: &Symbolics) -> Option<Origin> {
+        let (first, last) = extent;
+        let in_pages = self.pages.iter().flat_map(|(number, page)| {
+            let start = number * PAGE;
+            let meets = move |at: u64, size: u32| {
+                let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
+                start + at <= last && first <= end
+            };
+            let met = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
+            met.filter_map(|(_, _, value)| symbolics.origin(value.term?))
+        });
+        let met = self.forgotten.iter().filter(|own| own.meets(extent)).map(|own| own.origin);
+        perhaps_unwritten(in_pages.chain(met))
+    }
+
+    /// What a read reaches that may be anywhere in these bytes, where nothing is before it is written.
+    pub(crate) fn written_in(&mut self, extent: Extent, symbolics: &Symbolics) -> Reached {
+        let before =
+            symbolics.reads_unwritten.then(|| self.unwritten_in(extent, symbolics)).flatten();
+        if let Some(origin) = before {
+            return Reached::Unwritten(origin.perhaps());
+        }
+        if self.filled.contains(&extent) {
+            return Reached::All;
+        }
+        let (first, last) = extent;
+        let numbers = first / PAGE..=last / PAGE;
+        let is_met = |number: &u64| numbers.contains(number);
+        if self.forgotten(extent).is_none() && !self.pages.keys().any(is_met) {
+            return Reached::Nothing;
+        }
+        let own = |number: u64| {
+            let start = number * PAGE;
+            let from = first.max(start) - start;
+            span(from.cast_signed(), (last.min(start + (PAGE - 1)) - start).cast_signed() + 1)
+        };
+        let is_full =
+            |number: u64| self.pages.get(&number).is_some_and(|page| page.is_all_sure(own(number)));
+        if last == u64::MAX || !numbers.clone().all(is_full) {
+            return Reached::Some;
+        }
+        self.filled.push(extent);
+        Reached::All
+    }
+
+    /// A value that begins on the page before and reaches up to this address is no longer whole.
+    fn drop_values_into(&mut self, address: u64) {
+        let before = (address / PAGE).checked_sub(1).filter(|_| address % PAGE < 7);
+        if let Some(page) = before.and_then(|before| self.pages.get_mut(&before)) {
+            page.drop_values(PAGE.cast_signed(), PAGE.cast_signed());
+        }
+    }
+
+    /// Where the write came from that may have gone to some of these bytes, last.
+    fn forgotten(&self, extent: Extent) -> Option<Origin> {
+        let mut met = self.forgotten.iter().rev().filter(|own| own.meets(extent)).peekable();
+        let last = met.peek().map(|own| own.origin);
+        perhaps_unwritten(met.map(|own| own.origin)).or(last)
+    }
+
+    /// For reads that follow each other.
+    pub(crate) const fn reader(&self) -> Reader<'_> {
+        Reader { memory: self, page: None }
+    }
+
+    /// Whether these bytes are of a buffer whose contents are open, as they were before the launch.
+    pub(crate) fn is_initial(&self, from: u64, to: u64) -> bool {
+        let is_open = |own: &Segment| {
+            let is_given = own.zeros_follow || !own.contents.is_empty();
+            let is_buffer = matches!(own.origin, Origin::Contents(_));
+            is_buffer && !is_given && to - own.start <= own.size
+        };
+        let is_page_as_before = |number| !self.pages.contains_key(&number);
+        self.forgotten((from, to)).is_none()
+            && self.segment(from).is_some_and(is_open)
+            && (from / PAGE..to.div_ceil(PAGE)).all(is_page_as_before)
+    }
+
+    /// Reads `size` bytes, at most 8.
+    pub(crate) fn load(
+        &self,
+        address: u64,
+        size: u32,
+        view: View<'_>,
+        symbolics: &mut Symbolics,
+    ) -> Lane {
+        self.reader().load(address, size, view, symbolics)
+    }
+
+    /// The same of bytes that are no value that was stored whole, nor all known, or perhaps not written.
+    fn load_parts(
+        &self,
+        page: Option<&Page>,
+        address: u64,
+        size: u32,
+        view: View<'_>,
+        symbolics: &mut Symbolics,
+    ) -> Lane {
+        let View { unwritten, guards } = view;
+        match self.writes(address, size, guards) {
+            Writes::All => {}
+            Writes::None => return Lane::open(symbolics.anything(unwritten, Region::Unclear)),
+            Writes::Perhaps => return Lane::open(symbolics.unclear(unwritten.perhaps())),
+        }
+        let last = address.saturating_add(u64::from(size).saturating_sub(1));
+        let forgotten = self.forgotten((address, last));
+        let segment = self.segment(address).filter(|_| forgotten.is_none());
+        let unwritten = forgotten.unwrap_or(unwritten);
+        let mut bits = 0;
+        let mut initial = 0;
+        for at in 0..size {
+            let here = address.wrapping_add(u64::from(at));
+            let given = segment.and_then(|segment| segment.byte(here));
+            let here_page = if here / PAGE == address / PAGE { page } else { self.page(here) };
+            let written = here_page.map_or(Byte::Initial, |page| page.byte(within(here)));
+            let byte = match (written, given) {
+                (Byte::Known(byte), _) | (Byte::Initial, Some(byte)) => byte,
+                (Byte::Initial, None) => {
+                    initial += 1;
+                    continue;
+                }
+                (Byte::Open, _) => return self.load_open(address, size, symbolics, unwritten),
+            };
+            bits |= u64::from(byte) << (8 * at);
+        }
+        match initial {
+            0 => Lane::known(bits),
+            all => {
+                let origin = segment.map_or(unwritten, |segment| segment.origin);
+                Lane::open(match (all == size, segment) {
+                    (true, Some(_)) => symbolics.initial(origin, address, size),
+                    (true, None) => symbolics.anything(origin, Region::Unclear),
+                    _ => symbolics.unclear(origin),
+                })
+            }
+        }
+    }
+
+    /// Whether these bytes were written, where nothing is before that.
+    fn writes(&self, address: u64, size: u32, guards: Option<&Guards>) -> Writes {
+        if !self.starts_unwritten {
+            return Writes::All;
+        }
+        let of_byte = |at: u32| {
+            let here = address.wrapping_add(u64::from(at));
+            let own = self.page(here).map_or((false, false), |page| page.is_written(within(here)));
+            match own {
+                (true, _) => Writes::All,
+                _ if self.ways.get(&here).is_some_and(|own| own.is_implied_by(guards)) => {
+                    Writes::All
+                }
+                (_, true) => Writes::Perhaps,
+                _ if self.forgotten((here, here)).is_some() => Writes::Perhaps,
+                _ => Writes::None,
+            }
+        };
+        let first = of_byte(0);
+        if (1..size).all(|at| of_byte(at) == first) { first } else { Writes::Perhaps }
+    }
+
+    /// Whether these bytes were written for sure in a memory where nothing is before that.
+    pub(crate) fn is_surely_written(
+        &self,
+        address: u64,
+        size: u32,
+        guards: Option<&Guards>,
+    ) -> bool {
+        self.writes(address, size, guards) == Writes::All
+    }
+
+    /// The stored value if it is read as it was written, something open otherwise.
+    fn load_open(
+        &self,
+        address: u64,
+        size: u32,
+        symbolics: &mut Symbolics,
+        unwritten: Origin,
+    ) -> Lane {
+        let term_at =
+            |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.value(within(at)));
+        if let Some((stored, value)) = term_at(address)
+            && stored == size
+        {
+            return value;
+        }
+        // Values that overlap tell at least where they come from.
+        let before = (1..8).map(|back| address.wrapping_sub(back));
+        let own = (0..u64::from(size)).map(|at| address.wrapping_add(at));
+        let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
+        let terms_there = before.chain(own).filter_map(|at| part_at(at)?.term);
+        let origins: Vec<_> = terms_there.filter_map(|term| symbolics.origin(term)).collect();
+        let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
+        Lane::open(symbolics.unclear(origin.unwrap_or(unwritten)))
+    }
+
+    /// Writes `size` bytes, at most 8.
+    pub(crate) fn store(&mut self, address: u64, size: u32, value: Lane) {
+        self.write((address, size), value, true);
+    }
+
+    /// The same in shared memory where it happens under some guards only: `value` is what is there whether it does or not.
+    pub(crate) fn store_under(&mut self, guards: &Guards, address: u64, size: u32, value: Lane) {
+        self.write((address, size), value, false);
+        for at in 0..u64::from(size) {
+            self.ways.entry(address.wrapping_add(at)).or_default().insert(guards);
+        }
+    }
+
+    fn write(&mut self, (address, size): (u64, u32), value: Lane, is_sure: bool) {
+        // The address space has an end.
+        let last = address.saturating_add(u64::from(size).saturating_sub(1));
+        let (own, end) = (address / PAGE, last / PAGE);
+        // A store touches two pages at most.
+        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&own) {
+            self.drop(ALL, Origin::Unkept);
+        }
+        for own in self.forgotten.iter_mut().filter(|own| own.meets((address, last))) {
+            own.is_written = true;
+        }
+        self.drop_values_into(address);
+        let bits = value.bits.to_le_bytes();
+        for number in own..=end {
+            let page = self.pages.entry(number).or_insert_with(|| Box::new(Page::new()));
+            let first = address.max(number * PAGE);
+            let count = last.min(number * PAGE + (PAGE - 1)) - first + 1;
+            let from = within(first - address);
+            let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
+            page.write(within(first), bytes, value.term.is_some(), is_sure);
+            if number == own && value.term.is_some() {
+                self.tables += usize::from(!page.has_values());
+                page.put(within(address), size, value);
+            }
+        }
+    }
+}
+
+/// Reads of a memory: lanes often read one page.
+pub(crate) struct Reader<'a> {
+    memory: &'a Memory,
+    /// The page that was read last, by number.
+    page: Option<(u64, Option<&'a Page>)>,
+}
+
+impl Reader<'_> {
+    /// As [`Memory::load`].
+    pub(crate) fn load(
+        &mut self,
+        address: u64,
+        size: u32,
+        view: View<'_>,
+        symbolics: &mut Symbolics,
+    ) -> Lane {
+        let number = address / PAGE;
+        let page = match self.page {
+            Some((own, page)) if own == number => page,
+            _ => self.memory.page(address),
+        };
+        self.page = Some((number, page));
+        let whole = page.and_then(|page| page.read(within(address), size));
+        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, view, symbolics))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! What has to hold for lanes to be where they are: the open conditions of the branches around them, and how each was
+//! decided.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::lane::Lane;
+use super::register::Value;
+use super::symbolics::{Literal, Symbolics};
+use crate::flow::{PlaceId, Reg};
+
+/// One run of a branch on an open condition: instructions spent before it, its place, and one of the ways behind it.
+type Run = (u64, PlaceId, usize);
+
+/// A register of a warp as it was written at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) warp: usize,
+    pub(crate) register: Reg,
+    /// Another one after each write.
+    pub(crate) version: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// A condition that is the same wherever it occurs.
+    Condition(Literal),
+    /// What a register holds in a lane, of which nothing else is known.
+    Register(Written, usize),
+    /// That a lane goes this way, or that all do alike.
+    Branch(Run, Option<usize>),
+}
+
+/// A condition, and whether it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Guard {
+    by: By,
+    holds: bool,
+}
+
+/// All of these hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guards {
+    /// How each branch was decided.
+    taken: Arc<[Guard]>,
+    /// The same, with all that these say of conditions that they are made of.
+    parts: Arc<[Guard]>,
+}
+
+/// One side of a branch on an open condition, for each lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Decided {
+    /// By lane, and the register that holds it; `None` if it is not one of two sides.
+    pub(crate) condition: Option<(Value, Written)>,
+    pub(crate) run: Run,
+    /// Whether the lanes that run it together all go the same way.
+    pub(crate) is_one: bool,
+    pub(crate) holds: bool,
+}
+
+impl Decided {
+    /// A condition that is the same wherever it occurs.
+    fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
+        let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
+        whole.filter(|own| own.term.is_none_or(|term| symbolics.is_stable(term)))
+    }
+
+    fn taken(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Guard {
+        let by = match (self.condition(lane, symbolics), &self.condition) {
+            (Some(condition), _) => By::Condition(Literal::Itself(condition)),
+            (None, Some((_, register))) => By::Register(*register, lane),
+            (None, None) => By::Branch(self.run, (!(self.is_one && is_together)).then_some(lane)),
+        };
+        Guard { by, holds: self.holds }
+    }
+
+    fn parts(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Vec<Guard> {
+        let Some(condition) = self.condition(lane, symbolics) else {
+            return vec![self.taken(lane, is_together, symbolics)];
+        };
+        let literals = symbolics.literals(condition, self.holds).into_iter();
+        literals.map(|(literal, holds)| Guard { by: By::Condition(literal), holds }).collect()
+    }
+}
+
+/// The guards of a lane on these sides. `is_together`: the lanes that came to them together still are.
+pub(crate) fn of(
+    sides: &[Rc<Decided>],
+    lane: usize,
+    is_together: bool,
+    symbolics: &Symbolics,
+) -> Guards {
+    Guards {
+        taken: sides.iter().map(|side| side.taken(lane, is_together, symbolics)).collect(),
+        parts: sides.iter().flat_map(|side| side.parts(lane, is_together, symbolics)).collect(),
+    }
+}
+
+impl Guards {
+    fn holds(&self, guard: &Guard) -> bool {
+        self.taken.contains(guard) || self.parts.contains(guard)
+    }
+}
+
+/// Guards under which something happened; it surely did if there are none in one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ways(Vec<Arc<[Guard]>>);
+
+impl Ways {
+    /// More are left out.
+    const MAX: usize = 8;
+
+    /// One more.
+    pub(crate) fn insert(&mut self, guards: &Guards) {
+        self.add(&guards.taken);
+        self.add(&guards.parts);
+    }
+
+    /// Where one way takes one side of a condition and another one the other side, both together do not depend on it.
+    fn add(&mut self, guards: &Arc<[Guard]>) {
+        if self.0.len() == Self::MAX || self.0.iter().any(|own| is_part(own, guards)) {
+            return;
+        }
+        let merged: Vec<Arc<[Guard]>> =
+            self.0.iter().filter_map(|other| on_either_side(guards, other)).collect();
+        self.0.retain(|other| !is_part(guards, other));
+        self.0.push(Arc::clone(guards));
+        for own in &merged {
+            self.add(own);
+        }
+    }
+
+    /// Whether what holds is enough for one of them.
+    pub(crate) fn is_implied_by(&self, guards: Option<&Guards>) -> bool {
+        let holds = |guard: &Guard| guards.is_some_and(|own| own.holds(guard));
+        self.0.iter().any(|own| own.iter().all(holds))
+    }
+}
+
+/// Whether all guards of the first are among those of the second.
+fn is_part(some: &[Guard], all: &[Guard]) -> bool {
+    some.iter().all(|own| all.contains(own))
+}
+
+/// What two need besides the one condition of which they take different sides.
+fn on_either_side(one: &[Guard], other: &[Guard]) -> Option<Arc<[Guard]>> {
+    let is_opposed = |own: &&Guard| other.contains(&Guard { holds: !own.holds, ..**own });
+    let mut opposed = one.iter().filter(is_opposed);
+    let condition = opposed.next().filter(|_| opposed.next().is_none())?.by;
+    let all = one.iter().chain(other.iter().filter(|own| !one.contains(own)));
+    Some(all.filter(|own| own.by != condition).copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn guard(number: usize, holds: bool) -> Guard {
+        Guard { by: By::Branch((0, PlaceId(0), number), None), holds }
+    }
+
+    fn given(guards: &Arc<[Guard]>) -> Guards {
+        Guards { taken: Arc::clone(guards), ..Guards::default() }
+    }
+
+    /// All sets of three ways over three conditions: what they imply under every assignment is as if each was tried.
+    #[test]
+    fn ways_hold_where_one_of_them_does() {
+        let literals = [None, Some(true), Some(false)];
+        let ways: Vec<Arc<[Guard]>> = (0..27)
+            .map(|number| {
+                let of = |at: usize| literals[number / 3_usize.pow(u32::try_from(at).unwrap()) % 3];
+                (0..3).filter_map(|at| Some(guard(at, of(at)?))).collect()
+            })
+            .collect();
+        let assignments = || {
+            (0..8_usize).map(|bits| -> Arc<[Guard]> {
+                (0..3).map(|at| guard(at, bits >> at & 1 == 1)).collect()
+            })
+        };
+        for number in 0..27_usize.pow(3) {
+            let chosen = [number % 27, number / 27 % 27, number / 27 / 27];
+            let mut all = Ways::default();
+            for at in chosen {
+                all.add(&ways[at]);
+            }
+            for known in assignments() {
+                let holds = chosen.iter().any(|at| is_part(&ways[*at], &known));
+                assert_eq!(all.is_implied_by(Some(&given(&known))), holds, "{chosen:?} {known:?}");
+            }
+            // What is implied by less is so however the rest is decided.
+            for some in &ways {
+                let is_sure = assignments()
+                    .filter(|own| is_part(some, own))
+                    .all(|own| chosen.iter().any(|at| is_part(&ways[*at], &own)));
+                assert!(is_sure || !all.is_implied_by(Some(&given(some))), "{chosen:?} {some:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Results of floating-point arithmetic that are told apart. Nothing is known of them but where they come from, and there
+//! are as many as lanes execute: so what a warp executes is one *row*, an operation and its operands, and a result is
+//! numbered by its row and lane. Two of one number are equal. Whether two others are is found out when somebody asks, by
+//! operation and operands, and theirs.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+
+use super::lane::{Lane, LaneMask, RowId, TermId, WARP};
+use super::register::Value;
+
+/// An operation by its place in `Numbers`, and operands by their codes.
+type Row = (u32, [u32; Numbers::OPERANDS]);
+
+/// An operand that is no row.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Operand {
+    /// In all lanes.
+    One(Lane),
+    /// Known: the first lane and the step to the next.
+    Line(u64, u64),
+    Each(Box<[Lane; WARP]>),
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    rows: IndexSet<Row, RandomState>,
+    /// Instructions with the bits of their results.
+    operations: IndexSet<(u64, u32), RandomState>,
+    operands: IndexSet<Operand, RandomState>,
+    /// Pairs that were found to be equal. Whoever asks need not be the only one.
+    equal: Mutex<HashSet<(u32, u32), RandomState>>,
+}
+
+/// Beyond this many rows or operands, no more are told apart.
+const MAX_ROWS: usize = 1 << 19;
+const MAX_OPERANDS: usize = 1 << 16;
+
+/// Results that two may depend on before they are taken to differ.
+const MAX_COMPARED: usize = 1 << 16;
+/// Equal pairs that are kept.
+const MAX_EQUAL: usize = 1 << 20;
+
+/// Codes of operands: a row by its number, below this; any other operand by its place from here on.
+const OTHERS: u32 = 1 << 30;
+const NOTHING: u32 = u32::MAX;
+
+/// Lanes of a row.
+const LANES: u32 = LaneMask::BITS;
+
+/// The row and the lane of a number.
+const fn place(number: u32) -> (usize, usize) {
+    ((number / LANES) as usize, (number % LANES) as usize)
+}
+
+impl Numbers {
+    /// Operands that an operation may have.
+    const OPERANDS: usize = 3;
+
+    /// The operation that gives what global memory held before the launch at its operand.
+    pub(crate) const LOADED: u64 = u64::MAX - 3;
+
+    /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
+    pub(crate) fn row(&mut self, opcode: u64, bits: u32, operands: &[&Value]) -> Option<RowId> {
+        let (operation, _) = self.operations.insert_full((opcode, bits));
+        let mut codes = [NOTHING; Self::OPERANDS];
+        for (at, operand) in operands.iter().enumerate() {
+            *codes.get_mut(at)? = self.code(operand)?;
+        }
+        let row = (u32::try_from(operation).ok()?, codes);
+        let at = if self.rows.len() < MAX_ROWS {
+            self.rows.insert_full(row).0
+        } else {
+            self.rows.get_index_of(&row)?
+        };
+        u32::try_from(at).ok().map(RowId)
+    }
+
+    /// The bits of a result.
+    pub(crate) fn bits(&self, number: u32) -> Option<u32> {
+        let (operation, _) = self.rows.get_index(place(number).0)?;
+        Some(self.operations.get_index(*operation as usize)?.1)
+    }
+
+    /// The first open operand of a result.
+    pub(crate) fn open_operand(&self, number: u32) -> Option<TermId> {
+        let (row, lane) = place(number);
+        let (_, codes) = self.rows.get_index(row)?;
+        codes.iter().find_map(|code| self.operand(*code, lane)?.term)
+    }
+
+    /// The address and the bits of contents of global memory before the launch.
+    pub(crate) fn loaded(&self, number: u32) -> Option<(u64, u32)> {
+        let (row, lane) = place(number);
+        let (operation, [address, ..]) = self.rows.get_index(row)?;
+        let (opcode, bits) = self.operations.get_index(*operation as usize)?;
+        let address = self.operand(*address, lane).filter(|_| *opcode == Self::LOADED)?;
+        Some((address.bits, *bits))
+    }
+
+    /// Whether two results are provably equal. `are_one`: whether symbolic values are of which one is no number.
+    pub(crate) fn are_equal(
+        &self,
+        a: u32,
+        b: u32,
+        are_one: impl Fn(TermId, TermId) -> bool,
+    ) -> bool {
+        let Ok(mut equal) = self.equal.lock() else { return a == b };
+        if equal.len() > MAX_EQUAL {
+            equal.clear();
+        }
+        // Pairs are taken to be equal until they are found to differ.
+        let (mut rest, mut taken) = (vec![(a, b)], Vec::new());
+        while let Some((a, b)) = rest.pop() {
+            let pair = (a.min(b), a.max(b));
+            if a == b || !equal.insert(pair) {
+                continue;
+            }
+            taken.push(pair);
+            if taken.len() > MAX_COMPARED || !self.depend(a, b, &mut rest, &are_one) {
+                for pair in &taken {
+                    equal.remove(pair);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether two results are of one operation, and their operands are equal but for those pairs that are now among the
+    /// rest.
+    fn depend(
+        &self,
+        a: u32,
+        b: u32,
+        rest: &mut Vec<(u32, u32)>,
+        are_one: impl Fn(TermId, TermId) -> bool,
+    ) -> bool {
+        let operands = self.operands_of(a).zip(self.operands_of(b));
+        let Some(((operation, left), (other, right))) = operands else { return false };
+        operation == other
+            && left.zip(right).all(|(left, right)| match (left, right) {
+                (Some(Lane { bits, term: Some(a) }), Some(Lane { bits: other, term: Some(b) })) => {
+                    match (a.as_number(), b.as_number()) {
+                        (Some(a), Some(b)) => rest.push((a, b)),
+                        _ if are_one(a, b) => {}
+                        _ => return false,
+                    }
+                    bits == other
+                }
+                _ => left == right,
+            })
+    }
+
+    /// Operation and operands of a result.
+    fn operands_of(&self, number: u32) -> Option<(u32, impl Iterator<Item = Option<Lane>>)> {
+        let (row, lane) = place(number);
+        let (operation, codes) = self.rows.get_index(row)?;
+        Some((*operation, codes.iter().map(move |code| self.operand(*code, lane))))
+    }
+
+    fn code(&mut self, value: &Value) -> Option<u32> {
+        if let Some(RowId(row)) = value.as_row() {
+            return Some(row);
+        }
+        let operand = match (value.as_one(), value.as_affine()) {
+            (Some(lane), _) => Operand::One(lane),
+            (_, Some((first, step))) => Operand::Line(first, step),
+            _ => Operand::Each(Box::new(std::array::from_fn(|lane| value.whole(lane)))),
+        };
+        let at = if self.operands.len() < MAX_OPERANDS {
+            self.operands.insert_full(operand).0
+        } else {
+            self.operands.get_index_of(&operand)?
+        };
+        Some(OTHERS + u32::try_from(at).ok()?)
+    }
+
+    fn operand(&self, code: u32, lane: usize) -> Option<Lane> {
+        let other = match code.checked_sub(OTHERS) {
+            _ if code == NOTHING => return None,
+            Some(other) => other,
+            None => return Some(Lane::open(RowId(code).lane(lane))),
+        };
+        Some(match self.operands.get_index(other as usize)? {
+            Operand::One(own) => *own,
+            Operand::Line(first, step) => {
+                Lane::known(first.wrapping_add(step.wrapping_mul(lane as u64)))
+            }
+            Operand::Each(each) => each[lane],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::value::origin::Origin;
+    use crate::emulate::value::symbolics::Symbolics;
+
+    const ADD: u64 = 7;
+    const MUL: u64 = 8;
+
+    /// Lane `l` is open on the `of(l)`th of some unknowns.
+    fn unknowns(symbolics: &mut Symbolics, of: impl Fn(usize) -> usize) -> Value {
+        Value::from_lanes(|lane| {
+            Lane::open(symbolics.initial(Origin::Argument(0), 4 * of(lane) as u64, 4))
+        })
+    }
+
+    fn row(symbolics: &mut Symbolics, opcode: u64, operands: &[&Value]) -> Value {
+        Value::row(symbolics.row(opcode, operands, 32).unwrap())
+    }
+
+    fn are_same(symbolics: &Symbolics, a: (&Value, usize), b: (&Value, usize)) -> bool {
+        symbolics.are_same(a.0.base(a.1).unwrap(), b.0.base(b.1).unwrap())
+    }
+
+    #[test]
+    fn results_are_equal_if_all_that_they_depend_on_is() {
+        let mut symbolics = Symbolics::default();
+        let straight = unknowns(&mut symbolics, |lane| lane);
+        let turned = unknowns(&mut symbolics, |lane| 31 - lane);
+        let halves = unknowns(&mut symbolics, |lane| lane % 16);
+        let two = Value::uniform(2);
+        // x * 2 + x of each, by another way through the table.
+        let [a, b, c] = [straight, turned, halves].map(|own| {
+            let product = row(&mut symbolics, MUL, &[&own, &two]);
+            row(&mut symbolics, ADD, &[&product, &own])
+        });
+        for lane in 0..WARP {
+            for other in 0..WARP {
+                assert_eq!(are_same(&symbolics, (&a, lane), (&a, other)), lane == other);
+                assert_eq!(are_same(&symbolics, (&a, lane), (&b, other)), lane == 31 - other);
+                assert_eq!(are_same(&symbolics, (&c, lane), (&c, other)), lane % 16 == other % 16);
+                assert_eq!(are_same(&symbolics, (&a, lane), (&c, other)), lane == other % 16);
+            }
+        }
+    }
+
+    #[test]
+    fn other_operations_operands_and_widths_differ() {
+        let mut symbolics = Symbolics::default();
+        let x = unknowns(&mut symbolics, |lane| lane);
+        let shifted = unknowns(&mut symbolics, |lane| lane + 1);
+        let (one, two) = (Value::uniform(1), Value::affine(2, 3));
+        let first = row(&mut symbolics, ADD, &[&x, &one]);
+        assert_eq!(row(&mut symbolics, ADD, &[&x, &one]), first);
+        let others = [
+            row(&mut symbolics, MUL, &[&x, &one]),
+            row(&mut symbolics, ADD, &[&x, &two]),
+            row(&mut symbolics, ADD, &[&one, &x]),
+            row(&mut symbolics, ADD, &[&shifted, &one]),
+            row(&mut symbolics, ADD, &[&x]),
+            row(&mut symbolics, ADD, &[&x, &one, &one]),
+            Value::row(symbolics.row(ADD, &[&x, &one], 64).unwrap()),
+        ];
+        for other in others {
+            assert!((0..WARP).all(|lane| !are_same(&symbolics, (&first, lane), (&other, lane))));
+        }
+        assert_eq!(symbolics.row(ADD, &[&x, &x, &x, &x], 32), None);
+    }
+
+    #[test]
+    fn contents_are_equal_by_their_addresses() {
+        let mut symbolics = Symbolics::default();
+        let row = |symbolics: &mut Symbolics, at: u64, bits: u32| {
+            Value::row(symbolics.loaded_row(&Value::affine(at, 4), bits).unwrap())
+        };
+        let [a, b, wide] =
+            [(0, 32), (8, 32), (0, 64)].map(|(at, bits)| row(&mut symbolics, at, bits));
+        let alone = symbolics.initial(Origin::Contents(0), 20, 4);
+        for lane in 0..WARP {
+            for other in 0..WARP {
+                assert_eq!(are_same(&symbolics, (&a, lane), (&b, other)), lane == other + 2);
+                assert!(!are_same(&symbolics, (&a, lane), (&wide, other)));
+            }
+            assert_eq!(symbolics.are_same(a.base(lane).unwrap(), alone), lane == 5);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What the lanes of a value are apart from its first lane, where they follow no rule. Values that differ by a number
+//! share it, and with it what was found out about all of them: addresses in a loop, or in a row of instructions, do.
+
+use std::cell::OnceCell;
+
+use super::lane::WARP;
+
+/// By lane: how far it is from the first, in 64-bit wrapping arithmetic.
+#[derive(Clone, Debug)]
+pub(crate) struct Offsets {
+    by_lane: [u64; WARP],
+    extent: OnceCell<Extent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    least: i64,
+    most: i64,
+    /// Bits that some lane has.
+    ones: u64,
+}
+
+impl PartialEq for Offsets {
+    fn eq(&self, other: &Self) -> bool {
+        self.by_lane == other.by_lane
+    }
+}
+
+impl Eq for Offsets {}
+
+impl Offsets {
+    pub(crate) fn new(by_lane: [u64; WARP]) -> Self {
+        Self { by_lane, extent: OnceCell::new() }
+    }
+
+    pub(crate) fn of(&self, lane: usize) -> u64 {
+        self.by_lane[lane]
+    }
+
+    fn extent(&self) -> Extent {
+        *self.extent.get_or_init(|| {
+            let start = Extent { least: 0, most: 0, ones: 0 };
+            self.by_lane.iter().fold(start, |all, &own| Extent {
+                least: all.least.min(own.cast_signed()),
+                most: all.most.max(own.cast_signed()),
+                ones: all.ones | own,
+            })
+        })
+    }
+
+    /// Bits that some offset has.
+    pub(crate) fn ones(&self) -> u64 {
+        self.extent().ones
+    }
+
+    /// The least and the greatest lane, if the first is this number and none wraps around.
+    pub(crate) fn ends_from(&self, first: u64) -> Option<(u64, u64)> {
+        let Extent { least, most, .. } = self.extent();
+        Some((first.checked_add_signed(least)?, first.checked_add_signed(most)?))
+    }
+
+    /// Whether no lane wraps around within so many bits, if the first is this number.
+    pub(crate) fn fit(&self, first: u64, bits: u32) -> bool {
+        bits >= 64 || self.ends_from(first).is_some_and(|(_, most)| most >> bits == 0)
+    }
+}

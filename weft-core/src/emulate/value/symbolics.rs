@@ -1,0 +1,433 @@
+//! Open values. A register of a lane that is open holds a term and a number that is added to it, so that addresses which
+//! share a term can be compared without knowing it.
+//!
+//! A term is a sum of atoms with known coefficients, plus *drift*: a multiple of a known number that nobody knows, as a
+//! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
+//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal symbolic values have one number, in all threads, ctas and passes of a check.
+
+mod logic;
+mod own;
+mod sum;
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+
+use super::lane::{Lane, RowId, TermId};
+use super::numbering::Numbers;
+use super::origin::{Origin, Region, perhaps_unwritten};
+use super::register::Value;
+use crate::flow::BlockId;
+use crate::flow::addresses::argument_of;
+use crate::launch::Limit;
+
+pub(crate) use logic::{Literal, Logic};
+
+/// An atomic that a lane executed: the cta, the number of the atomic instruction that its warps executed, the lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Execution {
+    pub(crate) cta: u32,
+    pub(crate) number: u64,
+    pub(crate) lane: usize,
+}
+
+/// An exchange: the cta, the warp, how many the warp has run.
+pub(crate) type Exchange = (u32, usize, u32);
+
+/// What makes two symbolic values the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    /// Something in a region.
+    Any(Origin, Region),
+    /// Initial contents of memory: cta for the memory of one, address and bytes.
+    Initial(Origin, u64, u32),
+    /// The result of an atomic, of so many bits.
+    Result(Execution, u32),
+    /// What lanes got from an exchange that gives all of them one value.
+    Exchanged(Exchange),
+    /// How often a cta has gone round a loop that it has come to so many times.
+    Rounds(u32, BlockId, u32),
+    /// An extension to 64 bits.
+    Extension(Extension),
+    /// What has a number of its own.
+    Number(u32),
+    /// An operation, by its decoded instruction.
+    Operation(u64, Box<[Lane]>),
+    Sum(Box<Sum>),
+}
+
+/// The sum of a term and a number, of `from` bits, extended to 64 by its sign or by zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Extension {
+    of: TermId,
+    added: u64,
+    from: u32,
+    is_signed: bool,
+}
+
+/// What makes two sums the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Sum {
+    bits: u32,
+    /// With coefficients, in ascending order.
+    atoms: Vec<(TermId, u64)>,
+    drift: u64,
+    wrap: u64,
+    /// Of a sum that drifts: its origin and region.
+    reach: Option<(Origin, Region)>,
+}
+
+/// Atoms and their coefficients.
+#[derive(Clone, Debug)]
+enum Atoms {
+    /// An atom is once itself.
+    Itself([(TermId, u64); 1]),
+    Sum(Box<[(TermId, u64)]>),
+}
+
+impl Atoms {
+    fn all(&self) -> &[(TermId, u64)] {
+        match self {
+            Self::Itself(own) => own,
+            Self::Sum(all) => all,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Term {
+    origin: Origin,
+    region: Region,
+    bits: u32,
+    atoms: Atoms,
+    drift: u64,
+    wrap: u64,
+    /// Whether it comes from exchanges alone: one term for the lanes of a warp.
+    is_exchanged: bool,
+}
+
+impl Term {
+    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    const fn modulus(&self) -> u64 {
+        gcd(self.drift, self.wrap)
+    }
+}
+
+/// All open values of a check.
+#[allow(clippy::struct_excessive_bools, reason = "each is about the table as a whole")]
+#[derive(Debug)]
+pub struct Symbolics {
+    all: IndexMap<Key, Term, RandomState>,
+    numbers: Numbers,
+    /// By opcode: operations whose results are conditions.
+    pub(crate) logic: HashMap<u64, Logic, RandomState>,
+    /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
+    /// known to be the same only if they are stored.
+    pub tells_floats: bool,
+    /// Whether memory that nothing wrote was read.
+    pub(crate) reads_unwritten: bool,
+    /// Whether a sum that drifts by no power of two was taken not to wrap around.
+    pub(crate) assumes_unwrapped: bool,
+    /// Bytes that the check may take.
+    memory: u64,
+    /// Bytes that the terms take.
+    held: u64,
+    /// Whether some lost their identity, there being too many.
+    pub is_full: bool,
+}
+
+impl Default for Symbolics {
+    /// None yet, for a check that takes what checks take by default.
+    fn default() -> Self {
+        Self::within(Limit::default().memory)
+    }
+}
+
+/// Bytes that a term takes, with its key and its place in the table.
+fn held(key: &Key, term: &Term) -> u64 {
+    let parts = match key {
+        Key::Operation(_, operands) => operands.len() * size_of::<Lane>(),
+        Key::Sum(own) => size_of::<Sum>() + size_of_val(own.atoms.as_slice()),
+        _ => 0,
+    };
+    let atoms = size_of_val(term.atoms.all());
+    (size_of::<(Key, Term)>() + 4 * size_of::<u64>() + parts + atoms) as u64
+}
+
+/// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
+/// stay together by it.
+const MAX_TERMS: usize = 1 << 21;
+
+/// Of the memory that a check may take, open values may take this part.
+const TERMS_PART: u64 = 4;
+
+pub(crate) const fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl Symbolics {
+    /// None yet, for a check that takes no more than so many bytes.
+    pub fn within(memory: u64) -> Self {
+        Self {
+            all: IndexMap::default(),
+            numbers: Numbers::default(),
+            logic: HashMap::default(),
+            tells_floats: false,
+            reads_unwritten: false,
+            assumes_unwrapped: false,
+            memory,
+            held: 0,
+            is_full: false,
+        }
+    }
+
+    fn get(&self, id: TermId) -> Option<&Term> {
+        self.all.get_index(id.place()).map(|(_, term)| term)
+    }
+
+    /// Where a value comes from.
+    pub fn origin(&self, id: TermId) -> Option<Origin> {
+        let mut id = id;
+        while let Some(number) = id.as_number() {
+            if let Some((address, _)) = self.numbers.loaded(number) {
+                return argument_of(address).map(Origin::Contents);
+            }
+            id = self.numbers.open_operand(number)?;
+        }
+        self.get(id).map(|term| term.origin)
+    }
+
+    /// Where a value comes from that depends on these: perhaps memory that nothing wrote if one of several does.
+    pub(crate) fn origin_among(&self, mut ids: impl Iterator<Item = TermId>) -> Option<Origin> {
+        let first = ids.find_map(|id| self.origin(id))?;
+        let mut others = ids.filter_map(|id| self.origin(id)).peekable();
+        if others.peek().is_none() {
+            return Some(first);
+        }
+        Some(perhaps_unwritten([first].into_iter().chain(others)).unwrap_or(first))
+    }
+
+    /// Where values come from, if one of them depends on memory that nothing wrote.
+    pub(crate) fn unwritten(&self, values: impl IntoIterator<Item = Lane>) -> Option<Origin> {
+        perhaps_unwritten(values.into_iter().filter_map(|own| self.origin(own.term?)))
+    }
+
+    /// Whether values with this term and one number are equal, wherever they occur.
+    pub fn is_stable(&self, id: TermId) -> bool {
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.modulus() == 0)
+    }
+
+    /// Whether values with this term and one number may differ even if no sum wraps around.
+    pub(crate) fn drifts(&self, id: TermId) -> bool {
+        id.as_number().is_none() && self.get(id).is_none_or(|term| term.drift != 0)
+    }
+
+    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    pub(crate) fn modulus(&self, id: TermId) -> u64 {
+        self.get(id).map_or(1, Term::modulus)
+    }
+
+    /// Its width.
+    pub(crate) fn bits(&self, id: TermId) -> u32 {
+        let number = id.as_number().and_then(|number| self.numbers.bits(number));
+        number.or_else(|| self.get(id).map(|term| term.bits)).unwrap_or(64)
+    }
+
+    /// Whether no address is in it.
+    pub(crate) fn is_number(&self, id: TermId) -> bool {
+        id.as_number().is_some() || self.get(id).is_some_and(|term| term.region == Region::Number)
+    }
+
+    /// What an atom extends.
+    pub(crate) fn inner(&self, atom: TermId) -> Option<TermId> {
+        self.extended_from(atom).map(|(inner, _)| inner)
+    }
+
+    /// What an atom extends, and whether by its sign.
+    pub(crate) fn extended_from(&self, atom: TermId) -> Option<(TermId, bool)> {
+        self.extension(atom).map(|own| (own.of, own.is_signed))
+    }
+
+    fn extension(&self, atom: TermId) -> Option<Extension> {
+        match self.all.get_index(atom.place())? {
+            (Key::Extension(own), _) => Some(*own),
+            _ => None,
+        }
+    }
+
+    /// The atoms of a term with their coefficients, its drift and wrap apart.
+    pub(crate) fn atoms(&self, id: TermId) -> &[(TermId, u64)] {
+        self.get(id).map_or(&[], |term| term.atoms.all())
+    }
+
+    /// How many of the lowest bits of a term are zero, whatever its atoms are.
+    pub(crate) fn zeros(&self, id: TermId) -> u32 {
+        let Some(term) = self.get(id) else { return 0 };
+        let factors = term.atoms.all().iter().map(|(_, factor)| *factor).chain([term.modulus()]);
+        factors.map(u64::trailing_zeros).min().unwrap_or(0)
+    }
+
+    /// What a lane has to do with addresses.
+    pub(crate) fn region(&self, lane: Lane) -> Region {
+        let own = Region::of(lane.bits);
+        match lane.term {
+            None => own,
+            Some(id) if self.is_number(id) => own,
+            Some(id) => own.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
+        }
+    }
+
+    fn intern(&mut self, key: Key, term: Term) -> TermId {
+        if let Some(known) = self.all.get_index_of(&key) {
+            return TermId::at(known);
+        }
+        let is_exchanged = match &key {
+            Key::Exchanged(..) => true,
+            Key::Operation(_, operands) => {
+                let is_exchanged = |id| self.get(id).is_some_and(|term| term.is_exchanged);
+                operands.iter().filter_map(|lane| lane.term).all(is_exchanged)
+            }
+            _ => false,
+        };
+        let most = if is_exchanged { 2 } else { 1 };
+        let is_full = self.all.len() >= most * MAX_TERMS
+            || self.held / most as u64 >= self.memory / TERMS_PART;
+        if is_full && !matches!(key, Key::Any(..)) {
+            self.is_full = true;
+            return self.any(term.origin, term.region);
+        }
+        self.held += held(&key, &term);
+        let id = TermId::at(self.all.len());
+        let is_atom = term.atoms.all().is_empty() && term.drift == 0;
+        let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
+        self.all.insert(key, Term { atoms, is_exchanged, ..term });
+        id
+    }
+
+    fn atom(&mut self, key: Key, origin: Origin, region: Region, bits: u32) -> TermId {
+        let atoms = Atoms::Sum(Box::default());
+        let (drift, wrap, is_exchanged) = (0, 0, false);
+        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
+        self.intern(key, term)
+    }
+
+    /// Some value of a region: nothing else is known, not even whether it is the same the next time.
+    pub(crate) fn any(&mut self, origin: Origin, region: Region) -> TermId {
+        self.anything(origin.perhaps(), region)
+    }
+
+    /// The same of what surely depends on where it comes from, should that be memory that nothing wrote.
+    pub(crate) fn anything(&mut self, origin: Origin, region: Region) -> TermId {
+        self.reads_unwritten |= origin.unwritten().is_some();
+        let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
+        let (drift, wrap) = (1, 0);
+        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
+        self.intern(Key::Any(origin, region), term)
+    }
+
+    /// Some number.
+    pub(crate) fn fresh(&mut self, origin: Origin) -> TermId {
+        self.any(origin, Region::Number)
+    }
+
+    /// Some value that may be an address or a difference of addresses.
+    pub(crate) fn unclear(&mut self, origin: Origin) -> TermId {
+        self.any(origin, Region::Unclear)
+    }
+
+    /// What memory held before the launch.
+    pub(crate) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> TermId {
+        self.atom(Key::Initial(origin, address, bytes), origin, Region::Number, bytes * 8)
+    }
+
+    /// How many rounds of a loop came before, the same for all threads of a cta.
+    pub(crate) fn rounds(
+        &mut self,
+        origin: Origin,
+        cta: u32,
+        header: BlockId,
+        entry: u32,
+    ) -> TermId {
+        self.atom(Key::Rounds(cta, header, entry), origin, Region::Number, 64)
+    }
+
+    /// What an atomic returned.
+    pub(crate) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
+        self.atom(Key::Result(execution, bits), origin, Region::Number, bits)
+    }
+
+    /// What all participants of an exchange got.
+    pub(crate) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> TermId {
+        self.atom(Key::Exchanged(which), origin, Region::Number, bits)
+    }
+
+    /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
+    pub(crate) fn operation(
+        &mut self,
+        opcode: u64,
+        operands: &[Lane],
+        region: Region,
+        bits: u32,
+    ) -> TermId {
+        let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
+        let origin = origin.unwrap_or(Origin::Register).perhaps();
+        let mut symbolics = operands.iter().filter_map(|lane| lane.term);
+        if symbolics.all(|id| self.is_stable(id)) {
+            self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
+        } else {
+            self.any(origin, region)
+        }
+    }
+
+    /// The result of an operation on known operands, which is one value that nobody knows.
+    pub(crate) fn unspecified(
+        &mut self,
+        origin: Origin,
+        (opcode, operands): (u64, &[Lane]),
+        region: Region,
+        bits: u32,
+    ) -> TermId {
+        self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
+    }
+
+    /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:
+    /// there are too many.
+    pub(crate) fn row(&mut self, opcode: u64, operands: &[&Value], bits: u32) -> Option<RowId> {
+        self.numbers.row(opcode, bits, operands)
+    }
+
+    /// Floating-point contents of buffers before the launch, told apart likewise, by their addresses.
+    pub(crate) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<RowId> {
+        self.numbers.row(Numbers::LOADED, bits, &[addresses])
+    }
+
+    /// The address and the bits of contents of memory before the launch.
+    fn loaded(&self, id: TermId) -> Option<(u64, u32)> {
+        match (id.as_number(), self.all.get_index(id.place())) {
+            (Some(number), _) => self.numbers.loaded(number),
+            (_, Some((Key::Initial(Origin::Contents(_), address, bytes), _))) => {
+                Some((*address, bytes * 8))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether values with these symbolic values and one number are provably equal.
+    pub fn are_same(&self, a: TermId, b: TermId) -> bool {
+        let are_one = |a: TermId, b: TermId| {
+            let is_itself = a == b && self.is_stable(a);
+            is_itself || self.loaded(a).is_some_and(|own| Some(own) == self.loaded(b))
+        };
+        match (a.as_number(), b.as_number()) {
+            (Some(a), Some(b)) => self.numbers.are_equal(a, b, are_one),
+            _ => are_one(a, b),
+        }
+    }
+
+    /// A number as a term that sums are made of.
+    fn plain(&mut self, id: TermId) -> TermId {
+        let (Some(number), Some(origin)) = (id.as_number(), self.origin(id)) else { return id };
+        self.atom(Key::Number(number), origin, Region::Number, self.bits(id))
+    }
+}

@@ -1,0 +1,196 @@
+//! What conditions are made of: comparisons of whole numbers, and how predicates combine them.
+
+use super::{Key, Lane, Symbolics, TermId};
+use crate::ptx::Type;
+use crate::ptx::isa::{Decoded, Modifier, Opcode};
+
+/// An operation whose result is a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Logic {
+    Compares(Type, Relation),
+    And,
+    Or,
+    Not,
+}
+
+/// How two whole numbers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Logic {
+    /// Of an instruction's first result, with so many operands.
+    pub(crate) fn of(decoded: &Decoded, operands: usize) -> Option<Self> {
+        let ty = decoded.ty();
+        match (decoded.row.opcode, operands) {
+            (Opcode::Not, 1) if ty == Type::Pred => Some(Self::Not),
+            (Opcode::And, 2) if ty == Type::Pred => Some(Self::And),
+            (Opcode::Or, 2) if ty == Type::Pred => Some(Self::Or),
+            // Neither of two floating-point numbers need be less than the other, nor equal.
+            (Opcode::Setp, 2) if !ty.is_float() && ty != Type::Other => {
+                Relation::of(decoded).map(|relation| Self::Compares(ty, relation))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Relation {
+    fn of(decoded: &Decoded) -> Option<Self> {
+        const ALL: [(Modifier, Relation); 10] = [
+            (Modifier::Eq, Relation::Equal),
+            (Modifier::Ne, Relation::NotEqual),
+            (Modifier::Lt, Relation::Less),
+            (Modifier::Lo, Relation::Less),
+            (Modifier::Le, Relation::LessOrEqual),
+            (Modifier::Ls, Relation::LessOrEqual),
+            (Modifier::Gt, Relation::Greater),
+            (Modifier::Hi, Relation::Greater),
+            (Modifier::Ge, Relation::GreaterOrEqual),
+            (Modifier::Hs, Relation::GreaterOrEqual),
+        ];
+        ALL.into_iter().find(|(own, _)| decoded.modifiers.has(*own)).map(|(_, relation)| relation)
+    }
+}
+
+/// A condition that is not made of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Literal {
+    /// Two numbers: `Less` or `Equal`, which all other comparisons are said by.
+    Compared(Type, Relation, Lane, Lane),
+    /// A value.
+    Itself(Lane),
+}
+
+/// Conditions within each other that are taken apart.
+const MOST: u32 = 8;
+
+fn in_order(a: Lane, b: Lane) -> (Lane, Lane) {
+    if (a.term, a.bits) <= (b.term, b.bits) { (a, b) } else { (b, a) }
+}
+
+impl Symbolics {
+    /// The literals that a condition and its outcome say to hold, or not to.
+    pub(crate) fn literals(&self, condition: Lane, holds: bool) -> Vec<(Literal, bool)> {
+        let mut found = Vec::new();
+        self.take_apart(condition, holds, MOST, &mut found);
+        found
+    }
+
+    /// What a condition is made of.
+    fn logic_of(&self, condition: TermId) -> Option<(Logic, &[Lane])> {
+        match self.all.get_index(condition.place()) {
+            Some((Key::Operation(opcode, operands), _)) if condition.as_number().is_none() => {
+                Some((*self.logic.get(opcode)?, operands))
+            }
+            _ => None,
+        }
+    }
+
+    fn take_apart(&self, lane: Lane, holds: bool, depth: u32, found: &mut Vec<(Literal, bool)>) {
+        let logic = lane.term.filter(|_| lane.bits == 0 && depth > 0);
+        match logic.and_then(|term| self.logic_of(term)) {
+            Some((Logic::Not, [of])) => self.take_apart(*of, !holds, depth - 1, found),
+            Some((Logic::And, both @ [_, _])) if holds => {
+                for own in both {
+                    self.take_apart(*own, true, depth - 1, found);
+                }
+            }
+            Some((Logic::Or, both @ [_, _])) if !holds => {
+                for own in both {
+                    self.take_apart(*own, false, depth - 1, found);
+                }
+            }
+            Some((Logic::Compares(ty, relation), &[a, b])) => {
+                let (relation, (a, b), is_it) = match relation {
+                    Relation::Less => (Relation::Less, (a, b), true),
+                    Relation::Greater => (Relation::Less, (b, a), true),
+                    Relation::GreaterOrEqual => (Relation::Less, (a, b), false),
+                    Relation::LessOrEqual => (Relation::Less, (b, a), false),
+                    Relation::Equal => (Relation::Equal, in_order(a, b), true),
+                    Relation::NotEqual => (Relation::Equal, in_order(a, b), false),
+                };
+                found.push((Literal::Compared(ty, relation, a, b), holds == is_it));
+            }
+            _ => found.push((Literal::Itself(lane), holds)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::value::origin::{Origin, Region};
+
+    type Compares = fn(u64, u64) -> bool;
+    type Condition = (Lane, Box<dyn Fn(u64, u64) -> bool>);
+
+    const RELATIONS: [(Relation, Compares); 6] = [
+        (Relation::Equal, |a, b| a == b),
+        (Relation::NotEqual, |a, b| a != b),
+        (Relation::Less, |a, b| a < b),
+        (Relation::LessOrEqual, |a, b| a <= b),
+        (Relation::Greater, |a, b| a > b),
+        (Relation::GreaterOrEqual, |a, b| a >= b),
+    ];
+
+    /// Two comparisons combined in every way, each perhaps negated: where it comes out as is said, all literals hold, and
+    /// where they do not, it does not.
+    #[test]
+    fn literals_hold_where_the_condition_does() {
+        let mut symbolics = Symbolics::default();
+        let word = |symbolics: &mut Symbolics, at| {
+            Lane::open(symbolics.initial(Origin::Argument(at), 0, 4))
+        };
+        let numbers = [0, 1].map(|at| word(&mut symbolics, at));
+        let mut made = |key: u64, logic, operands: &[Lane]| {
+            symbolics.logic.insert(key, logic);
+            Lane::open(symbolics.operation(key, operands, Region::Number, 1))
+        };
+        let mut conditions: Vec<Condition> = Vec::new();
+        for (key, (relation, holds)) in (0..).zip(RELATIONS) {
+            let one = made(key, Logic::Compares(Type::U32, relation), &numbers);
+            conditions.push((one, Box::new(holds)));
+            let not = made(10, Logic::Not, &[one]);
+            conditions.push((not, Box::new(move |a, b| !holds(a, b))));
+        }
+        let simple = conditions.len();
+        for (first, second) in (0..simple).flat_map(|a| (0..simple).map(move |b| (a, b))) {
+            let both = [conditions[first].0, conditions[second].0];
+            for (key, logic) in [(11, Logic::And), (12, Logic::Or)] {
+                let own = made(key, logic, &both);
+                let of = |at: usize| RELATIONS[at / 2].1;
+                let (f, g, turned) = (of(first), of(second), (first % 2 == 1, second % 2 == 1));
+                let is_and = logic == Logic::And;
+                conditions.push((
+                    own,
+                    Box::new(move |a, b| {
+                        let (x, y) = (f(a, b) != turned.0, g(a, b) != turned.1);
+                        if is_and { x && y } else { x || y }
+                    }),
+                ));
+            }
+        }
+        for ((condition, says), outcome) in
+            conditions.iter().flat_map(|own| [true, false].map(|outcome| (own, outcome)))
+        {
+            let literals = symbolics.literals(*condition, outcome);
+            for (a, b) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
+                let value = |lane: Lane| if lane == numbers[0] { a } else { b };
+                let all = literals.iter().all(|(literal, holds)| match literal {
+                    Literal::Compared(_, Relation::Less, x, y) => (value(*x) < value(*y)) == *holds,
+                    Literal::Compared(_, _, x, y) => (value(*x) == value(*y)) == *holds,
+                    // A combination that says nothing of its parts.
+                    Literal::Itself(_) => says(a, b) == *holds,
+                });
+                assert_eq!(all, says(a, b) == outcome, "{literals:?} {a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Sums of symbolic values, changes of width, and what may be one of two values.
+//!
+//! An extension is exact: `ext(n + 1)` is an atom of its own, for it is not `ext(n) + 1` where the sum wraps around. Lanes
+//! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
+//! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
+
+use super::{Atoms, Extension, Key, Lane, Sum, Symbolics, Term, TermId, gcd};
+use crate::emulate::value::lane::{signed, truncate};
+use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
+use crate::flow::{Params, space_of};
+
+/// Unknowns in one sum; of more nothing is known.
+const MAX_ATOMS: usize = 32;
+
+/// The size of a coefficient or difference.
+const fn size(factor: u64) -> u64 {
+    factor.cast_signed().unsigned_abs()
+}
+
+/// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers and indices do not wrap, so that small
+/// drift stays as it is.
+const fn drift_in(bits: u32, drift: u64) -> u64 {
+    const LARGEST: u64 = 1 << 31;
+    match bits {
+        _ if drift == 0 => 0,
+        WIDE.. if drift < LARGEST => drift,
+        64.. => 1 << drift.trailing_zeros(),
+        _ => gcd(drift, 1 << bits) % (1 << bits),
+    }
+}
+
+/// The drift of a term in so many bits: where it has more, it wraps around there first.
+const fn drift_of(term: &Term, bits: u32) -> u64 {
+    match term.drift {
+        own if own != 0 && bits < term.bits => gcd(own, wrap_of(bits)),
+        own => own,
+    }
+}
+
+/// What a sum of `from` bits that wraps around is off by once it is extended.
+const fn wrap_of(from: u32) -> u64 {
+    if from < 64 { 1 << from } else { 0 }
+}
+
+/// What a sum is off by that is so once it is multiplied: a power of two, so that 64 bits hold it however often it wraps
+/// around.
+const fn scaled(wrap: u64, factor: u64) -> u64 {
+    let zeros = wrap.trailing_zeros() + factor.trailing_zeros();
+    if zeros < 64 { 1 << zeros } else { 0 }
+}
+
+/// Sums that wrap around at this width keep what they are naturally; narrower ones wrap around easily.
+const WIDE: u32 = 32;
+
+impl Symbolics {
+    /// The low `from` bits of a lane, extended to 64.
+    pub(crate) fn extended(&mut self, lane: Lane, from: u32, is_signed: bool) -> Lane {
+        let known = truncate(lane.bits, from);
+        let Some(id) = lane.term else {
+            let bits = if is_signed { signed(known, from).cast_unsigned() } else { known };
+            return Lane::known(bits);
+        };
+        let own = self.bits(id);
+        if own < from {
+            // There are zeros above it, so that the sign is none.
+            return self.extended(lane, own, false);
+        }
+        let Lane { bits: known, term } = self.low(lane, from);
+        let Some(narrow) = term else { return self.extended(Lane::known(known), from, is_signed) };
+        if from >= 64 {
+            return Lane { bits: known, term };
+        }
+        let narrow = self.plain(narrow);
+        if let Some(term) = self.as_it_is(narrow, known, from, is_signed) {
+            return Lane { bits: known, term };
+        }
+        if self.is_stable(narrow) {
+            let key = Extension { of: narrow, added: known, from, is_signed };
+            let (origin, region) = (self.origin(narrow), Region::Number);
+            let origin = origin.unwrap_or(Origin::Register);
+            return Lane::open(self.atom(Key::Extension(key), origin, region, 64));
+        }
+        Lane {
+            bits: signed(known, from).cast_unsigned(),
+            term: self.shared(narrow, from, is_signed),
+        }
+    }
+
+    /// The sum of a term and a number in 64 bits, if that is its extension: it is made of extensions that are so narrow that
+    /// it cannot wrap around.
+    #[allow(clippy::option_option, reason = "nothing open might be left")]
+    fn as_it_is(
+        &mut self,
+        narrow: TermId,
+        added: u64,
+        from: u32,
+        is_signed: bool,
+    ) -> Option<Option<TermId>> {
+        let Term { origin, atoms, drift, .. } = self.get(narrow)?;
+        if *drift != 0 {
+            return None;
+        }
+        let (origin, atoms) = (*origin, atoms.all().to_vec());
+        let mut most = u128::from(added);
+        for (atom, factor) in &atoms {
+            let own = self.extension(*atom)?;
+            // The only one may fall below zero where the sign is extended again.
+            let is_one = atoms.len() == 1 && *factor == 1 && added == 0 && own.from <= from;
+            if own.is_signed && !(is_one && is_signed) {
+                return None;
+            }
+            let bits = if own.is_signed { own.from - 1 } else { own.from };
+            most += u128::from(*factor) * ((1 << bits) - 1);
+        }
+        let bits = if is_signed { from - 1 } else { from };
+        (most < 1 << bits).then(|| self.sum_of(64, atoms, (0, 0), origin, Region::Number))
+    }
+
+    /// What lanes share once they are extended that add different numbers to the low `from` bits of a term: these numbers
+    /// are to be extended by their sign, from as many bits as are returned.
+    pub(crate) fn shared_extension(
+        &mut self,
+        id: TermId,
+        from: u32,
+        is_signed: bool,
+    ) -> (Lane, u32) {
+        let own = self.bits(id);
+        let (from, is_signed) = if own < from { (own, false) } else { (from, is_signed) };
+        let Lane { bits, term } = self.low(Lane::open(id), from);
+        let shared = term.and_then(|own| self.shared(own, from, is_signed));
+        (Lane { bits, term: if from < 64 { shared } else { term } }, from)
+    }
+
+    /// The extension of a term of `from` bits to which some number was added.
+    fn shared(&mut self, narrow: TermId, from: u32, is_signed: bool) -> Option<TermId> {
+        let narrow = self.plain(narrow);
+        let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
+        let origin = if from < 64 { origin.extended() } else { origin };
+        let mut parts = Vec::new();
+        if !atoms.all().is_empty() {
+            let of = self.sum_of(from, atoms.all().to_vec(), (0, 0), origin, Region::Number)?;
+            let key = Extension { of, added: 0, from, is_signed };
+            parts.push((self.atom(Key::Extension(key), origin, Region::Number, 64), 1));
+        }
+        let wrap = wrap_of(from);
+        self.assumes_unwrapped |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
+        let off = match drift {
+            _ if from >= WIDE && drift != 0 => (drift, 0),
+            0 if from >= WIDE => (0, wrap),
+            _ => (gcd(drift, wrap), 0),
+        };
+        self.sum_of(64, parts, off, origin, Region::Number)
+    }
+
+    /// The low `bits` bits of a lane, if its term has more.
+    pub(crate) fn low(&mut self, lane: Lane, bits: u32) -> Lane {
+        let known = truncate(lane.bits, bits);
+        let Some(id) = lane.term.filter(|id| self.bits(*id) > bits) else {
+            return Lane { bits: known, ..lane };
+        };
+        let (mut added, mut addends) = (known, Vec::new());
+        for &(atom, factor) in self.atoms(id) {
+            match self.extension(atom) {
+                // The low bits of what is extended are as they were.
+                Some(own) if own.from >= bits => {
+                    added = added.wrapping_add(own.added.wrapping_mul(factor));
+                    addends.push((own.of, factor));
+                }
+                _ => addends.push((atom, factor)),
+            }
+        }
+        let drift = self.get(id).map_or(1, |term| drift_of(term, bits));
+        if addends.is_empty() || id.as_number().is_some() {
+            return Lane { bits: known, term: self.sum(bits, &[(id, 1)], 0) };
+        }
+        Lane { bits: truncate(added, bits), term: self.sum(bits, &addends, drift) }
+    }
+
+    /// A lane in so many bits. A narrow value in a wide register has zeros above it.
+    pub(crate) fn at_width(&mut self, lane: Lane, bits: u32) -> Lane {
+        match lane.term.map(|id| self.bits(id)) {
+            Some(own) if own < bits => {
+                let whole = self.extended(lane, own, false);
+                self.low(whole, bits)
+            }
+            _ => self.low(lane, bits),
+        }
+    }
+
+    /// The sum of symbolic values times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
+    /// No term has fewer bits.
+    pub(crate) fn sum(
+        &mut self,
+        bits: u32,
+        addends: &[(TermId, u64)],
+        drift: u64,
+    ) -> Option<TermId> {
+        let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
+        let is_itself = matches!(addends, [(_, 1)]) && drift == 0;
+        let origin = if is_itself { origin } else { origin.scaled() };
+        let (mut atoms, mut drift, mut wrap) = (Vec::new(), drift, 0);
+        let mut region = Region::Number;
+        for &(id, factor) in addends {
+            let id = self.plain(id);
+            let term = self.get(id)?;
+            drift = gcd(drift, drift_of(term, bits).wrapping_mul(size(factor)));
+            wrap = gcd(wrap, scaled(term.wrap, factor));
+            atoms.extend(
+                term.atoms.all().iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))),
+            );
+            region = region.plus(match term.region {
+                _ if bits <= 32 => Region::Number,
+                Region::Number => Region::Number,
+                own if factor == 1 => own,
+                _ => Region::Unclear,
+            });
+        }
+        self.sum_of(bits, atoms, (drift, wrap), origin, region)
+    }
+
+    fn sum_of(
+        &mut self,
+        bits: u32,
+        mut atoms: Vec<(TermId, u64)>,
+        (drift, wrap): (u64, u64),
+        origin: Origin,
+        region: Region,
+    ) -> Option<TermId> {
+        atoms.sort_unstable();
+        atoms.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 = kept.1.wrapping_add(next.1);
+            }
+            is_same
+        });
+        for (_, factor) in &mut atoms {
+            *factor = truncate(*factor, bits);
+        }
+        atoms.retain(|(_, factor)| *factor != 0);
+        let wrap = if bits > WIDE { wrap } else { 0 };
+        // Sums wrap around naturally only beside what is extended: where that has gone, what is left is a multiple.
+        let frame = self.frame(&atoms);
+        let is_natural = wrap != 0 && frame != 0 && wrap.is_multiple_of(frame);
+        let (drift, wrap) = match drift_in(bits, drift) {
+            0 if is_natural => (0, wrap),
+            own if own != 0 && wrap.is_multiple_of(own) => (own, 0),
+            own => (drift_in(bits, gcd(own, wrap)), 0),
+        };
+        match (atoms.as_slice(), drift) {
+            ([], 0) => return None,
+            (_, 1) => return Some(self.anything(origin, region)),
+            (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
+            (&[(atom, 1)], 0) if wrap == 0 && self.get(atom)?.bits == bits => return Some(atom),
+            _ => {}
+        }
+        let reach = (drift != 0).then_some((origin, region));
+        let key = Key::Sum(Box::new(Sum { bits, atoms: atoms.clone(), drift, wrap, reach }));
+        let atoms = Atoms::Sum(atoms.into());
+        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged: false };
+        Some(self.intern(key, term))
+    }
+
+    /// The number of which what the atoms of a sum are off by is a multiple, whatever wraps around before it is extended;
+    /// 0: nothing is.
+    pub(crate) fn frame(&self, atoms: &[(TermId, u64)]) -> u64 {
+        let wrap = |&(atom, factor): &(TermId, u64)| {
+            let own = self.extension(atom).filter(|own| own.from >= WIDE);
+            own.map_or(0, |own| scaled(wrap_of(own.from), factor))
+        };
+        atoms.iter().map(wrap).fold(0, gcd)
+    }
+
+    /// A term of 64 bits with the numbers that were added before it was extended moved out of it: the term, and their sum.
+    pub(crate) fn natural(&mut self, id: TermId) -> Option<(TermId, u64)> {
+        let is_added =
+            |(atom, _): &(TermId, u64)| self.extension(*atom).is_some_and(|own| own.added != 0);
+        if !self.atoms(id).iter().any(is_added) {
+            return Some((id, 0));
+        }
+        let Term { origin, region, bits, atoms, mut drift, mut wrap, .. } = self.get(id)?.clone();
+        let mut added = 0_u64;
+        let mut parts = atoms.all().to_vec();
+        for (atom, factor) in &mut parts {
+            let Some(own) = self.extension(*atom).filter(|own| own.added != 0) else { continue };
+            let off = scaled(wrap_of(own.from), *factor);
+            if own.from >= WIDE {
+                wrap = gcd(wrap, off);
+            } else {
+                drift = gcd(drift, off);
+            }
+            let number = signed(own.added, own.from).cast_unsigned();
+            added = added.wrapping_add(number.wrapping_mul(*factor));
+            let key = Key::Extension(Extension { added: 0, ..own });
+            *atom = self.atom(key, origin, Region::Number, 64);
+        }
+        Some((self.sum_of(bits, parts, (drift, wrap), origin, region)?, added))
+    }
+
+    /// One of two lanes, nobody knows which.
+    pub(crate) fn either(&mut self, a: Lane, b: Lane, origin: Origin) -> Lane {
+        if a == b {
+            return a;
+        }
+        let own = [a, b].into_iter().filter_map(|lane| self.origin(lane.term?));
+        let origin = perhaps_unwritten(own).unwrap_or(origin);
+        let width = |lane: Lane| lane.term.map(|id| self.bits(id));
+        let is_one_width = width(a).zip(width(b)).is_none_or(|(a, b)| a == b);
+        let [a, b] = [a, b].map(|lane| {
+            let lane = if is_one_width { lane } else { self.at_width(lane, 64) };
+            Lane { term: lane.term.map(|id| self.plain(id)), ..lane }
+        });
+        let (left, right) = (self.region(a), self.region(b));
+        // Addresses in two buffers, or in two spaces, are not one address plus a number.
+        let is_one_place = left == right && space_of(a.bits).0 == space_of(b.bits).0;
+        let (first, second) = (self.parts(a, b), self.parts(b, a));
+        let is_one_sum = (first.0, first.1) == (second.0, second.1);
+        if is_one_place && is_one_sum && gcd(first.2, second.2) != 1 {
+            let apart = size(a.bits.wrapping_sub(b.bits));
+            let drift = gcd(gcd(first.2, second.2), apart);
+            return self.drifting(a, (drift_in(first.0, drift), first.0), origin);
+        }
+        let region = self.region_of_either(a, b);
+        Lane::open(self.any(origin, region))
+    }
+
+    /// One of two lanes, by a condition: whether it holds for the first. Pointers to two buffers are then one value
+    /// wherever the condition is.
+    pub(crate) fn either_by(
+        &mut self,
+        (a, b): (Lane, Lane),
+        origin: Origin,
+        (condition, holds_for_first): (Lane, bool),
+    ) -> Lane {
+        let own = self.either(a, b, origin);
+        match self.region(own) {
+            region @ Region::Among(_) => {
+                let [then, otherwise] = if holds_for_first { [a, b] } else { [b, a] };
+                Lane::open(self.operation(u64::MAX - 4, &[then, otherwise, condition], region, 64))
+            }
+            _ => own,
+        }
+    }
+
+    /// What one of two lanes has to do with addresses. A known number leads nowhere if it is taken for an address.
+    pub(crate) fn region_of_either(&self, a: Lane, b: Lane) -> Region {
+        let [left, right] = [a, b].map(|lane| self.region(lane));
+        let leads_nowhere = |lane: Lane, own: Region| lane.term.is_none() && own == Region::Number;
+        let nothing = Region::Among(Params::NONE);
+        match (left, right) {
+            (Region::Number, Region::Number) => Region::Number,
+            _ if leads_nowhere(a, left) => nothing.or(right),
+            _ if leads_nowhere(b, right) => left.or(nothing),
+            _ => left.or(right),
+        }
+    }
+
+    /// A lane plus any multiple of a drift, in so many bits.
+    pub(crate) fn drifting(
+        &mut self,
+        lane: Lane,
+        (drift, width): (u64, u32),
+        origin: Origin,
+    ) -> Lane {
+        if drift == 0 {
+            return lane;
+        }
+        let region = self.region(lane);
+        let Lane { bits, term } = self.at_width(lane, width);
+        let term = term.map(|id| self.plain(id));
+        let (atoms, own, own_region) = match term.and_then(|id| self.get(id)) {
+            Some(term) => (term.atoms.all().to_vec(), term.modulus(), term.region),
+            None => (Vec::new(), 0, Region::Number),
+        };
+        match self.sum_of(width, atoms, (gcd(own, drift), 0), origin, own_region) {
+            Some(id) if self.modulus(id) != 1 => Lane { bits, term: Some(id) },
+            _ => Lane::open(self.any(origin, region)),
+        }
+    }
+
+    /// A lane plus a multiple of a term.
+    pub(crate) fn plus(&mut self, lane: Lane, term: TermId, factor: u64) -> Lane {
+        let Lane { bits, term: own } = self.at_width(lane, 64);
+        let addends: Vec<_> = own.map(|own| (own, 1)).into_iter().chain([(term, factor)]).collect();
+        Lane { bits, term: self.sum(64, &addends, 0) }
+    }
+
+    /// Width, atoms and modulus of a lane; known bits have the width of the other lane if they fit.
+    fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(TermId, u64)], u64) {
+        let term = |lane: Lane| lane.term.and_then(|id| self.get(id));
+        match (term(lane), term(other)) {
+            (Some(term), _) => (term.bits, term.atoms.all(), term.modulus()),
+            (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
+                (other.bits, &[], 0)
+            }
+            _ => (64, &[], 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::addresses::buffer;
+
+    #[test]
+    fn a_choice_is_one_value_whichever_side_comes_first() {
+        let mut symbolics = Symbolics::default();
+        let (a, b) = (Lane::known(buffer(0)), Lane::known(buffer(1)));
+        let origin = Origin::Argument(2);
+        let [condition, other] = [0, 4].map(|at| Lane::open(symbolics.initial(origin, at, 4)));
+        let one = symbolics.either_by((a, b), origin, (condition, true));
+        assert!(symbolics.is_stable(one.term.unwrap()));
+        assert_eq!(symbolics.either_by((b, a), origin, (condition, false)), one);
+        assert_ne!(symbolics.either_by((b, a), origin, (condition, true)), one);
+        assert_ne!(symbolics.either_by((a, b), origin, (other, true)), one);
+        let drifting = Lane::open(symbolics.fresh(origin));
+        let unknown = symbolics.either_by((a, b), origin, (drifting, true));
+        assert!(!symbolics.is_stable(unknown.term.unwrap()));
+        assert_eq!(symbolics.region(unknown), symbolics.region(one));
+    }
+
+    #[test]
+    fn null_or_a_pointer_leads_to_its_buffer_and_is_no_offset() {
+        let mut symbolics = Symbolics::default();
+        let origin = Origin::Argument(2);
+        let (null, a) = (Lane::known(0), Lane::known(buffer(0)));
+        let one = symbolics.either(null, a, origin);
+        let Region::Among(params) = symbolics.region(one) else { unreachable!("it may be null") };
+        assert_eq!(params.all().collect::<Vec<_>>(), [0]);
+        // A number that is not known may be an address that memory held.
+        let number = Lane::open(symbolics.initial(origin, 0, 8));
+        let open = symbolics.either(number, a, origin);
+        assert_eq!(symbolics.region(open), Region::Unclear);
+        let shared = Lane::known(crate::flow::window(crate::ptx::Space::Shared));
+        let generic = symbolics.either(shared, a, origin);
+        assert_eq!(symbolics.region(generic), Region::Unclear);
+    }
+}
