@@ -82,6 +82,15 @@ impl Taken<'_> {
         {
             report.assumptions.push(Assumption::WithinBuffers);
         }
+        let is_guessed = |at: &&usize| {
+            program.guessed.contains(at)
+                && !matches!(launch.args.get(at), Some(crate::launch::Arg::Buffer(_)))
+        };
+        let guessed: Vec<_> =
+            pointers.iter().filter(is_guessed).map(|at| names.param(*at)).collect();
+        if !guessed.is_empty() {
+            report.assumptions.push(Assumption::Pointers(guessed));
+        }
         let compares = report.findings.iter().any(|finding| finding.code == Code::BenignRace);
         let dependences = Dependences::of(program, &pointers);
         let taken = dependences.taken_for_granted(self.slice, self.reached, compares);

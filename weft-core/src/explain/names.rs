@@ -217,7 +217,12 @@ impl Names<'_> {
 
     /// An address as a symbol or argument plus an offset.
     pub(crate) fn address(&self, space: Space, address: u64) -> String {
-        if let Some((place, offset)) = anchor_of(address) {
+        let arguments = self.program.params.len() + self.program.fields.len();
+        // A sum of two addresses might look like a made-up one.
+        let is_known = |(place, _): &(Option<usize>, i64)| {
+            space != Space::Global || place.is_none_or(|at| at < arguments)
+        };
+        if let Some((place, offset)) = anchor_of(address).filter(is_known) {
             return self.open_address(space, place, offset);
         }
         if space == Space::Global

@@ -9,6 +9,8 @@ pub enum Assumption {
     DisjointBuffers,
     /// Accesses through pointer arguments stay within buffers whose size nobody gives.
     WithinBuffers,
+    /// These arguments are pointers: addresses might come from them, but none surely does.
+    Pointers(Vec<String>),
     /// Accesses at open addresses stay within their variables.
     WithinVariables,
     /// More than is declared is known of where these begin.
@@ -65,6 +67,7 @@ impl Assumption {
                 }
             }
             Self::DynamicShared(bytes) => format!("{}: at least {bytes} bytes", self.general()).into(),
+            Self::Pointers(names) => format!("{}: {}", self.general(), names.join(", ")).into(),
             Self::Places(names) => format!(
                 "addresses that decide something themselves are those of this check, not null and in ascending order: {}",
                 names.join(", ")
@@ -79,6 +82,7 @@ impl Assumption {
         match self {
             Self::DisjointBuffers => "pointer arguments point to buffers that do not overlap",
             Self::WithinBuffers => "accesses through pointer arguments stay within their buffers",
+            Self::Pointers(_) => "arguments that addresses might come from are pointers",
             Self::WithinVariables => {
                 "accesses at open addresses stay within the variable from whose address they start"
             }

@@ -6,7 +6,7 @@
 //! of return points would need less memory still, but a return that goes to whoever called makes cycles of calls that
 //! follow each other, and one barrier of two that are reached by different calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
 use super::linker::{Linked, RoutineId};
@@ -54,6 +54,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         symbols: linked.symbols,
         params: linked.params,
         fields: Vec::new(),
+        guessed: BTreeSet::new(),
         places: linked.places.all,
         static_shared: linked.static_shared,
         placement: linked.placement,

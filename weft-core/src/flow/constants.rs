@@ -41,6 +41,14 @@ impl Flat {
             _ => Self::Several,
         }
     }
+
+    /// The lowest bits.
+    fn cut(self, bits: u32) -> Self {
+        match self {
+            Self::One(own) if bits < 64 => Self::One(own & ((1 << bits) - 1)),
+            own => own,
+        }
+    }
 }
 
 /// What registers and places in local memory hold.
@@ -48,12 +56,18 @@ pub(super) struct Constants {
     registers: Vec<Flat>,
     /// By the first of eight bytes.
     slots: BTreeMap<u64, Flat>,
+    /// Whether what is loaded of those places is known.
+    follows_loads: bool,
 }
 
 impl Constants {
     pub(super) fn of(program: &Program) -> Self {
+        Self::within(program, true)
+    }
+
+    fn within(program: &Program, follows_loads: bool) -> Self {
         let registers = vec![Flat::Nothing; program.registers as usize];
-        let mut own = Self { registers, slots: BTreeMap::new() };
+        let mut own = Self { registers, slots: BTreeMap::new(), follows_loads };
         for _ in 0..MAX_PASSES {
             let mut is_stored = false;
             super::settle(program, |at| own.step(&program.code[at], &mut is_stored));
@@ -100,7 +114,9 @@ impl Constants {
         let source =
             |at: usize| instr.sources.get(at).map_or(Flat::Several, |own| self.operand(own));
         let is_to = decoded.modifiers.has(Modifier::To);
-        match decoded.row.opcode {
+        let own = match decoded.row.opcode {
+            _ if decoded.ty().is_float() || decoded.ty().is_packed() => Flat::Several,
+            _ if decoded.modifiers.has(Modifier::Sat) => Flat::Several,
             Opcode::Mov if instr.sources.len() == 1 && instr.dests.len() == 1 => source(0),
             Opcode::Add => source(0).plus(source(1), u64::wrapping_add),
             Opcode::Sub => source(0).plus(source(1), u64::wrapping_sub),
@@ -109,16 +125,19 @@ impl Constants {
                 let moved = if is_to { u64::wrapping_sub } else { u64::wrapping_add };
                 source(0).plus(Flat::One(window), moved)
             }
-            Opcode::Ld if decoded.ty().bytes() == 8 => match self.place(instr) {
-                Some((Space::Local, first)) => {
-                    let slot = first.wrapping_add(8 * at as u64);
-                    self.slots.get(&slot).copied().unwrap_or_default()
+            Opcode::Ld if self.follows_loads && decoded.ty().bytes() == 8 => {
+                match self.place(instr) {
+                    Some((Space::Local, first)) => {
+                        let slot = first.wrapping_add(8 * at as u64);
+                        self.slots.get(&slot).copied().unwrap_or_default()
+                    }
+                    None if self.is_pending(instr.address) => Flat::Nothing,
+                    _ => Flat::Several,
                 }
-                None if self.is_pending(instr.address) => Flat::Nothing,
-                _ => Flat::Several,
-            },
+            }
             _ => Flat::Several,
-        }
+        };
+        own.cut(decoded.ty().bits())
     }
 
     fn operand(&self, operand: &Operand) -> Flat {
@@ -147,12 +166,21 @@ impl Constants {
             Some(_) => return None,
         };
         let at = base.wrapping_add(address.offset);
-        if address.space != Space::Generic {
-            return Some((address.space, at));
+        match address.space {
+            Space::Generic => {}
+            // Addresses there have 32 bits.
+            Space::Local => return Some((Space::Local, at & 0xffff_ffff)),
+            space => return Some((space, at)),
         }
         let windows = [(Space::Local, LOCAL_WINDOW), (Space::Param, PARAM_WINDOW)];
         let within = |first: u64| at.checked_sub(first).filter(|at| *at < WINDOW);
         windows.into_iter().find_map(|(space, first)| Some((space, within(first)?)))
+    }
+
+    /// Whether a store goes to an address in local memory that is not known.
+    pub(super) fn might_store_locally(&self, instr: &Instr) -> bool {
+        let is_local = instr.address.is_some_and(|own| own.space == Space::Local);
+        is_local && self.place(instr).is_none()
     }
 
     /// Where the elements of a store to local memory lie, and their bytes.
@@ -165,4 +193,14 @@ impl Constants {
         let count = u64::from(decoded.vector());
         (0..count).map(|at| (first.wrapping_add(at * bytes), bytes)).collect()
     }
+}
+
+/// By instruction: the first byte of local memory that it accesses, if that is known whatever memory holds.
+pub(crate) fn known_locals(program: &Program) -> Vec<Option<u64>> {
+    let constants = Constants::within(program, false);
+    let first = |instr: &Instr| match constants.place(instr)? {
+        (Space::Local, first) => Some(first),
+        _ => None,
+    };
+    program.code.iter().map(first).collect()
 }

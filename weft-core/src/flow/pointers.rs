@@ -1,5 +1,7 @@
 //! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
 
+use std::collections::BTreeSet;
+
 use super::constants::Constants;
 use super::declared::{Field, Param, Params};
 use super::layout;
@@ -15,8 +17,14 @@ pub(super) fn mark(program: &mut Program) {
     let uses = uses(program);
     let places: Vec<_> = uses.iter().map(|(_, at, register)| (*at, *register)).collect();
     let mut is_shared = vec![false; program.params.len()];
+    let params = program.params.iter().enumerate();
+    let declared: BTreeSet<_> =
+        params.filter(|(_, own)| own.pointee.is_some()).map(|(at, _)| at).collect();
+    let mut sure: BTreeSet<usize> = BTreeSet::new();
     for (found, (space, ..)) in trace(program, &constants, &places).into_iter().zip(uses) {
-        for at in found {
+        sure.extend(found.params.iter().filter(|_| found.is_sure));
+        for at in found.params {
+            program.guessed.insert(at);
             let count = program.params.len();
             match program.params.get_mut(at) {
                 Some(_) if space == Space::Shared => is_shared[at] = true,
@@ -29,6 +37,7 @@ pub(super) fn mark(program: &mut Program) {
             }
         }
     }
+    program.guessed.retain(|at| !sure.contains(at) && !declared.contains(at));
     place_objects(program, &is_shared);
     program.holds = origins(program);
 }
@@ -40,7 +49,10 @@ pub fn sources_of(program: &Program, accesses: &[Pc]) -> Vec<Vec<usize>> {
     let uses: Vec<_> = accesses.iter().filter_map(|at| Some((*at, base(at)?))).collect();
     let found = trace(program, &Constants::of(program), &uses);
     let mut found = uses.iter().map(|(at, _)| *at).zip(found).peekable();
-    let of = |at: &Pc| found.next_if(|(own, _)| own == at).map(|(_, all)| all).unwrap_or_default();
+    let of = |at: &Pc| {
+        let found = found.next_if(|(own, _)| own == at);
+        found.map(|(_, all)| all.params).unwrap_or_default()
+    };
     accesses.iter().map(of).collect()
 }
 
@@ -213,6 +225,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         })
     };
     let own = match decoded.row.opcode {
+        _ if decoded.ty().is_packed() => Holds::Mixed,
         Opcode::Ld => held(program, instr, dest),
         Opcode::Mov if instr.sources.len() == 1 => source(0),
         Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared | Space::Local) => {

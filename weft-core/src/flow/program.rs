@@ -8,7 +8,7 @@
 //! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions
 //! called in it that lead only to the end of the thread; they are not in the loop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -336,6 +336,9 @@ pub struct Program {
     pub params: Vec<Param>,
     /// What is loaded of structures, numbered from behind the last parameter on; those of eight bytes first.
     pub fields: Vec<Field>,
+    /// Parameters that are taken for pointers since addresses might come from them, though none surely does; fields behind
+    /// the last parameter.
+    pub guessed: BTreeSet<usize>,
     /// Places of instructions.
     pub places: Vec<Place>,
     /// Bytes of static shared memory, up to where dynamic shared memory would follow.

@@ -28,6 +28,7 @@ pub(super) struct Reaching<'p> {
     predecessors: Vec<Vec<BlockId>>,
     /// Blocks by their first instruction, one for each path of calls.
     blocks: Vec<(Pc, BlockId)>,
+    stores_anywhere: bool,
     fuel: Cell<u32>,
 }
 
@@ -35,10 +36,12 @@ impl<'p> Reaching<'p> {
     pub(super) fn of(program: &'p Program, constants: &Constants) -> Self {
         let writers = ByRegister::of(program, |instr| instr.dests.iter().flatten().copied());
         let mut stores: BTreeMap<u64, Vec<(Pc, bool)>> = BTreeMap::new();
+        let mut stores_anywhere = false;
         for (instr, pc) in program.code.iter().zip(0..) {
             if instr.effect() != Effect::Store {
                 continue;
             }
+            stores_anywhere |= constants.might_store_locally(instr);
             for (first, bytes) in constants.stored(instr) {
                 let is_whole = bytes == 8 && instr.guard.is_none();
                 let last = first.saturating_add(bytes);
@@ -58,7 +61,20 @@ impl<'p> Reaching<'p> {
             }
         }
         blocks.sort_unstable();
-        Self { program, writers, stores, predecessors, blocks, fuel: Cell::new(MAX_STEPS) }
+        Self {
+            program,
+            writers,
+            stores,
+            predecessors,
+            blocks,
+            stores_anywhere,
+            fuel: Cell::new(MAX_STEPS),
+        }
+    }
+
+    /// Whether some store goes to an address in local memory that is not known.
+    pub(super) const fn stores_anywhere(&self) -> bool {
+        self.stores_anywhere
     }
 
     /// The definitions of a place that reach an instruction; `None`: they were not found in time.

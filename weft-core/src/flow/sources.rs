@@ -30,6 +30,8 @@ struct Held {
     params: SmallVec<[usize; 2]>,
     /// Something else that may be an address.
     unknown: bool,
+    /// A store at an address that is not known might have replaced it.
+    unsure: bool,
 }
 
 impl Held {
@@ -38,8 +40,9 @@ impl Held {
     }
 
     fn join(&mut self, other: &Self) -> bool {
-        let mut changed = other.unknown && !self.unknown;
+        let mut changed = other.unknown && !self.unknown || other.unsure && !self.unsure;
         self.unknown |= other.unknown;
+        self.unsure |= other.unsure;
         for param in &other.params {
             if let Err(at) = self.params.binary_search(param) {
                 if self.params.len() >= MAX_PARAMETERS {
@@ -59,6 +62,8 @@ impl Held {
 enum Source {
     Param(usize),
     Unknown,
+    /// What a store at an address that is not known left.
+    Unsure,
     Node(usize),
 }
 
@@ -74,12 +79,15 @@ struct Node {
     address: Held,
 }
 
+/// The parameters that a use is an address of.
+pub(super) struct Traced {
+    pub(super) params: Vec<usize>,
+    /// Whether it surely is one of the only parameter, wherever it is reached.
+    pub(super) is_sure: bool,
+}
+
 /// By use: the parameters that it is an address of.
-pub(super) fn trace(
-    program: &Program,
-    constants: &Constants,
-    uses: &[(Pc, Reg)],
-) -> Vec<Vec<usize>> {
+pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]) -> Vec<Traced> {
     let reaching = Reaching::of(program, constants);
     let places = BTreeMap::new();
     let mut graph = Graph { program, constants, reaching, places, nodes: Vec::new() };
@@ -100,7 +108,8 @@ pub(super) fn trace(
     let found = |root: &Alternatives| {
         let mut held = Held::default();
         graph.join(&mut held, root, |node| &node.address);
-        held.params.to_vec()
+        let is_sure = held.params.len() == 1 && !held.unknown && !held.unsure;
+        Traced { params: held.params.to_vec(), is_sure }
     };
     roots.iter().map(found).collect()
 }
@@ -194,7 +203,11 @@ impl Graph<'_> {
                 None => vec![Source::Unknown],
             },
             _ if bytes < 8 => Vec::new(),
-            Some((Space::Local, first)) => self.definitions(Place::Slot(at(first)), pc),
+            Some((Space::Local, first)) => {
+                let mut found = self.definitions(Place::Slot(at(first)), pc);
+                found.extend(self.reaching.stores_anywhere().then_some(Source::Unsure));
+                found
+            }
             _ => vec![Source::Unknown],
         }
     }
@@ -203,9 +216,10 @@ impl Graph<'_> {
         for source in sources {
             match source {
                 Source::Param(param) => {
-                    held.join(&Held { params: SmallVec::from_slice(&[*param]), unknown: false });
+                    held.join(&Held { params: SmallVec::from_slice(&[*param]), ..Held::default() });
                 }
                 Source::Unknown => held.unknown = true,
+                Source::Unsure => held.unsure = true,
                 Source::Node(at) => {
                     held.join(of(&self.nodes[*at]));
                 }
@@ -276,6 +290,7 @@ fn passed(instr: &Instr, decoded: &Decoded) -> Passed {
         _ => None,
     };
     match decoded.row.opcode {
+        _ if decoded.ty().is_packed() => Passed::Number,
         Opcode::Ld | Opcode::Ldu => Passed::Loaded,
         Opcode::Mov if instr.sources.len() == 1 && instr.dests.len() == 1 => Passed::One(0),
         Opcode::Cvta => Passed::One(0),

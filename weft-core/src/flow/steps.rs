@@ -141,7 +141,7 @@ fn link(
 ) -> Option<(Reg, Option<(Operand, bool)>)> {
     let decoded = instr.decoded()?;
     let is_plain = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc]).is_none()
-        && !decoded.ty().is_float()
+        && !(decoded.ty().is_float() || decoded.ty().is_packed())
         && matches!(decoded.ty().bits(), 32 | 64);
     if !is_plain || instr.dests.len() != 1 {
         return None;

@@ -225,6 +225,11 @@ impl Type {
         }
     }
 
+    /// Whether a value is two in one, each computed by itself.
+    pub const fn is_packed(self) -> bool {
+        self.element_bytes() < self.bytes()
+    }
+
     /// Size in bits, at most 64.
     pub const fn bits(self) -> u32 {
         match self {

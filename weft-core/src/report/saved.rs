@@ -116,6 +116,7 @@ enum RoleMirror {
 enum AssumptionMirror {
     DisjointBuffers,
     WithinBuffers,
+    Pointers(Vec<String>),
     WithinVariables,
     Aligned(Vec<(String, u64, u64, u64)>),
     Places(Vec<String>),

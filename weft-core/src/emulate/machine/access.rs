@@ -6,7 +6,7 @@ use super::piece::{Piece, kind};
 use super::state::Machine;
 use super::stop::{ATOMIC_COST, CONTENTS_PART, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
 use crate::emulate::memory::pages::{Held, Memory};
-use crate::emulate::value::lane::{LaneMask, lanes, truncate};
+use crate::emulate::value::lane::{Lane, LaneMask, lanes, truncate};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
 use crate::flow::{Address, Instr, Pc, space_of};
@@ -48,7 +48,7 @@ impl<E: Events> Machine<'_, E> {
             }
             return Ok(());
         }
-        for (space, lanes, addresses) in self.split_open(&addresses, open) {
+        for (space, lanes, addresses) in self.split_open(pc, &addresses, open) {
             self.access_open(&Piece { space, addresses: &addresses, lanes, ..all })?;
         }
         for (space, lanes, addresses) in split(&addresses, enabled & !open) {
@@ -175,12 +175,12 @@ impl<E: Events> Machine<'_, E> {
 
     /// The lanes at open generic addresses by the space that they access: numbers added to an address do not lead out of
     /// it.
-    fn split_open(&self, addresses: &Value, mask: LaneMask) -> Parts {
+    fn split_open(&self, pc: Pc, addresses: &Value, mask: LaneMask) -> Parts {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
             let own = addresses.whole(lane);
             let is_number = own.term.is_some_and(|term| self.facts.symbolics.is_number(term));
-            let space = match (self.facts.symbolics.region(own), space_of(own.bits)) {
+            let space = match (self.region(pc, own), space_of(own.bits)) {
                 (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
                 (_, (space, _)) if is_number && space != Space::Global => space,
                 _ => Space::Generic,
@@ -189,6 +189,20 @@ impl<E: Events> Machine<'_, E> {
         }
         let part = |(space, mask)| (space, mask, within(space, addresses).based_on(addresses));
         parts.into_iter().map(part).collect()
+    }
+
+    /// What an open address of an access has to do with buffers.
+    pub(super) fn region(&self, pc: Pc, address: Lane) -> Region {
+        if self.inputs.strays.contains_key(&pc) {
+            return Region::Unclear;
+        }
+        self.facts.symbolics.region(address)
+    }
+
+    /// The variable in which an access at an open address stays.
+    pub(super) fn variable_around(&self, pc: Pc, space: Space) -> Option<usize> {
+        let base = self.program.code[pc.index()].address?.base?;
+        self.program.variable_of(space, base).filter(|_| !self.inputs.strays.contains_key(&pc))
     }
 
     /// `atomics = "off"` makes an atomic a plain access.

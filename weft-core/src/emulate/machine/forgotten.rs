@@ -65,12 +65,11 @@ impl<E: Events> Machine<'_, E> {
 
     /// What an access at open addresses may reach.
     fn reached_from(&mut self, piece: &Piece<'_>) -> BTreeSet<Extent> {
-        let &Piece { space, addresses, lanes: mask, instr, .. } = piece;
-        let base = instr.address.and_then(|address| address.base);
-        let variable = base.and_then(|base| self.program.variable_of(space, base));
+        let &Piece { pc, space, addresses, lanes: mask, .. } = piece;
+        let variable = self.variable_around(pc, space);
         let mut extents = BTreeSet::new();
         for lane in lanes(mask) {
-            match (self.facts.symbolics.region(addresses.whole(lane)), variable) {
+            match (self.region(pc, addresses.whole(lane)), variable) {
                 (Region::Buffer(argument), _) if space == Space::Global => {
                     extents.insert(slot(argument));
                 }

@@ -43,6 +43,7 @@ pub fn run(
     }
     facts.splits.begin();
     facts.tickets.begin_cta();
+    facts.reach.strays |= !inputs.strays.is_empty();
     let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
     let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);

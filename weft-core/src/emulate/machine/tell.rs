@@ -118,7 +118,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// The variable in shared memory to whose address the open part of an address is added.
     fn shared_base(&self, piece: &Piece<'_>) -> Option<usize> {
-        self.program.variable_of(Space::Shared, piece.instr.address?.base?)
+        self.variable_around(piece.pc, Space::Shared)
     }
 
     /// An access at open addresses.
@@ -213,7 +213,7 @@ impl<E: Events> Machine<'_, E> {
     /// The regions in one of which a lane accesses.
     fn places(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Place; 2]> {
         let one = |region| smallvec![Place { region, is_chosen: false }];
-        match self.facts.symbolics.region(whole) {
+        match self.region(piece.pc, whole) {
             _ if piece.space != Space::Global => one(self.shared_base(piece)),
             Region::Buffer(argument) => one(Some(argument)),
             Region::Among(params) => {

@@ -1,6 +1,6 @@
 //! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::arguments;
@@ -9,9 +9,10 @@ use super::input_error::InputError;
 use super::pages::{Memory, Segment};
 use crate::emulate::value::origin::Origin;
 use crate::flow::addresses::BUFFER_REACH;
-use crate::flow::{Field, Param, Program, Symbol};
+use crate::flow::{Field, Param, Pc, Program, Symbol};
 use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
 use crate::ptx::Space;
+use crate::slice::Dependences;
 
 /// Whether the launch gives the contents, and so the size, of what a pointer argument points to.
 pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
@@ -60,6 +61,9 @@ pub struct Inputs {
     pub runs_all_ctas: bool,
     /// Whether ctas draw from counters in turn, instead of in any order: then defects are defects, and nothing is proved.
     pub draws_in_turn: bool,
+    /// Accesses whose addresses might lead from one variable or buffer to another, and a pointer argument that these are
+    /// computed from.
+    pub(crate) strays: BTreeMap<Pc, Option<usize>>,
     /// The pieces of shared memory, ascending: first byte and end.
     pub(crate) shared_pieces: Vec<(u64, u64)>,
     /// Where dynamic shared memory begins, if the kernel declares any.
@@ -122,6 +126,7 @@ impl Inputs {
             options: launch.options,
             runs_all_ctas: false,
             draws_in_turn: false,
+            strays: Dependences::of(program, &pointers(program, launch)).strays(),
             params: Memory::new(params),
             constants: Memory::new(constants),
             global: Memory::new(global),

@@ -129,8 +129,8 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
 
 /// Whether values are whole numbers, and one each.
 fn is_integer(ty: Type) -> bool {
-    let is_other = matches!(ty, Type::Other | Type::Pred | Type::U16x2 | Type::S16x2 | Type::B128);
-    !ty.is_float() && !is_other
+    let is_other = matches!(ty, Type::Other | Type::Pred | Type::B128);
+    !(ty.is_float() || ty.is_packed() || is_other)
 }
 
 /// Whether it computes whole numbers within their width, or at twice the width of a product.

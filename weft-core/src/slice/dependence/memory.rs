@@ -1,10 +1,10 @@
-//! What is stored to memory has of addresses: joined over a state space, flow-insensitively, but for the words that the
-//! text names in local memory, which hold the parameters of functions.
+//! What is stored to memory has of addresses: joined over a state space, flow-insensitively, but for the words of local
+//! memory at known addresses, which hold the parameters of functions, and the variables of unoptimised code.
 
 use std::collections::BTreeMap;
 
 use super::value::{ALL, Dependence};
-use crate::flow::{Address, Instr};
+use crate::flow::Instr;
 use crate::ptx::Space;
 
 /// Joined over elements of up to 32 bits, and of more.
@@ -13,13 +13,13 @@ type Stored = [Dependence; 2];
 /// What was stored.
 #[derive(Default)]
 pub(super) struct Stores {
-    /// Through addresses in registers: to local, shared and global memory; last: by name to local memory.
+    /// To local, shared and global memory; last: to local memory at known addresses.
     spaces: [Stored; 4],
-    /// To local memory by name: by first byte.
+    /// The same by first byte.
     words: BTreeMap<u64, Stored>,
 }
 
-/// Where the stores to local memory by name are joined.
+/// Where the stores to local memory at known addresses are joined.
 const NAMED: usize = 3;
 
 /// Bits of an element of an access.
@@ -28,16 +28,26 @@ pub(super) fn element(instr: &Instr) -> u8 {
     u8::try_from(bits).unwrap_or(ALL).min(ALL)
 }
 
-/// The local word that an access names.
-fn named(address: Address, bits: u8, at: usize) -> Option<u64> {
-    address.named_local().map(|first| first + u64::from(bits / 8) * at as u64)
+/// Where an access leads.
+pub(super) struct Target {
+    /// Its first byte in local memory, if that is known.
+    pub(super) local: Option<u64>,
+    /// The state spaces that it may concern otherwise.
+    pub(super) among: Vec<Space>,
+}
+
+impl Target {
+    /// The first byte in local memory of an element of so many bits.
+    fn word(&self, bits: u8, at: usize) -> Option<u64> {
+        self.local.map(|first| first.wrapping_add(u64::from(bits / 8) * at as u64))
+    }
 }
 
 impl Stores {
     /// Takes a store into account; whether anything is new.
     pub(super) fn store(
         &mut self,
-        address: Address,
+        target: &Target,
         bits: u8,
         values: impl Iterator<Item = Dependence>,
     ) -> bool {
@@ -49,12 +59,12 @@ impl Stores {
                 changed |= joined != *own;
                 *own = joined;
             };
-            if let Some(word) = named(address, bits, at) {
+            if let Some(word) = target.word(bits, at) {
                 join(self.words.entry(word).or_default());
                 join(&mut self.spaces[NAMED]);
                 continue;
             }
-            for space in spaces(address.space).filter(|space| *space != NAMED) {
+            for space in spaces(&target.among).filter(|space| *space != NAMED) {
                 join(&mut self.spaces[space]);
             }
         }
@@ -62,10 +72,10 @@ impl Stores {
     }
 
     /// What an element that is loaded may be.
-    pub(super) fn load(&self, address: Address, bits: u8, at: usize) -> Dependence {
+    pub(super) fn load(&self, target: &Target, bits: u8, at: usize) -> Dependence {
         let own = Dependence::number(bits);
-        let Some(word) = named(address, bits, at) else {
-            let all = spaces(address.space).map(|space| loaded(self.spaces[space], bits));
+        let Some(word) = target.word(bits, at) else {
+            let all = spaces(&target.among).map(|space| loaded(self.spaces[space], bits));
             return all.fold(own, Dependence::join);
         };
         let bytes = u64::from(bits / 8).max(1);
@@ -88,13 +98,15 @@ fn loaded([narrow, wide]: Stored, bits: u8) -> Dependence {
 }
 
 /// The places of `spaces` that an access through a register may concern.
-fn spaces(space: Space) -> impl Iterator<Item = usize> {
-    let all: &[usize] = match space {
-        Space::Local => &[0, NAMED],
-        Space::Shared => &[1],
-        Space::Global => &[2],
-        Space::Generic => &[0, 1, 2, NAMED],
-        _ => &[],
+fn spaces(among: &[Space]) -> impl Iterator<Item = usize> {
+    let of = |space: &Space| -> &[usize] {
+        match space {
+            Space::Local => &[0, NAMED],
+            Space::Shared => &[1],
+            Space::Global => &[2],
+            Space::Generic => &[0, 1, 2, NAMED],
+            _ => &[],
+        }
     };
-    all.iter().copied()
+    among.iter().flat_map(of).copied()
 }

@@ -20,7 +20,7 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Opcode};
 pub use base::{Base, Beginning};
 use definitions::{BlockDefinitions, ResultId};
-use memory::{Stores, element};
+use memory::{Stores, Target, element};
 use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
 use windows::Window;
@@ -44,6 +44,8 @@ pub struct Dependences<'p> {
     registers: Vec<Dependence>,
     results: Vec<Dependence>,
     definitions: BlockDefinitions,
+    /// By instruction: the first byte of local memory that it accesses, if that is known.
+    locals: Vec<Option<u64>>,
     memory: Stores,
     /// Whether the last round stored anything new.
     stored: bool,
@@ -60,6 +62,7 @@ impl<'p> Dependences<'p> {
             program,
             results: vec![Dependence::default(); results],
             definitions,
+            locals: flow::known_locals(program),
             bases: pointers.iter().copied().map(Base::Pointer).collect(),
             variables: BTreeMap::new(),
             narrow: narrow(program, pointers),
@@ -154,20 +157,28 @@ impl<'p> Dependences<'p> {
         }
     }
 
+    /// The state space that generic addresses of a base lead to.
+    fn space_around(&self, base: Base) -> Space {
+        match base {
+            Base::Window(space) => space,
+            base => self.space(base),
+        }
+    }
+
     /// Takes an instruction into account; whether anything is new of the registers it writes.
     fn step(&mut self, at: usize) -> bool {
         let program = self.program;
         let instr = &program.code[at];
         let values = self.sources(at);
         if matches!(instr.effect(), Effect::Store | Effect::Atomic) {
-            self.store(instr, &values);
+            self.store(at, instr, &values);
         }
         let mut changed = false;
         for (place, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
             let result = self.definitions.results[at] as usize + place;
             let new = match instr.effect() {
-                Effect::Load | Effect::Atomic => self.loaded(instr, place),
+                Effect::Load | Effect::Atomic => self.loaded(at, instr, place),
                 _ => self.computed(instr, &values, place),
             };
             for own in [&mut self.results[result], &mut self.registers[dest.index()]] {
@@ -253,22 +264,41 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    fn store(&mut self, instr: &Instr, values: &[Dependence]) {
+    fn store(&mut self, at: usize, instr: &Instr, values: &[Dependence]) {
         let Some(address) = instr.address else { return };
         let bits = element(instr);
         let all = values.iter().map(|value| value.truncated(bits, self.narrow));
-        self.stored |= self.memory.store(address, bits, all);
+        let target = self.target(at, address);
+        self.stored |= self.memory.store(&target, bits, all);
     }
 
-    fn loaded(&self, instr: &Instr, dest: usize) -> Dependence {
+    fn target(&self, at: usize, address: Address) -> Target {
+        let local = self.locals[at];
+        Target { local, among: if local.is_some() { Vec::new() } else { self.spaces(at, address) } }
+    }
+
+    /// The state spaces that an access may concern.
+    fn spaces(&self, at: usize, address: Address) -> Vec<Space> {
+        let own = self.address_and_guard(at).0.filter(|_| address.space == Space::Generic);
+        match own {
+            Some(own) if own.read == 0 && !own.is_plain && own.based >> (MAX_BASES - 1) == 0 => {
+                let spaces: BTreeSet<Space> =
+                    self.bases_in(own.based).map(|base| self.space_around(base)).collect();
+                spaces.into_iter().collect()
+            }
+            _ => vec![address.space],
+        }
+    }
+
+    fn loaded(&self, at: usize, instr: &Instr, dest: usize) -> Dependence {
         let Some(address) = instr.address else { return Dependence::number(ALL) };
-        let bits = element(instr);
+        let (target, bits) = (self.target(at, address), element(instr));
         let own = match address.space {
             Space::Param => self.parameter(address, bits, dest),
             Space::Generic if self.loads_parameters => {
-                self.any_parameter(bits).join(self.memory.load(address, bits, dest))
+                self.any_parameter(bits).join(self.memory.load(&target, bits, dest))
             }
-            _ => self.memory.load(address, bits, dest),
+            _ => self.memory.load(&target, bits, dest),
         };
         let is_signed = instr.decoded().is_some_and(|decoded| decoded.ty().is_signed());
         if is_signed && own.based == 0 { own.wide(ALL) } else { own }

@@ -65,6 +65,28 @@ impl Dependences<'_> {
         taken
     }
 
+    /// The accesses whose addresses are computed from those of variables or buffers otherwise than by adding numbers to one of
+    /// them, so that they might lead from one to another; and a pointer argument that they are computed from, if there is
+    /// one.
+    pub fn strays(&self) -> BTreeMap<Pc, Option<usize>> {
+        let mut strays = BTreeMap::new();
+        for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
+            let Some(own) = instr.address.and_then(|_| self.address_and_guard(pc.index()).0) else {
+                continue;
+            };
+            let is_read = self.bases_in(own.read).any(|base| self.is_observed(base));
+            if is_read && multiple(own.low) == Beginning::Fixed {
+                let pointer = |base| match base {
+                    Base::Pointer(at) => Some(at),
+                    _ => None,
+                };
+                let mut all = self.bases_in(own.based).chain(self.bases_in(own.read));
+                strays.insert(pc, all.find_map(pointer));
+            }
+        }
+        strays
+    }
+
     /// By base, the bytes of the widest access by an instruction that was reached.
     pub fn accessed(&self, reached: &[bool]) -> BTreeMap<Base, u64> {
         let mut taken = BTreeMap::new();
@@ -160,7 +182,7 @@ impl Dependences<'_> {
     }
 
     /// The bases with these bits. A generic address is that of its window as well.
-    fn bases_in(&self, bases: u128) -> impl Iterator<Item = Base> {
+    pub(super) fn bases_in(&self, bases: u128) -> impl Iterator<Item = Base> {
         let is_in = move |at: usize| bases >> at.min(MAX_BASES - 1) & 1 == 1;
         let is_in_window = move |own: &&Window| own.generic.iter().any(|(_, at)| is_in(*at));
         let windows = self.windows.iter().filter(is_in_window).map(|own| Base::Window(own.space));

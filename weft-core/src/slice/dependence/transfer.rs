@@ -59,7 +59,8 @@ impl Computation<'_> {
         let decoded = self.decoded;
         let wide = u32::from(decoded.modifiers.has(Modifier::Wide)) + 1;
         let width = bits(decoded.ty().bits() * wide);
-        if decoded.ty().is_float() || decoded.modifiers.has(Modifier::Sat) {
+        let ty = decoded.ty();
+        if ty.is_float() || ty.is_packed() || decoded.modifiers.has(Modifier::Sat) {
             return self.any(width);
         }
         match decoded.row.opcode {
