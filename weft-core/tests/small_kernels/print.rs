@@ -262,14 +262,25 @@ fn atomic(
     lines
 }
 
-/// The lines that choose an array, in one of three ways.
-fn choice(array: Array) -> Vec<String> {
-    let Array::Either(pred) = array else { return Vec::new() };
-    vec![match pred {
-        0 => format!(
+/// The lines that choose an array: one of two pointers in one of three ways, or one pointer plus the distance of the other
+/// one or nothing, in elements or put together of halves.
+fn choice(place: &Place) -> Vec<String> {
+    let Array::Either(pred) = place.array else { return Vec::new() };
+    let way = match place.index {
+        Operand::Const(index) => index as usize,
+        Operand::Reg(register) => register,
+    };
+    vec![match (pred, way % 4) {
+        (_, 1) => format!(
+            "{{ .reg .u64 %d<4>; sub.u64 %d0, %out, %data; shr.s64 %d1, %d0, 3; selp.b64 %d2, %d1, 0, %p{pred}; shl.b64 %d3, %d2, 3; add.u64 %chosen, %data, %d3; }}"
+        ),
+        (_, 2) => format!(
+            "{{ .reg .u32 %l<2>; .reg .u64 %d<6>; sub.u64 %d0, %out, %data; selp.b64 %d1, %d0, 0, %p{pred}; mov.b64 {{%l0, %l1}}, %d1; cvt.u64.u32 %d2, %l1; shl.b64 %d3, %d2, 32; cvt.u64.u32 %d4, %l0; add.u64 %d5, %d3, %d4; add.u64 %chosen, %data, %d5; }}"
+        ),
+        (0, _) => format!(
             "{{ mov.b64 %chosen, %data; @!%p{pred} bra CHOSEN; mov.b64 %chosen, %out; CHOSEN: }}"
         ),
-        1 => format!("mov.b64 %chosen, %data; @%p{pred} mov.b64 %chosen, %out;"),
+        (1, _) => format!("mov.b64 %chosen, %data; @%p{pred} mov.b64 %chosen, %out;"),
         _ => format!("selp.b64 %chosen, %out, %data, %p{pred};"),
     }]
 }
@@ -307,7 +318,7 @@ fn address(place: &Place) -> (Vec<String>, &'static str, String) {
         Array::Local => "own",
         Array::Either(_) => "%chosen",
     };
-    let choice = choice(array);
+    let choice = choice(place);
     if let (Operand::Const(index), false) = (index, is_generic) {
         let at = offset + ((index & mask) << shift);
         return (choice, space, format!("[{symbol}+{at}]"));
