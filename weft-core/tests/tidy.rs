@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this test reads the sources; the library does not")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -94,4 +95,102 @@ fn rooms_of_the_machine_import_only_earlier_rooms() {
         }
     }
     assert!(count > 50, "the rooms were not found");
+}
+
+/// The file of a module, if there is one.
+fn file_of(root: &Path, module: &[&str]) -> Option<PathBuf> {
+    let base = module.iter().fold(root.to_owned(), |path, name| path.join(name));
+    let own = base.with_extension("rs");
+    [own, base.join("mod.rs")].into_iter().find(|path| path.is_file())
+}
+
+#[test]
+fn types_stand_where_the_glossary_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let page = fs::read_to_string(root.join("../../docs/glossary.md")).expect("it is there");
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let types: Vec<&str> = rows
+        .filter_map(|row| row.split('|').nth(3)?.trim().strip_prefix('`')?.strip_suffix('`'))
+        .collect();
+    assert!(types.len() > 30, "{types:?}");
+    for path in types {
+        let mut module: Vec<&str> = path.split("::").collect();
+        let name = module.pop().expect("a path has a last part");
+        let file = file_of(&root, &module).unwrap_or_else(|| panic!("no file holds `{path}`"));
+        let text = fs::read_to_string(&file).expect("sources are text");
+        let holds = |kind: &str| {
+            text.contains(&format!("{kind} {name} "))
+                || text.contains(&format!("{kind} {name}<"))
+                || text.contains(&format!("{kind} {name}("))
+        };
+        let is_there = ["struct", "enum", "trait"].into_iter().any(holds);
+        assert!(is_there, "{} holds no `{name}`", file.display());
+    }
+}
+
+/// The files that a file imports from. The modules below a file are part of it, as its `mod` lines say.
+fn imported(root: &Path, file: &Path, text: &str) -> Vec<PathBuf> {
+    let relative = file.strip_prefix(root).expect("found below the root").with_extension("");
+    let mut own: Vec<String> =
+        relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if own.last().is_some_and(|name| name == "mod") {
+        own.pop();
+    }
+    let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let uses = text[..tests].split("\nuse ").skip(1);
+    let paths = uses.filter_map(|rest| rest.split([';', '{']).next());
+    let mut found = Vec::new();
+    for path in paths {
+        let mut parts: Vec<&str> = path.trim_end_matches("::").split("::").collect();
+        let mut module: Vec<&str> = Vec::new();
+        if parts[0] == "crate" {
+            parts.remove(0);
+        } else if parts[0] == "super" {
+            let above = parts.iter().take_while(|part| **part == "super").count();
+            module.extend(own[..own.len().saturating_sub(above)].iter().map(String::as_str));
+            parts.drain(..above);
+        } else {
+            module.extend(own.iter().map(String::as_str));
+        }
+        module.extend(parts);
+        while !module.is_empty() {
+            if let Some(other) = file_of(root, &module) {
+                found.push(other);
+                break;
+            }
+            module.pop();
+        }
+    }
+    let below = |other: &Path| {
+        let (own, other) = (file.with_extension(""), other.with_extension(""));
+        let (own, other) = (own.to_string_lossy(), other.to_string_lossy());
+        let is_part = |a: &str, b: &str| b.starts_with(&format!("{a}/"));
+        own == other || is_part(&own, &other) || is_part(&other, &own)
+    };
+    found.retain(|other| !below(other) && !other.ends_with("mod.rs"));
+    found
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut rest: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("sources are text");
+        let others = imported(&root, &file, &text);
+        rest.insert(file, others);
+    }
+    let count: usize = rest.values().map(Vec::len).sum();
+    assert!(count > 200, "the imports were not found: {count}");
+    loop {
+        let is_last = |file: &PathBuf| rest[file].iter().all(|other| !rest.contains_key(other));
+        let last: Vec<PathBuf> = rest.keys().filter(|file| is_last(file)).cloned().collect();
+        if last.is_empty() {
+            break;
+        }
+        rest.retain(|file, _| !last.contains(file));
+    }
+    assert!(rest.is_empty(), "files in circles, or that import from one: {:#?}", rest.keys());
 }
