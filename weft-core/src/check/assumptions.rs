@@ -8,7 +8,7 @@ use crate::explain::Names;
 use crate::finding::{Assumption, Code, Report};
 use crate::flow::addresses::NEAR_SLOT;
 use crate::flow::{self, BlockId, Instr, Program};
-use crate::launch::{BarrierDivergence, Launch};
+use crate::launch::{Arg, BarrierDivergence, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 use crate::slice::{Base, Beginning, Dependences, Slice};
@@ -64,6 +64,32 @@ impl Taken<'_> {
         }
     }
 
+    /// What pointer arguments point to, and which arguments are pointers.
+    fn assume_of_pointers(
+        &self,
+        names: &Names<'_>,
+        launch: &Launch,
+        pointers: &BTreeSet<usize>,
+        report: &mut Report,
+    ) {
+        let program = names.program;
+        if are_several(program, pointers) {
+            report.assumptions.push(Assumption::DisjointBuffers);
+        }
+        let stays = |decision: &Decision| decision.open.stays_in_buffers();
+        if !pointers.iter().all(|at| emulate::is_sized(program, launch, *at))
+            || self.decisions.iter().any(stays)
+        {
+            report.assumptions.push(Assumption::WithinBuffers);
+        }
+        let is_said = |at: &usize| matches!(launch.args.get(at), Some(Arg::Buffer(_)));
+        let guessed = pointers.iter().filter(|at| program.guessed.contains(at) && !is_said(at));
+        let guessed: Vec<_> = guessed.map(|at| names.param(*at)).collect();
+        if !guessed.is_empty() {
+            report.assumptions.push(Assumption::Pointers(guessed));
+        }
+    }
+
     /// Where variables and buffers lie.
     fn assume_of_places(
         &self,
@@ -73,24 +99,7 @@ impl Taken<'_> {
     ) -> BTreeSet<Base> {
         let program = names.program;
         let pointers = emulate::pointers(program, launch);
-        if are_several(program, &pointers) {
-            report.assumptions.push(Assumption::DisjointBuffers);
-        }
-        let stays = |decision: &Decision| decision.open.stays_in_buffers();
-        if !pointers.iter().all(|at| emulate::is_sized(program, launch, *at))
-            || self.decisions.iter().any(stays)
-        {
-            report.assumptions.push(Assumption::WithinBuffers);
-        }
-        let is_guessed = |at: &&usize| {
-            program.guessed.contains(at)
-                && !matches!(launch.args.get(at), Some(crate::launch::Arg::Buffer(_)))
-        };
-        let guessed: Vec<_> =
-            pointers.iter().filter(is_guessed).map(|at| names.param(*at)).collect();
-        if !guessed.is_empty() {
-            report.assumptions.push(Assumption::Pointers(guessed));
-        }
+        self.assume_of_pointers(names, launch, &pointers, report);
         let compares = report.findings.iter().any(|finding| finding.code == Code::BenignRace);
         let dependences = Dependences::of(program, &pointers);
         let taken = dependences.taken_for_granted(self.slice, self.reached, compares);
