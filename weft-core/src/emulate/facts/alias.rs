@@ -1,8 +1,8 @@
-//! Where accesses at open addresses are compared. Addresses in one buffer whose symbolic values have the same atoms differ by a
-//! known number of bytes, or by one up to a multiple of a known modulus. They are laid out side by side at made-up
+//! Where accesses at open addresses are compared. Addresses in one buffer whose symbolic values have the same atoms differ
+//! by a known number of bytes, or by one up to a multiple of a known modulus. They are laid out side by side at made-up
 //! addresses, *anchored*, where shadows compare them as they compare known addresses.
 //!
-//! A term without drift has an anchor of its own: what meets there meets. Facts with drift share one, modulo the
+//! A term without drift has an anchor of its own: what meets there meets. Terms with drift share one, modulo the
 //! greatest number that divides all their drifts: what meets there may meet. Accesses without drift, and at known
 //! addresses of the buffer, are *mirrored* there. A pass that finds a new anchor with drift, or a smaller modulus, has to
 //! be run again with it.

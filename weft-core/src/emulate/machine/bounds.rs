@@ -33,7 +33,7 @@ impl<E: Events> Machine<'_, E> {
             self.events.fault(fault(FaultKind::Misaligned, lane));
         }
         if let Some(lane) = self.first_outside(access, size) {
-            // From which of several addresses it starts, nobody knows: what is taken for a pointer might be a number.
+            // Of an address that is computed from several pointers, one of these might be a number instead.
             let pointer = self.inputs.strays.get(&access.pc).copied().flatten();
             let maybe = access.maybe.or(pointer.map(Origin::Argument));
             self.events.fault(Fault { maybe, ..fault(FaultKind::OutOfBounds, lane) });

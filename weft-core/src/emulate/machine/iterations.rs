@@ -1,4 +1,4 @@
-//! What divergence is judged by.
+//! By what barrier divergence is judged: iterations of loops, and the threads that came to a barrier first.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Branches that told lanes of a warp apart, on their way to an aligned barrier.
+//! Branches at which lanes of a warp went different ways, before an aligned barrier that some of them come to.
 
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;

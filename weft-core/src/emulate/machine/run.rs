@@ -43,6 +43,7 @@ pub fn run(
     }
     facts.splits.begin();
     facts.tickets.begin_cta();
+    // Where some access might lead from one buffer to another, no store of a loop stays in what its address starts from.
     facts.reach.strays |= !inputs.strays.is_empty();
     let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
     let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);

@@ -7,15 +7,15 @@ use crate::flow::PlaceId;
 /// Registers of all warps of a cta that something depends on.
 pub const MAX_REGISTERS: u64 = 1 << 22;
 
-/// What a branch on an open condition counts against that limit.
+/// What a branch on an open condition counts against the limit of instructions.
 pub(super) const OPEN_COST: u64 = 256;
-/// What a page of memory counts that is written for the first time.
+/// What a page of memory that is written for the first time counts against that limit.
 pub(super) const PAGE_COST: u64 = 8;
 /// What an access at an open address counts.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
 /// What an instruction counts beside itself if its results are open and another value in each lane.
 pub(super) const APART_COST: u64 = 7;
-/// What a lane's atomic costs, likewise.
+/// What the atomic of one lane counts.
 pub(super) const ATOMIC_COST: u64 = 4;
 
 /// Of the memory that a check may take, this part may hold contents of global and local memory.

@@ -1,6 +1,6 @@
 //! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. Operands
-//! are brought to the width of the result first; then the numbers that are added to symbolic values go through the operation as if
-//! they were known.
+//! are brought to the width of the result first; then the numbers that are added to symbolic values go through the
+//! operation as if they were known.
 
 use smallvec::{SmallVec, smallvec};
 

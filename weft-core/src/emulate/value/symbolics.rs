@@ -3,7 +3,8 @@
 //!
 //! A term is a sum of atoms with known coefficients, plus *drift*: a multiple of a known number that nobody knows, as a
 //! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
-//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the term's width. Equal symbolic values have one number, in all threads, ctas and passes of a check.
+//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the
+//! term's width. Equal symbolic values have one id, in all threads, ctas and passes of a check.
 
 mod logic;
 mod own;
