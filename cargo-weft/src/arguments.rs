@@ -33,7 +33,7 @@ pub(crate) enum Command {
     /// Build the selected packages and check their kernels (the default)
     Test(Test),
     /// Check PTX files, without cargo
-    Check(Check),
+    Check(CheckArgs),
     /// Weaken the synchronization of clean kernels in one place at a time, and say what they do not need
     Mutate(Mutate),
     /// List the kernels and launches that `test` would check
@@ -98,7 +98,7 @@ impl Resolution {
 
 /// `cargo weft check`.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// PTX files
     #[arg(required = true, value_name = "FILE.ptx")]
     pub(crate) files: Vec<PathBuf>,

@@ -1,7 +1,7 @@
 //! `cargo weft check FILE.ptx...`: PTX files without cargo.
 
 use crate::account::{self, Request};
-use crate::arguments::Check;
+use crate::arguments::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Files};
 use crate::print::Printer;
@@ -9,7 +9,7 @@ use crate::settings::Settings;
 
 /// Checks all kernels of the files, or those that `--kernel` names. What is wrong with one file does not keep the
 /// others from being checked.
-pub(crate) fn run(arguments: &Check, printer: &mut Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let files = Files {
         paths: &arguments.files,
         kernel: arguments.kernel.as_ref(),

@@ -8,7 +8,7 @@ use std::io;
 
 use rayon::prelude::*;
 use weft_core::finding::{Advice, Report, Verdict};
-use weft_core::mutate::{Change, Mutant};
+use weft_core::mutate::{Mutant, Weakening};
 use weft_core::report::json::{self, Tally};
 use weft_core::report::{human, short};
 use weft_harness::case::{Job, JobError};
@@ -150,10 +150,10 @@ impl Mutation {
                 Verdict::Defect => &mut self.tally.defect,
                 Verdict::Open => &mut self.tally.open,
                 Verdict::Clean => {
-                    if mutant.change == Change::Delete {
+                    if mutant.change == Weakening::Delete {
                         gone.insert(mutant.site.span);
                     }
-                    if mutant.change == Change::Delete || !gone.contains(&mutant.site.span) {
+                    if mutant.change == Weakening::Delete || !gone.contains(&mutant.site.span) {
                         self.advice.push(mutant.advice(&report, kernel));
                     }
                     &mut self.tally.survived

@@ -102,7 +102,7 @@ fn computes(bits: u32, operation: &str, operands: &str, first: u64, last: u64) -
     ));
     let report = Report { unreached: Vec::new(), ..checked(&module, &launch(1)) };
     let mutants = mutate::mutants(&module, module.kernel("k").expect("it is there"), &report);
-    let plain = mutants.list.iter().find(|mutant| mutant.change == mutate::Change::Plain);
+    let plain = mutants.list.iter().find(|mutant| mutant.change == mutate::Weakening::Plain);
     let mutated = plain.expect("the atomic can be plain").apply(&module);
     assert!(mutated.errors.is_empty(), "{:?} in {}", mutated.errors, mutated.text());
     checked(&mutated, &launch(1)).verdict()

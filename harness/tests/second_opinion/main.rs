@@ -94,7 +94,7 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
         }
         (0..run.records.len()).for_each(|cta| run.races.add(&run.records, cta));
         let (loaded, bytes) = (facts.take_loaded(), run.races.bytes.iter().copied());
-        let is_news = facts.contend(program, &loaded, bytes, []);
+        let is_news = facts.interfere(program, &loaded, bytes, []);
         if facts.settle() && !is_news {
             return Some(run);
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_core::emulate::{Kind, WARP};
+use weft_core::emulate::{AccessKind, WARP};
 use weft_core::finding::ThreadPairs;
 use weft_core::flow::Pc;
 
@@ -42,17 +42,17 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
         return None;
     }
     // Made-up addresses stand in for known ones: they are compared with accesses that are there themselves.
-    if one.is_mirror && other.is_mirror {
+    if one.is_shadow_copy && other.is_shadow_copy {
         return None;
     }
-    let holds_both = |kind: Kind| is_one_cta || !kind.is_cta_scoped;
+    let holds_both = |kind: AccessKind| is_one_cta || !kind.is_cta_scoped;
     let is_whole = one.element == other.element;
     let are_strong =
         one.is_strong && other.is_strong && is_whole && holds_both(one) && holds_both(other);
     if are_strong && one.is_atomic && other.is_atomic {
         return None;
     }
-    if one.is_maybe || other.is_maybe {
+    if one.may_execute || other.may_execute {
         return Some(Level::Possible);
     }
     Some(if are_strong { Level::Strong } else { Level::Race })

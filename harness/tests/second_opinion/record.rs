@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, FaultKind, Kind, LaneMask, OpenAccess, Round,
-    Symbolics, WARP, lanes,
+    Access, AccessKind, Arrival, BarrierExit, Events, Fault, FaultKind, Iteration, LaneMask,
+    OpenAccess, Symbolics, WARP, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -19,7 +19,7 @@ pub(crate) struct Touch {
     pub(crate) pc: Pc,
     pub(crate) thread: usize,
     pub(crate) point: Point,
-    pub(crate) kind: Kind,
+    pub(crate) kind: AccessKind,
     pub(crate) is_global: bool,
     pub(crate) address: u64,
     pub(crate) bytes: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Record<'p> {
     has_ended: Vec<bool>,
     pub(crate) touches: Vec<Touch>,
     /// By round of a loop: where each thread was when it began.
-    rounds: BTreeMap<Round, Vec<Option<Point>>>,
+    rounds: BTreeMap<Iteration, Vec<Option<Point>>>,
     /// The barrier whose generation is complete by what happened last.
     due: Vec<u8>,
     /// Some thread aborted the launch.
@@ -156,7 +156,7 @@ impl Events for Record<'_> {
 
     fn possible_bypass(&mut self, _: PlaceId) {}
 
-    fn round(&mut self, warp: usize, round: Round) {
+    fn iteration(&mut self, warp: usize, round: Iteration) {
         let count = self.here.len();
         let live = self.live(warp);
         let began = self.rounds.entry(round).or_insert_with(|| vec![None; count]);
@@ -165,7 +165,7 @@ impl Events for Record<'_> {
         }
     }
 
-    fn is_separated(&self, warp: usize, round: Round) -> bool {
+    fn is_separated(&self, warp: usize, round: Iteration) -> bool {
         let Some(began) = self.rounds.get(&round) else { return false };
         let own = self.live(warp);
         let is_before = |point: Point| {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::detector::{Found, MAX_FAULTS};
-use crate::emulate::{Cta, Doubt, End, FaultKind, OpenAccess, Run};
+use super::detector::{CtaResult, MAX_FAULTS};
+use crate::emulate::{Cta, CtaRun, Doubt, End, FaultKind, OpenAccess};
 use crate::explain::{Names, barriers};
 use crate::finding::Stats;
 use crate::flow::Pc;
@@ -16,10 +16,10 @@ use crate::race::{Ctas, Footprint, OpenAccesses, Pairs};
 const PART: u64 = 16;
 
 /// What the pass that decides found in one cta.
-pub(super) struct Decided {
+pub(super) struct DecidedCta {
     pub(super) cta: Cta,
     pub(super) end: End,
-    pub(super) found: Found,
+    pub(super) found: CtaResult,
 }
 
 /// A fault of an instruction by its kind and whether it may not happen, or a read of what nothing wrote; and the variable
@@ -31,7 +31,7 @@ pub(super) struct Decision {
     /// What it ran. The ctas are the first ones of the launch.
     pub(super) stats: Stats,
     /// Those of them that found something, ascending.
-    pub(super) ctas: Vec<Decided>,
+    pub(super) ctas: Vec<DecidedCta>,
     pub(super) between: Ctas,
     pub(super) open: OpenAccesses,
     /// The accesses at open addresses that may conflict with others.
@@ -77,8 +77,8 @@ impl Decision {
         &mut self,
         names: &Names<'_>,
         cta: Cta,
-        run: Run,
-        found: Found,
+        run: CtaRun,
+        found: CtaResult,
         footprint: Option<Footprint>,
     ) -> bool {
         self.stats.ctas += 1;
@@ -93,24 +93,24 @@ impl Decision {
         let is_out = matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit());
         let is_new = self.says_more(names, &found);
         if run.end != End::Finished || found.is_more_than_faults() || is_new {
-            self.kept += size_of::<Decided>() + found.held();
-            self.ctas.push(Decided { cta, end: run.end, found });
+            self.kept += size_of::<DecidedCta>() + found.held();
+            self.ctas.push(DecidedCta { cta, end: run.end, found });
         }
         is_out || is_broken && !names.past_findings || self.between.is_full() || self.is_over()
     }
 
     /// Notes what a cta was found to do: its faults, its reads of what nothing wrote, and its barriers at warps with ended
     /// lanes. Returns whether something of that is new.
-    fn says_more(&mut self, names: &Names<'_>, found: &Found) -> bool {
+    fn says_more(&mut self, names: &Names<'_>, found: &CtaResult) -> bool {
         let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
         let faults = found.faults.iter().map(|fault| {
             let variable = match fault.kind {
-                FaultKind::Uninitialized(_) if fault.maybe.is_none() => {
+                FaultKind::Uninitialized(_) if fault.condition.is_none() => {
                     variable(&fault.pc).flatten()
                 }
                 _ => None,
             };
-            (fault.pc, Some((fault.kind, fault.maybe.is_some())), variable)
+            (fault.pc, Some((fault.kind, fault.condition.is_some())), variable)
         });
         let reads = found.unwritten.iter().map(|(pc, read)| (*pc, None, names.variable_of(read)));
         let before = self.said.len();
@@ -139,7 +139,7 @@ impl Decision {
     /// How many ctas were run to their end.
     pub(super) fn ended(&self) -> u64 {
         let is_out =
-            |own: &&Decided| matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
+            |own: &&DecidedCta| matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
         self.stats.ctas - self.ctas.iter().filter(is_out).count() as u64
     }
 
@@ -155,8 +155,8 @@ impl Decision {
             let bytes = ranges.iter().cloned().flatten();
             bytes.map(|byte| (is_global, byte)).collect::<Vec<_>>()
         };
-        let within = move |own: &Decided| {
-            let Found { shared, global, .. } = &own.found;
+        let within = move |own: &DecidedCta| {
+            let CtaResult { shared, global, .. } = &own.found;
             of(false, shared).into_iter().chain(of(true, global))
         };
         let between = self.between.racing().iter().map(|byte| (true, *byte));
@@ -183,7 +183,7 @@ impl Decision {
     }
 }
 
-impl Found {
+impl CtaResult {
     /// Whether there is more than accesses that are wrong by themselves.
     fn is_more_than_faults(&self) -> bool {
         let has_races = !self.shared.is_empty() || !self.global.is_empty();

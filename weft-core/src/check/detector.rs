@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, FaultKind, LaneMask, OpenAccess, Round, Symbolics,
-    WARP,
+    Access, Arrival, BarrierExit, Events, Fault, FaultKind, Iteration, LaneMask, OpenAccess,
+    Symbolics, WARP,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
@@ -40,7 +40,7 @@ pub(super) struct Detector {
 
 /// What is wrong in one cta, or was too much.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct CtaResult {
     pub(super) recycled: Vec<Recycling>,
     pub(super) faults: Vec<Fault>,
     /// By barrier: the first warp that arrived at it after some of its lanes had ended.
@@ -103,9 +103,9 @@ impl Detector {
     }
 
     /// The run is over: what was found, and what other ctas may race with.
-    pub(super) fn close(self) -> (Found, Option<Footprint>) {
+    pub(super) fn close(self) -> (CtaResult, Option<Footprint>) {
         let Self { shared, global, footprint, recycled, faults, exits, bypasses, .. } = self;
-        let found = Found {
+        let found = CtaResult {
             recycled,
             faults,
             exits,
@@ -121,7 +121,7 @@ impl Detector {
 
 impl Events for Detector {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
-        if !access.is_anchored {
+        if !access.is_representative {
             self.open.known(access, &self.order);
         }
         if access.space == Space::Shared {
@@ -139,7 +139,7 @@ impl Events for Detector {
     }
 
     fn fault(&mut self, fault: Fault) {
-        let key = (fault.pc, fault.kind, fault.maybe.is_some());
+        let key = (fault.pc, fault.kind, fault.condition.is_some());
         if self.faults.len() < MAX_FAULTS && self.known_faults.insert(key) {
             self.faults.push(fault);
         }
@@ -168,11 +168,11 @@ impl Events for Detector {
         self.order.complete(barrier);
     }
 
-    fn round(&mut self, warp: usize, round: Round) {
-        self.order.round(warp, round);
+    fn iteration(&mut self, warp: usize, round: Iteration) {
+        self.order.iteration(warp, round);
     }
 
-    fn is_separated(&self, warp: usize, round: Round) -> bool {
+    fn is_separated(&self, warp: usize, round: Iteration) -> bool {
         self.order.is_separated(warp, round)
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Key, key};
+use super::{FindingKey, key};
 use crate::finding::{Alignment, Assumption, Check, Class, Code, Finding, Report};
 use crate::flow::{Placement, Program, Symbol};
 use crate::ptx::Space;
@@ -52,7 +52,7 @@ fn bring_near(placement: &mut Placement, program: &Program) {
 /// The first report, with the findings and assumptions of the second one that it does not have. A defect that only one of
 /// the two has is an open question.
 pub(super) fn compared(mut own: Report, other: Report) -> Report {
-    let seconds: BTreeMap<Key, &Finding> =
+    let seconds: BTreeMap<FindingKey, &Finding> =
         other.findings.iter().map(|finding| (what(finding), finding)).collect();
     let mut found = BTreeSet::new();
     for finding in &mut own.findings {
@@ -94,7 +94,7 @@ fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
 }
 
 /// What a finding is about, the same for races that are benign and that are not.
-fn what(finding: &Finding) -> Key {
+fn what(finding: &Finding) -> FindingKey {
     let (code, check, sites) = key(finding);
     let code = match (code, check) {
         (Code::BenignRace, Some(Check::Shared)) => Code::SharedRace,

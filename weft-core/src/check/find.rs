@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::case_split::{self, LaunchResult};
 use super::passes::Passes;
-use super::ways::{self, Outcome};
 use super::{ctas, key};
 use crate::emulate::{Assumed, Drawn, Facts, Inputs};
 use crate::explain::Names;
@@ -15,9 +15,9 @@ use crate::slice::{self, Floats, Slice};
 const ROUGH_PART: u64 = 4;
 
 /// What was found with a slice.
-pub(super) struct Found {
+pub(super) struct SliceResult {
     pub(super) slice: Slice,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: LaunchResult,
     pub(super) assumed: Assumed,
     /// Whether counters are told apart, and so taken not to wrap around.
     pub(super) tells_counters: bool,
@@ -33,7 +33,7 @@ pub(super) struct Found {
     spent: u64,
 }
 
-impl Found {
+impl SliceResult {
     fn of(&self, class: Class) -> impl Iterator<Item = &Finding> {
         self.outcome.findings.iter().filter(move |finding| finding.code.class() == class)
     }
@@ -60,7 +60,7 @@ impl Found {
 }
 
 /// As the launch takes atomics. `Auto`: counters are told apart only if that settles what is open otherwise.
-pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> Found {
+pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> SliceResult {
     let mut first = among_more(names, inputs, 0);
     if names.atomics == Atomics::Unique {
         return refuted(names, inputs, first);
@@ -88,7 +88,7 @@ const IN_TURN: &str =
 const COUNT_ALL: &str = "let the atomic add as much as is indexed with the value that it returns";
 
 /// What is open where counters are told apart is refuted if it goes wrong in one order of what the ctas draw.
-fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: Found) -> Found {
+fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceResult {
     if !found.is_open() || found.drawn != Drawn::Apart {
         return found;
     }
@@ -124,7 +124,7 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: Found) -> Found {
 
 /// Of a grid with many ctas first the first ones, then more of them as long as all are clean. All at once if it matters
 /// what else there is. `spent`: instructions that were run before.
-fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> Found {
+fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> SliceResult {
     let all = names.grid.count();
     let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, spent);
     while count < all && !names.past_findings {
@@ -140,7 +140,7 @@ fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> Found {
 
 /// Among the first ctas, first for whatever floating-point arithmetic computes, which takes little and mostly is enough;
 /// if that leaves anything to settle, with its values. `floats`: the values, if it is known that they are needed.
-fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> Found {
+fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> SliceResult {
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
     let most = names.limit.instructions;
     let mut before = spent;
@@ -165,16 +165,16 @@ fn with_slice(
     ctas: u64,
     slice: Slice,
     (spent, most): (u64, u64),
-) -> Found {
+) -> SliceResult {
     let limit = Limit { instructions: most, ..names.limit };
     let mut facts = Facts::within(limit, spent.min(most));
     if inputs.draws_in_turn {
         facts.draw_in_turn(ctas);
     }
     let mut passes = Passes { names, inputs, slice: &slice, ctas, facts };
-    let outcome = ways::check(&mut passes);
+    let outcome = case_split::check(&mut passes);
     let Passes { facts, .. } = passes;
-    Found {
+    SliceResult {
         outcome,
         assumed: facts.assumed(),
         tells_counters: inputs.options.atomics == Atomics::Unique,

@@ -72,7 +72,7 @@ impl Passes<'_> {
                 // A store at an open address might have written what was read. Where a limit ended the run, such a
                 // store might have come later.
                 if is_it(&&*fault) && (is_cut || !unwritten.contains_key(&fault.pc)) {
-                    fault.maybe = fault.maybe.or(Some(Origin::PerhapsUnwritten(fault.pc)));
+                    fault.condition = fault.condition.or(Some(Origin::PerhapsUnwritten(fault.pc)));
                 }
             }
             findings.extend(

@@ -10,7 +10,7 @@ use crate::explain::given::numbers;
 pub(super) fn mistaken(names: &Names<'_>, decisions: &[Decision]) -> Result<(), CheckError> {
     let of = |decision: &Decision| {
         let faults = decision.ctas.iter().flat_map(|own| &own.found.faults);
-        let mut numbers = numbers(names, faults.filter(|fault| fault.maybe.is_none()));
+        let mut numbers = numbers(names, faults.filter(|fault| fault.condition.is_none()));
         numbers.retain(|_, (_, value)| *value != 0);
         numbers
     };

@@ -1,7 +1,7 @@
 //! Wires the stages: one kernel under one launch to its report.
 
-mod apart;
 mod assumptions;
+mod case_split;
 mod ctas;
 mod decision;
 mod detector;
@@ -9,6 +9,7 @@ mod elsewhere;
 mod find;
 mod findings;
 mod given;
+mod independent;
 mod passes;
 mod racing;
 mod recorder;
@@ -16,7 +17,6 @@ mod request;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
-mod ways;
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ use crate::slice::{self, Base, Dependences};
 
 use assumptions::Taken;
 use decision::Decision;
-use find::Found;
+use find::SliceResult;
 pub use request::CheckError;
 
 /// Checks `kernel` of `module` under `launch`. Deterministic.
@@ -164,7 +164,7 @@ fn run(
 ) -> Result<BTreeSet<Base>, CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
-    let Found { slice, outcome, assumed, tells_counters, ctas, .. } = found;
+    let SliceResult { slice, outcome, assumed, tells_counters, ctas, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -209,9 +209,9 @@ fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// What makes two findings one.
-type Key = (Code, Option<Check>, Vec<(Span, Role)>);
+type FindingKey = (Code, Option<Check>, Vec<(Span, Role)>);
 
-fn key(finding: &Finding) -> Key {
+fn key(finding: &Finding) -> FindingKey {
     let sites = finding.sites.iter().map(|site| (site.span, site.role)).collect();
     (finding.code, finding.check, sites)
 }

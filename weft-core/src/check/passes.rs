@@ -3,7 +3,7 @@
 use super::ctas;
 use super::decision::Decision;
 use super::detector::Detector;
-use crate::emulate::{Cta, Events, Facts, Inputs, Run};
+use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs};
 use crate::explain::Names;
 use crate::race::OpenAccesses;
 use crate::slice::Slice;
@@ -51,7 +51,7 @@ impl Passes<'_> {
         cta: Cta,
         events: &mut impl Events,
         reached: &mut [bool],
-    ) -> Run {
+    ) -> CtaRun {
         crate::emulate::run(
             self.names.program,
             slice,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::ctas;
-use super::decision::{Decided, Decision};
+use super::decision::{DecidedCta, Decision};
 use super::detector::full_warps;
 use super::passes::Passes;
 use super::recorder::Recorder;
@@ -24,7 +24,8 @@ pub(super) fn explain(
     passes: &mut Passes<'_>,
     decision: &Decision,
 ) -> (Vec<Finding>, BTreeSet<Pc>) {
-    let races = !decision.between.racing().is_empty() || decision.ctas.iter().any(Decided::races);
+    let races =
+        !decision.between.racing().is_empty() || decision.ctas.iter().any(DecidedCta::races);
     if !races && decision.earlier.is_empty() {
         return Default::default();
     }
@@ -100,7 +101,7 @@ fn stores(pair: &Pair) -> Option<[Pc; 2]> {
     stores_race(pair).then_some([pair.example.first.pc, pair.example.second.pc])
 }
 
-impl Decided {
+impl DecidedCta {
     /// Whether there are races within the cta.
     fn races(&self) -> bool {
         !self.found.shared.is_empty() || !self.found.global.is_empty()
@@ -130,10 +131,10 @@ fn record(
     for index in 0..decision.stats.ctas {
         let cta = ctas::at(passes.names.grid, index);
         let own = decided.next_if(|own| own.cta == cta);
-        if between.is_empty() && !own.is_some_and(Decided::races) {
+        if between.is_empty() && !own.is_some_and(DecidedCta::races) {
             continue;
         }
-        let watched = own.map_or_else(Watched::default, Decided::watched);
+        let watched = own.map_or_else(Watched::default, DecidedCta::watched);
         let mut reached = vec![false; passes.names.program.code.len()];
         let history = History::within(memory, &watched);
         let order = Order::new(full_warps(passes.inputs.block));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, LaneMask, OpenAccess, Round, Symbolics,
+    Access, Arrival, BarrierExit, Events, Fault, Iteration, LaneMask, OpenAccess, Symbolics,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -53,11 +53,11 @@ impl Events for Recorder<'_> {
         self.order.complete(barrier);
     }
 
-    fn round(&mut self, warp: usize, round: Round) {
-        self.order.round(warp, round);
+    fn iteration(&mut self, warp: usize, round: Iteration) {
+        self.order.iteration(warp, round);
     }
 
-    fn is_separated(&self, warp: usize, round: Round) -> bool {
+    fn is_separated(&self, warp: usize, round: Iteration) -> bool {
         self.order.is_separated(warp, round)
     }
 

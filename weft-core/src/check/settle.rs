@@ -54,7 +54,7 @@ impl Passes<'_> {
             }
             earlier.take_worse(&pairs);
         }
-        self.facts.contend(self.names.program, &loaded, harmful, unsettled)
+        self.facts.interfere(self.names.program, &loaded, harmful, unsettled)
     }
 
     /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that

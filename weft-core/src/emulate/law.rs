@@ -6,8 +6,8 @@ mod world;
 
 use std::collections::HashMap;
 
-use crate::emulate::facts::alias::Laid;
-use crate::emulate::value::lane::{Lane, TermId, WARP, signed, truncate};
+use crate::emulate::facts::alias::Representative;
+use crate::emulate::value::lane::{Lane, SymbolId, WARP, signed, truncate};
 use crate::flow::addresses::{argument_of, buffer};
 use world::{Lanes, Random, World};
 
@@ -23,13 +23,13 @@ struct Claims {
 /// Known bits are right; lanes on one term differ as the term says.
 fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
     let actual_wraps = world.wraps(actual);
-    let mut first: HashMap<(TermId, u32), (u64, u64, usize)> = HashMap::new();
+    let mut first: HashMap<(SymbolId, u32), (u64, u64, usize)> = HashMap::new();
     for (at, register) in world.registers.iter().enumerate() {
         for lane in 0..WARP {
             let (own, Some(actual)) = (register.value.whole(lane), actual[at][lane]) else {
                 continue;
             };
-            let Some(term) = own.term else {
+            let Some(term) = own.symbol else {
                 assert_eq!(own.bits, actual, "known, lane {lane}:\n{}", world.describe(at));
                 claims.known += 1;
                 continue;
@@ -72,7 +72,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
 }
 
 /// Where lanes are laid out as addresses of the first argument's buffer.
-fn laid_out(world: &mut World) -> Vec<(usize, usize, Laid)> {
+fn laid_out(world: &mut World) -> Vec<(usize, usize, Representative)> {
     let place = (true, Some(0));
     let mut all = Vec::new();
     // Moduli that are found are known from the second time on.
@@ -83,13 +83,15 @@ fn laid_out(world: &mut World) -> Vec<(usize, usize, Laid)> {
                 continue;
             }
             for lane in 0..WARP {
-                let Lane { bits, term: Some(term) } = register.value.whole(lane) else { continue };
-                let Some(layout) = world.facts.layout(place, term) else { continue };
+                let Lane { bits, symbol: Some(term) } = register.value.whole(lane) else {
+                    continue;
+                };
+                let Some(layout) = world.facts.alias_frame(place, term) else { continue };
                 let address = buffer(0).wrapping_add(bits);
                 if argument_of(address) != Some(0) {
                     continue;
                 }
-                if let Some(laid) = world.facts.lay_out(&layout, address, BYTES) {
+                if let Some(laid) = world.facts.representative(&layout, address, BYTES) {
                     all.push((at, lane, laid));
                 }
             }
@@ -111,14 +113,14 @@ const fn overlap(a: u64, b: u64) -> bool {
 /// Pairs of lanes that the layout says are apart never overlap.
 fn addresses_hold(
     world: &World,
-    laid: &[(usize, usize, Laid)],
+    laid: &[(usize, usize, Representative)],
     actual: &[Lanes],
     claims: &mut Claims,
 ) {
     for (index, (a, a_lane, a_laid)) in laid.iter().enumerate() {
         // Neighbours and a few others: all pairs would take too long.
         for (b, b_lane, b_laid) in laid[..index].iter().rev().step_by(3) {
-            if a_laid.root != b_laid.root {
+            if a_laid.class != b_laid.class {
                 continue;
             }
             let (Some(x), Some(y)) = (actual[*a][*a_lane], actual[*b][*b_lane]) else { continue };
@@ -135,10 +137,12 @@ fn addresses_hold(
 }
 
 /// Pairs of lanes that the layout says meet for certain, and that have not met yet under any assignment.
-fn meeting<'a>(laid: &'a [(usize, usize, Laid)]) -> Vec<[&'a (usize, usize, Laid); 2]> {
-    let pairs = |(index, a): (usize, &'a (usize, usize, Laid))| {
-        let is_certain = |b: &&(usize, usize, Laid)| {
-            a.2.root == b.2.root && !a.2.drifts && !b.2.drifts && meets(&a.2, &b.2)
+fn meeting<'a>(
+    laid: &'a [(usize, usize, Representative)],
+) -> Vec<[&'a (usize, usize, Representative); 2]> {
+    let pairs = |(index, a): (usize, &'a (usize, usize, Representative))| {
+        let is_certain = |b: &&(usize, usize, Representative)| {
+            a.2.class == b.2.class && !a.2.is_congruent && !b.2.is_congruent && meets(&a.2, &b.2)
         };
         let others = laid[..index].iter().rev().step_by(5).filter(is_certain);
         others.map(move |b| [a, b]).collect::<Vec<_>>()
@@ -147,11 +151,11 @@ fn meeting<'a>(laid: &'a [(usize, usize, Laid)]) -> Vec<[&'a (usize, usize, Laid
 }
 
 /// Whether two lanes of one root may overlap, as shadows compare them.
-fn meets(a: &Laid, b: &Laid) -> bool {
-    match (a.drifts, b.drifts) {
+fn meets(a: &Representative, b: &Representative) -> bool {
+    match (a.is_congruent, b.is_congruent) {
         (false, false) | (true, true) => overlap(a.address, b.address),
-        (true, false) => b.mirror.is_none_or(|mirror| overlap(a.address, mirror)),
-        (false, true) => a.mirror.is_none_or(|mirror| overlap(mirror, b.address)),
+        (true, false) => b.shadow_copy.is_none_or(|mirror| overlap(a.address, mirror)),
+        (false, true) => a.shadow_copy.is_none_or(|mirror| overlap(mirror, b.address)),
     }
 }
 
@@ -167,8 +171,9 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
             let actual = world.actual(&mut random, at % 8 == 0);
             values_hold(&world, &actual, &mut claims);
             addresses_hold(&world, &laid, &actual, &mut claims);
-            let overlaps = |own: &&(usize, usize, Laid), other: &&(usize, usize, Laid)| {
-                let at = |own: &(usize, usize, Laid)| actual[own.0][own.1];
+            let overlaps = |own: &&(usize, usize, Representative),
+                            other: &&(usize, usize, Representative)| {
+                let at = |own: &(usize, usize, Representative)| actual[own.0][own.1];
                 at(own).zip(at(other)).is_none_or(|(x, y)| overlap(x, y))
             };
             not_met.retain(|[a, b]| !overlaps(a, b));

@@ -17,24 +17,24 @@ mod sync;
 mod value;
 
 pub use facts::Facts;
-pub use facts::alias::{Root, anchor_of};
+pub use facts::alias::{AliasClass, represented};
 pub use facts::assumed::Assumed;
 pub use facts::case_split::{Choice, Splits};
 pub use facts::counters::{Drawn, Queue};
-pub use facts::independent::Told;
+pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub use machine::event::{
-    Access, Arrival, BarrierExit, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind,
-    Kind, OpenAccess, Round, Side, Stuck,
+    Access, AccessKind, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt, DoubtKind, End,
+    Events, Fault, FaultKind, Iteration, OpenAccess, Stuck,
 };
 pub use machine::run::run;
-pub use machine::state::Run;
+pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
 pub use memory::inputs::{Cta, Inputs, is_sized, pointers};
 pub use support::{Support, Supported, support_of_form, support_table};
-pub use sync::barrier::{Barriers, Misuse, Need, Use};
-pub use value::lane::{LaneMask, TermId, WARP, lanes};
+pub use sync::barrier::{BarrierNeed, BarrierUse, Barriers, Misuse};
+pub use value::lane::{LaneMask, SymbolId, WARP, lanes};
 pub(crate) use value::offsets::Offsets;
 pub use value::origin::{Origin, Region};
 pub use value::register::Value;

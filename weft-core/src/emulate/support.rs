@@ -2,7 +2,7 @@
 
 use crate::emulate::machine::exchange;
 use crate::emulate::ops;
-use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, Modifier, Row, TABLE};
+use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, InstructionRow, Modifier, TABLE};
 
 /// What the machine does with an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,11 +75,11 @@ pub fn support_table() -> Vec<Supported> {
         let (section, pattern) = (form.section, form.pattern);
         support_of_form(form).map(|support| Supported { section, pattern, support })
     };
-    let has_forms = |row: &Row| {
+    let has_forms = |row: &InstructionRow| {
         let mut first = FORMS.iter().filter_map(|form| isa::decode(form.mnemonics().first()?));
         first.any(|own| own.row == row)
     };
-    let of_row = |row: &Row| Supported {
+    let of_row = |row: &InstructionRow| Supported {
         section: row.section,
         pattern: row.pattern,
         support: support_of_row(row),
@@ -93,7 +93,7 @@ pub fn support_table() -> Vec<Supported> {
     all
 }
 
-fn support_of_row(row: &Row) -> Support {
+fn support_of_row(row: &InstructionRow) -> Support {
     match row.effect {
         Effect::Compute | Effect::Exchange => Support::Exact,
         Effect::Opaque => Support::Open,

@@ -1,10 +1,10 @@
 //! What an access is called.
 
-use crate::emulate::Kind;
+use crate::emulate::AccessKind;
 use crate::finding::Role;
 
 /// What an access is called in a sentence, and its role in a finding.
-pub(super) const fn word(kind: Kind) -> (&'static str, Role) {
+pub(super) const fn word(kind: AccessKind) -> (&'static str, Role) {
     if kind.is_atomic {
         ("atomic", Role::Atomic)
     } else if kind.writes {

@@ -1,7 +1,9 @@
 //! Defects of barriers: deadlock, misuse, divergence, recycling.
 
 use super::names::Names;
-use crate::emulate::{BarrierExit, Cta, Divergence, End, LaneMask, Misuse, Need, Side, Stuck};
+use crate::emulate::{
+    BarrierExit, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse, Stuck,
+};
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
 use crate::order::Recycling;
@@ -45,7 +47,7 @@ pub(crate) fn explain(
     findings
 }
 
-fn need(barrier: u8, need: Need) -> String {
+fn need(barrier: u8, need: BarrierNeed) -> String {
     match need.expected {
         Some(expected) => {
             format!("barrier {barrier} expects {expected} threads, {} have come", need.arrived)
@@ -176,7 +178,12 @@ fn count(
     }
 }
 
-fn diverged(names: &Names<'_>, cta: Cta, divergence: Divergence, sides: &[Side]) -> Finding {
+fn diverged(
+    names: &Names<'_>,
+    cta: Cta,
+    divergence: Divergence,
+    sides: &[DivergedThreads],
+) -> Finding {
     let mut sites: Vec<Site> = Vec::new();
     for (at, side) in sides.iter().enumerate() {
         let thread = names.first_thread(cta.index, side.warp, side.lanes);
@@ -200,7 +207,7 @@ fn diverged(names: &Names<'_>, cta: Cta, divergence: Divergence, sides: &[Side])
     defect(Code::BarrierDivergence, message, sites, Vec::new(), help)
 }
 
-fn divergence_message(divergence: Divergence, sides: &[Side]) -> &'static str {
+fn divergence_message(divergence: Divergence, sides: &[DivergedThreads]) -> &'static str {
     let is_one = sides.windows(2).all(|pair| pair[0].pc == pair[1].pc);
     let is_apart = sides.windows(2).any(|pair| pair[0].block != pair[1].block);
     match divergence {
@@ -216,7 +223,12 @@ fn divergence_message(divergence: Divergence, sides: &[Side]) -> &'static str {
     }
 }
 
-fn label(names: &Names<'_>, divergence: Divergence, side: &Side, is_late: bool) -> String {
+fn label(
+    names: &Names<'_>,
+    divergence: Divergence,
+    side: &DivergedThreads,
+    is_late: bool,
+) -> String {
     let lanes = format!("{} of warp {}", lanes_of(side.lanes), side.warp);
     let is_barrier = names.program.code[side.pc.index()].effect() == Effect::Barrier;
     match divergence {

@@ -1,7 +1,7 @@
 //! Accesses outside of all memory, and misaligned ones.
 
 use super::access::word;
-use super::given::{Numbers, is_outside};
+use super::given::{GivenNumbers, is_outside};
 use super::names::Names;
 use crate::emulate::{Cta, Fault, FaultKind};
 use crate::finding::{Check, Code, Finding, Role};
@@ -11,7 +11,12 @@ use crate::ptx::Space;
 use crate::race::Unwritten;
 
 /// `numbers`: what the launch gives for the addresses of accesses.
-pub(crate) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numbers) -> Finding {
+pub(crate) fn explain(
+    names: &Names<'_>,
+    cta: Cta,
+    fault: &Fault,
+    numbers: &GivenNumbers,
+) -> Finding {
     let (check, memory) = match fault.space {
         Space::Shared => (Check::Shared, "shared variables"),
         _ => (Check::Global, "buffers and global variables"),
@@ -31,10 +36,10 @@ pub(crate) fn explain(names: &Names<'_>, cta: Cta, fault: &Fault, numbers: &Numb
         Some((at, value)) => of_number(names, word, *at, *value),
         None => self::message(names, fault, word, memory, &address),
     };
-    let (code, message, help) = if fault.maybe.is_none() {
+    let (code, message, help) = if fault.condition.is_none() {
         (code, message, help)
     } else {
-        let (origin, settle) = names.origin(fault.maybe);
+        let (origin, settle) = names.origin(fault.condition);
         let message = format!("{message}; whether it happens depends on {origin}");
         (Code::DependsOnInput, message, settle.filter(|_| number.is_none()).unwrap_or(help))
     };
@@ -138,7 +143,7 @@ fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> 
     ];
     let what = "control flow, an address or a barrier";
     let on = "on shared memory that nothing wrote";
-    let (code, message) = match fault.maybe {
+    let (code, message) = match fault.condition {
         None => (Code::Uninitialized, format!("{what} depends {on}")),
         Some(origin) if origin.unwritten() == Some(fault.pc) => {
             (Code::DependsOnInput, format!("{what} might depend {on}"))

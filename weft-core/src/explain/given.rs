@@ -9,16 +9,19 @@ use crate::launch::{Arg, Buffer, Fields};
 use crate::ptx::Space;
 
 /// By instruction: the argument or field that its address comes from, and the number given for it.
-pub(crate) type Numbers = BTreeMap<Pc, (usize, i128)>;
+pub(crate) type GivenNumbers = BTreeMap<Pc, (usize, i128)>;
 
 /// The accesses outside of all memory whose addresses come from numbers that the launch gives.
-pub(crate) fn numbers<'f>(names: &Names<'_>, faults: impl Iterator<Item = &'f Fault>) -> Numbers {
+pub(crate) fn numbers<'f>(
+    names: &Names<'_>,
+    faults: impl Iterator<Item = &'f Fault>,
+) -> GivenNumbers {
     let faults = faults.filter(|fault| is_outside(fault));
     let mut places: Vec<Pc> = faults.map(|fault| fault.pc).collect();
     places.sort_unstable();
     places.dedup();
     if places.is_empty() || names.args.is_empty() {
-        return Numbers::new();
+        return GivenNumbers::new();
     }
     let sources = sources_of(names.program, &places);
     let number = |(pc, all): (Pc, Vec<usize>)| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::emulate::{LaneMask, Origin, WARP, anchor_of, lanes};
+use crate::emulate::{LaneMask, Origin, WARP, lanes, represented};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{
@@ -222,7 +222,7 @@ impl Names<'_> {
         let is_known = |(place, _): &(Option<usize>, i64)| {
             space != Space::Global || place.is_none_or(|at| at < arguments)
         };
-        if let Some((place, offset)) = anchor_of(address).filter(is_known) {
+        if let Some((place, offset)) = represented(address).filter(is_known) {
             return self.open_address(space, place, offset);
         }
         if space == Space::Global

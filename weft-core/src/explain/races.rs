@@ -7,7 +7,7 @@ use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
 use crate::flow::Program;
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
-use crate::race::{Conflict, Pair, Side};
+use crate::race::{Conflict, Pair, RacingAccess};
 
 /// Whether threads may order each other through memory: release and acquire patterns (PTX ISA §8.8), which are not
 /// followed. They need such an access, or a fence together with strong accesses.
@@ -30,7 +30,8 @@ pub(crate) fn hands_over(program: &Program) -> bool {
 /// The finding of one pair. `may_order`: threads of the kernel might order each other through memory.
 pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);
-    let by_line = |side: &Side| (names.program.place(side.pc).span, side.cta, side.warp, side.lane);
+    let by_line =
+        |side: &RacingAccess| (names.program.place(side.pc).span, side.cta, side.warp, side.lane);
     let (first, second) =
         if by_line(&first) <= by_line(&second) { (first, second) } else { (second, first) };
     let both_write = first.kind.writes && second.kind.writes;
@@ -68,7 +69,13 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
     }
 }
 
-fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &Side) -> String {
+fn message(
+    names: &Names<'_>,
+    space: Space,
+    code: Code,
+    first: &RacingAccess,
+    second: &RacingAccess,
+) -> String {
     let kinds = match (first.kind, second.kind) {
         (a, b) if a.is_atomic != b.is_atomic => "atomic-plain",
         (a, b) if a.is_atomic && b.is_atomic => "atomic-atomic",
@@ -93,10 +100,16 @@ fn message(names: &Names<'_>, space: Space, code: Code, first: &Side, second: &S
     format!("{kinds} {what} between {level} on {memory} memory, at {address}")
 }
 
-fn sites(names: &Names<'_>, space: Space, first: &Side, second: &Side) -> Vec<Site> {
-    let thread =
-        |side: &Side| names.thread(side.cta, usize::from(side.warp), usize::from(side.lane));
-    let site = |side: &Side| {
+fn sites(
+    names: &Names<'_>,
+    space: Space,
+    first: &RacingAccess,
+    second: &RacingAccess,
+) -> Vec<Site> {
+    let thread = |side: &RacingAccess| {
+        names.thread(side.cta, usize::from(side.warp), usize::from(side.lane))
+    };
+    let site = |side: &RacingAccess| {
         let (word, role) = word(side.kind);
         let address = names.address(space, side.address);
         let label = format!("{}-byte {word} of {address}", side.bytes);
@@ -123,7 +136,7 @@ fn counts(pair: &Pair) -> String {
     format!("racing pairs of threads: {}", parts.join(", "))
 }
 
-fn help(names: &Names<'_>, code: Code, first: &Side, second: &Side) -> String {
+fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAccess) -> String {
     let open = first.maybe.or(second.maybe);
     match code {
         Code::PossibleRace if open.is_none() => {

@@ -59,7 +59,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         static_shared: linked.static_shared,
         placement: linked.placement,
         holds: Vec::new(),
-        steps: super::Steps::new(),
+        steps: super::InductionSteps::new(),
         fetches: super::Fetches::new(),
         invariant: super::Chains::new(),
         derived: super::Chains::new(),

@@ -8,8 +8,8 @@ use smallvec::smallvec;
 
 use super::call_site::Call;
 use super::error::{LinkError, LinkErrorKind};
-use super::indirect::{Names, Targets};
-use super::linker::{Bound, Frame, Line, Linker};
+use super::indirect::{FunctionNames, Targets};
+use super::linker::{Bound, Frame, LinkedLine, Linker};
 use super::operands;
 use super::program::{Address, Condition, Instr, Operand, Operation, PlaceId, Reg, Unlinked};
 use super::scope::Declared;
@@ -30,7 +30,7 @@ impl<'m> Linker<'m> {
         let Some(call) = Call::of(self.module, frame.body, instruction) else {
             return Err(self.bad_operand(instruction, "a function's name"));
         };
-        let ptx::Operand::Name(callee) = call.callee else {
+        let ptx::ParsedOperand::Name(callee) = call.callee else {
             return Err(self.bad_operand(instruction, "a function's name"));
         };
         let name = self.module.name(*callee);
@@ -38,11 +38,11 @@ impl<'m> Linker<'m> {
             return self.call_of(frame, instruction, &call, name, condition, place);
         }
         let (scopes, functions) = (&frame.scopes, self.functions);
-        let names = Names { module: self.module, body: frame.body, scopes, functions };
+        let names = FunctionNames { module: self.module, body: frame.body, scopes, functions };
         let Some(targets) = frame.definitions.targets(names, frame.scope, &call) else {
             let operation = Operation::Call(*callee, Unlinked::NoTargets);
             let unlinked = stays(operation, condition, Vec::new(), place);
-            return self.push(Line::Instr(unlinked), instruction.span);
+            return self.push(LinkedLine::Instr(unlinked), instruction.span);
         };
         self.unless(condition, place, instruction.span, |linker| {
             linker.dispatch(frame, instruction, &call, &targets, place)
@@ -67,9 +67,9 @@ impl<'m> Linker<'m> {
         if *may_be_null {
             let register = self.new_register();
             let compared = [address, Operand::Constant(0)];
-            self.push(Line::Instr(computed(is_equal, register, &compared, place)), span)?;
+            self.push(LinkedLine::Instr(computed(is_equal, register, &compared, place)), span)?;
             let condition = Some(Condition { register, negated: false });
-            self.push(Line::Exit { condition, place, traps: true }, span)?;
+            self.push(LinkedLine::Exit { condition, place, traps: true }, span)?;
         }
         // An address that is none of the list gives an index behind the switch, which is undefined as the call is.
         let mut index = Operand::Constant(targets.len() as u64);
@@ -78,21 +78,21 @@ impl<'m> Linker<'m> {
             let own = self.functions.get(target).map_or(0, operands::function_address);
             let (is_it, next) = (self.new_register(), self.new_register());
             let compared = [address, Operand::Constant(own)];
-            self.push(Line::Instr(computed(is_equal, is_it, &compared, place)), span)?;
+            self.push(LinkedLine::Instr(computed(is_equal, is_it, &compared, place)), span)?;
             let choices = [Operand::Constant(at as u64), index, Operand::Register(is_it)];
-            self.push(Line::Instr(computed(select, next, &choices, place)), span)?;
+            self.push(LinkedLine::Instr(computed(select, next, &choices, place)), span)?;
             index = Operand::Register(next);
             labels.push(self.new_label());
         }
         labels.reverse();
-        self.push(Line::Switch { index, targets: labels.clone(), place }, span)?;
+        self.push(LinkedLine::Switch { index, targets: labels.clone(), place }, span)?;
         let behind = self.new_label();
         for (target, label) in targets.iter().zip(labels) {
-            self.push(Line::Label(label), span)?;
+            self.push(LinkedLine::Label(label), span)?;
             self.call_of(frame, instruction, call, target, None, place)?;
-            self.push(Line::Jump { condition: None, target: behind, place }, span)?;
+            self.push(LinkedLine::Jump { condition: None, target: behind, place }, span)?;
         }
-        self.push(Line::Label(behind), span)
+        self.push(LinkedLine::Label(behind), span)
     }
 
     /// A call of a known function.
@@ -119,7 +119,7 @@ impl<'m> Linker<'m> {
                 if self.is_recursive(name) { Unlinked::Recursive } else { Unlinked::TooDeep }
             }
             Some(_) if matches!(name, "__assertfail" | "__assert_fail") => {
-                let end = Line::Exit { condition, place, traps: true };
+                let end = LinkedLine::Exit { condition, place, traps: true };
                 return self.push(end, instruction.span);
             }
             Some(function) if EXTERNAL.contains(&name) => {
@@ -129,7 +129,7 @@ impl<'m> Linker<'m> {
         };
         let callee = self.functions.get(name).map_or(instruction.span, |function| function.name);
         let unlinked = stays(Operation::Call(callee, why), condition, Vec::new(), place);
-        self.push(Line::Instr(unlinked), instruction.span)
+        self.push(LinkedLine::Instr(unlinked), instruction.span)
     }
 
     fn is_recursive(&self, callee: &'m str) -> bool {
@@ -152,8 +152,8 @@ impl<'m> Linker<'m> {
         let (mut dests, mut stores) = (Vec::new(), Vec::new());
         for (param, result) in function.returns.iter().zip(call.results) {
             match (param.space, result) {
-                (_, ptx::Operand::Sink) => {}
-                (Space::Register, ptx::Operand::Name(name)) => {
+                (_, ptx::ParsedOperand::Sink) => {}
+                (Space::Register, ptx::ParsedOperand::Name(name)) => {
                     dests.push(Some(self.named_register(frame, *name)?));
                 }
                 _ => {
@@ -171,8 +171,8 @@ impl<'m> Linker<'m> {
             }
         }
         let own = stays(Operation::External(function.name), guard, dests, place);
-        self.push(Line::Instr(own), instruction.span)?;
-        stores.into_iter().try_for_each(|own| self.push(Line::Instr(own), instruction.span))
+        self.push(LinkedLine::Instr(own), instruction.span)?;
+        stores.into_iter().try_for_each(|own| self.push(LinkedLine::Instr(own), instruction.span))
     }
 
     fn misfit(&self, function: &Function, instruction: &Instruction) -> LinkError {
@@ -198,7 +198,7 @@ impl<'m> Linker<'m> {
             match own {
                 Bound::Register(register) => {
                     let source = self.source(frame, instruction, argument, param.ty)?;
-                    self.push(Line::Instr(moved(register, source, place)), instruction.span)?;
+                    self.push(LinkedLine::Instr(moved(register, source, place)), instruction.span)?;
                 }
                 Bound::Memory(space, _)
                     if self.is_copied(frame, function, param, argument, call, space) =>
@@ -212,16 +212,19 @@ impl<'m> Linker<'m> {
         let mut copies = Vec::new();
         for (param, result) in function.returns.iter().zip(results) {
             let own = self.bind(frame, instruction, param, result)?;
-            if let (Bound::Register(register), ptx::Operand::Name(name)) = (own, result) {
+            if let (Bound::Register(register), ptx::ParsedOperand::Name(name)) = (own, result) {
                 copies.push((self.named_register(frame, *name)?, register));
             }
             bound.insert(self.module.name(param.name), own);
         }
         let behind = self.new_label();
         self.function(function, bound, frame.source.lines(), Some(behind))?;
-        self.push(Line::Label(behind), instruction.span)?;
+        self.push(LinkedLine::Label(behind), instruction.span)?;
         for (to, from) in copies {
-            self.push(Line::Instr(moved(to, Operand::Register(from), place)), instruction.span)?;
+            self.push(
+                LinkedLine::Instr(moved(to, Operand::Register(from), place)),
+                instruction.span,
+            )?;
         }
         Ok(())
     }
@@ -232,7 +235,7 @@ impl<'m> Linker<'m> {
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
         param: &Variable,
-        operand: &ptx::Operand,
+        operand: &ptx::ParsedOperand,
     ) -> Result<Bound, LinkError> {
         if param.space == Space::Register {
             return Ok(Bound::Register(self.new_register()));
@@ -246,9 +249,9 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &Instruction,
-        operand: &ptx::Operand,
+        operand: &ptx::ParsedOperand,
     ) -> Result<(Space, u64), LinkError> {
-        if let ptx::Operand::Name(name) = operand {
+        if let ptx::ParsedOperand::Name(name) = operand {
             let text = self.module.name(*name);
             if let Some((_, Declared::Variable(variable))) = frame.scopes.find(frame.scope, text) {
                 return self.locate(frame, variable);
@@ -267,11 +270,11 @@ impl<'m> Linker<'m> {
         frame: &Frame<'m>,
         function: &'m Function,
         param: &Variable,
-        argument: &ptx::Operand,
+        argument: &ptx::ParsedOperand,
         call: &Call<'m>,
         space: Space,
     ) -> bool {
-        let name = |operand: &ptx::Operand| operand.name().map(|name| self.module.name(name));
+        let name = |operand: &ptx::ParsedOperand| operand.name().map(|name| self.module.name(name));
         let given = name(argument);
         let is_result = call.results.iter().any(|result| name(result) == given);
         let is_shown =
@@ -299,9 +302,9 @@ impl<'m> Linker<'m> {
             };
             let load =
                 Instr { address: Some(at(space, first)), ..computed(load, register, &[], place) };
-            self.push(Line::Instr(load), span)?;
+            self.push(LinkedLine::Instr(load), span)?;
             let store = stored(store, at(Space::Local, own), register, place);
-            self.push(Line::Instr(store), span)?;
+            self.push(LinkedLine::Instr(store), span)?;
         }
         Ok(Bound::Memory(Space::Local, own))
     }

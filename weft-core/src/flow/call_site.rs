@@ -22,11 +22,11 @@ impl<'m> Functions<'m> {
 /// `call (results), callee, (arguments), list`.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'m> {
-    pub(super) results: &'m [ptx::Operand],
-    pub(super) callee: &'m ptx::Operand,
-    pub(super) arguments: &'m [ptx::Operand],
+    pub(super) results: &'m [ptx::ParsedOperand],
+    pub(super) callee: &'m ptx::ParsedOperand,
+    pub(super) arguments: &'m [ptx::ParsedOperand],
     /// The label of its targets or its prototype.
-    pub(super) list: Option<&'m ptx::Operand>,
+    pub(super) list: Option<&'m ptx::ParsedOperand>,
 }
 
 impl<'m> Call<'m> {
@@ -40,8 +40,8 @@ impl<'m> Call<'m> {
             return None;
         }
         let mut rest = body.operands(&instruction.operands);
-        let list = |rest: &mut &'m [ptx::Operand]| match rest {
-            [ptx::Operand::List(range), behind @ ..] => {
+        let list = |rest: &mut &'m [ptx::ParsedOperand]| match rest {
+            [ptx::ParsedOperand::List(range), behind @ ..] => {
                 *rest = behind;
                 body.operands(range)
             }

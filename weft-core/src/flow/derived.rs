@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::inside::{At, Graph, Inside};
+use super::inside::{DefSite, Dominators, Inside};
 use super::program::{BlockId, Instr, Operand, Pc, Program, Reg, Special};
 use crate::ptx::isa::Effect;
 
@@ -17,7 +17,7 @@ const MAX_CHAIN: usize = 16;
 /// The invariant registers and the derived ones.
 pub(super) fn find(program: &Program) -> (Chains, Chains) {
     let (mut invariant, mut derived) = (Chains::new(), Chains::new());
-    let graph = Graph::of(program);
+    let graph = Dominators::of(program);
     for &header in program.spans.keys() {
         let inside = Inside::of(program, &graph, header);
         for (&register, definitions) in &inside.definitions {
@@ -49,7 +49,7 @@ struct Finder<'a, 'p> {
 
 impl Finder<'_, '_> {
     /// Adds what a definition needs, and itself; `None` if that is more than arithmetic.
-    fn follow(&self, at: At, chain: &mut Vec<(usize, Pc)>) -> Option<()> {
+    fn follow(&self, at: DefSite, chain: &mut Vec<(usize, Pc)>) -> Option<()> {
         let program = self.inside.program;
         let instr = &program.code[at.pc.index()];
         // An inner loop passes a definition more than once in an iteration.

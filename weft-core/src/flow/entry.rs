@@ -4,7 +4,7 @@ use super::program::{PlaceId, Reg};
 
 /// What is new where a function or a block in braces is entered.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct ScopeEntry {
     pub(super) place: PlaceId,
     pub(super) registers: Vec<Reg>,
     /// First bytes and sizes of local memory.

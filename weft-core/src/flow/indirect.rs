@@ -5,11 +5,11 @@ use foldhash::{HashMap, HashSet};
 
 use super::call_site::{Call, Functions, instructions};
 use super::scope::{Declared, Scope, Scopes};
-use crate::ptx::{Body, Instruction, Module, Operand, Span};
+use crate::ptx::{Body, Instruction, Module, ParsedOperand, Span};
 
 /// What one definition puts into a register.
 #[derive(Clone, Copy, Debug)]
-enum Source<'m> {
+enum PointerDefinition<'m> {
     Function(&'m str),
     Register(Scope, &'m str),
     /// No function: nobody can call it.
@@ -20,7 +20,7 @@ enum Source<'m> {
 /// What a body's registers are defined by, if it calls through any.
 #[derive(Debug, Default)]
 pub(super) struct Definitions<'m> {
-    sources: HashMap<(Scope, &'m str), Vec<Source<'m>>>,
+    sources: HashMap<(Scope, &'m str), Vec<PointerDefinition<'m>>>,
 }
 
 /// What a call through a register may reach.
@@ -33,7 +33,7 @@ pub(super) struct Targets<'m> {
 
 /// A body's names.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'t, 'm> {
+pub(super) struct FunctionNames<'t, 'm> {
     pub(super) module: &'m Module,
     pub(super) body: &'m Body,
     pub(super) scopes: &'t Scopes<'m>,
@@ -42,7 +42,7 @@ pub(super) struct Names<'t, 'm> {
 
 impl<'m> Definitions<'m> {
     /// Collects the definitions of a body.
-    pub(super) fn of(names: Names<'_, 'm>) -> Self {
+    pub(super) fn of(names: FunctionNames<'_, 'm>) -> Self {
         let is_indirect = |(_, instruction): &(Scope, &'m Instruction)| {
             Call::of(names.module, names.body, instruction)
                 .and_then(|call| call.callee.name())
@@ -56,22 +56,22 @@ impl<'m> Definitions<'m> {
             let operands = names.body.operands(&instruction.operands);
             let Some((first, read)) = operands.split_first() else { continue };
             let mnemonic = names.module.name(instruction.mnemonic);
-            let is_callee = mnemonic.starts_with("call") && matches!(first, Operand::Name(_));
+            let is_callee = mnemonic.starts_with("call") && matches!(first, ParsedOperand::Name(_));
             if is_callee {
                 continue;
             }
             let sources: Vec<_> = match (mnemonic, first, read) {
-                ("mov.u64" | "mov.b64" | "mov.u32" | "mov.b32", Operand::Name(_), [one]) => {
+                ("mov.u64" | "mov.b64" | "mov.u32" | "mov.b32", ParsedOperand::Name(_), [one]) => {
                     vec![names.source(scope, one)]
                 }
                 (
                     "selp.u64" | "selp.b64" | "selp.u32" | "selp.b32",
-                    Operand::Name(_),
+                    ParsedOperand::Name(_),
                     [a, b, _],
                 ) => {
                     vec![names.source(scope, a), names.source(scope, b)]
                 }
-                _ => vec![Source::Other],
+                _ => vec![PointerDefinition::Other],
             };
             for register in names.written(first) {
                 if let Some(register) = names.register(scope, register) {
@@ -85,12 +85,12 @@ impl<'m> Definitions<'m> {
     /// What a call may reach; `None` if that is not known.
     pub(super) fn targets(
         &self,
-        names: Names<'_, 'm>,
+        names: FunctionNames<'_, 'm>,
         scope: Scope,
         call: &Call<'m>,
     ) -> Option<Targets<'m>> {
         let moved = self.moved(names, scope, call);
-        if let Some(Operand::Name(list)) = call.list
+        if let Some(ParsedOperand::Name(list)) = call.list
             && let Some((_, listed)) = names.scopes.targets(scope, names.module.name(*list))
         {
             let is_known = listed.iter().all(|name| names.functions.get(name).is_some());
@@ -101,8 +101,13 @@ impl<'m> Definitions<'m> {
     }
 
     /// The functions whose addresses are all that is moved into the register of a call, in the order of the definitions.
-    fn moved(&self, names: Names<'_, 'm>, scope: Scope, call: &Call<'m>) -> Option<Targets<'m>> {
-        let Operand::Name(register) = call.callee else { return None };
+    fn moved(
+        &self,
+        names: FunctionNames<'_, 'm>,
+        scope: Scope,
+        call: &Call<'m>,
+    ) -> Option<Targets<'m>> {
+        let ParsedOperand::Name(register) = call.callee else { return None };
         let mut work = vec![names.register(scope, *register)?];
         let (mut seen, mut known) = (HashSet::default(), HashSet::default());
         let mut found = Targets { functions: Vec::new(), may_be_null: false };
@@ -112,11 +117,11 @@ impl<'m> Definitions<'m> {
             }
             for source in self.sources.get(&register)? {
                 match source {
-                    Source::Function(name) if !known.insert(*name) => {}
-                    Source::Function(name) => found.functions.push(*name),
-                    Source::Register(scope, name) => work.push((*scope, name)),
-                    Source::Null => found.may_be_null = true,
-                    Source::Other => return None,
+                    PointerDefinition::Function(name) if !known.insert(*name) => {}
+                    PointerDefinition::Function(name) => found.functions.push(*name),
+                    PointerDefinition::Register(scope, name) => work.push((*scope, name)),
+                    PointerDefinition::Null => found.may_be_null = true,
+                    PointerDefinition::Other => return None,
                 }
             }
         }
@@ -124,7 +129,7 @@ impl<'m> Definitions<'m> {
     }
 }
 
-impl<'m> Names<'_, 'm> {
+impl<'m> FunctionNames<'_, 'm> {
     /// The register that a name stands for.
     fn register(&self, scope: Scope, name: Span) -> Option<(Scope, &'m str)> {
         let text = self.module.name(name);
@@ -134,29 +139,31 @@ impl<'m> Names<'_, 'm> {
         }
     }
 
-    fn source(&self, scope: Scope, operand: &Operand) -> Source<'m> {
+    fn source(&self, scope: Scope, operand: &ParsedOperand) -> PointerDefinition<'m> {
         let name = match operand {
-            Operand::Name(name) => name,
-            Operand::Integer(0) => return Source::Null,
-            _ => return Source::Other,
+            ParsedOperand::Name(name) => name,
+            ParsedOperand::Integer(0) => return PointerDefinition::Null,
+            _ => return PointerDefinition::Other,
         };
         let text = self.module.name(*name);
         match (self.register(scope, *name), self.scopes.find(scope, text)) {
-            (Some((scope, name)), _) => Source::Register(scope, name),
-            (None, None) if self.functions.get(text).is_some() => Source::Function(text),
-            _ => Source::Other,
+            (Some((scope, name)), _) => PointerDefinition::Register(scope, name),
+            (None, None) if self.functions.get(text).is_some() => PointerDefinition::Function(text),
+            _ => PointerDefinition::Other,
         }
     }
 
     /// The names in an operand that an instruction may write.
-    fn written(&self, operand: &Operand) -> Vec<Span> {
+    fn written(&self, operand: &ParsedOperand) -> Vec<Span> {
         match operand {
-            Operand::Vector(parts) | Operand::Pair(parts) | Operand::List(parts) => {
+            ParsedOperand::Vector(parts)
+            | ParsedOperand::Pair(parts)
+            | ParsedOperand::List(parts) => {
                 let parts = self.body.operands(parts);
                 parts.iter().flat_map(|part| self.written(part)).collect()
             }
-            Operand::Selected(name) => vec![*name],
-            Operand::Address { .. } => Vec::new(),
+            ParsedOperand::Selected(name) => vec![*name],
+            ParsedOperand::Address { .. } => Vec::new(),
             other => other.name().into_iter().collect(),
         }
     }

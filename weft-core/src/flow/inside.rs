@@ -7,17 +7,17 @@ use super::program::{BlockId, Pc, Program, Reg};
 
 /// A definition: an instruction in one of the blocks that have it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub(super) struct At {
+pub(super) struct DefSite {
     pub(super) block: usize,
     pub(super) pc: Pc,
 }
 
 /// Which blocks dominate which.
-pub(super) struct Graph {
+pub(super) struct Dominators {
     dominance: Dominance,
 }
 
-impl Graph {
+impl Dominators {
     pub(super) fn of(program: &Program) -> Self {
         let successors = |block: &super::Block| {
             block.terminator.successors().into_iter().map(BlockId::index).collect()
@@ -27,7 +27,7 @@ impl Graph {
     }
 
     /// Whether every path to `b` passes `a` before.
-    pub(super) fn is_before(&self, a: At, b: At) -> bool {
+    pub(super) fn is_before(&self, a: DefSite, b: DefSite) -> bool {
         if a.block == b.block { a.pc < b.pc } else { self.dominates(a.block, b.block) }
     }
 
@@ -40,17 +40,17 @@ impl Graph {
 /// A loop's definitions.
 pub(super) struct Inside<'p> {
     pub(super) program: &'p Program,
-    pub(super) graph: &'p Graph,
-    pub(super) definitions: BTreeMap<Reg, Vec<At>>,
+    pub(super) graph: &'p Dominators,
+    pub(super) definitions: BTreeMap<Reg, Vec<DefSite>>,
 }
 
 impl<'p> Inside<'p> {
-    pub(super) fn of(program: &'p Program, graph: &'p Graph, header: BlockId) -> Self {
-        let mut definitions: BTreeMap<Reg, Vec<At>> = BTreeMap::new();
+    pub(super) fn of(program: &'p Program, graph: &'p Dominators, header: BlockId) -> Self {
+        let mut definitions: BTreeMap<Reg, Vec<DefSite>> = BTreeMap::new();
         for id in program.blocks_in(header) {
             for (pc, instr) in program.instructions(id) {
                 for dest in instr.dests.iter().flatten() {
-                    definitions.entry(*dest).or_default().push(At { block: id.index(), pc });
+                    definitions.entry(*dest).or_default().push(DefSite { block: id.index(), pc });
                 }
             }
         }

@@ -9,10 +9,10 @@ use foldhash::{HashMap, HashSet};
 
 use super::call_site::instructions;
 use super::error::{LinkError, LinkErrorKind, MAX_PARAMETERS, undeclared};
-use super::indirect::{Definitions, Names};
-use super::linker::{Bound, Frame, Label, Line, Linked, Linker};
+use super::indirect::{Definitions, FunctionNames};
+use super::linker::{Bound, Frame, Label, Linked, LinkedLine, Linker};
 use super::placement::Placement;
-use super::places::Source;
+use super::places::SourceLines;
 use super::program::{Condition, PlaceId};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
@@ -67,7 +67,7 @@ impl<'m> Linker<'m> {
                 Statement::Targets(_, names) => names.as_slice(),
                 _ => &[],
             });
-            let named = body.operands.iter().filter_map(ptx::Operand::name);
+            let named = body.operands.iter().filter_map(ptx::ParsedOperand::name);
             for name in named.chain(listed.copied()) {
                 let name = self.module.name(name);
                 if let Some(variable) = self.module.variable(name) {
@@ -103,7 +103,8 @@ impl<'m> Linker<'m> {
         let Some(body) = &function.body else { return Ok(()) };
         self.stack.push(self.module.name(function.name));
         let scopes = Scopes::collect(self.module, &body.statements);
-        let names = Names { module: self.module, body, scopes: &scopes, functions: self.functions };
+        let names =
+            FunctionNames { module: self.module, body, scopes: &scopes, functions: self.functions };
         let definitions = Definitions::of(names);
         let variables = self.passed(body, &scopes)?;
         let exposed = self.exposed_in(function);
@@ -117,7 +118,7 @@ impl<'m> Linker<'m> {
             registers: HashMap::default(),
             labels: HashMap::default(),
             variables,
-            source: Source::of(&body.statements, callers),
+            source: SourceLines::of(&body.statements, callers),
             uses_carry: instructions(body).any(|(_, own)| self.uses_carry(own)),
             after_calls: Vec::new(),
             ret,
@@ -143,7 +144,7 @@ impl<'m> Linker<'m> {
                 Statement::Loc(loc) => frame.source.move_to(*loc),
                 Statement::Label(name) => {
                     let label = self.label(&mut frame, *name)?;
-                    self.push(Line::Label(label), *name)?;
+                    self.push(LinkedLine::Label(label), *name)?;
                 }
                 Statement::Instruction(instruction) => self.instruction(&mut frame, instruction)?,
                 Statement::Variable(variable) => new.push((frame.scope, variable.as_ref())),
@@ -156,8 +157,8 @@ impl<'m> Linker<'m> {
         // A body may end without `ret`.
         let place = self.place_id(&mut frame, function.name);
         let end = match ret {
-            Some(target) => Line::Jump { condition: None, target, place },
-            None => Line::Exit { condition: None, place, traps: false },
+            Some(target) => LinkedLine::Jump { condition: None, target, place },
+            None => LinkedLine::Exit { condition: None, place, traps: false },
         };
         self.push(end, function.name)
     }
@@ -204,17 +205,17 @@ impl<'m> Linker<'m> {
             }
             Some(Effect::Return) if frame.ret.is_some() => {
                 let target = frame.ret.unwrap_or(Label(0));
-                self.push(Line::Jump { condition, target, place }, instruction.span)
+                self.push(LinkedLine::Jump { condition, target, place }, instruction.span)
             }
             Some(Effect::Return | Effect::Exit) => {
                 let traps = decoded.is_some_and(|own| own.row.opcode == isa::Opcode::Trap);
-                self.push(Line::Exit { condition, place, traps }, instruction.span)
+                self.push(LinkedLine::Exit { condition, place, traps }, instruction.span)
             }
             _ => {
                 let mut instr = self.operands(frame, instruction, decoded)?;
                 instr.guard = condition;
                 instr.place = place;
-                self.push(Line::Instr(instr), instruction.span)
+                self.push(LinkedLine::Instr(instr), instruction.span)
             }
         }
     }
@@ -223,16 +224,16 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &Instruction,
-        operands: &'m [ptx::Operand],
+        operands: &'m [ptx::ParsedOperand],
         condition: Option<Condition>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
         match operands {
-            [ptx::Operand::Name(label)] => {
+            [ptx::ParsedOperand::Name(label)] => {
                 let target = self.label(frame, *label)?;
-                self.push(Line::Jump { condition, target, place }, instruction.span)
+                self.push(LinkedLine::Jump { condition, target, place }, instruction.span)
             }
-            [index, ptx::Operand::Name(table)] => {
+            [index, ptx::ParsedOperand::Name(table)] => {
                 let index = self.source(frame, instruction, index, ptx::Type::B32)?;
                 let name = self.module.name(*table);
                 let Some((scope, names)) = frame.scopes.targets(frame.scope, name) else {
@@ -244,7 +245,7 @@ impl<'m> Linker<'m> {
                     targets.push(self.label_named(frame, scope, name, *table)?);
                 }
                 self.unless(condition, place, instruction.span, |linker| {
-                    linker.push(Line::Switch { index, targets, place }, instruction.span)
+                    linker.push(LinkedLine::Switch { index, targets, place }, instruction.span)
                 })
             }
             _ => Err(self.bad_operand(instruction, "a label")),

@@ -6,13 +6,13 @@ use foldhash::HashMap;
 
 use super::call_site::Functions;
 use super::declared::{Param, Symbol};
-use super::entry::{Entry, Passing};
+use super::entry::{Passing, ScopeEntry};
 use super::error::{LinkError, LinkErrorKind, MAX_LINES};
 use super::indirect::Definitions;
 use super::layout::Layout;
 use super::parameters::Exposed;
 use super::placement::Placement;
-use super::places::{Places, Source};
+use super::places::{Places, SourceLines};
 use super::program::{Condition, Instr, Operand, PlaceId, Reg};
 use super::scope::{Scope, Scopes};
 use super::sharing::Sharing;
@@ -24,7 +24,7 @@ pub(super) struct Label(pub(super) u32);
 
 /// Linked code: instructions, labels and jumps in the order of the text.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum LinkedLine {
     Label(Label),
     Instr(Instr),
     Jump {
@@ -58,7 +58,7 @@ pub(super) struct RoutineId(pub(super) usize);
 /// The lines of one of them.
 #[derive(Debug)]
 pub(super) struct LinkedFunction {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<LinkedLine>,
     /// What its returns jump to.
     pub(super) ret: Option<Label>,
 }
@@ -101,7 +101,7 @@ pub(super) struct Frame<'m> {
     pub(super) registers: HashMap<(Scope, &'m str), Reg>,
     pub(super) labels: HashMap<(Scope, &'m str), Label>,
     pub(super) variables: HashMap<Span, u64>,
-    pub(super) source: Source,
+    pub(super) source: SourceLines,
     /// Whether some instruction uses the condition-code register.
     pub(super) uses_carry: bool,
     /// The entries behind calls, which do not preserve that register (PTX ISA §9.7.2): indices into `Linker::entries`.
@@ -118,7 +118,7 @@ pub(super) struct Linker<'m> {
     pub(super) statics: HashMap<Span, u64>,
     pub(super) linked: Linked,
     /// The lines of the routine that is being linked.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<LinkedLine>,
     /// Room for the operands of an instruction.
     pub(super) room: (Vec<Option<Reg>>, Vec<Operand>),
     /// Lines of all routines.
@@ -128,7 +128,7 @@ pub(super) struct Linker<'m> {
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
     /// What is new where functions and blocks in braces are entered, and behind calls.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ScopeEntry>,
     /// By function that is linked in once, but for the one that is being linked.
     pub(super) passing: HashMap<RoutineId, Passing>,
     /// By function.
@@ -202,9 +202,10 @@ impl<'m> Linker<'m> {
         Label(self.linked.labels - 1)
     }
 
-    pub(super) fn push(&mut self, line: Line, span: Span) -> Result<(), LinkError> {
+    pub(super) fn push(&mut self, line: LinkedLine, span: Span) -> Result<(), LinkError> {
         // A switch counts with its targets: many may share one list.
-        self.count += if let Line::Switch { targets, .. } = &line { targets.len() } else { 1 };
+        self.count +=
+            if let LinkedLine::Switch { targets, .. } = &line { targets.len() } else { 1 };
         if self.count > MAX_LINES {
             return Err(LinkError { kind: LinkErrorKind::Size, span });
         }
@@ -240,9 +241,9 @@ impl<'m> Linker<'m> {
         let Some(condition) = condition else { return emit(self) };
         let behind = self.new_label();
         let skip = Condition { negated: !condition.negated, ..condition };
-        self.push(Line::Jump { condition: Some(skip), target: behind, place }, span)?;
+        self.push(LinkedLine::Jump { condition: Some(skip), target: behind, place }, span)?;
         emit(self)?;
-        self.push(Line::Label(behind), span)
+        self.push(LinkedLine::Label(behind), span)
     }
 
     pub(super) fn bad_operand(

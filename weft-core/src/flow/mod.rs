@@ -48,7 +48,7 @@ pub use program::{
     Program, Reg, Special, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
-pub use steps::{Even, Fetches, Step, Steps};
+pub use steps::{Even, Fetches, InductionStep, InductionSteps};
 
 use crate::ptx::{Function, Module};
 

@@ -56,11 +56,11 @@ impl<'m> Linker<'m> {
                 return Err(self.bad_operand(instruction, "fewer operands"));
             }
             let is_video = decoded.is_some_and(|decoded| decoded.row.family == Family::Video);
-            if matches!(operand, ptx::Operand::Selected(_)) && !is_video {
+            if matches!(operand, ptx::ParsedOperand::Selected(_)) && !is_video {
                 return Err(self.bad_operand(instruction, "whole registers"));
             }
             // What is not modelled may have an address of any form.
-            let is_kept_whole = matches!(operand, ptx::Operand::Opaque(_))
+            let is_kept_whole = matches!(operand, ptx::ParsedOperand::Opaque(_))
                 && !decoded.is_some_and(|decoded| is_run(decoded.row.effect));
             match letter {
                 b'd' if known.is_some() || is_register_like(operand) => {
@@ -133,15 +133,15 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
-        operand: &'m ptx::Operand,
+        operand: &'m ptx::ParsedOperand,
         dests: &mut Vec<Option<Reg>>,
     ) -> Result<(), LinkError> {
         match operand {
-            ptx::Operand::Name(name) | ptx::Operand::Selected(name) => {
+            ptx::ParsedOperand::Name(name) | ptx::ParsedOperand::Selected(name) => {
                 dests.push(Some(self.named_register(frame, *name)?));
             }
-            ptx::Operand::Sink => dests.push(None),
-            ptx::Operand::Vector(parts) | ptx::Operand::Pair(parts) => {
+            ptx::ParsedOperand::Sink => dests.push(None),
+            ptx::ParsedOperand::Vector(parts) | ptx::ParsedOperand::Pair(parts) => {
                 for part in frame.body.operands(parts) {
                     self.dest(frame, instruction, part, dests)?;
                 }
@@ -155,17 +155,19 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
-        operand: &'m ptx::Operand,
+        operand: &'m ptx::ParsedOperand,
         ty: Type,
         sources: &mut Vec<Operand>,
     ) -> Result<(), LinkError> {
         match operand {
-            ptx::Operand::Vector(parts) | ptx::Operand::Pair(parts) | ptx::Operand::List(parts) => {
+            ptx::ParsedOperand::Vector(parts)
+            | ptx::ParsedOperand::Pair(parts)
+            | ptx::ParsedOperand::List(parts) => {
                 for part in frame.body.operands(parts) {
                     self.sources(frame, instruction, part, ty, sources)?;
                 }
             }
-            ptx::Operand::Opaque(text) => {
+            ptx::ParsedOperand::Opaque(text) => {
                 sources.push(Operand::Opaque);
                 for name in names_in(self.module.name(*text), *text) {
                     if let Ok(Some(register)) = self.maybe_register(frame, name) {
@@ -183,28 +185,32 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &Instruction,
-        operand: &ptx::Operand,
+        operand: &ptx::ParsedOperand,
         ty: Type,
     ) -> Result<Operand, LinkError> {
         Ok(match operand {
-            ptx::Operand::Integer(bits) => Operand::Constant(*bits),
-            ptx::Operand::Float(float) => Operand::Constant(float.bits(ty)),
-            ptx::Operand::Name(name) => self.value(frame, *name, 0)?,
-            ptx::Operand::Offset(name, offset) => self.value(frame, *name, *offset)?,
-            ptx::Operand::Part(name, part) => match special(self.module.name(*name), *part) {
+            ptx::ParsedOperand::Integer(bits) => Operand::Constant(*bits),
+            ptx::ParsedOperand::Float(float) => Operand::Constant(float.bits(ty)),
+            ptx::ParsedOperand::Name(name) => self.value(frame, *name, 0)?,
+            ptx::ParsedOperand::Offset(name, offset) => self.value(frame, *name, *offset)?,
+            ptx::ParsedOperand::Part(name, part) => match special(self.module.name(*name), *part) {
                 Some(special) => Operand::Special(special),
                 None => return Err(undeclared(self.module.name(*name), *name)),
             },
-            ptx::Operand::Not(name) => Operand::Not(self.named_register(frame, *name)?),
-            ptx::Operand::Selected(name) => Operand::Register(self.named_register(frame, *name)?),
-            ptx::Operand::Address { base: Some(name), offset } => {
+            ptx::ParsedOperand::Not(name) => Operand::Not(self.named_register(frame, *name)?),
+            ptx::ParsedOperand::Selected(name) => {
+                Operand::Register(self.named_register(frame, *name)?)
+            }
+            ptx::ParsedOperand::Address { base: Some(name), offset } => {
                 self.value(frame, *name, *offset)?
             }
-            ptx::Operand::Address { base: None, offset } => {
+            ptx::ParsedOperand::Address { base: None, offset } => {
                 Operand::Constant(offset.cast_unsigned())
             }
-            ptx::Operand::Opaque(_) | ptx::Operand::Sink => Operand::Opaque,
-            ptx::Operand::Vector(_) | ptx::Operand::Pair(_) | ptx::Operand::List(_) => {
+            ptx::ParsedOperand::Opaque(_) | ptx::ParsedOperand::Sink => Operand::Opaque,
+            ptx::ParsedOperand::Vector(_)
+            | ptx::ParsedOperand::Pair(_)
+            | ptx::ParsedOperand::List(_) => {
                 return Err(self.bad_operand(instruction, "one value"));
             }
         })
@@ -237,13 +243,13 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &Instruction,
-        operand: &ptx::Operand,
+        operand: &ptx::ParsedOperand,
         space: Space,
     ) -> Result<Address, LinkError> {
         let (base, offset) = match operand {
-            ptx::Operand::Address { base, offset } => (*base, *offset),
-            ptx::Operand::Name(name) => (Some(*name), 0),
-            ptx::Operand::Offset(name, offset) => (Some(*name), *offset),
+            ptx::ParsedOperand::Address { base, offset } => (*base, *offset),
+            ptx::ParsedOperand::Name(name) => (Some(*name), 0),
+            ptx::ParsedOperand::Offset(name, offset) => (Some(*name), *offset),
             _ => return Err(self.bad_operand(instruction, "an address in brackets")),
         };
         let offset = offset.cast_unsigned();
@@ -334,8 +340,8 @@ const fn is_run(effect: Effect) -> bool {
     matches!(effect, Compute | Load | Store | Atomic | Barrier | WarpBarrier | Exchange)
 }
 
-const fn is_register_like(operand: &ptx::Operand) -> bool {
-    matches!(operand, ptx::Operand::Name(_) | ptx::Operand::Sink)
+const fn is_register_like(operand: &ptx::ParsedOperand) -> bool {
+    matches!(operand, ptx::ParsedOperand::Name(_) | ptx::ParsedOperand::Sink)
 }
 
 /// The type that a literal takes as an operand, by its position.

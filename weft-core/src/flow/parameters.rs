@@ -8,10 +8,12 @@
 use foldhash::{HashMap, HashSet};
 
 use super::call_site::{Call, instructions};
-use super::indirect::Names;
+use super::indirect::FunctionNames;
 use super::scope::{Declared, Scope};
 use crate::ptx::isa::Effect;
-use crate::ptx::{Body, Function, Instruction, Module, Operand, Space, Span, Statement, Variable};
+use crate::ptx::{
+    Body, Function, Instruction, Module, ParsedOperand, Space, Span, Statement, Variable,
+};
 
 /// What a function does with its parameters and the variables that it passes parameters in, by name, apart from loading
 /// them and passing them on.
@@ -36,7 +38,7 @@ impl<'m> Exposed<'m> {
         if names.is_empty() {
             return own;
         }
-        let named = |operand: &Operand| {
+        let named = |operand: &ParsedOperand| {
             operand.name().map(|name| module.name(name)).filter(|name| names.contains(name))
         };
         for (_, instruction) in instructions(body) {
@@ -48,8 +50,8 @@ impl<'m> Exposed<'m> {
             each(body, body.operands(&instruction.operands), &mut |operand| {
                 let Some(name) = named(operand) else { return };
                 match operand {
-                    Operand::Address { .. } if mnemonic.starts_with("ld.param") => {}
-                    Operand::Address { .. } if mnemonic.starts_with("st.param") => {
+                    ParsedOperand::Address { .. } if mnemonic.starts_with("ld.param") => {}
+                    ParsedOperand::Address { .. } if mnemonic.starts_with("st.param") => {
                         own.written.insert(name);
                     }
                     _ => {
@@ -73,10 +75,16 @@ impl<'m> Exposed<'m> {
 }
 
 /// The operands of an instruction, those within vectors and lists included.
-fn each<'m>(body: &'m Body, operands: &'m [Operand], see: &mut impl FnMut(&'m Operand)) {
+fn each<'m>(
+    body: &'m Body,
+    operands: &'m [ParsedOperand],
+    see: &mut impl FnMut(&'m ParsedOperand),
+) {
     for operand in operands {
         match operand {
-            Operand::Vector(parts) | Operand::Pair(parts) | Operand::List(parts) => {
+            ParsedOperand::Vector(parts)
+            | ParsedOperand::Pair(parts)
+            | ParsedOperand::List(parts) => {
                 each(body, body.operands(parts), see);
             }
             _ => see(operand),
@@ -86,7 +94,7 @@ fn each<'m>(body: &'m Body, operands: &'m [Operand], see: &mut impl FnMut(&'m Op
 
 /// How a variable is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum VariableUse {
     /// Stored to or loaded from, in a straight piece of code.
     Store(u32),
     Load(u32),
@@ -97,10 +105,10 @@ pub(super) enum Use {
 }
 
 /// By variable.
-pub(super) type Uses = HashMap<Span, Vec<Use>>;
+pub(super) type Uses = HashMap<Span, Vec<VariableUse>>;
 
 /// The uses of a body's variables for parameters.
-pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
+pub(super) fn uses(names: FunctionNames<'_, '_>, function: &Function) -> Uses {
     let mut uses = Uses::default();
     let formals = function.params.iter().chain(&function.returns);
     let formals: HashSet<_> = formals.map(|own| names.module.name(own.name)).collect();
@@ -125,7 +133,7 @@ pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
             _ => continue,
         };
         let scope = scopes.last().copied().unwrap_or(0);
-        let mut note = |name: Span, how: Use| {
+        let mut note = |name: Span, how: VariableUse| {
             let own = names.module.name(name);
             let found = names.scopes.find(scope, own).filter(|_| !is_formal(own));
             if let Some((_, Declared::Variable(variable))) = found {
@@ -135,12 +143,12 @@ pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
         if let Some(call) = Call::of(names.module, names.body, instruction) {
             call.arguments
                 .iter()
-                .filter_map(Operand::name)
-                .for_each(|own| note(own, Use::Argument(piece)));
+                .filter_map(ParsedOperand::name)
+                .for_each(|own| note(own, VariableUse::Argument(piece)));
             call.results
                 .iter()
-                .filter_map(Operand::name)
-                .for_each(|own| note(own, Use::Result(piece)));
+                .filter_map(ParsedOperand::name)
+                .for_each(|own| note(own, VariableUse::Result(piece)));
         } else {
             let operands = names.body.operands(&instruction.operands);
             accesses(names, instruction, operands, piece, &mut note);
@@ -157,22 +165,28 @@ pub(super) fn uses(names: Names<'_, '_>, function: &Function) -> Uses {
 
 /// Notes the names in the operands of an instruction that is no call.
 fn accesses(
-    names: Names<'_, '_>,
+    names: FunctionNames<'_, '_>,
     instruction: &Instruction,
-    operands: &[Operand],
+    operands: &[ParsedOperand],
     piece: u32,
-    note: &mut impl FnMut(Span, Use),
+    note: &mut impl FnMut(Span, VariableUse),
 ) {
     let mnemonic = names.module.name(instruction.mnemonic);
     for operand in operands {
         let how = match operand {
-            Operand::Address { .. } if mnemonic.starts_with("st.param") => Use::Store(piece),
-            Operand::Address { .. } if mnemonic.starts_with("ld.param") => Use::Load(piece),
-            Operand::Vector(parts) | Operand::Pair(parts) | Operand::List(parts) => {
+            ParsedOperand::Address { .. } if mnemonic.starts_with("st.param") => {
+                VariableUse::Store(piece)
+            }
+            ParsedOperand::Address { .. } if mnemonic.starts_with("ld.param") => {
+                VariableUse::Load(piece)
+            }
+            ParsedOperand::Vector(parts)
+            | ParsedOperand::Pair(parts)
+            | ParsedOperand::List(parts) => {
                 accesses(names, instruction, names.body.operands(parts), piece, note);
                 continue;
             }
-            _ => Use::Other,
+            _ => VariableUse::Other,
         };
         if let Some(name) = operand.name() {
             note(name, how);
@@ -182,7 +196,7 @@ fn accesses(
 
 /// Whether a call passes a function's parameters in variables that can lie where the function has them.
 pub(super) fn fit(
-    names: Names<'_, '_>,
+    names: FunctionNames<'_, '_>,
     scope: Scope,
     call: &Call<'_>,
     callee: &str,
@@ -190,7 +204,7 @@ pub(super) fn fit(
 ) -> bool {
     let Some(function) = names.functions.get(callee) else { return false };
     let is_direct = call.callee.name().is_some_and(|own| names.module.name(own) == callee);
-    let passed = |variable: &Variable, operand: &Operand, is_result: bool| {
+    let passed = |variable: &Variable, operand: &ParsedOperand, is_result: bool| {
         if variable.space == Space::Register {
             return true;
         }
@@ -209,11 +223,11 @@ pub(super) fn fit(
 
 /// The variable of a body that an operand names.
 pub(super) fn variable_of<'m>(
-    names: Names<'_, 'm>,
+    names: FunctionNames<'_, 'm>,
     scope: Scope,
-    operand: &Operand,
+    operand: &ParsedOperand,
 ) -> Option<&'m Variable> {
-    let Operand::Name(name) = operand else { return None };
+    let ParsedOperand::Name(name) = operand else { return None };
     match names.scopes.find(scope, names.module.name(*name))? {
         (_, Declared::Variable(variable)) => Some(variable),
         _ => None,
@@ -221,14 +235,14 @@ pub(super) fn variable_of<'m>(
 }
 
 /// Whether one call alone uses a variable, and what stands around it only fills or reads it.
-fn is_passed(uses: &[Use], is_result: bool) -> bool {
-    let call = |own: &Use| match own {
-        Use::Argument(piece) if !is_result => Some(*piece),
-        Use::Result(piece) if is_result => Some(*piece),
+fn is_passed(uses: &[VariableUse], is_result: bool) -> bool {
+    let call = |own: &VariableUse| match own {
+        VariableUse::Argument(piece) if !is_result => Some(*piece),
+        VariableUse::Result(piece) if is_result => Some(*piece),
         _ => None,
     };
     let Some(piece) = uses.iter().find_map(call) else { return false };
-    let around = if is_result { Use::Load(piece + 1) } else { Use::Store(piece) };
+    let around = if is_result { VariableUse::Load(piece + 1) } else { VariableUse::Store(piece) };
     let calls = uses.iter().filter(|own| call(own).is_some()).count();
     calls == 1 && uses.iter().all(|own| *own == around || call(own).is_some())
 }

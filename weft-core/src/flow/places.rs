@@ -8,7 +8,7 @@ use super::program::{Place, PlaceId};
 use crate::ptx::{Loc, Span, Statement};
 
 /// `(file, line, column)`.
-type Line = (u32, u32, u32);
+type SourceLine = (u32, u32, u32);
 
 /// All places of a program, each once.
 #[derive(Debug, Default)]
@@ -17,12 +17,12 @@ pub(super) struct Places {
     /// By the place in the PTX and that among `sources`.
     ids: HashMap<(Span, usize), PlaceId>,
     /// Lists of source lines, each once.
-    sources: IndexSet<Vec<Line>, RandomState>,
+    sources: IndexSet<Vec<SourceLine>, RandomState>,
 }
 
 impl Places {
     /// The number of a place. `is_new` says that nothing else can stand there.
-    pub(super) fn id(&mut self, span: Span, source: &mut Source, is_new: bool) -> PlaceId {
+    pub(super) fn id(&mut self, span: Span, source: &mut SourceLines, is_new: bool) -> PlaceId {
         let list = source.number(&mut self.sources);
         let mut new = || {
             let source = self.sources.get_index(list).cloned().unwrap_or_default();
@@ -35,19 +35,19 @@ impl Places {
 
 /// The source lines of what is linked next, and how the compiler inlined those of a function.
 #[derive(Debug)]
-pub(super) struct Source {
-    inlined: HashMap<Line, Line>,
+pub(super) struct SourceLines {
+    inlined: HashMap<SourceLine, SourceLine>,
     /// Of the last `.loc`, innermost first.
-    own: Vec<Line>,
+    own: Vec<SourceLine>,
     /// Of the call, likewise.
-    callers: Vec<Line>,
+    callers: Vec<SourceLine>,
     /// The place of both together in `Places::sources`, once something stands there.
     list: Option<usize>,
 }
 
-impl Source {
+impl SourceLines {
     /// At the start of a function that is called from `callers`.
-    pub(super) fn of(statements: &[Statement], callers: Vec<Line>) -> Self {
+    pub(super) fn of(statements: &[Statement], callers: Vec<SourceLine>) -> Self {
         let mut inlined = HashMap::default();
         for statement in statements {
             if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
@@ -70,11 +70,11 @@ impl Source {
     }
 
     /// The lines of a call that stands here, for what it calls.
-    pub(super) fn lines(&self) -> Vec<Line> {
+    pub(super) fn lines(&self) -> Vec<SourceLine> {
         self.own.iter().chain(&self.callers).copied().collect()
     }
 
-    fn number(&mut self, sources: &mut IndexSet<Vec<Line>, RandomState>) -> usize {
+    fn number(&mut self, sources: &mut IndexSet<Vec<SourceLine>, RandomState>) -> usize {
         /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
         const MAX_SOURCE: usize = 64;
         *self.list.get_or_insert_with(|| {

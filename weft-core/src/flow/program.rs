@@ -352,7 +352,7 @@ pub struct Program {
     /// What each register holds, by all its definitions.
     pub holds: Vec<Holds>,
     /// What loops add to registers that they only add to.
-    pub steps: super::Steps,
+    pub steps: super::InductionSteps,
     /// The atomics that give registers of loops their values.
     pub fetches: super::Fetches,
     /// Registers that loops step once in every round.

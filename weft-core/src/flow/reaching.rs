@@ -13,7 +13,7 @@ const MAX_STEPS: u32 = 1 << 22;
 
 /// What instructions define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Place {
+pub(super) enum Defined {
     Register(Reg),
     /// The first of eight bytes of local memory.
     Slot(u64),
@@ -78,13 +78,13 @@ impl<'p> Reaching<'p> {
     }
 
     /// The definitions of a place that reach an instruction; `None`: they were not found in time.
-    pub(super) fn definitions(&self, place: Place, at: Pc) -> Option<Vec<Pc>> {
+    pub(super) fn definitions(&self, place: Defined, at: Pc) -> Option<Vec<Pc>> {
         match place {
-            Place::Register(register) => {
+            Defined::Register(register) => {
                 let kills = |pc: &Pc| self.program.code[pc.index()].guard.is_none();
                 self.search(self.writers.of_register(register), |pc| (*pc, kills(pc)), at)
             }
-            Place::Slot(slot) => {
+            Defined::Slot(slot) => {
                 let all = self.stores.get(&slot).map_or(&[][..], Vec::as_slice);
                 self.search(all, |store| *store, at)
             }

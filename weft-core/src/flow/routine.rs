@@ -10,7 +10,7 @@ use foldhash::HashMap;
 
 use super::dominators::{immediate_dominators, post_order, reversed};
 use super::error::LinkErrorKind;
-use super::linker::{Label, Line, LinkedFunction, RoutineId};
+use super::linker::{Label, LinkedFunction, LinkedLine, RoutineId};
 use super::loops::{self, Loops};
 use super::program::{BlockId, Condition, Instr, Operand, PlaceId, Terminator};
 use super::sort;
@@ -39,15 +39,15 @@ pub(super) struct Node {
 pub(super) struct Routine {
     pub(super) nodes: Vec<Node>,
     pub(super) entry: BlockId,
-    outcome: Outcome,
+    outcome: ThreadOutcome,
     /// Of threads that do not trap in it.
-    untrapped: Outcome,
+    untrapped: ThreadOutcome,
     pub(super) is_irreducible: bool,
 }
 
 /// What may become of a thread in a function.
 #[derive(Clone, Copy, Debug)]
-struct Outcome {
+struct ThreadOutcome {
     /// It comes back to the caller.
     returns: bool,
     /// It ends, or runs for ever.
@@ -95,7 +95,7 @@ pub(super) fn build(
     for (at, block) in raw.iter().enumerate() {
         // Behind the text of a function stands its way back.
         let next = if at + 1 < back || function.ret.is_some() { at + 1 } else { last };
-        let called = |Outcome { returns, ends }: Outcome| {
+        let called = |ThreadOutcome { returns, ends }: ThreadOutcome| {
             returns.then_some(next).into_iter().chain(ends.then_some(last)).collect()
         };
         let all = match &block.end {
@@ -117,7 +117,7 @@ pub(super) fn build(
     for graph in [&mut successors, &mut untrapped] {
         graph.extend([vec![last], Vec::new()]);
     }
-    let shape = Shape::of(successors, &untrapped, back)?;
+    let shape = FunctionShape::of(successors, &untrapped, back)?;
     let mut nodes = Vec::with_capacity(shape.order.len());
     for &at in &shape.order {
         let Raw { instrs, end, place } = std::mem::take(&mut raw[at]);
@@ -146,17 +146,17 @@ pub(super) fn build(
 }
 
 /// What a function's graph says about its blocks.
-struct Shape {
+struct FunctionShape {
     successors: Vec<Vec<usize>>,
     loops: Loops,
     /// Blocks in sort order, without the way back and the end.
     order: Vec<usize>,
     number: Vec<BlockId>,
-    ways: Ways,
-    untrapped: Ways,
+    ways: GraphPaths,
+    untrapped: GraphPaths,
 }
 
-impl Shape {
+impl FunctionShape {
     /// Of a graph whose last two nodes are the way back and the end, and of the same without traps.
     fn of(
         successors: Vec<Vec<usize>>,
@@ -172,8 +172,8 @@ impl Shape {
         for (at, &block) in order.iter().chain(&[back, back + 1]).enumerate() {
             number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
         }
-        let ways = Ways::of(&successors, &loops.retreating, back);
-        let untrapped = Ways::of(untrapped, &loops.retreating, back);
+        let ways = GraphPaths::of(&successors, &loops.retreating, back);
+        let untrapped = GraphPaths::of(untrapped, &loops.retreating, back);
         Ok(Self { successors, loops, order, number, ways, untrapped })
     }
 
@@ -184,13 +184,13 @@ impl Shape {
 }
 
 /// Where a graph leads.
-struct Ways {
+struct GraphPaths {
     post_dominators: Vec<Option<usize>>,
     comes_back: Vec<bool>,
-    outcome: Outcome,
+    outcome: ThreadOutcome,
 }
 
-impl Ways {
+impl GraphPaths {
     fn of(successors: &[Vec<usize>], retreating: &[(usize, usize)], back: usize) -> Self {
         let last = back + 1;
         let ending = ending(successors, retreating, last);
@@ -207,7 +207,7 @@ impl Ways {
         Self {
             post_dominators: immediate_dominators(&ways, last),
             comes_back,
-            outcome: Outcome { returns: reachable[back], ends },
+            outcome: ThreadOutcome { returns: reachable[back], ends },
         }
     }
 }
@@ -250,12 +250,12 @@ fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
 }
 
 /// Cuts lines into blocks. What waits for other threads ends one, and so does a call.
-fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
+fn split(lines: Vec<LinkedLine>) -> (Vec<Raw>, HashMap<Label, usize>) {
     let mut raw = vec![Raw::default()];
     let mut labels = HashMap::default();
     let mut is_open = true;
     for line in lines {
-        let starts = matches!(line, Line::Label(_));
+        let starts = matches!(line, LinkedLine::Label(_));
         let is_fresh = raw.last().is_some_and(|block| block.instrs.is_empty());
         if !is_open || (starts && !is_fresh) {
             raw.push(Raw::default());
@@ -264,21 +264,23 @@ fn split(lines: Vec<Line>) -> (Vec<Raw>, HashMap<Label, usize>) {
         let at = raw.len() - 1;
         let block = &mut raw[at];
         let end = match line {
-            Line::Label(label) => {
+            LinkedLine::Label(label) => {
                 labels.insert(label, at);
                 continue;
             }
-            Line::Instr(instr) => {
+            LinkedLine::Instr(instr) => {
                 is_open = !instr.waits();
                 block.place = Some(instr.place);
                 block.instrs.push(instr);
                 continue;
             }
-            Line::Enter(_) => continue,
-            Line::Jump { condition, target, place } => (RawEnd::Jump(condition, target), place),
-            Line::Switch { index, targets, place } => (RawEnd::Switch(index, targets), place),
-            Line::Exit { condition, place, traps } => (RawEnd::Exit(condition, traps), place),
-            Line::Call { routine, place } => (RawEnd::Call(routine), place),
+            LinkedLine::Enter(_) => continue,
+            LinkedLine::Jump { condition, target, place } => {
+                (RawEnd::Jump(condition, target), place)
+            }
+            LinkedLine::Switch { index, targets, place } => (RawEnd::Switch(index, targets), place),
+            LinkedLine::Exit { condition, place, traps } => (RawEnd::Exit(condition, traps), place),
+            LinkedLine::Call { routine, place } => (RawEnd::Call(routine), place),
         };
         (block.end, block.place, is_open) = (end.0, Some(end.1), false);
     }

@@ -8,8 +8,8 @@ use super::call::moved;
 use super::call_site::{Call, instructions};
 use super::entry::{Passing, Storage};
 use super::error::LinkError;
-use super::indirect::Names;
-use super::linker::{Bound, Formals, Frame, Line, Linker, RoutineId};
+use super::indirect::FunctionNames;
+use super::linker::{Bound, Formals, Frame, LinkedLine, Linker, RoutineId};
 use super::parameters::variable_of;
 use super::program::{Operand, PlaceId};
 use super::scope::Scopes;
@@ -30,15 +30,15 @@ impl<'m> Linker<'m> {
         {
             if let Bound::Register(register) = own {
                 let source = self.source(frame, instruction, given, param.ty)?;
-                self.push(Line::Instr(moved(*register, source, place)), span)?;
+                self.push(LinkedLine::Instr(moved(*register, source, place)), span)?;
             }
         }
         let routine = self.routine(function)?;
-        self.push(Line::Call { routine, place }, span)?;
+        self.push(LinkedLine::Call { routine, place }, span)?;
         for (own, given) in formals.returns.iter().zip(call.results) {
-            if let (Bound::Register(register), ptx::Operand::Name(name)) = (own, given) {
+            if let (Bound::Register(register), ptx::ParsedOperand::Name(name)) = (own, given) {
                 let to = self.named_register(frame, *name)?;
-                self.push(Line::Instr(moved(to, Operand::Register(*register), place)), span)?;
+                self.push(LinkedLine::Instr(moved(to, Operand::Register(*register), place)), span)?;
             }
         }
         Ok(())
@@ -109,7 +109,8 @@ impl<'m> Linker<'m> {
             let formals = self.formals(function)?;
             let params = formals.params.iter().zip(call.arguments);
             let returns = formals.returns.iter().zip(call.results);
-            let names = Names { module: self.module, body, scopes, functions: self.functions };
+            let names =
+                FunctionNames { module: self.module, body, scopes, functions: self.functions };
             for (own, given) in params.chain(returns) {
                 if let (Bound::Memory(_, at), Some(variable)) =
                     (own, variable_of(names, scope, given))

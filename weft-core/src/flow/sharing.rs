@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::call_site::{Call, Functions, instructions};
 use super::error::MAX_LINES;
-use super::indirect::{Definitions, Names};
+use super::indirect::{Definitions, FunctionNames};
 use super::parameters;
 use super::scope::{Scope, Scopes};
 use crate::ptx::{Function, Module};
@@ -136,7 +136,7 @@ impl<'m> CallGraph<'m> {
         if let Some(body) = &function.body {
             size += body.statements.len() as u64;
             let scopes = Scopes::collect(module, &body.statements);
-            let names = Names { module, body, scopes: &scopes, functions };
+            let names = FunctionNames { module, body, scopes: &scopes, functions };
             let definitions = Definitions::of(names);
             // Most functions call nothing.
             let uses = LazyCell::new(|| parameters::uses(names, function));
@@ -162,7 +162,7 @@ impl<'m> CallGraph<'m> {
 /// The functions with a body that a call may enter.
 fn entered_by<'m>(
     call: &Call<'m>,
-    names: Names<'_, 'm>,
+    names: FunctionNames<'_, 'm>,
     definitions: &Definitions<'m>,
     scope: Scope,
 ) -> Vec<&'m str> {

@@ -17,7 +17,7 @@ struct Item {
 
 /// A loop's direct contents, or those of the whole function.
 #[derive(Debug, Default)]
-struct Region {
+struct SortRegion {
     items: BTreeSet<Item>,
     edges: BTreeMap<Item, BTreeSet<Item>>,
 }
@@ -43,8 +43,8 @@ fn regions(
     successors: &[Vec<usize>],
     reachable: &[usize],
     loops: &Loops,
-) -> BTreeMap<Option<usize>, Region> {
-    let mut regions: BTreeMap<Option<usize>, Region> = BTreeMap::new();
+) -> BTreeMap<Option<usize>, SortRegion> {
+    let mut regions: BTreeMap<Option<usize>, SortRegion> = BTreeMap::new();
     for &block in reachable {
         let region = loops.innermost[block];
         regions.entry(region).or_default().items.insert(Item { block, of_loop: None });
@@ -82,7 +82,7 @@ fn lift(loops: &Loops, from: usize, to: usize) -> (Option<usize>, Item, Item) {
 }
 
 /// The items of a region, last first: each behind those with an edge to it, the text's order otherwise.
-fn topological(region: &Region) -> Vec<Item> {
+fn topological(region: &SortRegion) -> Vec<Item> {
     let mut incoming: BTreeMap<Item, usize> = region.items.iter().map(|&item| (item, 0)).collect();
     for to in region.edges.values().flatten() {
         *incoming.entry(*to).or_default() += 1;

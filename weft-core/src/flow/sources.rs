@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::constants::Constants;
 use super::program::{Instr, Operand, Pc, Program, Reg};
-use super::reaching::{Place, Reaching};
+use super::reaching::{Defined, Reaching};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
@@ -25,7 +25,7 @@ const MAX_PARAMETERS: usize = 16;
 
 /// What a value may be that is no plain number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Held {
+struct PointerSources {
     /// Parameters, plus numbers; ascending.
     params: SmallVec<[usize; 2]>,
     /// Something else that may be an address.
@@ -34,7 +34,7 @@ struct Held {
     unsure: bool,
 }
 
-impl Held {
+impl PointerSources {
     fn is_number(&self) -> bool {
         self.params.is_empty() && !self.unknown
     }
@@ -59,7 +59,7 @@ impl Held {
 
 /// One of the values that an operand may have, if it is no number.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum Alternative {
     Param(usize),
     Unknown,
     /// What a store at an address that is not known left.
@@ -67,16 +67,16 @@ enum Source {
     Node(usize),
 }
 
-type Alternatives = Vec<Source>;
+type Alternatives = Vec<Alternative>;
 
 /// A definition: a sum of operands.
 #[derive(Debug, Default)]
-struct Node {
+struct ValueNode {
     addends: SmallVec<[Alternatives; 2]>,
     /// All that flows into it.
-    all: Held,
+    all: PointerSources,
     /// What it is an address of.
-    address: Held,
+    address: PointerSources,
 }
 
 /// The parameters that a use is an address of.
@@ -90,14 +90,14 @@ pub(super) struct Traced {
 pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]) -> Vec<Traced> {
     let reaching = Reaching::of(program, constants);
     let places = BTreeMap::new();
-    let mut graph = Graph { program, constants, reaching, places, nodes: Vec::new() };
+    let mut graph = ValueGraph { program, constants, reaching, places, nodes: Vec::new() };
     let roots: Vec<_> = uses
         .iter()
-        .map(|(pc, register)| graph.definitions(Place::Register(*register), *pc))
+        .map(|(pc, register)| graph.definitions(Defined::Register(*register), *pc))
         .collect();
     graph.grow();
     graph.settle(|graph, at| {
-        let mut held = Held::default();
+        let mut held = PointerSources::default();
         graph.nodes[at].addends.iter().for_each(|own| graph.join(&mut held, own, |node| &node.all));
         graph.nodes[at].all.join(&held)
     });
@@ -106,7 +106,7 @@ pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]
         graph.nodes[at].address.join(&held)
     });
     let found = |root: &Alternatives| {
-        let mut held = Held::default();
+        let mut held = PointerSources::default();
         graph.join(&mut held, root, |node| &node.address);
         let is_sure = held.params.len() == 1 && !held.unknown && !held.unsure;
         Traced { params: held.params.to_vec(), is_sure }
@@ -114,31 +114,31 @@ pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]
     roots.iter().map(found).collect()
 }
 
-struct Graph<'p> {
+struct ValueGraph<'p> {
     program: &'p Program,
     constants: &'p Constants,
     reaching: Reaching<'p>,
     /// The nodes of definitions.
-    places: BTreeMap<(Pc, Place), usize>,
-    nodes: Vec<Node>,
+    places: BTreeMap<(Pc, Defined), usize>,
+    nodes: Vec<ValueNode>,
 }
 
-impl Graph<'_> {
+impl ValueGraph<'_> {
     /// The nodes of the definitions of a place that reach an instruction.
-    fn definitions(&mut self, place: Place, at: Pc) -> Alternatives {
+    fn definitions(&mut self, place: Defined, at: Pc) -> Alternatives {
         let Some(found) = self.reaching.definitions(place, at) else {
-            return vec![Source::Unknown];
+            return vec![Alternative::Unknown];
         };
         let node = |pc| {
             let new = self.places.len();
-            Source::Node(*self.places.entry((pc, place)).or_insert(new))
+            Alternative::Node(*self.places.entry((pc, place)).or_insert(new))
         };
         found.into_iter().map(node).collect()
     }
 
     /// Adds what the definitions depend on that are named so far, and so on.
     fn grow(&mut self) {
-        let mut work: VecDeque<(Pc, Place)> = VecDeque::new();
+        let mut work: VecDeque<(Pc, Defined)> = VecDeque::new();
         loop {
             if work.is_empty() {
                 let mut new: Vec<_> = self.places.iter().collect();
@@ -148,23 +148,23 @@ impl Graph<'_> {
             }
             let Some((pc, place)) = work.pop_front() else { return };
             let addends = self.addends(pc, place);
-            self.nodes.push(Node { addends, ..Node::default() });
+            self.nodes.push(ValueNode { addends, ..ValueNode::default() });
         }
     }
 
-    fn addends(&mut self, pc: Pc, place: Place) -> SmallVec<[Alternatives; 2]> {
+    fn addends(&mut self, pc: Pc, place: Defined) -> SmallVec<[Alternatives; 2]> {
         let instr = &self.program.code[pc.index()];
-        let unknown = || [vec![Source::Unknown]].into_iter().collect();
+        let unknown = || [vec![Alternative::Unknown]].into_iter().collect();
         let Some(decoded) = instr.decoded() else { return unknown() };
         let operands: &[usize] = match place {
-            Place::Slot(slot) => {
+            Defined::Slot(slot) => {
                 let stored = self.constants.stored(instr);
                 let Some(at) = stored.iter().position(|own| *own == (slot, 8)) else {
                     return unknown();
                 };
                 return [self.operand(instr.sources.get(at), pc)].into_iter().collect();
             }
-            Place::Register(register) => match passed(instr, decoded) {
+            Defined::Register(register) => match passed(instr, decoded) {
                 Passed::Loaded => return [self.loaded(instr, register, pc)].into_iter().collect(),
                 Passed::Number => &[],
                 Passed::Unknown => return unknown(),
@@ -184,10 +184,10 @@ impl Graph<'_> {
 
     fn operand(&mut self, operand: Option<&Operand>, at: Pc) -> Alternatives {
         match operand {
-            Some(Operand::Register(register)) => self.definitions(Place::Register(*register), at),
+            Some(Operand::Register(register)) => self.definitions(Defined::Register(*register), at),
             Some(Operand::Constant(bits)) if is_number(*bits) => Vec::new(),
             Some(Operand::Special(_)) => Vec::new(),
-            _ => vec![Source::Unknown],
+            _ => vec![Alternative::Unknown],
         }
     }
 
@@ -198,29 +198,37 @@ impl Graph<'_> {
         let at = |first: u64| first.wrapping_add(bytes * element as u64);
         match place {
             Some((Space::Param, first)) => match self.program.parameter(at(first), bytes) {
-                Some(param) => vec![Source::Param(param)],
+                Some(param) => vec![Alternative::Param(param)],
                 None if bytes < 8 => Vec::new(),
-                None => vec![Source::Unknown],
+                None => vec![Alternative::Unknown],
             },
             _ if bytes < 8 => Vec::new(),
             Some((Space::Local, first)) => {
-                let mut found = self.definitions(Place::Slot(at(first)), pc);
-                found.extend(self.reaching.stores_anywhere().then_some(Source::Unsure));
+                let mut found = self.definitions(Defined::Slot(at(first)), pc);
+                found.extend(self.reaching.stores_anywhere().then_some(Alternative::Unsure));
                 found
             }
-            _ => vec![Source::Unknown],
+            _ => vec![Alternative::Unknown],
         }
     }
 
-    fn join<'n>(&'n self, held: &mut Held, sources: &[Source], of: impl Fn(&'n Node) -> &'n Held) {
+    fn join<'n>(
+        &'n self,
+        held: &mut PointerSources,
+        sources: &[Alternative],
+        of: impl Fn(&'n ValueNode) -> &'n PointerSources,
+    ) {
         for source in sources {
             match source {
-                Source::Param(param) => {
-                    held.join(&Held { params: SmallVec::from_slice(&[*param]), ..Held::default() });
+                Alternative::Param(param) => {
+                    held.join(&PointerSources {
+                        params: SmallVec::from_slice(&[*param]),
+                        ..PointerSources::default()
+                    });
                 }
-                Source::Unknown => held.unknown = true,
-                Source::Unsure => held.unsure = true,
-                Source::Node(at) => {
+                Alternative::Unknown => held.unknown = true,
+                Alternative::Unsure => held.unsure = true,
+                Alternative::Node(at) => {
                     held.join(of(&self.nodes[*at]));
                 }
             }
@@ -228,13 +236,13 @@ impl Graph<'_> {
     }
 
     /// A sum is an address of what its one addend that is no number is an address of.
-    fn address(&self, at: usize) -> Held {
+    fn address(&self, at: usize) -> PointerSources {
         let is_address = |own: &&Alternatives| {
-            let mut held = Held::default();
+            let mut held = PointerSources::default();
             self.join(&mut held, own, |node| &node.all);
             !held.is_number()
         };
-        let mut held = Held::default();
+        let mut held = PointerSources::default();
         let mut addresses = self.nodes[at].addends.iter().filter(is_address);
         match (addresses.next(), addresses.next()) {
             (Some(own), None) => self.join(&mut held, own, |node| &node.address),
@@ -249,7 +257,7 @@ impl Graph<'_> {
         let mut readers = vec![Vec::new(); self.nodes.len()];
         for (at, node) in self.nodes.iter().enumerate() {
             for source in node.addends.iter().flatten() {
-                if let Source::Node(own) = source {
+                if let Alternative::Node(own) = source {
                     readers[*own].push(at);
                 }
             }

@@ -9,13 +9,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::derived::Chains;
-use super::inside::{At, Graph, Inside};
+use super::inside::{DefSite, Dominators, Inside};
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// What one definition adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct InductionStep {
     /// Operands, and whether each is subtracted.
     pub amounts: Vec<(Operand, bool)>,
     /// The width at which the sum wraps around: 32, or 64.
@@ -23,7 +23,7 @@ pub struct Step {
 }
 
 /// By loop header and register: what each of its definitions in the loop adds.
-pub type Steps = HashMap<(BlockId, Reg), Vec<Step>>;
+pub type InductionSteps = HashMap<(BlockId, Reg), Vec<InductionStep>>;
 
 /// By loop header and register: the atomics of the loop, at addresses that it does not define, that return its values.
 pub type Fetches = HashMap<(BlockId, Reg), Vec<Pc>>;
@@ -35,9 +35,9 @@ pub type Even = HashSet<(BlockId, Reg)>;
 const MAX_LINKS: usize = 16;
 
 /// Finds all of them.
-pub(super) fn find(program: &Program, invariant: &Chains) -> (Steps, Fetches, Even) {
-    let (mut steps, mut fetches, mut even) = (Steps::new(), Fetches::new(), Even::new());
-    let graph = Graph::of(program);
+pub(super) fn find(program: &Program, invariant: &Chains) -> (InductionSteps, Fetches, Even) {
+    let (mut steps, mut fetches, mut even) = (InductionSteps::new(), Fetches::new(), Even::new());
+    let graph = Dominators::of(program);
     for &header in program.spans.keys() {
         let inside = Inside::of(program, &graph, header);
         for (register, definitions) in &inside.definitions {
@@ -66,23 +66,24 @@ impl Inside<'_> {
     fn step(
         &self,
         (header, register): (BlockId, Reg),
-        definition: At,
+        definition: DefSite,
         invariant: &Chains,
-    ) -> Option<Step> {
+    ) -> Option<InductionStep> {
         // Where an invariant register is not defined before, it still holds what it did before the loop.
-        let is_defined = |own: &Reg, at: At| match self.definitions.get(own).map(Vec::as_slice) {
+        let is_defined = |own: &Reg, at: DefSite| match self.definitions.get(own).map(Vec::as_slice)
+        {
             Some([only]) => {
                 invariant.contains_key(&(header, *own)) && self.graph.is_before(*only, at)
             }
             Some(_) => false,
             None => true,
         };
-        let is_variable = |operand: &Operand, at: At| match operand {
+        let is_variable = |operand: &Operand, at: DefSite| match operand {
             Operand::Register(own) => !is_defined(own, at),
             Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque | Operand::Unset => true,
         };
-        let mut step = Step { amounts: Vec::new(), bits: 64 };
+        let mut step = InductionStep { amounts: Vec::new(), bits: 64 };
         let mut at = definition;
         for _ in 0..MAX_LINKS {
             let instr = &self.program.code[at.pc.index()];
@@ -103,7 +104,7 @@ impl Inside<'_> {
     }
 
     /// Whether definitions are one that every round passes once.
-    fn is_even(&self, header: BlockId, definitions: &[At]) -> bool {
+    fn is_even(&self, header: BlockId, definitions: &[DefSite]) -> bool {
         let &[only] = definitions else { return false };
         let blocks = &self.program.blocks;
         let own = only.block;
@@ -115,7 +116,7 @@ impl Inside<'_> {
     }
 
     /// The atomic that returns what a definition defines.
-    fn fetch(&self, definition: At) -> Option<Pc> {
+    fn fetch(&self, definition: DefSite) -> Option<Pc> {
         let instr = &self.program.code[definition.pc.index()];
         if let (Some(Opcode::Mov), [Operand::Register(source)]) =
             (instr.decoded().map(|decoded| decoded.row.opcode), &*instr.sources)

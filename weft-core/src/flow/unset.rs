@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashSet};
 
 use super::call::{moved, stored};
-use super::entry::{Entry, Passing, Storage};
+use super::entry::{Passing, ScopeEntry, Storage};
 use super::error::LinkError;
-use super::linker::{Bound, Frame, Label, Line, LinkedFunction, Linker, RoutineId};
+use super::linker::{Bound, Frame, Label, LinkedFunction, LinkedLine, Linker, RoutineId};
 use super::operands::{CARRY, CARRY_NAME};
 use super::program::{Address, Condition, Instr, Operand, PlaceId, Reg};
 use super::scope::Scope;
@@ -20,32 +20,34 @@ use crate::ptx::{Function, Space, Span, Variable};
 /// `ret`: what the way back to the caller is called, if the caller has lines of its own. `passing`: by routine that the lines
 /// call. `register`: makes a new one.
 pub(super) fn forget(
-    lines: Vec<Line>,
-    entries: &[Entry],
+    lines: Vec<LinkedLine>,
+    entries: &[ScopeEntry],
     ret: Option<Label>,
     passing: &HashMap<RoutineId, Passing>,
     mut register: impl FnMut() -> Reg,
-) -> Vec<Line> {
-    if !lines.iter().any(|line| matches!(line, Line::Enter(_))) {
+) -> Vec<LinkedLine> {
+    if !lines.iter().any(|line| matches!(line, LinkedLine::Enter(_))) {
         return lines;
     }
-    let mut unset = Graph::of(&lines, ret).unset(&lines, entries, passing);
+    let mut unset = LineGraph::of(&lines, ret).unset(&lines, entries, passing);
     let mut kept = Vec::with_capacity(lines.len());
     for line in lines {
-        let Line::Enter(at) = line else {
+        let LinkedLine::Enter(at) = line else {
             kept.push(line);
             continue;
         };
         let place = entries[at].place;
         for own in unset.remove(&at).unwrap_or_default() {
             match own {
-                Storage::Register(own) => kept.push(Line::Instr(moved(own, Operand::Unset, place))),
+                Storage::Register(own) => {
+                    kept.push(LinkedLine::Instr(moved(own, Operand::Unset, place)))
+                }
                 Storage::Memory(first, bytes) => {
                     let own = register();
                     for (offset, store) in words(first, bytes) {
                         let at = Address { space: Space::Local, base: None, offset };
-                        kept.push(Line::Instr(moved(own, Operand::Unset, place)));
-                        kept.push(Line::Instr(stored(store, at, own, place)));
+                        kept.push(LinkedLine::Instr(moved(own, Operand::Unset, place)));
+                        kept.push(LinkedLine::Instr(stored(store, at, own, place)));
                     }
                 }
             }
@@ -69,7 +71,7 @@ fn words(first: u64, bytes: u64) -> impl Iterator<Item = (u64, &'static str)> {
 }
 
 /// Lines cut where jumps lead to, and behind jumps and before entries.
-struct Graph {
+struct LineGraph {
     /// First lines, and the end.
     firsts: Vec<usize>,
     predecessors: Vec<Vec<usize>>,
@@ -77,17 +79,18 @@ struct Graph {
     returning: Vec<usize>,
 }
 
-impl Graph {
-    fn of(lines: &[Line], ret: Option<Label>) -> Self {
+impl LineGraph {
+    fn of(lines: &[LinkedLine], ret: Option<Label>) -> Self {
         let mut firsts = vec![0];
         let mut labels = HashMap::default();
         for (at, line) in lines.iter().enumerate() {
-            let starts = matches!(line, Line::Label(_) | Line::Enter(_));
-            let is_cut = at > 0 && !matches!(lines[at - 1], Line::Instr(_) | Line::Label(_));
+            let starts = matches!(line, LinkedLine::Label(_) | LinkedLine::Enter(_));
+            let is_cut =
+                at > 0 && !matches!(lines[at - 1], LinkedLine::Instr(_) | LinkedLine::Label(_));
             if (starts || is_cut) && firsts.last() != Some(&at) {
                 firsts.push(at);
             }
-            if let Line::Label(label) = line {
+            if let LinkedLine::Label(label) = line {
                 labels.insert(*label, firsts.len() - 1);
             }
         }
@@ -96,11 +99,11 @@ impl Graph {
         let mut own = Self { firsts, predecessors: vec![Vec::new(); count], returning: Vec::new() };
         for at in 0..count {
             let (targets, goes_on): (&[Label], bool) = match &lines[own.firsts[at + 1] - 1] {
-                Line::Jump { condition, target, .. } => {
+                LinkedLine::Jump { condition, target, .. } => {
                     (std::slice::from_ref(target), condition.is_some())
                 }
-                Line::Switch { targets, .. } => (targets, false),
-                Line::Exit { condition, .. } => (&[], condition.is_some()),
+                LinkedLine::Switch { targets, .. } => (targets, false),
+                LinkedLine::Exit { condition, .. } => (&[], condition.is_some()),
                 _ => (&[], true),
             };
             for target in targets {
@@ -120,14 +123,14 @@ impl Graph {
     /// By entry: what might be read before it is written.
     fn unset(
         &self,
-        lines: &[Line],
-        entries: &[Entry],
+        lines: &[LinkedLine],
+        entries: &[ScopeEntry],
         passing: &HashMap<RoutineId, Passing>,
     ) -> HashMap<usize, Vec<Storage>> {
         let of = Owners::of(lines, entries);
         let mut blocks = Vec::with_capacity(self.predecessors.len());
         for at in 0..self.predecessors.len() {
-            blocks.push(Block::of(&lines[self.firsts[at]..self.firsts[at + 1]], &of, passing));
+            blocks.push(BlockUse::of(&lines[self.firsts[at]..self.firsts[at + 1]], &of, passing));
         }
         let entered: Vec<usize> = blocks.iter().filter_map(|own| own.entered).collect();
         for &at in &self.returning {
@@ -152,7 +155,7 @@ impl Graph {
     }
 
     /// The entries where something is new from which some way leads to a block and writes it nowhere.
-    fn reached(&self, what: Storage, at: usize, blocks: &[Block], of: &Owners) -> Vec<usize> {
+    fn reached(&self, what: Storage, at: usize, blocks: &[BlockUse], of: &Owners) -> Vec<usize> {
         let own = of.entries(what);
         let mut found = Vec::new();
         let mut seen = HashSet::from_iter([at]);
@@ -171,7 +174,7 @@ impl Graph {
 
 /// What a block does with what is new somewhere.
 #[derive(Default)]
-struct Block {
+struct BlockUse {
     /// The entry that it begins with.
     entered: Option<usize>,
     /// What it reads before it writes it.
@@ -181,15 +184,15 @@ struct Block {
     memory: Vec<(u64, u64)>,
 }
 
-impl Block {
-    fn of(lines: &[Line], of: &Owners, passing: &HashMap<RoutineId, Passing>) -> Self {
+impl BlockUse {
+    fn of(lines: &[LinkedLine], of: &Owners, passing: &HashMap<RoutineId, Passing>) -> Self {
         let mut own = Self::default();
         for line in lines {
-            if let Line::Enter(entry) = line {
+            if let LinkedLine::Enter(entry) = line {
                 own.entered = Some(*entry);
             }
             let (read, written) = match line {
-                Line::Call { routine, .. } => {
+                LinkedLine::Call { routine, .. } => {
                     let Passing { params, returns } =
                         passing.get(routine).expect("a routine is linked before its calls");
                     (params.clone(), returns.clone())
@@ -247,10 +250,10 @@ struct Owners {
 }
 
 impl Owners {
-    fn of(lines: &[Line], entries: &[Entry]) -> Self {
+    fn of(lines: &[LinkedLine], entries: &[ScopeEntry]) -> Self {
         let mut own = Self { registers: HashMap::default(), memory: Vec::new() };
         for line in lines {
-            let Line::Enter(at) = line else { continue };
+            let LinkedLine::Enter(at) = line else { continue };
             for register in &entries[*at].registers {
                 own.registers.entry(*register).or_default().push(*at);
             }
@@ -287,23 +290,25 @@ fn accessed(instr: &Instr) -> Option<Storage> {
     Some(Storage::Memory(address.named_local()?, bytes))
 }
 
-fn read_by(line: &Line) -> Vec<Storage> {
+fn read_by(line: &LinkedLine) -> Vec<Storage> {
     let condition = |own: &Option<Condition>| own.iter().map(|own| own.register).collect();
     let registers: Vec<Reg> = match line {
-        Line::Instr(instr) => {
+        LinkedLine::Instr(instr) => {
             let loaded = accessed(instr).filter(|_| instr.effect() != Effect::Store);
             return instr.reads().map(Storage::Register).chain(loaded).collect();
         }
-        Line::Jump { condition: own, .. } | Line::Exit { condition: own, .. } => condition(own),
-        Line::Switch { index: Operand::Register(own), .. } => vec![*own],
+        LinkedLine::Jump { condition: own, .. } | LinkedLine::Exit { condition: own, .. } => {
+            condition(own)
+        }
+        LinkedLine::Switch { index: Operand::Register(own), .. } => vec![*own],
         _ => Vec::new(),
     };
     registers.into_iter().map(Storage::Register).collect()
 }
 
 /// What a line surely writes.
-fn written_by(line: &Line) -> Vec<Storage> {
-    let Line::Instr(instr) = line else { return Vec::new() };
+fn written_by(line: &LinkedLine) -> Vec<Storage> {
+    let LinkedLine::Instr(instr) = line else { return Vec::new() };
     if instr.guard.is_some() {
         return Vec::new();
     }
@@ -321,7 +326,7 @@ impl<'m> Linker<'m> {
     ) -> Result<usize, LinkError> {
         let place = self.place_id(frame, function.name);
         let mut entry =
-            Entry { place, registers: Vec::new(), memory: Vec::new(), returns: Vec::new() };
+            ScopeEntry { place, registers: Vec::new(), memory: Vec::new(), returns: Vec::new() };
         for &(bound, size) in returns {
             match bound {
                 Bound::Register(own) => {
@@ -336,7 +341,7 @@ impl<'m> Linker<'m> {
         }
         self.entries.push(entry);
         let at = self.entries.len() - 1;
-        self.push(Line::Enter(at), function.name)?;
+        self.push(LinkedLine::Enter(at), function.name)?;
         Ok(at)
     }
 
@@ -351,10 +356,10 @@ impl<'m> Linker<'m> {
             return Ok(());
         }
         let (registers, memory, returns) = (Vec::new(), Vec::new(), Vec::new());
-        self.entries.push(Entry { place, registers, memory, returns });
+        self.entries.push(ScopeEntry { place, registers, memory, returns });
         let at = self.entries.len() - 1;
         frame.after_calls.push(at);
-        self.push(Line::Enter(at), span)
+        self.push(LinkedLine::Enter(at), span)
     }
 
     /// Where the results of a function lie, with their bytes.

@@ -1,7 +1,7 @@
 //! An instruction taken apart into text, to write others in its place.
 
 use crate::ptx::isa::{Decoded, decode};
-use crate::ptx::{Body, Float, Instruction, Module, Operand, Span, Type};
+use crate::ptx::{Body, Float, Instruction, Module, ParsedOperand, Span, Type};
 
 /// An instruction as text.
 pub(super) struct Asm<'m> {
@@ -65,26 +65,28 @@ impl<'m> Asm<'m> {
     }
 }
 
-fn operand(module: &Module, operand: &Operand) -> Option<String> {
+fn operand(module: &Module, operand: &ParsedOperand) -> Option<String> {
     let name = |span: Span| module.name(span);
     Some(match operand {
-        Operand::Name(span) => name(*span).to_owned(),
-        Operand::Not(span) => format!("!{}", name(*span)),
-        Operand::Integer(value) => value.cast_signed().to_string(),
-        Operand::Float(Float::Single(bits)) => format!("0f{bits:08X}"),
-        Operand::Float(Float::Double(value)) => format!("0d{:016X}", value.to_bits()),
-        Operand::Address { base: Some(base), offset: 0 } => format!("[{}]", name(*base)),
-        Operand::Address { base: Some(base), offset } => format!("[{}+{offset}]", name(*base)),
-        Operand::Address { base: None, offset } => format!("[{offset}]"),
-        Operand::Offset(base, offset) => format!("{}+{offset}", name(*base)),
-        Operand::Part(base, part) => {
+        ParsedOperand::Name(span) => name(*span).to_owned(),
+        ParsedOperand::Not(span) => format!("!{}", name(*span)),
+        ParsedOperand::Integer(value) => value.cast_signed().to_string(),
+        ParsedOperand::Float(Float::Single(bits)) => format!("0f{bits:08X}"),
+        ParsedOperand::Float(Float::Double(value)) => format!("0d{:016X}", value.to_bits()),
+        ParsedOperand::Address { base: Some(base), offset: 0 } => format!("[{}]", name(*base)),
+        ParsedOperand::Address { base: Some(base), offset } => {
+            format!("[{}+{offset}]", name(*base))
+        }
+        ParsedOperand::Address { base: None, offset } => format!("[{offset}]"),
+        ParsedOperand::Offset(base, offset) => format!("{}+{offset}", name(*base)),
+        ParsedOperand::Part(base, part) => {
             format!("{}.{}", name(*base), ["x", "y", "z", "w"].get(usize::from(*part))?)
         }
-        Operand::Sink => "_".to_owned(),
-        Operand::Selected(_)
-        | Operand::Vector(_)
-        | Operand::List(_)
-        | Operand::Pair(_)
-        | Operand::Opaque(_) => return None,
+        ParsedOperand::Sink => "_".to_owned(),
+        ParsedOperand::Selected(_)
+        | ParsedOperand::Vector(_)
+        | ParsedOperand::List(_)
+        | ParsedOperand::Pair(_)
+        | ParsedOperand::Opaque(_) => return None,
     })
 }

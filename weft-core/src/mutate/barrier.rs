@@ -1,7 +1,7 @@
 //! Weaker forms of the cta barriers (PTX ISA §9.7.13.1): `bar` and `barrier`, `.sync`, `.arrive` and `.red`.
 
 use super::asm::Asm;
-use super::change::{Change, Kind};
+use super::change::{SyncKind, Weakening};
 use crate::ptx::Type;
 use crate::ptx::isa::Modifier;
 
@@ -9,41 +9,43 @@ use crate::ptx::isa::Modifier;
 const WARP: i64 = 32;
 
 /// What a barrier is.
-pub(super) fn kind(asm: &Asm<'_>) -> Kind {
+pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
     match asm.decoded.modifiers.first_of(&[Modifier::Red, Modifier::Arrive]) {
-        Some(Modifier::Red) => Kind::Reduction,
-        Some(_) => Kind::Arrival,
-        None => Kind::Barrier,
+        Some(Modifier::Red) => SyncKind::Reduction,
+        Some(_) => SyncKind::Arrival,
+        None => SyncKind::Barrier,
     }
 }
 
 /// The changes, each with the text that stands for the barrier then. `all` is the count that stands for all threads of
 /// the cta: without it a barrier is the same.
-pub(super) fn changes(asm: &Asm<'_>, all: i64) -> Vec<(Change, String)> {
+pub(super) fn changes(asm: &Asm<'_>, all: i64) -> Vec<(Weakening, String)> {
     let kind = kind(asm);
     let count = count(asm, kind);
     let mut changes = Vec::new();
     match kind {
-        Kind::Reduction => changes.extend(open_result(asm).map(|text| (Change::Delete, text))),
-        _ => changes.push((Change::Delete, String::new())),
+        SyncKind::Reduction => {
+            changes.extend(open_result(asm).map(|text| (Weakening::Delete, text)))
+        }
+        _ => changes.push((Weakening::Delete, String::new())),
     }
     let Some(count) = count else { return changes };
-    if kind == Kind::Barrier {
+    if kind == SyncKind::Barrier {
         let mnemonic = asm.mnemonic.replacen(".sync", ".arrive", 1);
-        changes.push((Change::Arrive, asm.line(&mnemonic, &asm.operands)));
+        changes.push((Weakening::Arrive, asm.line(&mnemonic, &asm.operands)));
     }
-    changes.extend(fewer(asm, count).map(|text| (Change::Fewer, text)));
-    if kind != Kind::Arrival && asm.literal(count) != Some(all) {
-        changes.push((Change::NoCount, asm.without(count)));
+    changes.extend(fewer(asm, count).map(|text| (Weakening::Fewer, text)));
+    if kind != SyncKind::Arrival && asm.literal(count) != Some(all) {
+        changes.push((Weakening::NoCount, asm.without(count)));
     }
     changes
 }
 
 /// Which operand is the count: `a, b` or, of a reduction, `d, a, b, c`.
-fn count(asm: &Asm<'_>, kind: Kind) -> Option<usize> {
+fn count(asm: &Asm<'_>, kind: SyncKind) -> Option<usize> {
     match (kind, asm.operands.len()) {
-        (Kind::Reduction, 4) => Some(2),
-        (Kind::Barrier | Kind::Arrival, 2) => Some(1),
+        (SyncKind::Reduction, 4) => Some(2),
+        (SyncKind::Barrier | SyncKind::Arrival, 2) => Some(1),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 /// What synchronizes at the place of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum SyncKind {
     /// A cta barrier that waits.
     Barrier,
     /// A cta barrier that waits and reduces.
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 
 /// How a mutant is weaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
+pub enum Weakening {
     /// The instruction is gone; the result of a reduction is open.
     Delete,
     /// It arrives and does not wait.
@@ -32,7 +32,7 @@ pub enum Change {
     Plain,
 }
 
-impl Change {
+impl Weakening {
     /// The word used in reports.
     pub const fn name(self) -> &'static str {
         match self {

@@ -18,5 +18,5 @@ mod change;
 mod mutant;
 mod warp;
 
-pub use change::Change;
+pub use change::Weakening;
 pub use mutant::{Mutant, Mutants, mutants};

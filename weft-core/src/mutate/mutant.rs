@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::asm::Asm;
-use super::change::{Change, Kind};
+use super::change::{SyncKind, Weakening};
 use super::{atomic, barrier, warp};
 use crate::explain::site_at;
 use crate::finding::{Advice, Report, Role, Site};
@@ -16,12 +16,12 @@ use crate::ptx::{self, Body, Function, Instruction, Module, Span, Statement};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
     /// How it is weaker.
-    pub change: Change,
+    pub change: Weakening,
     /// The instruction that is changed.
     pub site: Site,
     /// What stands in its place; empty where it is gone.
     pub replacement: String,
-    kind: Kind,
+    kind: SyncKind,
     /// Whether the kernel has atomics.
     is_among_atomics: bool,
 }
@@ -74,13 +74,13 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     mutants
 }
 
-fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (Kind, Vec<(Change, String)>) {
+fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (SyncKind, Vec<(Weakening, String)>) {
     match effect {
         Effect::Barrier => (barrier::kind(asm), barrier::changes(asm, threads)),
-        Effect::WarpBarrier => (Kind::WarpBarrier, warp::changes(asm)),
+        Effect::WarpBarrier => (SyncKind::WarpBarrier, warp::changes(asm)),
         _ => {
-            let plain = atomic::plain(asm).map(|text| (Change::Plain, text));
-            (Kind::Atomic, plain.into_iter().collect())
+            let plain = atomic::plain(asm).map(|text| (Weakening::Plain, text));
+            (SyncKind::Atomic, plain.into_iter().collect())
         }
     }
 }
@@ -111,7 +111,7 @@ impl Mutant {
     /// What its survival says: `clean` is its report, `kernel` that of the kernel as it stands.
     pub fn advice(&self, clean: &Report, kernel: &Report) -> Advice {
         let mut notes = Vec::new();
-        if self.is_among_atomics && self.kind != Kind::Atomic {
+        if self.is_among_atomics && self.kind != SyncKind::Atomic {
             notes.push(
                 "atomics may meet in another order then: that is no race, but may change a result"
                     .to_owned(),
@@ -130,26 +130,26 @@ impl Mutant {
 
     const fn claim(&self) -> &'static str {
         match (self.change, self.kind) {
-            (Change::Delete, Kind::Arrival) => "this arrival can go",
-            (Change::Delete, Kind::WarpBarrier) => "this warp barrier can go",
-            (Change::Delete, Kind::Reduction) => "this barrier can go, whatever its result",
-            (Change::Delete, Kind::Barrier | Kind::Atomic) => "this barrier can go",
-            (Change::Arrive, _) => "this barrier need not wait, `.arrive` will do",
-            (Change::Fewer, _) => "this barrier can count 32 threads less",
-            (Change::NoCount, _) => "this barrier needs no count",
-            (Change::Halves, _) => "the lanes of this warp barrier can wait in two halves",
-            (Change::Plain, _) => "this atomic can be a plain load and store",
+            (Weakening::Delete, SyncKind::Arrival) => "this arrival can go",
+            (Weakening::Delete, SyncKind::WarpBarrier) => "this warp barrier can go",
+            (Weakening::Delete, SyncKind::Reduction) => "this barrier can go, whatever its result",
+            (Weakening::Delete, SyncKind::Barrier | SyncKind::Atomic) => "this barrier can go",
+            (Weakening::Arrive, _) => "this barrier need not wait, `.arrive` will do",
+            (Weakening::Fewer, _) => "this barrier can count 32 threads less",
+            (Weakening::NoCount, _) => "this barrier needs no count",
+            (Weakening::Halves, _) => "the lanes of this warp barrier can wait in two halves",
+            (Weakening::Plain, _) => "this atomic can be a plain load and store",
         }
     }
 }
 
-const fn label(change: Change) -> &'static str {
+const fn label(change: Weakening) -> &'static str {
     match change {
-        Change::Delete => "can go",
-        Change::Arrive => "can be an arrival",
-        Change::Fewer => "can count 32 threads less",
-        Change::NoCount => "needs no count",
-        Change::Halves => "can wait in two halves",
-        Change::Plain => "can be plain",
+        Weakening::Delete => "can go",
+        Weakening::Arrive => "can be an arrival",
+        Weakening::Fewer => "can count 32 threads less",
+        Weakening::NoCount => "needs no count",
+        Weakening::Halves => "can wait in two halves",
+        Weakening::Plain => "can be plain",
     }
 }

@@ -1,12 +1,12 @@
 //! Weaker forms of `bar.warp.sync` (PTX ISA §9.7.13.2).
 
 use super::asm::Asm;
-use super::change::Change;
+use super::change::Weakening;
 
 /// The changes, each with the text that stands for the barrier then.
-pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Change, String)> {
-    let mut changes = vec![(Change::Delete, String::new())];
-    changes.extend(halves(asm).map(|text| (Change::Halves, text)));
+pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Weakening, String)> {
+    let mut changes = vec![(Weakening::Delete, String::new())];
+    changes.extend(halves(asm).map(|text| (Weakening::Halves, text)));
     changes
 }
 

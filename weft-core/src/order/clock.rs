@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::recycling::{Completion, Recycling};
-use crate::emulate::{Arrival, Barriers, LaneMask, Round, WARP, lanes};
+use crate::emulate::{Arrival, Barriers, Iteration, LaneMask, WARP, lanes};
 
 /// When lanes of a warp did something: the warp's arrivals and lane synchronizations before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Moment {
+pub struct Epoch {
     /// Arrivals of the warp at cta barriers so far.
     pub arrivals: u32,
     /// Synchronizations among its lanes so far.
-    pub meetings: u32,
+    pub syncs: u32,
 }
 
 /// What happens before now.
@@ -21,7 +21,7 @@ struct Clock {
     warps: [u32; WARP],
     /// By lane that ended before others of its warp, in the order in which they ended: the number of its last arrival and
     /// of its last meeting. The warp's later arrivals are not its own.
-    ended: Vec<Moment>,
+    ended: Vec<Epoch>,
 }
 
 impl Clock {
@@ -34,60 +34,59 @@ impl Clock {
         }
     }
 
-    fn learn(&mut self, slot: usize, given: Moment) {
+    fn learn(&mut self, slot: usize, given: Epoch) {
         if self.ended.len() <= slot {
-            self.ended.resize(slot + 1, Moment::default());
+            self.ended.resize(slot + 1, Epoch::default());
         }
         let known = &mut self.ended[slot];
         known.arrivals = known.arrivals.max(given.arrivals);
-        known.meetings = known.meetings.max(given.meetings);
+        known.syncs = known.syncs.max(given.syncs);
     }
 
     /// Whether what a lane did that ended happens before now.
-    fn has(&self, slot: usize, then: Moment) -> bool {
+    fn has(&self, slot: usize, then: Epoch) -> bool {
         let known = self.ended.get(slot).copied().unwrap_or_default();
-        known.arrivals > then.arrivals || known.meetings > then.meetings
+        known.arrivals > then.arrivals || known.syncs > then.syncs
     }
 }
 
 #[derive(Clone, Debug)]
-struct Warp {
-    now: Moment,
+struct WarpClock {
+    now: Epoch,
     /// What it knows of every warp, itself included: its own arrivals count only once a barrier gave them back.
     known: Clock,
-    lanes: Lanes,
+    lanes: LaneClocks,
     /// When each lane ended; lanes that run never do.
-    ended: Option<Box<[Moment; WARP]>>,
+    ended: Option<Box<[Epoch; WARP]>>,
     /// By lane that ended before others: its place in the clocks.
     slots: BTreeMap<usize, usize>,
 }
 
-impl Warp {
+impl WarpClock {
     /// The last meeting that all lanes know of, if none has ended and nothing tells them apart.
-    fn all_met(&self) -> Option<u32> {
+    fn last_common_sync(&self) -> Option<u32> {
         match self.lanes {
-            Lanes::All(last) if self.ended.is_none() => Some(last),
+            LaneClocks::All(last) if self.ended.is_none() => Some(last),
             _ => None,
         }
     }
 
     /// What the lanes that now arrive know of those that have ended: the meetings that some of them took part in.
-    fn pass_on(&self, live: LaneMask) -> Vec<(usize, Moment)> {
+    fn known_of_ended(&self, live: LaneMask) -> Vec<(usize, Epoch)> {
         let Some(ended) = &self.ended else { return Vec::new() };
         let meetings = |lane: usize| match &self.lanes {
-            Lanes::All(last) => (*last).min(ended[lane].meetings),
-            Lanes::Each(each) => lanes(live).map(|other| each[other][lane]).max().unwrap_or(0),
+            LaneClocks::All(last) => (*last).min(ended[lane].syncs),
+            LaneClocks::Each(each) => lanes(live).map(|other| each[other][lane]).max().unwrap_or(0),
         };
-        let known = |(lane, slot): (&usize, &usize)| {
-            (*slot, Moment { arrivals: 0, meetings: meetings(*lane) })
-        };
+        let known =
+            |(lane, slot): (&usize, &usize)| (*slot, Epoch { arrivals: 0, syncs: meetings(*lane) });
         self.slots.iter().map(known).collect()
     }
 }
 
 /// What each lane knows of the meetings of the others: the last that the other took part in.
 #[derive(Clone, Debug)]
-enum Lanes {
+enum LaneClocks {
     /// All meetings so far were of all lanes that had not ended, or the last one was and none has: all know all up to
     /// this one.
     All(u32),
@@ -96,9 +95,9 @@ enum Lanes {
 
 /// A generation that is not complete.
 #[derive(Clone, Debug, Default)]
-struct Generation {
+struct OpenGeneration {
     /// What its participants knew when they came, their arrivals included.
-    given: Clock,
+    joined: Clock,
     /// Who waits.
     waiting: Vec<usize>,
     participants: Vec<Completion>,
@@ -107,13 +106,13 @@ struct Generation {
 /// The happens-before of a cta, as far as it has run.
 #[derive(Clone, Debug)]
 pub struct Order {
-    warps: Vec<Warp>,
-    generations: [Generation; Barriers::COUNT],
+    warps: Vec<WarpClock>,
+    generations: [OpenGeneration; Barriers::COUNT],
     /// How the last generation of each barrier was completed: one waiting participant, or all that only arrived.
     completed: [Vec<Completion>; Barriers::COUNT],
     live: Vec<LaneMask>,
     /// When each warp began a round of a loop.
-    rounds: BTreeMap<Round, Vec<Option<Moment>>>,
+    iterations: BTreeMap<Iteration, Vec<Option<Epoch>>>,
     /// Lanes that have a place in the clocks.
     slots: usize,
 }
@@ -121,25 +120,25 @@ pub struct Order {
 impl Order {
     /// Nothing has happened. `live`: the lanes of each warp.
     pub fn new(live: Vec<LaneMask>) -> Self {
-        let warp = Warp {
-            now: Moment::default(),
+        let warp = WarpClock {
+            now: Epoch::default(),
             known: Clock::default(),
-            lanes: Lanes::All(0),
+            lanes: LaneClocks::All(0),
             ended: None,
             slots: BTreeMap::new(),
         };
         Self {
             warps: vec![warp; live.len()],
-            generations: std::array::from_fn(|_| Generation::default()),
+            generations: std::array::from_fn(|_| OpenGeneration::default()),
             completed: std::array::from_fn(|_| Vec::new()),
             live,
-            rounds: BTreeMap::new(),
+            iterations: BTreeMap::new(),
             slots: 0,
         }
     }
 
     /// When a warp is.
-    pub fn now(&self, warp: usize) -> Moment {
+    pub fn now(&self, warp: usize) -> Epoch {
         self.warps[warp].now
     }
 
@@ -164,10 +163,10 @@ impl Order {
         own.now.arrivals = own.now.arrivals.saturating_add(1);
         let arrival = own.now.arrivals;
         let generation = &mut self.generations[slot];
-        generation.given.join(&own.known);
-        generation.given.warps[warp] = arrival;
-        for (slot, known) in own.pass_on(live) {
-            generation.given.learn(slot, known);
+        generation.joined.join(&own.known);
+        generation.joined.warps[warp] = arrival;
+        for (slot, known) in own.known_of_ended(live) {
+            generation.joined.learn(slot, known);
         }
         generation.participants.push(Completion { warp, arrival, pc, waits });
         if waits {
@@ -181,7 +180,7 @@ impl Order {
         let slot = usize::from(barrier) % Barriers::COUNT;
         let generation = std::mem::take(&mut self.generations[slot]);
         for &warp in &generation.waiting {
-            self.warps[warp].known.join(&generation.given);
+            self.warps[warp].known.join(&generation.joined);
         }
         let waited = generation.participants.iter().find(|participant| participant.waits);
         self.completed[slot] = match waited {
@@ -195,21 +194,22 @@ impl Order {
     pub fn converge(&mut self, warp: usize, met: LaneMask) {
         let live = self.live[warp];
         let own = &mut self.warps[warp];
-        own.now.meetings = own.now.meetings.saturating_add(1);
-        let meeting = own.now.meetings;
+        own.now.syncs = own.now.syncs.saturating_add(1);
+        let meeting = own.now.syncs;
         let is_all = met & live == live;
         match &mut own.lanes {
-            Lanes::All(last) if is_all => *last = meeting,
-            Lanes::All(last) => {
+            LaneClocks::All(last) if is_all => *last = meeting,
+            LaneClocks::All(last) => {
                 let ended = own.ended.as_ref();
-                let known =
-                    |lane: usize| ended.map_or(*last, |ended| ended[lane].meetings.min(*last));
+                let known = |lane: usize| ended.map_or(*last, |ended| ended[lane].syncs.min(*last));
                 let mut each = Box::new([std::array::from_fn(known); WARP]);
                 meet(&mut each, met, meeting);
-                own.lanes = Lanes::Each(each);
+                own.lanes = LaneClocks::Each(each);
             }
-            Lanes::Each(_) if is_all && own.ended.is_none() => own.lanes = Lanes::All(meeting),
-            Lanes::Each(each) => meet(each, met, meeting),
+            LaneClocks::Each(_) if is_all && own.ended.is_none() => {
+                own.lanes = LaneClocks::All(meeting)
+            }
+            LaneClocks::Each(each) => meet(each, met, meeting),
         }
     }
 
@@ -220,7 +220,7 @@ impl Order {
             lanes(mask).for_each(|lane| self.part(warp, lane));
         }
         let own = &mut self.warps[warp];
-        let never = Moment { arrivals: u32::MAX, meetings: u32::MAX };
+        let never = Epoch { arrivals: u32::MAX, syncs: u32::MAX };
         let ended = own.ended.get_or_insert_with(|| Box::new([never; WARP]));
         for lane in lanes(mask) {
             ended[lane] = own.now;
@@ -233,16 +233,16 @@ impl Order {
         self.slots += 1;
         self.warps[warp].slots.insert(lane, slot);
         let known = self.warps.iter_mut().map(|own| &mut own.known);
-        let given = self.generations.iter_mut().map(|generation| &mut generation.given);
+        let given = self.generations.iter_mut().map(|generation| &mut generation.joined);
         for clock in known.chain(given) {
             let arrivals = clock.warps[warp];
-            clock.learn(slot, Moment { arrivals, meetings: 0 });
+            clock.learn(slot, Epoch { arrivals, syncs: 0 });
         }
     }
 
     /// Whether all that the lanes of `before` did at `then` happens before now, for a lane of another warp, or for any
     /// lane of the same warp by way of a cta barrier.
-    pub fn is_before(&self, before: usize, then: Moment, mask: LaneMask, warp: usize) -> bool {
+    pub fn is_before(&self, before: usize, then: Epoch, mask: LaneMask, warp: usize) -> bool {
         let (known, slots) = (&self.warps[warp].known, &self.warps[before].slots);
         if slots.is_empty() {
             return known.warps[before] > then.arrivals;
@@ -254,40 +254,43 @@ impl Order {
     }
 
     /// Whether some lanes of a warp ended before others, so that [`Self::is_before`] depends on the lanes.
-    pub fn tells_lanes(&self, warp: usize) -> bool {
+    pub fn distinguishes_lanes(&self, warp: usize) -> bool {
         !self.warps[warp].slots.is_empty()
     }
 
     /// Whether all that the lanes of `before` did at `then` happens before now for all other lanes of a warp, so that no
     /// lane need be looked at.
-    pub fn is_all_before(&self, before: usize, then: Moment, mask: LaneMask, warp: usize) -> bool {
-        let has_met = || self.warps[warp].all_met().is_some_and(|last| last > then.meetings);
+    pub fn is_all_before(&self, before: usize, then: Epoch, mask: LaneMask, warp: usize) -> bool {
+        let has_met = || self.warps[warp].last_common_sync().is_some_and(|last| last > then.syncs);
         self.is_before(before, then, mask, warp) || before == warp && has_met()
     }
 
     /// Whether nothing tells the lanes of `before` from each other for a warp: where [`Self::is_all_before`] does not
     /// hold, it holds for no lane.
     pub fn is_one(&self, before: usize, warp: usize) -> bool {
-        !self.tells_lanes(before) && (before != warp || self.warps[warp].all_met().is_some())
+        !self.distinguishes_lanes(before)
+            && (before != warp || self.warps[warp].last_common_sync().is_some())
     }
 
     /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.
     pub fn unordered_lanes(
         &self,
         warp: usize,
-        then: Moment,
+        then: Epoch,
         mask: LaneMask,
         lane: usize,
     ) -> LaneMask {
         let others = mask & !(1 << lane);
         let own = &self.warps[warp];
         let mut unordered = match (&own.lanes, &own.ended) {
-            (Lanes::All(last), None) if *last > then.meetings => 0,
-            (Lanes::All(last), Some(ended)) if *last > then.meetings => {
-                filter(others, |before| ended[before].meetings <= then.meetings)
+            (LaneClocks::All(last), None) if *last > then.syncs => 0,
+            (LaneClocks::All(last), Some(ended)) if *last > then.syncs => {
+                filter(others, |before| ended[before].syncs <= then.syncs)
             }
-            (Lanes::All(_), _) => others,
-            (Lanes::Each(each), _) => filter(others, |before| each[lane][before] <= then.meetings),
+            (LaneClocks::All(_), _) => others,
+            (LaneClocks::Each(each), _) => {
+                filter(others, |before| each[lane][before] <= then.syncs)
+            }
         };
         if unordered != 0 && own.known.warps[warp] > then.arrivals {
             unordered = filter(unordered, |before| !self.is_before(warp, then, 1 << before, warp));
@@ -296,14 +299,14 @@ impl Order {
     }
 
     /// A warp begins a round of a loop.
-    pub fn round(&mut self, warp: usize, round: Round) {
+    pub fn iteration(&mut self, warp: usize, round: Iteration) {
         let (count, now) = (self.warps.len(), self.now(warp));
-        self.rounds.entry(round).or_insert_with(|| vec![None; count])[warp] = Some(now);
+        self.iterations.entry(round).or_insert_with(|| vec![None; count])[warp] = Some(now);
     }
 
     /// Whether all that the warps did before they began a round happens before what a warp still does.
-    pub fn is_separated(&self, warp: usize, round: Round) -> bool {
-        let Some(began) = self.rounds.get(&round) else { return false };
+    pub fn is_separated(&self, warp: usize, round: Iteration) -> bool {
+        let Some(began) = self.iterations.get(&round) else { return false };
         began.iter().enumerate().all(|(other, then)| {
             let live = self.live[other];
             live == 0 || then.is_some_and(|then| self.is_before(other, then, live, warp))
@@ -311,7 +314,7 @@ impl Order {
     }
 
     /// Whether what these lanes did happens before everything that is still to come, by way of cta barriers.
-    pub fn is_before_all(&self, before: usize, then: Moment, mask: LaneMask) -> bool {
+    pub fn is_before_all(&self, before: usize, then: Epoch, mask: LaneMask) -> bool {
         (0..self.warps.len())
             .all(|warp| self.live[warp] == 0 || self.is_before(before, then, mask, warp))
     }
@@ -352,10 +355,10 @@ mod tests {
     fn all_that_live_have_to_know() {
         let all = LaneMask::MAX;
         let mut order = Order::new(vec![1, all]);
-        assert!(!order.is_before_all(1, Moment::default(), all), "it does not know itself");
+        assert!(!order.is_before_all(1, Epoch::default(), all), "it does not know itself");
         meet_alone(&mut order, 1);
-        assert!(!order.is_before_all(1, Moment::default(), all), "the first warp does not know");
+        assert!(!order.is_before_all(1, Epoch::default(), all), "the first warp does not know");
         order.exit(0, 1);
-        assert!(order.is_before_all(1, Moment::default(), all), "nobody else is left");
+        assert!(order.is_before_all(1, Epoch::default(), all), "nobody else is left");
     }
 }

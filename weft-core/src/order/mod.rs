@@ -10,5 +10,5 @@
 mod clock;
 mod recycling;
 
-pub use clock::{Moment, Order};
+pub use clock::{Epoch, Order};
 pub use recycling::Recycling;

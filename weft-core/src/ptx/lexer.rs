@@ -4,7 +4,7 @@ use super::{ReadError, ReadErrorKind, Span};
 
 /// What a token is; its text is its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// `abc`, `%r1`, `$L_2`, `_x`.
     Word,
     /// `.reg`, `.u32`, `.x`: a dot and a word.
@@ -22,13 +22,13 @@ pub(super) enum Kind {
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) span: Span,
 }
 
 impl Token {
     /// What stands before the first.
-    pub(super) const START: Self = Self { kind: Kind::End, span: Span { start: 0, end: 0 } };
+    pub(super) const START: Self = Self { kind: TokenKind::End, span: Span { start: 0, end: 0 } };
 }
 
 /// A place in the text, moving forward.
@@ -152,26 +152,28 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let first = self.peek(0);
         let kind = if self.at >= self.bytes.len() {
-            Kind::End
+            TokenKind::End
         } else if is(first, WORD_START) {
             self.at += 1;
             self.take(WORD);
-            Kind::Word
+            TokenKind::Word
         } else if first == b'.' && is(self.peek(1), WORD_START) {
             self.at += 2;
             self.take(WORD);
-            Kind::Dot
+            TokenKind::Dot
         } else if is(first, DIGIT) || (first == b'.' && is(self.peek(1), DIGIT)) {
             self.number();
-            Kind::Number
+            TokenKind::Number
         } else if first == b'"' {
             self.string();
-            Kind::String
+            TokenKind::String
         } else {
             self.punct()
         };
         let span = self.span_from(start);
-        if matches!(kind, Kind::Word | Kind::Dot | Kind::String) && self.at - start > MAX_NAME {
+        if matches!(kind, TokenKind::Word | TokenKind::Dot | TokenKind::String)
+            && self.at - start > MAX_NAME
+        {
             let end = span.start + 1;
             self.errors.push(ReadError { kind: ReadErrorKind::Name, span: Span { end, ..span } });
         }
@@ -221,12 +223,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// One character that starts no other token; the lexer stays on character boundaries.
-    fn punct(&mut self) -> Kind {
+    fn punct(&mut self) -> TokenKind {
         let start = self.at;
         self.at += 1;
         let byte = self.bytes[start];
         if byte.is_ascii_graphic() {
-            return Kind::Punct(byte);
+            return TokenKind::Punct(byte);
         }
         while (0x80..0xc0).contains(&self.peek(0)) {
             self.at += 1;
@@ -235,7 +237,7 @@ impl<'a> Lexer<'a> {
         let character = text.chars().next().unwrap_or('\u{fffd}');
         let span = self.span_from(start);
         self.errors.push(ReadError { kind: ReadErrorKind::Character(character), span });
-        Kind::Punct(b'?')
+        TokenKind::Punct(b'?')
     }
 
     /// Extends a word that starts an instruction over its modifiers: `ld.shared::cta.u32`.
@@ -256,9 +258,9 @@ impl<'a> Lexer<'a> {
         while depth > 0 {
             self.next(&mut token);
             match token.kind {
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') => depth -= 1,
-                Kind::End => return false,
+                TokenKind::Punct(b'{') => depth += 1,
+                TokenKind::Punct(b'}') => depth -= 1,
+                TokenKind::End => return false,
                 _ => {}
             }
         }

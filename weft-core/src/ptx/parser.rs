@@ -6,9 +6,9 @@ use foldhash::{HashMap, HashSet};
 
 use super::index::Index;
 use super::isa::{self, Decoded};
-use super::lexer::{Kind, Lexer, Token, line_starts};
-use super::literal::{self, Literal};
-use super::{Module, Operand, ReadError, ReadErrorKind, Span};
+use super::lexer::{Lexer, Token, TokenKind, line_starts};
+use super::literal::{self, NumberLiteral};
+use super::{Module, ParsedOperand, ReadError, ReadErrorKind, Span};
 
 mod body;
 mod constant;
@@ -55,7 +55,7 @@ struct Parser<'a> {
     lexer: Lexer<'a>,
     token: Token,
     /// Operands of vectors and instructions that are being read, the innermost last.
-    operands: Vec<Operand>,
+    operands: Vec<ParsedOperand>,
     /// Whether the instruction that is being read is a call: parentheses in it hold lists, in others constants.
     is_call: bool,
     /// Mnemonics taken apart, each once: a text has a few dozen.
@@ -112,11 +112,11 @@ impl<'a> Parser<'a> {
     }
 
     fn is_punct(&self, byte: u8) -> bool {
-        self.token.kind == Kind::Punct(byte)
+        self.token.kind == TokenKind::Punct(byte)
     }
 
     fn is_dot(&self, word: &str) -> bool {
-        self.token.kind == Kind::Dot && self.word() == word
+        self.token.kind == TokenKind::Dot && self.word() == word
     }
 
     /// Whether a colon follows the word: a label's is single, `::` belongs to a modifier.
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expect_word(&mut self, expected: &'static str) -> Read<Span> {
-        if self.token.kind == Kind::Word {
+        if self.token.kind == TokenKind::Word {
             Ok(self.advance().span)
         } else {
             Err(self.unexpected(expected))
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
 
     fn unexpected(&mut self, expected: &'static str) -> Recorded {
         let span = self.token.span;
-        if self.token.kind == Kind::End {
+        if self.token.kind == TokenKind::End {
             return self.error(ReadErrorKind::Truncated(expected), span);
         }
         let found = self.start_of_word();
@@ -178,10 +178,10 @@ impl<'a> Parser<'a> {
     fn integer(&mut self) -> Read<i64> {
         let negative = self.eat(b'-');
         let span = self.token.span;
-        if self.token.kind != Kind::Number {
+        if self.token.kind != TokenKind::Number {
             return Err(self.unexpected("a number"));
         }
-        let Some(Literal::Integer(value)) = literal::read(self.word()) else {
+        let Some(NumberLiteral::Integer(value)) = literal::read(self.word()) else {
             return Err(self.bad_number(span));
         };
         self.advance();
@@ -199,12 +199,12 @@ impl<'a> Parser<'a> {
     fn recover(&mut self) {
         loop {
             match self.token.kind {
-                Kind::Punct(b';') => {
+                TokenKind::Punct(b';') => {
                     self.advance();
                     return;
                 }
-                Kind::Punct(b'}') | Kind::End => return,
-                Kind::Punct(b'{') => {
+                TokenKind::Punct(b'}') | TokenKind::End => return,
+                TokenKind::Punct(b'{') => {
                     self.skip_braces();
                 }
                 _ => {
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
     }
 
     fn module(&mut self, module: &mut Module) {
-        if self.token.kind == Kind::End {
+        if self.token.kind == TokenKind::End {
             self.error(ReadErrorKind::Empty, self.token.span);
             return;
         }
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
             self.error(ReadErrorKind::NoVersion, self.token.span);
             return;
         }
-        while self.token.kind != Kind::End {
+        while self.token.kind != TokenKind::End {
             if self.item(module).is_err() {
                 self.recover();
                 self.eat(b'}');
@@ -253,9 +253,9 @@ impl<'a> Parser<'a> {
 
     fn item(&mut self, module: &mut Module) -> Read<()> {
         match self.token.kind {
-            Kind::Dot => {}
+            TokenKind::Dot => {}
             // LLVM puts labels behind the sections that it describes.
-            Kind::Word if self.is_label() => {
+            TokenKind::Word if self.is_label() => {
                 self.advance();
                 self.advance();
                 return Ok(());
@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
     fn file(&mut self) -> Read<(u32, String)> {
         self.advance();
         let index = self.small()?;
-        if self.token.kind != Kind::String {
+        if self.token.kind != TokenKind::String {
             return Err(self.unexpected("a path in quotes"));
         }
         let path = self.word().trim_matches('"').to_owned();

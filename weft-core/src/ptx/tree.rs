@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::index::Index;
 use super::isa::Decoded;
-use super::lexer::{Kind, Lexer, Token};
+use super::lexer::{Lexer, Token, TokenKind};
 use super::space::Space;
 use super::{Position, ReadError, Span};
 
@@ -66,9 +66,9 @@ impl Module {
             (token, lexer.mnemonic(token.span))
         };
         let (mut first, mut mnemonic) = next();
-        if first.kind == Kind::Punct(b'@') {
+        if first.kind == TokenKind::Punct(b'@') {
             // Behind the sign stand the predicate and perhaps its complement.
-            while first.kind != Kind::Word && first.kind != Kind::End {
+            while first.kind != TokenKind::Word && first.kind != TokenKind::End {
                 (first, _) = next();
             }
             (_, mnemonic) = next();
@@ -362,12 +362,12 @@ pub struct Body {
     /// In the order of the text.
     pub statements: Vec<Statement>,
     /// The operands of all instructions.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<ParsedOperand>,
 }
 
 impl Body {
     /// The operands of an instruction or of a nested group.
-    pub fn operands(&self, range: &Range<u32>) -> &[Operand] {
+    pub fn operands(&self, range: &Range<u32>) -> &[ParsedOperand] {
         self.operands.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 }
@@ -408,7 +408,7 @@ pub struct Loc {
 
 /// `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub struct GuardPredicate {
     /// The predicate.
     pub register: Span,
     /// `!`.
@@ -419,7 +419,7 @@ pub struct Guard {
 #[derive(Clone, Debug)]
 pub struct Instruction {
     /// Its predicate.
-    pub guard: Option<Guard>,
+    pub guard: Option<GuardPredicate>,
     /// Opcode with all its modifiers, `ld.shared.u32`.
     pub mnemonic: Span,
     /// The same taken apart, in `Module::mnemonics`.
@@ -432,7 +432,7 @@ pub struct Instruction {
 
 /// An operand as written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Operand {
+pub enum ParsedOperand {
     /// A register, variable, label, function or special register: resolved later.
     Name(Span),
     /// A `.x`, `.y`, `.z` or `.w` (also `.r`, `.g`, `.b`, `.a`) part of a name, 0 to 3.
@@ -466,7 +466,7 @@ pub enum Operand {
     Opaque(Span),
 }
 
-impl Operand {
+impl ParsedOperand {
     /// The name in it, of an address its base.
     pub fn name(&self) -> Option<Span> {
         match self {

@@ -6,21 +6,21 @@ use std::collections::{BTreeSet, HashMap};
 use foldhash::fast::RandomState;
 
 use super::entry::conflict;
-use super::pairs::{Met, Pairs, Side, Threads};
-use super::stored::Stored;
+use super::pairs::{Met, Pairs, RacingAccess, Threads};
+use super::stored::StoredByte;
 use crate::emulate::memory::bytes::PAGE;
-use crate::emulate::{Access, Kind, LaneMask, Symbolics, Value, WARP, lanes};
+use crate::emulate::{Access, AccessKind, LaneMask, Symbolics, Value, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
 /// An access of a byte.
 #[derive(Clone, Copy, Debug)]
-struct Record {
-    side: Side,
-    stored: Stored,
+struct CtaRecord {
+    side: RacingAccess,
+    stored: StoredByte,
 }
 
-impl Record {
+impl CtaRecord {
     /// Whether both do the same to the byte, in one cta or in two.
     fn is_alike(&self, other: &Self, symbolics: &Symbolics) -> bool {
         let (a, b) = (self.side, other.side);
@@ -37,9 +37,9 @@ const MAX_VALUES: usize = 64;
 #[derive(Debug)]
 pub struct CtaHistory {
     watched: BTreeSet<u64>,
-    records: HashMap<u64, Vec<Record>, RandomState>,
+    records: HashMap<u64, Vec<CtaRecord>, RandomState>,
     /// By instruction and warp, the access that came last. The ctas run one after another: the same again says nothing.
-    latest: HashMap<(Pc, usize), Latest, RandomState>,
+    latest: HashMap<(Pc, usize), CtaAccess, RandomState>,
     /// Records of all bytes, and how many there may be.
     kept: u64,
     most: u64,
@@ -47,15 +47,15 @@ pub struct CtaHistory {
 
 /// An access, without what its instruction and warp tell.
 #[derive(Debug, PartialEq, Eq)]
-struct Latest {
+struct CtaAccess {
     cta: u32,
     lanes: LaneMask,
-    kind: Kind,
+    kind: AccessKind,
     addresses: Value,
     stored: Vec<Value>,
 }
 
-impl Latest {
+impl CtaAccess {
     fn new(access: &Access<'_>, cta: u32) -> Self {
         let &Access { lanes, kind, addresses, stored, .. } = access;
         Self { cta, lanes, kind, addresses: addresses.clone(), stored: stored.to_vec() }
@@ -65,7 +65,7 @@ impl Latest {
 impl CtaHistory {
     /// Watches these bytes. `memory`: bytes that the accesses may take.
     pub fn within(memory: u64, watched: BTreeSet<u64>) -> Self {
-        let most = memory / (2 * size_of::<Record>() as u64);
+        let most = memory / (2 * size_of::<CtaRecord>() as u64);
         let (records, latest) = (HashMap::default(), HashMap::default());
         Self { watched, records, latest, kept: 0, most }
     }
@@ -81,7 +81,7 @@ impl CtaHistory {
         if self.watched.is_empty() || !pairs.compare(0) {
             return;
         }
-        let (key, own) = ((access.pc, access.warp), Latest::new(access, cta));
+        let (key, own) = ((access.pc, access.warp), CtaAccess::new(access, cta));
         if self.latest.get(&key) == Some(&own) {
             return;
         }
@@ -98,7 +98,7 @@ impl CtaHistory {
                 return;
             }
             if records.len() >= MAX_VALUES {
-                new.stored = Stored::Unknown;
+                new.stored = StoredByte::Unknown;
             }
             for old in records.iter().filter(|old| old.side.cta != cta) {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
@@ -122,17 +122,17 @@ impl CtaHistory {
 }
 
 /// What an access does to each watched byte, lane by lane; lanes that read one address do the same.
-fn records_of(access: &Access<'_>, cta: u32, watched: &BTreeSet<u64>) -> Vec<(u64, Record)> {
+fn records_of(access: &Access<'_>, cta: u32, watched: &BTreeSet<u64>) -> Vec<(u64, CtaRecord)> {
     let reads_one = !access.kind.writes && access.addresses.as_uniform().is_some();
     let is_store = access.kind.writes && !access.kind.is_atomic;
     let elements = if is_store { access.stored } else { &[] };
     let mut records = Vec::new();
     for lane in lanes(access.lanes).take(if reads_one { 1 } else { WARP }) {
-        let side = Side::new(access, cta, lane);
+        let side = RacingAccess::new(access, cta, lane);
         let end = side.address.saturating_add(u64::from(access.bytes));
         for byte in watched.range(side.address..end) {
-            let stored = Stored::new(elements, access.bytes, lane, byte - side.address);
-            records.push((*byte, Record { side, stored }));
+            let stored = StoredByte::new(elements, access.bytes, lane, byte - side.address);
+            records.push((*byte, CtaRecord { side, stored }));
         }
     }
     records

@@ -12,10 +12,10 @@ use super::entry::conflict;
 use super::pages::Pages;
 use super::rows::{KnownRows, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, Kind};
+use crate::emulate::{Access, AccessKind};
 
 /// The bytes of a page that a cta accesses in each way; there are few.
-type Own = SmallVec<[(Kind, Bytes); 1]>;
+type Own = SmallVec<[(AccessKind, Bytes); 1]>;
 
 /// The global memory that one cta accesses.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Footprint {
 }
 
 /// What a way takes.
-const WAY: usize = size_of::<(Kind, Bytes)>();
+const WAY: usize = size_of::<(AccessKind, Bytes)>();
 
 impl Footprint {
     /// Nothing was accessed. `memory`: bytes that what is accessed may take.
@@ -42,7 +42,7 @@ impl Footprint {
         rows(access, known, |number, row| self.note(number, access.kind, row.bytes));
     }
 
-    fn note(&mut self, page: u64, kind: Kind, bytes: Bytes) {
+    fn note(&mut self, page: u64, kind: AccessKind, bytes: Bytes) {
         let Some(page) = self.pages.page(page) else { return };
         if let Some((_, known)) = page.iter_mut().find(|(own, _)| *own == kind) {
             *known |= bytes;
@@ -57,34 +57,34 @@ impl Footprint {
 
 /// The ctas that accessed a byte in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum Accessor {
     One(u32),
     Many,
 }
 
 /// Bytes of each page of a run that were accessed in one way by one cta, or by many; there are few.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Way {
-    kind: Kind,
-    by: By,
+struct PageAccess {
+    kind: AccessKind,
+    by: Accessor,
     bytes: Bytes,
 }
 
 /// Pages that were accessed alike, up to this one.
 #[derive(Clone, Debug)]
-struct Run {
+struct PageRun {
     end: u64,
-    ways: SmallVec<[Way; 1]>,
+    ways: SmallVec<[PageAccess; 1]>,
 }
 
 /// What a run takes by itself, with its place in the map, whose nodes are half full at least.
-const RUN: usize = 2 * size_of::<(u64, Run)>();
+const RUN: usize = 2 * size_of::<(u64, PageRun)>();
 
 /// The shadow of global memory across ctas.
 #[derive(Clone, Debug)]
 pub struct Ctas {
     /// By first page; they do not overlap.
-    runs: BTreeMap<u64, Run>,
+    runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
     /// Ways of all runs beyond one each.
     ways: usize,
@@ -124,13 +124,14 @@ impl Ctas {
                 self.add_run(first, end, &own, cta);
             }
             self.is_full |=
-                (self.runs.len() * RUN + self.ways * size_of::<Way>()) as u64 > self.most;
+                (self.runs.len() * RUN + self.ways * size_of::<PageAccess>()) as u64 > self.most;
         }
     }
 
     /// Whether what ctas did conflicts with what others do that go other ways, in bytes that are not known to race.
     pub fn meets(&self, others: &Self) -> bool {
-        let is_other = |own: &Way, their: &Way| own.by != their.by || own.by == By::Many;
+        let is_other =
+            |own: &PageAccess, their: &PageAccess| own.by != their.by || own.by == Accessor::Many;
         let is_new = |byte: &u64| !self.racing.contains(byte) && !others.racing.contains(byte);
         self.runs.iter().any(|(first, own)| {
             others.over(*first, own.end).any(|(start, their)| {
@@ -151,7 +152,7 @@ impl Ctas {
     }
 
     /// The runs that hold some of these pages.
-    fn over(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, &Run)> {
+    fn over(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, &PageRun)> {
         let before = self.runs.range(..first).next_back().filter(move |(_, run)| run.end > first);
         before.into_iter().chain(self.runs.range(first..end)).map(|(start, run)| (*start, run))
     }
@@ -173,7 +174,7 @@ impl Ctas {
             at = known_end;
         }
         for (start, end) in gaps {
-            self.runs.insert(start, Run { end, ways: smallvec![] });
+            self.runs.insert(start, PageRun { end, ways: smallvec![] });
         }
         let (last, met) = starts.split_last().unwrap_or((&end, &[]));
         for start in met {
@@ -189,8 +190,9 @@ impl Ctas {
     fn meet(&mut self, start: u64, own: &Own, cta: u32) {
         let Some(run) = self.runs.get_mut(&start) else { return };
         let before = run.ways.len();
-        let add =
-            |racing, (kind, bytes): &(Kind, Bytes)| racing | add(&mut run.ways, *kind, cta, *bytes);
+        let add = |racing, (kind, bytes): &(AccessKind, Bytes)| {
+            racing | add(&mut run.ways, *kind, cta, *bytes)
+        };
         let racing = own.iter().fold(0, add);
         self.ways = self.ways + run.ways.len().saturating_sub(1) - before.saturating_sub(1);
         let end = run.end;
@@ -220,7 +222,7 @@ impl Ctas {
         let before = self.runs.range(..at).next_back();
         let before = before.filter(|(_, own)| own.end == at && own.ways == run.ways);
         let Some((&start, _)) = before else { return };
-        let Some(Run { end, ways }) = self.runs.remove(&at) else { return };
+        let Some(PageRun { end, ways }) = self.runs.remove(&at) else { return };
         self.ways -= ways.len().saturating_sub(1);
         if let Some(before) = self.runs.get_mut(&start) {
             before.end = end;
@@ -229,26 +231,28 @@ impl Ctas {
 }
 
 /// Adds an access; the bytes at which it conflicts with one of another cta.
-fn add(page: &mut SmallVec<[Way; 1]>, kind: Kind, cta: u32, bytes: Bytes) -> Bytes {
-    let races = |way: &&Way| way.by != By::One(cta) && conflict(way.kind, kind, false).is_some();
+fn add(page: &mut SmallVec<[PageAccess; 1]>, kind: AccessKind, cta: u32, bytes: Bytes) -> Bytes {
+    let races = |way: &&PageAccess| {
+        way.by != Accessor::One(cta) && conflict(way.kind, kind, false).is_some()
+    };
     let racing = page.iter().filter(races).fold(0, |racing, way| racing | way.bytes & bytes);
     let mut shared = 0;
-    for way in page.iter_mut().filter(|way| way.kind == kind && way.by != By::One(cta)) {
+    for way in page.iter_mut().filter(|way| way.kind == kind && way.by != Accessor::One(cta)) {
         shared |= way.bytes & bytes;
-        if way.by != By::Many {
+        if way.by != Accessor::Many {
             way.bytes &= !bytes;
         }
     }
     page.retain(|way| way.bytes != 0);
-    note(page, kind, By::Many, shared);
-    note(page, kind, By::One(cta), bytes & !shared);
+    note(page, kind, Accessor::Many, shared);
+    note(page, kind, Accessor::One(cta), bytes & !shared);
     racing
 }
 
-fn note(page: &mut SmallVec<[Way; 1]>, kind: Kind, by: By, bytes: Bytes) {
+fn note(page: &mut SmallVec<[PageAccess; 1]>, kind: AccessKind, by: Accessor, bytes: Bytes) {
     match page.iter_mut().find(|way| (way.kind, way.by) == (kind, by)) {
         Some(way) => way.bytes |= bytes,
-        None if bytes != 0 => page.push(Way { kind, by, bytes }),
+        None if bytes != 0 => page.push(PageAccess { kind, by, bytes }),
         None => {}
     }
 }

@@ -1,15 +1,15 @@
 //! An access as a shadow cell remembers it, and when two of them conflict.
 
-use crate::emulate::{Kind, LaneMask, lanes};
-use crate::order::{Moment, Order};
+use crate::emulate::{AccessKind, LaneMask, lanes};
+use crate::order::{Epoch, Order};
 
 /// Lanes of a warp that accessed a cell at one moment in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ShadowEntry {
     pub(super) lanes: LaneMask,
-    pub(super) when: Moment,
+    pub(super) when: Epoch,
     pub(super) warp: u8,
-    pub(super) kind: Kind,
+    pub(super) kind: AccessKind,
 }
 
 /// How two unordered accesses of one byte conflict.
@@ -29,35 +29,35 @@ impl Conflict {
 }
 
 /// Whether two accesses of different threads conflict if nothing orders them. `same_cta`: a `.cta` scope holds both.
-pub fn conflict(a: Kind, b: Kind, same_cta: bool) -> Option<Conflict> {
-    if !a.writes && !b.writes || a.is_mirror && b.is_mirror {
+pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict> {
+    if !a.writes && !b.writes || a.is_shadow_copy && b.is_shadow_copy {
         return None;
     }
     let scoped = (same_cta || !(a.is_cta_scoped || b.is_cta_scoped)) && a.element == b.element;
     match (a.is_strong && b.is_strong && scoped, a.is_atomic && b.is_atomic) {
         (true, true) => None,
-        _ if a.is_maybe || b.is_maybe => Some(Conflict::Possible),
+        _ if a.may_execute || b.may_execute => Some(Conflict::Possible),
         (true, false) => Some(Conflict::Strong),
         (false, _) => Some(Conflict::Race),
     }
 }
 
 /// Whether everything that conflicts with `a` conflicts at least as much with `b`.
-pub(super) fn covers(b: Kind, a: Kind) -> bool {
+pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
     let is_as_weak = !b.is_strong || a.is_strong;
     let is_as_plain = !b.is_atomic || a.is_atomic;
     (b.writes || !a.writes)
-        && (!b.is_mirror || a.is_mirror)
-        && (!b.is_maybe || a.is_maybe)
+        && (!b.is_shadow_copy || a.is_shadow_copy)
+        && (!b.may_execute || a.may_execute)
         && (!b.is_strong || a.element == b.element)
         && is_as_weak
         && is_as_plain
         && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)
 }
 
-impl Entry {
+impl ShadowEntry {
     /// What lanes of a warp do now.
-    pub(super) fn new(warp: usize, lanes: LaneMask, kind: Kind, order: &Order) -> Self {
+    pub(super) fn new(warp: usize, lanes: LaneMask, kind: AccessKind, order: &Order) -> Self {
         Self { lanes, when: order.now(warp), warp: u8::try_from(warp).unwrap_or(u8::MAX), kind }
     }
 

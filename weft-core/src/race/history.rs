@@ -6,13 +6,13 @@ use foldhash::fast::RandomState;
 
 use super::entry::conflict;
 use super::pages::Pages;
-use super::pairs::{Met, Pairs, Side, Threads};
+use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, Row, rows};
-use super::stored::{Stored, are_same};
+use super::stored::{StoredByte, are_same};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, Symbolics, Value, lanes};
 use crate::flow::Pc;
-use crate::order::{Moment, Order};
+use crate::order::{Epoch, Order};
 use crate::ptx::Space;
 
 /// Bytes to watch.
@@ -26,21 +26,21 @@ pub struct Watched {
 
 /// What lanes of a warp did to watched bytes of a page.
 #[derive(Clone, Debug)]
-struct Record {
+struct AccessRecord {
     row: Row,
-    when: Moment,
+    when: Epoch,
     /// The access by its first lane.
-    side: Side,
+    side: RacingAccess,
     addresses: Value,
     stored: Vec<Value>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Page {
+struct HistoryPage {
     watched: Bytes,
-    records: Vec<Record>,
+    records: Vec<AccessRecord>,
     /// By instruction and warp: when it came last, and the records of that moment. No later access is alike to others.
-    latest: Latest,
+    latest: LastAccesses,
 }
 
 /// By page, and instructions and warps of two accesses all of whose lanes raced there: their rows the last time.
@@ -49,13 +49,13 @@ type Raced = HashMap<(Space, u64, [(Pc, u8); 2]), [Row; 2], RandomState>;
 /// Races that are remembered.
 const MAX_RACED: usize = 1 << 15;
 
-type Latest = HashMap<(Pc, u8), (Moment, Vec<usize>), RandomState>;
+type LastAccesses = HashMap<(Pc, u8), (Epoch, Vec<usize>), RandomState>;
 
 /// All accesses of one cta to the watched bytes.
 #[derive(Debug)]
 pub struct History {
-    shared: Pages<Page>,
-    global: Pages<Page>,
+    shared: Pages<HistoryPage>,
+    global: Pages<HistoryPage>,
     raced: Raced,
     known: KnownRows,
 }
@@ -70,7 +70,7 @@ impl History {
     /// Watches these bytes. `memory`: bytes that the accesses of a space may take.
     pub fn within(memory: u64, watched: &Watched) -> Self {
         let pages = |bytes: &BTreeSet<u64>| {
-            let mut pages = Pages::<Page>::within(memory);
+            let mut pages = Pages::<HistoryPage>::within(memory);
             for byte in bytes {
                 if let Some(page) = pages.page(byte / PAGE) {
                     page.watched |= 1 << (byte % PAGE);
@@ -107,7 +107,7 @@ impl History {
             if row.bytes == 0 {
                 return;
             }
-            let new = Record::new(access, cta, row, order);
+            let new = AccessRecord::new(access, cta, row, order);
             let alike = page.alike(&new);
             // A loop without barriers says the same again and again: that is no comparison with all others.
             if !pairs.compare(alike.len() + 1)
@@ -129,24 +129,25 @@ impl History {
     }
 }
 
-impl Page {
+impl HistoryPage {
     /// Bytes that its records take, with a value of each.
     fn held(&self) -> usize {
-        self.records.len() * (size_of::<Record>() + size_of::<Value>())
+        self.records.len() * (size_of::<AccessRecord>() + size_of::<Value>())
     }
 
     /// The records that may be alike to a new one.
-    fn alike(&self, new: &Record) -> &[usize] {
+    fn alike(&self, new: &AccessRecord) -> &[usize] {
         let latest = self.latest.get(&(new.side.pc, new.side.warp));
         latest.filter(|(when, _)| *when == new.when).map_or(&[], |(_, records)| records)
     }
 
     /// Adds a record, and hands over each other that shares bytes with it.
-    fn add(&mut self, new: Record, mut meet: impl FnMut(&Record, &Record)) {
+    fn add(&mut self, new: AccessRecord, mut meet: impl FnMut(&AccessRecord, &AccessRecord)) {
         let Self { records, latest, .. } = self;
-        let writes = |own: &Record| own.side.kind.writes;
-        let may_race =
-            |old: &&Record| old.row.bytes & new.row.bytes != 0 && (writes(old) || writes(&new));
+        let writes = |own: &AccessRecord| own.side.kind.writes;
+        let may_race = |old: &&AccessRecord| {
+            old.row.bytes & new.row.bytes != 0 && (writes(old) || writes(&new))
+        };
         for old in records.iter().filter(may_race) {
             meet(old, &new);
         }
@@ -172,7 +173,7 @@ impl Page {
 }
 
 /// The records of the last moment of an instruction and warp, which is that of this record.
-fn latest_of<'a>(latest: &'a mut Latest, own: &Record) -> &'a mut Vec<usize> {
+fn latest_of<'a>(latest: &'a mut LastAccesses, own: &AccessRecord) -> &'a mut Vec<usize> {
     let key = (own.side.pc, own.side.warp);
     let (when, records) = latest.entry(key).or_insert_with(|| (own.when, Vec::new()));
     if *when != own.when {
@@ -182,22 +183,22 @@ fn latest_of<'a>(latest: &'a mut Latest, own: &Record) -> &'a mut Vec<usize> {
     records
 }
 
-impl Record {
+impl AccessRecord {
     fn new(access: &Access<'_>, cta: u32, row: Row, order: &Order) -> Self {
         let lane = row.lanes.trailing_zeros() as usize;
         let is_store = access.kind.writes && !access.kind.is_atomic;
         Self {
             row,
             when: order.now(access.warp),
-            side: Side::new(access, cta, lane),
+            side: RacingAccess::new(access, cta, lane),
             addresses: access.addresses.clone(),
             stored: if is_store { access.stored.to_vec() } else { Vec::new() },
         }
     }
 
-    fn side(&self, lane: usize) -> Side {
+    fn side(&self, lane: usize) -> RacingAccess {
         let address = self.addresses.lane(lane);
-        Side { lane: u8::try_from(lane).unwrap_or(0), address, ..self.side }
+        RacingAccess { lane: u8::try_from(lane).unwrap_or(0), address, ..self.side }
     }
 
     /// Whether both are one instruction's accesses of the same locations, at one moment.
@@ -224,9 +225,9 @@ impl Record {
     }
 
     /// The byte at a place of the page that a lane stored.
-    fn stored(&self, lane: usize, at: u64) -> Stored {
+    fn stored(&self, lane: usize, at: u64) -> StoredByte {
         let offset = at.wrapping_sub(self.addresses.lane(lane));
-        Stored::new(&self.stored, self.side.bytes, lane, offset)
+        StoredByte::new(&self.stored, self.side.bytes, lane, offset)
     }
 }
 
@@ -240,7 +241,7 @@ struct Meeting<'a> {
 
 impl Meeting<'_> {
     /// Adds the pairs of threads of two accesses that nothing orders.
-    fn race(&self, old: &Record, new: &Record, raced: &mut Raced, pairs: &mut Pairs) {
+    fn race(&self, old: &AccessRecord, new: &AccessRecord, raced: &mut Raced, pairs: &mut Pairs) {
         let Self { space, order, .. } = *self;
         let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
         let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
@@ -271,7 +272,7 @@ impl Meeting<'_> {
     }
 
     /// By lane of the later access those of the other that access some byte with it and are not ordered before it.
-    fn unordered(&self, old: &Record, new: &Record) -> Threads {
+    fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
         let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
         let both = old.row.bytes & new.row.bytes;
         let unordered = |others, lane: usize| {
@@ -291,7 +292,13 @@ impl Meeting<'_> {
     }
 
     /// Whether two lanes provably leave the same in all bytes that both store.
-    fn store_the_same(&self, old: &Record, first: usize, new: &Record, second: usize) -> bool {
+    fn store_the_same(
+        &self,
+        old: &AccessRecord,
+        first: usize,
+        new: &AccessRecord,
+        second: usize,
+    ) -> bool {
         if old.stored.is_empty() || new.stored.is_empty() {
             return false;
         }

@@ -27,6 +27,6 @@ pub use ctas::{Ctas, Footprint};
 pub use entry::{Conflict, conflict};
 pub use history::{History, Watched};
 pub use open::OpenAccesses;
-pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, Side};
+pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, RacingAccess};
 pub use rows::KnownRows;
 pub use shadow::{Shadow, Unwritten};

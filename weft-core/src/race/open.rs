@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use foldhash::fast::RandomState;
 use smallvec::{SmallVec, smallvec};
 
-use super::entry::{Entry, conflict};
-use crate::emulate::{Access, Kind, LaneMask, OpenAccess, Queue, Root, lanes};
+use super::entry::{ShadowEntry, conflict};
+use crate::emulate::{Access, AccessKind, AliasClass, LaneMask, OpenAccess, Queue, lanes};
 use crate::flow::argument_of;
 use crate::order::Order;
 use crate::ptx::Space;
@@ -24,7 +24,7 @@ type Place = (bool, Option<usize>);
 
 /// What says of an access at known addresses whether it conflicts with others, and whether what it reads decides
 /// something.
-type Known = (Place, Kind, Option<Root>, bool);
+type Known = (Place, AccessKind, Option<AliasClass>, bool);
 
 /// Accesses in one cell.
 const MAX_NOTED: usize = 1024;
@@ -32,7 +32,7 @@ const MAX_NOTED: usize = 1024;
 /// An access in the cell of its buffer.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
-    entry: Entry,
+    entry: ShadowEntry,
     compared: Compared,
     open: Option<OpenAccess>,
     decides: bool,
@@ -78,10 +78,10 @@ const fn meets(a: Place, b: Place) -> bool {
 }
 
 /// Where shadows compare an access.
-type Compared = (Place, Option<Root>, Option<Queue>);
+type Compared = (Place, Option<AliasClass>, Option<Queue>);
 
 const fn compared(open: &OpenAccess) -> Compared {
-    ((open.is_global, open.region), open.root, open.queue)
+    ((open.is_global, open.region), open.class, open.queue)
 }
 
 impl OpenAccesses {
@@ -125,15 +125,15 @@ impl OpenAccesses {
     pub fn known(&mut self, access: &Access<'_>, order: &Order) {
         for (argument, mask) in buffers(access) {
             let place = (access.space == Space::Global, argument);
-            let known = Some((place, access.kind, access.root, access.decides));
+            let known = Some((place, access.kind, access.class, access.decides));
             // Mostly the same again.
             if self.latest != known {
                 self.known.extend(known);
                 self.latest = known;
             }
             if self.cells.is_some() {
-                let entry = Entry::new(access.warp, mask, access.kind, order);
-                let (compared, decides) = ((place, access.root, None), access.decides);
+                let entry = ShadowEntry::new(access.warp, mask, access.kind, order);
+                let (compared, decides) = ((place, access.class, None), access.decides);
                 self.note(place, Noted { entry, compared, open: None, decides }, order);
             }
         }
@@ -149,7 +149,7 @@ impl OpenAccesses {
             if !is_one && kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
                 self.doubtful.insert(access);
             }
-            let entry = Entry::new(warp, mask, kind, order);
+            let entry = ShadowEntry::new(warp, mask, kind, order);
             let noted = Noted { entry, compared, open: Some(access), decides: false };
             self.note((access.is_global, access.region), noted, order);
         }
@@ -203,7 +203,7 @@ impl OpenAccesses {
 
     /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
     pub fn stays_in_variables(&self) -> bool {
-        let is_placed = |own: &OpenAccess| own.region.is_some() || own.root.is_some();
+        let is_placed = |own: &OpenAccess| own.region.is_some() || own.class.is_some();
         self.open.iter().any(|access| !access.is_global && is_placed(access))
     }
 
@@ -253,7 +253,7 @@ impl OpenAccesses {
     }
 
     /// All accesses by what decides whether they conflict: many instructions have few.
-    fn classes(&self) -> BTreeSet<(Compared, Kind)> {
+    fn classes(&self) -> BTreeSet<(Compared, AccessKind)> {
         let known = self.known.iter().map(|&(place, kind, root, _)| ((place, root, None), kind));
         known.chain(self.open.iter().map(|open| (compared(open), open.kind))).collect()
     }
@@ -261,9 +261,9 @@ impl OpenAccesses {
     /// Without order: whether anything in the same place conflicts.
     fn may_conflict(
         &self,
-        (own, kind): (Compared, Kind),
+        (own, kind): (Compared, AccessKind),
         same_cta: bool,
-        classes: &BTreeSet<(Compared, Kind)>,
+        classes: &BTreeSet<(Compared, AccessKind)>,
     ) -> bool {
         classes.iter().any(|&(other, with)| {
             meets(other.0, own.0)

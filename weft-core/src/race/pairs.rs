@@ -6,17 +6,17 @@ use foldhash::fast::RandomState;
 
 use super::entry::Conflict;
 use crate::emulate::memory::bytes::Bytes;
-use crate::emulate::{Access, Kind, LaneMask, Origin, WARP, lanes};
+use crate::emulate::{Access, AccessKind, LaneMask, Origin, WARP, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
 /// One access of a racing pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Side {
+pub struct RacingAccess {
     /// The instruction.
     pub pc: Pc,
     /// How it accesses.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Linear index of the cta.
     pub cta: u32,
     /// Warp in the cta.
@@ -31,10 +31,10 @@ pub struct Side {
     pub maybe: Option<Origin>,
 }
 
-impl Side {
+impl RacingAccess {
     /// What a lane does.
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
-        let Access { pc, kind, bytes, maybe, .. } = *access;
+        let Access { pc, kind, bytes, condition: maybe, .. } = *access;
         let (warp, lane_number) = (u8::try_from(access.warp), u8::try_from(lane));
         let address = access.addresses.lane(lane);
         let (warp, lane) = (warp.unwrap_or(u8::MAX), lane_number.unwrap_or(0));
@@ -73,9 +73,9 @@ impl Threads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
     /// The access that came first in the run.
-    pub first: Side,
+    pub first: RacingAccess,
     /// The one that came second.
-    pub second: Side,
+    pub second: RacingAccess,
 }
 
 /// Where two accesses race: bytes of a page.
@@ -208,8 +208,8 @@ impl Pairs {
     pub(super) fn add(
         &mut self,
         met: Met,
-        first: &Side,
-        second: &Side,
+        first: &RacingAccess,
+        second: &RacingAccess,
         threads: &Threads,
         conflict: Conflict,
         is_benign: impl FnOnce() -> bool,
@@ -252,8 +252,8 @@ impl Pair {
     }
 
     /// Counts pairs of threads that were not counted before.
-    fn count(&mut self, first: &Side, second: &Side, threads: &Threads) {
-        let warp = |side: &Side| u64::from(side.cta) << 8 | u64::from(side.warp);
+    fn count(&mut self, first: &RacingAccess, second: &RacingAccess, threads: &Threads) {
+        let warp = |side: &RacingAccess| u64::from(side.cta) << 8 | u64::from(side.warp);
         let (a, b) = (warp(first), warp(second));
         let is_turned = (first.pc, a) > (second.pc, b);
         let key = if is_turned { (b, a) } else { (a, b) };

@@ -1,21 +1,21 @@
 //! Accesses that look random, for tests that compare with brute force.
 
 use crate::emulate::memory::bytes::PAGE;
-use crate::emulate::{Access, Arrival, Kind, LaneMask, Value};
+use crate::emulate::{Access, AccessKind, Arrival, LaneMask, Value};
 use crate::flow::Pc;
-use crate::order::{Moment, Order};
+use crate::order::{Epoch, Order};
 use crate::ptx::Space;
 
 const WARPS: usize = 3;
 
 /// A plain read of four bytes.
-pub(super) const READ: Kind = Kind {
+pub(super) const READ: AccessKind = AccessKind {
     writes: false,
     is_atomic: false,
     is_strong: false,
     is_cta_scoped: false,
-    is_maybe: false,
-    is_mirror: false,
+    may_execute: false,
+    is_shadow_copy: false,
     element: 4,
 };
 
@@ -64,17 +64,23 @@ impl Random {
 
     /// An access of so many bytes, of which so many in ten write: elements of different sizes, strong ones of different
     /// scopes, and such as might not happen or stand for another.
-    pub(super) fn kind(&mut self, writes: u64, bytes: u64) -> Kind {
+    pub(super) fn kind(&mut self, writes: u64, bytes: u64) -> AccessKind {
         let element = u8::try_from(bytes >> self.below(2).min(bytes.ilog2().into())).unwrap_or(1);
-        let kind = Kind { element, writes: self.below(10) < writes, ..Kind::default() };
+        let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
         let is_cta_scoped = self.below(3) == 0;
         let kind = match self.below(8) {
-            0 | 1 => Kind { is_strong: true, is_cta_scoped, ..kind },
-            2 | 3 => Kind { is_strong: true, is_atomic: true, writes: true, is_cta_scoped, ..kind },
+            0 | 1 => AccessKind { is_strong: true, is_cta_scoped, ..kind },
+            2 | 3 => {
+                AccessKind { is_strong: true, is_atomic: true, writes: true, is_cta_scoped, ..kind }
+            }
             _ => kind,
         };
         let is_mirror = self.below(12) == 0;
-        Kind { is_maybe: is_mirror || self.below(8) == 0, is_mirror, ..kind }
+        AccessKind {
+            may_execute: is_mirror || self.below(8) == 0,
+            is_shadow_copy: is_mirror,
+            ..kind
+        }
     }
 }
 
@@ -83,7 +89,7 @@ pub(super) fn access(
     lanes: LaneMask,
     addresses: &Value,
     bytes: u32,
-    kind: Kind,
+    kind: AccessKind,
 ) -> Access<'_> {
     let reads = !kind.writes;
     Access {
@@ -96,10 +102,10 @@ pub(super) fn access(
         kind,
         reads,
         stored: &[],
-        maybe: None,
+        condition: None,
         variable: None,
-        is_anchored: false,
-        root: None,
+        is_representative: false,
+        class: None,
         decides: false,
     }
 }
@@ -109,8 +115,8 @@ pub(super) fn access(
 pub(super) struct Touch {
     pub(super) warp: usize,
     pub(super) lane: usize,
-    pub(super) when: Moment,
-    pub(super) kind: Kind,
+    pub(super) when: Epoch,
+    pub(super) kind: AccessKind,
 }
 
 impl Touch {

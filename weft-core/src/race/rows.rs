@@ -10,7 +10,7 @@ use crate::emulate::{Access, LaneMask, Offsets, WARP, lanes};
 
 /// Which lane accesses which byte of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum LaneBytes {
     /// Every lane all of them.
     All,
     /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
@@ -24,20 +24,20 @@ pub(crate) enum By {
 pub(crate) struct Row {
     pub(crate) bytes: Bytes,
     pub(crate) lanes: LaneMask,
-    pub(crate) by: By,
+    pub(crate) by: LaneBytes,
 }
 
 impl Row {
     /// The bytes that a lane of it accesses.
     pub(crate) fn bytes_of(&self, lane: usize) -> Bytes {
         match &self.by {
-            By::All => self.bytes,
-            By::Stride { first, stride } => {
+            LaneBytes::All => self.bytes,
+            LaneBytes::Stride { first, stride } => {
                 let from = first + i64::try_from(lane).unwrap_or(0) * stride;
                 span(from, from + stride) & self.bytes
             }
-            By::Place { .. } if self.lanes >> lane & 1 == 0 => 0,
-            By::Place { first, width } => {
+            LaneBytes::Place { .. } if self.lanes >> lane & 1 == 0 => 0,
+            LaneBytes::Place { first, width } => {
                 (bytes::first(u32::from(*width)) << first[lane]) & self.bytes
             }
         }
@@ -46,14 +46,14 @@ impl Row {
     /// The lanes that access some of these bytes.
     pub(crate) fn lanes_at(&self, bytes: Bytes) -> LaneMask {
         let among = match self.by {
-            By::All => return self.lanes,
+            LaneBytes::All => return self.lanes,
             _ if bytes & self.bytes == 0 => return 0,
-            By::Stride { first, stride } => {
+            LaneBytes::Stride { first, stride } => {
                 let (lowest, highest) = (bytes.trailing_zeros(), bytes.ilog2());
                 let lane = |at: u32| quotient(i64::from(at) - first, stride);
                 self.lanes & lanes_below(lane(highest) + 1) & !lanes_below(lane(lowest))
             }
-            By::Place { .. } => self.lanes,
+            LaneBytes::Place { .. } => self.lanes,
         };
         lanes(among)
             .filter(|lane| self.bytes_of(*lane) & bytes != 0)
@@ -76,9 +76,9 @@ impl Row {
     /// Whether the lanes of both have places of their own, the same in both.
     pub(crate) fn has_own_lanes(&self, other: &Self) -> bool {
         let is_apart = match &self.by {
-            By::All => false,
-            By::Stride { .. } => return self.by == other.by,
-            By::Place { width, .. } => {
+            LaneBytes::All => false,
+            LaneBytes::Stride { .. } => return self.by == other.by,
+            LaneBytes::Place { width, .. } => {
                 self.bytes.count_ones() == self.lanes.count_ones() * u32::from(*width)
             }
         };
@@ -88,7 +88,7 @@ impl Row {
     /// Takes in another row if one row says both.
     pub(crate) fn merge(&mut self, other: &Self) -> bool {
         let (same_lanes, same_bytes) = (self.lanes == other.lanes, self.bytes == other.bytes);
-        let is_one = self.by == other.by && (self.by != By::All || same_lanes || same_bytes);
+        let is_one = self.by == other.by && (self.by != LaneBytes::All || same_lanes || same_bytes);
         if is_one {
             self.lanes |= other.lanes;
             self.bytes |= other.bytes;
@@ -196,7 +196,7 @@ fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Ro
     let end = address.saturating_add(bytes);
     for page in address / PAGE..end.div_ceil(PAGE) {
         let place = |at: u64| at.wrapping_sub(page * PAGE).cast_signed();
-        visit(page, Row { bytes: span(place(address), place(end)), lanes, by: By::All });
+        visit(page, Row { bytes: span(place(address), place(end)), lanes, by: LaneBytes::All });
     }
 }
 
@@ -206,7 +206,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     let mut rest = access.lanes;
     while rest != 0 {
         let page = access.addresses.lane(rest.trailing_zeros() as usize) / PAGE;
-        let (mut row, mut first) = (Row { bytes: 0, lanes: 0, by: By::All }, [0; WARP]);
+        let (mut row, mut first) = (Row { bytes: 0, lanes: 0, by: LaneBytes::All }, [0; WARP]);
         let mut others = 0;
         for lane in lanes(rest) {
             let address = access.addresses.lane(lane);
@@ -226,7 +226,10 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             }
         }
         if row.lanes.count_ones() > 1 {
-            row.by = By::Place { first: Arc::new(first), width: u8::try_from(width).unwrap_or(0) };
+            row.by = LaneBytes::Place {
+                first: Arc::new(first),
+                width: u8::try_from(width).unwrap_or(0),
+            };
         }
         if row.lanes != 0 {
             visit(page, row);
@@ -260,7 +263,7 @@ fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, 
             lanes(own).fold(0, |all, lane| all | of(lane))
         };
         if own != 0 {
-            visit(page, Row { bytes, lanes: own, by: By::Stride { first, stride } });
+            visit(page, Row { bytes, lanes: own, by: LaneBytes::Stride { first, stride } });
         }
     }
 }
@@ -289,7 +292,7 @@ fn lanes_below(end: i64) -> LaneMask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emulate::{Kind, Value};
+    use crate::emulate::{AccessKind, Value};
     use crate::flow::Pc;
     use crate::ptx::Space;
 
@@ -329,7 +332,7 @@ mod tests {
                 for mask in [LaneMask::MAX, 1, 1 << 31, 0x0f0f_00f0, 0x0000_fff0, 0xaaaa_aaaa] {
                     for (writes, shift) in [(false, 0), (true, 0), (true, PAGE), (true, 40)] {
                         let addresses = addresses.plus(shift, 64);
-                        let kind = Kind { writes, ..Kind::default() };
+                        let kind = AccessKind { writes, ..AccessKind::default() };
                         let access = Access {
                             warp: 0,
                             lanes: mask,
@@ -340,10 +343,10 @@ mod tests {
                             kind,
                             reads: !writes,
                             stored: &[],
-                            maybe: None,
+                            condition: None,
                             variable: None,
-                            is_anchored: false,
-                            root: None,
+                            is_representative: false,
+                            class: None,
                             decides: false,
                         };
                         let mut said = Vec::new();

@@ -5,25 +5,25 @@ use std::ops::Range;
 
 use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
-use super::rows::{By, KnownRows, Row, rows};
+use super::rows::{KnownRows, LaneBytes, Row, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, Kind, lanes};
+use crate::emulate::{Access, AccessKind, lanes};
 use crate::flow::Pc;
-use crate::order::{Moment, Order};
+use crate::order::{Epoch, Order};
 use crate::ptx::Space;
 
 /// An access that later ones may race with.
 #[derive(Clone, Debug)]
 struct Past {
     row: Row,
-    when: Moment,
+    when: Epoch,
     warp: u8,
-    kind: Kind,
+    kind: AccessKind,
 }
 
 /// What was done to a page.
 #[derive(Clone, Debug, Default)]
-struct Page {
+struct ShadowPage {
     /// Accesses that write.
     writes: Vec<Past>,
     /// Accesses that only read, by warp: another warp's reads say nothing of a read.
@@ -39,7 +39,7 @@ struct Page {
 /// The shadow of one state space.
 #[derive(Clone, Debug)]
 pub struct Shadow {
-    pages: Pages<Page>,
+    pages: Pages<ShadowPage>,
     known: KnownRows,
     racing: BTreeMap<u64, Conflict>,
     /// Reads of what nothing wrote, by instruction and first byte.
@@ -104,7 +104,7 @@ impl Shadow {
 
     /// A warp accesses.
     pub fn access(&mut self, access: &Access<'_>, order: &Order) {
-        let is_certain = access.reads && !access.kind.is_maybe && !access.is_anchored;
+        let is_certain = access.reads && !access.kind.may_execute && !access.is_representative;
         let watches = is_certain && access.space == Space::Shared;
         let (pages, racing, unwritten) = (&mut self.pages, &mut self.racing, &mut self.unwritten);
         rows(access, &mut self.known, |number, row| {
@@ -146,7 +146,7 @@ fn note_unwritten(
     }
 }
 
-impl Page {
+impl ShadowPage {
     /// Bytes that its accesses take.
     fn held(&self) -> usize {
         (self.writes.len() + self.reads.len()) * size_of::<Past>()
@@ -226,9 +226,10 @@ fn settled(past: &[Past]) -> Vec<Past> {
         for at in places(own.row.bytes) {
             let bytes = 1 << at;
             let lanes = own.row.lanes_at(bytes);
-            let known = all
-                .entry((own.warp, at, own.when, own.kind))
-                .or_insert_with(|| Past { row: Row { bytes, lanes, by: By::All }, ..own.clone() });
+            let known = all.entry((own.warp, at, own.when, own.kind)).or_insert_with(|| Past {
+                row: Row { bytes, lanes, by: LaneBytes::All },
+                ..own.clone()
+            });
             known.row.lanes |= lanes;
         }
     }
@@ -272,7 +273,7 @@ impl Past {
     /// Whether it was done, at these bytes, by lanes that all do the later one there too: program order.
     fn is_by_lanes_of(&self, later: &Self, bytes: Bytes) -> bool {
         self.warp == later.warp
-            && (later.row.by == By::All || later.row.by == self.row.by)
+            && (later.row.by == LaneBytes::All || later.row.by == self.row.by)
             && (self.row.lanes & !later.row.lanes == 0
                 || self.row.lanes_at(bytes) & !later.row.lanes == 0)
     }
@@ -292,7 +293,7 @@ impl Past {
         if before == after {
             return self.unordered_within(later, both, order);
         }
-        if !order.tells_lanes(before) {
+        if !order.distinguishes_lanes(before) {
             return both;
         }
         let is_unordered = |lane: &usize| !order.is_before(before, self.when, 1 << lane, after);

@@ -1,17 +1,17 @@
 //! What racing stores leave behind: a race of two that leave the same is benign.
 
-use crate::emulate::{Symbolics, TermId, Value};
+use crate::emulate::{SymbolId, Symbolics, Value};
 
 /// A byte as it was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
+pub(super) enum StoredByte {
     Known(u8),
     /// A byte of an open value: its term, what is added, the byte's place.
-    Term(TermId, u64, u32),
+    Term(SymbolId, u64, u32),
     Unknown,
 }
 
-impl Stored {
+impl StoredByte {
     /// The byte at `offset` of the `bytes` that a lane stores, element by element of a vector; no elements: unknown.
     pub(super) fn new(elements: &[Value], bytes: u32, lane: usize, offset: u64) -> Self {
         let size = u64::from(bytes).checked_div(elements.len() as u64).unwrap_or(1).max(1);

@@ -47,7 +47,7 @@ pub(super) struct Excerpts {
 }
 
 /// A mark before its file is cut to lines: bytes of its line.
-struct Place {
+struct LineMark {
     line: u32,
     start: usize,
     end: usize,
@@ -64,8 +64,8 @@ pub(super) fn excerpts(
 ) -> Excerpts {
     let mut texts: BTreeMap<&str, Option<String>> = BTreeMap::new();
     let mut order: Vec<&str> = Vec::new();
-    let mut places: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
-    let mut in_ptx: Vec<Place> = Vec::new();
+    let mut places: BTreeMap<&str, Vec<LineMark>> = BTreeMap::new();
+    let mut in_ptx: Vec<LineMark> = Vec::new();
     let mut notes = Vec::new();
     for (index, site) in sites.iter().enumerate() {
         let primary = index == 0;
@@ -139,7 +139,14 @@ fn origin(site: &Site, shown: Option<&SourceLine>) -> Option<String> {
     }
 }
 
-fn join(places: &mut Vec<Place>, line: u32, start: usize, end: usize, label: &str, primary: bool) {
+fn join(
+    places: &mut Vec<LineMark>,
+    line: u32,
+    start: usize,
+    end: usize,
+    label: &str,
+    primary: bool,
+) {
     if let Some(same) =
         places.iter_mut().find(|place| (place.line, place.start, place.end) == (line, start, end))
     {
@@ -149,18 +156,18 @@ fn join(places: &mut Vec<Place>, line: u32, start: usize, end: usize, label: &st
         same.primary |= primary;
         return;
     }
-    places.push(Place { line, start, end, label: label.to_owned(), primary });
+    places.push(LineMark { line, start, end, label: label.to_owned(), primary });
 }
 
 /// Cuts a file to the lines around its marks.
 fn cut<'t>(
     path: &str,
     line: &dyn Fn(u32) -> Option<&'t str>,
-    mut places: Vec<Place>,
+    mut places: Vec<LineMark>,
     out: &mut Vec<Excerpt>,
 ) {
     places.sort_by_key(|place| (place.line, place.start, place.end));
-    let mut clusters: Vec<Vec<Place>> = Vec::new();
+    let mut clusters: Vec<Vec<LineMark>> = Vec::new();
     for place in places {
         match clusters.last_mut() {
             Some(cluster) if cluster.last().is_some_and(|last| place.line - last.line <= REACH) => {
@@ -174,7 +181,7 @@ fn cut<'t>(
     out.extend(clusters.iter().map(|cluster| excerpt(path, line, cluster)));
 }
 
-fn excerpt<'t>(path: &str, line: &dyn Fn(u32) -> Option<&'t str>, cluster: &[Place]) -> Excerpt {
+fn excerpt<'t>(path: &str, line: &dyn Fn(u32) -> Option<&'t str>, cluster: &[LineMark]) -> Excerpt {
     let first = cluster.first().map_or(1, |place| place.line);
     let last = cluster.last().map_or(first, |place| place.line);
     let mut lines = String::new();

@@ -24,14 +24,14 @@ pub fn read(text: &str, launch: &Launch) -> Option<Report> {
     serde_json::from_str::<SavedReport>(text).ok()?.report(launch)
 }
 
-type Extent = [u32; 3];
+type SavedDim3 = [u32; 3];
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedReport {
     kernel: String,
-    block: Option<Extent>,
-    grid: Extent,
+    block: Option<SavedDim3>,
+    grid: SavedDim3,
     findings: Vec<SavedFinding>,
     assumptions: Vec<SavedAssumption>,
     reached: usize,
@@ -67,7 +67,7 @@ struct SavedSite {
     span: SavedSpan,
     source: Vec<SavedLine>,
     /// Cta and thread.
-    threads: Vec<[Extent; 2]>,
+    threads: Vec<[SavedDim3; 2]>,
     label: String,
 }
 
@@ -249,7 +249,7 @@ impl From<Site> for SavedSite {
 impl SavedSite {
     fn site(self) -> Site {
         let source_line = |SavedLine { file, line, column }| SourceLine { file, line, column };
-        let thread = |[cta, thread]: [Extent; 2]| Thread { cta, thread };
+        let thread = |[cta, thread]: [SavedDim3; 2]| Thread { cta, thread };
         Site {
             role: self.role,
             ptx: Position { line: self.line, column: self.column },
@@ -261,11 +261,11 @@ impl SavedSite {
     }
 }
 
-const fn extent(Dim3 { x, y, z }: Dim3) -> Extent {
+const fn extent(Dim3 { x, y, z }: Dim3) -> SavedDim3 {
     [x, y, z]
 }
 
-const fn dim([x, y, z]: Extent) -> Dim3 {
+const fn dim([x, y, z]: SavedDim3) -> Dim3 {
     Dim3 { x, y, z }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, BarrierExit, Cta, End, Events, Facts, Fault, Inputs, LaneMask,
-    OpenAccess, Round, Symbolics,
+    self, Access, Arrival, BarrierExit, Cta, End, Events, Facts, Fault, Inputs, Iteration,
+    LaneMask, OpenAccess, Symbolics,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -52,9 +52,9 @@ impl Events for Stores {
 
     fn possible_bypass(&mut self, _: PlaceId) {}
 
-    fn round(&mut self, _: usize, _: Round) {}
+    fn iteration(&mut self, _: usize, _: Iteration) {}
 
-    fn is_separated(&self, _: usize, _: Round) -> bool {
+    fn is_separated(&self, _: usize, _: Iteration) -> bool {
         true
     }
 

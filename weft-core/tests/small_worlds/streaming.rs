@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_core::emulate::{Access, Arrival, Barriers, Kind, Symbolics, Use, Value};
+use weft_core::emulate::{Access, AccessKind, Arrival, BarrierUse, Barriers, Symbolics, Value};
 use weft_core::flow::Pc;
 use weft_core::order::Order;
 use weft_core::ptx::Space;
@@ -135,10 +135,10 @@ impl Run<'_> {
                 self.order.exit(agent, 1);
             }
             Some(Command::Sync { barrier, count }) => {
-                self.arrive(agent, pc, *barrier, *count, Use::Sync)?;
+                self.arrive(agent, pc, *barrier, *count, BarrierUse::Sync)?;
             }
             Some(Command::Arrive { barrier, count }) => {
-                self.arrive(agent, pc, *barrier, *count, Use::Arrive)?;
+                self.arrive(agent, pc, *barrier, *count, BarrierUse::Arrive)?;
             }
             Some(Command::Read(location)) => self.access(agent, pc, *location, false, pass),
             Some(Command::Write(location)) => self.access(agent, pc, *location, true, pass),
@@ -146,11 +146,18 @@ impl Run<'_> {
         Some(())
     }
 
-    fn arrive(&mut self, agent: usize, pc: Pc, barrier: u8, count: u8, how: Use) -> Option<()> {
+    fn arrive(
+        &mut self,
+        agent: usize,
+        pc: Pc,
+        barrier: u8,
+        count: u8,
+        how: BarrierUse,
+    ) -> Option<()> {
         let threads = Some(u64::from(count) * 32);
         let is_complete =
             self.barriers.arrive(agent, pc, u64::from(barrier), threads, how, self.live).ok()?;
-        let waits = how == Use::Sync;
+        let waits = how == BarrierUse::Sync;
         if self.order.arrive(Arrival { warp: agent, barrier, waits, pc }).is_some() {
             return None;
         }
@@ -166,7 +173,7 @@ impl Run<'_> {
 
     fn access(&mut self, agent: usize, pc: Pc, location: u8, writes: bool, pass: &mut impl Pass) {
         let addresses = Value::uniform(u64::from(location) * 4);
-        let kind = Kind { writes, ..Kind::default() };
+        let kind = AccessKind { writes, ..AccessKind::default() };
         let (space, bytes) = (Space::Shared, 4);
         let access = Access {
             warp: agent,
@@ -178,10 +185,10 @@ impl Run<'_> {
             kind,
             reads: !writes,
             stored: &[],
-            maybe: None,
+            condition: None,
             variable: None,
-            is_anchored: false,
-            root: None,
+            is_representative: false,
+            class: None,
             decides: false,
         };
         pass.access(&access, &self.order);

@@ -13,54 +13,54 @@ use foldhash::fast::RandomState;
 
 use super::counters::Queue;
 use super::place::Place;
-use crate::emulate::value::lane::TermId;
+use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::symbolics::gcd;
 
 /// Anchored addresses: this bit, buffer (7 bits, 0 in shared memory), root (15 bits), drift (1 bit), cell (40 bits).
-const ANCHORED: u64 = 1 << 63;
+const REPRESENTATIVE: u64 = 1 << 63;
 const CELL_BITS: u32 = 40;
-const ROOT_BITS: u32 = 15;
+const CLASS_BITS: u32 = 15;
 const MAX_PLACE: usize = 126;
 /// Roots of one place. Tickets are compared among themselves, so that there may be many; others are compared in pairs.
-pub(crate) const MAX_ROOTS: usize = 128;
-pub(crate) const MAX_TICKETS: usize = 1 << ROOT_BITS;
+pub(crate) const MAX_CLASSES: usize = 128;
+pub(crate) const MAX_COUNTER_CLASSES: usize = 1 << CLASS_BITS;
 /// Cells of anchors without modulus are counted from here, up to `MAX_OFFSET` on both sides.
 const MIDDLE: i64 = 1 << (CELL_BITS - 1);
 const MAX_OFFSET: i64 = 1 << (CELL_BITS - 2);
 
 /// Atoms that addresses in one place share; its number there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Root(u16);
+pub struct AliasClass(u16);
 
 /// Where a lane is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Laid {
-    pub(crate) root: Root,
+pub(crate) struct Representative {
+    pub(crate) class: AliasClass,
     pub(crate) queue: Option<Queue>,
     pub(crate) address: u64,
     /// The address holds up to a multiple of the modulus.
-    pub(crate) drifts: bool,
+    pub(crate) is_congruent: bool,
     /// Where it is mirrored.
-    pub(crate) mirror: Option<u64>,
+    pub(crate) shadow_copy: Option<u64>,
 }
 
 /// Of one place: by atoms.
-type Roots = HashMap<Vec<(TermId, u64)>, Root, RandomState>;
+type ClassesByAtoms = HashMap<Vec<(SymbolId, u64)>, AliasClass, RandomState>;
 
 /// All anchors of a check.
 #[derive(Debug, Default)]
-pub(crate) struct Anchors {
-    pub(crate) roots: HashMap<Place, Roots, RandomState>,
+pub(crate) struct AliasClasses {
+    pub(crate) classes: HashMap<Place, ClassesByAtoms, RandomState>,
     pub(crate) counts: BTreeMap<Place, usize>,
     /// Of symbolic values with drift.
-    pub(crate) moduli: BTreeMap<(Place, Root), u64>,
+    pub(crate) moduli: BTreeMap<(Place, AliasClass), u64>,
     pub(crate) changed: bool,
 }
 
-impl Anchors {
+impl AliasClasses {
     /// Whether nothing was laid out.
     pub(crate) fn is_empty(&self) -> bool {
-        self.roots.is_empty()
+        self.classes.is_empty()
     }
 
     /// Whether the pass that has ended knew all from its start.
@@ -68,13 +68,13 @@ impl Anchors {
         !std::mem::take(&mut self.changed)
     }
 
-    pub(crate) fn root(
+    pub(crate) fn class(
         &mut self,
         place: Place,
-        atoms: &[(TermId, u64)],
+        atoms: &[(SymbolId, u64)],
         most: usize,
-    ) -> Option<Root> {
-        let roots = self.roots.entry(place).or_default();
+    ) -> Option<AliasClass> {
+        let roots = self.classes.entry(place).or_default();
         if let Some(&root) = roots.get(atoms) {
             return Some(root);
         }
@@ -82,14 +82,14 @@ impl Anchors {
         if *count >= most || place.1.is_some_and(|own| own > MAX_PLACE) {
             return None;
         }
-        let root = Root(u16::try_from(*count).ok()?);
+        let root = AliasClass(u16::try_from(*count).ok()?);
         *count += 1;
         roots.insert(atoms.to_vec(), root);
         Some(root)
     }
 
     /// Takes a modulus into account.
-    pub(crate) fn modulus(&mut self, place: Place, root: Root, own: u64) -> u64 {
+    pub(crate) fn modulus(&mut self, place: Place, root: AliasClass, own: u64) -> u64 {
         let known = self.moduli.entry((place, root)).or_insert(0);
         let shared = gcd(*known, own);
         self.changed |= shared != *known;
@@ -99,9 +99,9 @@ impl Anchors {
 }
 
 /// A made-up address; `None` if it is beyond what an anchor holds, or bytes would lie on both sides of the modulus.
-pub(crate) fn address(
+pub(crate) fn representative_address(
     place: Place,
-    root: Root,
+    root: AliasClass,
     drifts: bool,
     offset: i64,
     modulus: u64,
@@ -113,7 +113,7 @@ pub(crate) fn address(
         1..MAX_OFFSET => {
             let cell = offset.rem_euclid(modulus);
             return (cell + i64::from(bytes) <= modulus)
-                .then(|| anchored(place, root, drifts, cell.cast_unsigned()));
+                .then(|| packed(place, root, drifts, cell.cast_unsigned()));
         }
         // So wide that only one side counts. The sides part where nothing may lie across.
         _ => {
@@ -125,21 +125,22 @@ pub(crate) fn address(
     };
     let is_inside = |at: i64| (-MAX_OFFSET..MAX_OFFSET).contains(&at);
     let cell = cell.filter(|cell| is_inside(*cell) && is_inside(cell + i64::from(bytes)))?;
-    Some(anchored(place, root, drifts, (cell + MIDDLE).cast_unsigned()))
+    Some(packed(place, root, drifts, (cell + MIDDLE).cast_unsigned()))
 }
 
-fn anchored(place: Place, root: Root, drifts: bool, cell: u64) -> u64 {
+fn packed(place: Place, root: AliasClass, drifts: bool, cell: u64) -> u64 {
     let number = u64::from(root.0) << 1 | u64::from(drifts);
     let place = place.1.map_or(0, |own| own as u64 + 1);
-    ANCHORED | place << (CELL_BITS + ROOT_BITS + 1) | number << CELL_BITS | cell
+    REPRESENTATIVE | place << (CELL_BITS + CLASS_BITS + 1) | number << CELL_BITS | cell
 }
 
 /// The place and the offset from an open value there, if an address is made up.
-pub fn anchor_of(address: u64) -> Option<(Option<usize>, i64)> {
-    if address & ANCHORED == 0 {
+pub fn represented(address: u64) -> Option<(Option<usize>, i64)> {
+    if address & REPRESENTATIVE == 0 {
         return None;
     }
-    let place = usize::try_from((address & !ANCHORED) >> (CELL_BITS + ROOT_BITS + 1)).ok()?;
+    let place =
+        usize::try_from((address & !REPRESENTATIVE) >> (CELL_BITS + CLASS_BITS + 1)).ok()?;
     let cell = (address & ((1 << CELL_BITS) - 1)).cast_signed();
     Some((place.checked_sub(1), if cell < MAX_OFFSET { cell } else { cell - MIDDLE }))
 }
@@ -164,7 +165,14 @@ mod tests {
                 offsets.iter().flat_map(|at| [1, 4, 8, 16].map(|bytes| (*at, bytes))).collect();
             let lay = |(offset, bytes): (i64, u32)| {
                 let size = modulus.cast_unsigned();
-                address((true, Some(0)), Root(0), modulus != 0, offset, size, bytes)
+                representative_address(
+                    (true, Some(0)),
+                    AliasClass(0),
+                    modulus != 0,
+                    offset,
+                    size,
+                    bytes,
+                )
             };
             // Most are near what the addresses share.
             if !(1..MAX_OFFSET).contains(&modulus) {
@@ -193,10 +201,10 @@ mod tests {
 
     #[test]
     fn a_place_beyond_the_last_has_no_anchors() {
-        let mut anchors = Anchors::default();
-        let mut has_root = |at| anchors.root((true, Some(at)), &[], MAX_ROOTS).is_some();
+        let mut anchors = AliasClasses::default();
+        let mut has_root = |at| anchors.class((true, Some(at)), &[], MAX_CLASSES).is_some();
         assert!(has_root(MAX_PLACE) && !has_root(MAX_PLACE + 1));
-        let last = anchored((true, Some(MAX_PLACE)), Root(0), false, 0);
-        assert_eq!(anchor_of(last), Some((Some(MAX_PLACE), 0)));
+        let last = packed((true, Some(MAX_PLACE)), AliasClass(0), false, 0);
+        assert_eq!(represented(last), Some((Some(MAX_PLACE), 0)));
     }
 }

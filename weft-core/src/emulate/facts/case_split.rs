@@ -29,7 +29,7 @@ pub struct Choice {
 impl Choice {
     /// Where the condition comes from.
     pub fn origin(&self, symbolics: &Symbolics) -> Option<Origin> {
-        symbolics.origin(self.condition.term?)
+        symbolics.origin(self.condition.symbol?)
     }
 
     /// Whether each cta has a condition of its own here.

@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 
 use super::draw_order::DrawOrder;
 use super::place::{At, Count, Place};
-use crate::emulate::value::lane::{TermId, signed, truncate};
+use crate::emulate::value::lane::{SymbolId, signed, truncate};
 use crate::flow::{BlockId, Reg};
 
 /// Tickets of one count of one counter, multiplied by one factor, added to addresses of one place.
@@ -34,14 +34,14 @@ pub enum Drawn {
 
 /// What an atomic does to its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum CounterUpdate {
     /// Adds a known number.
     Adds(i64),
     /// Anything else.
     Other,
 }
 
-impl Change {
+impl CounterUpdate {
     /// Whether the location holds another value afterwards, a known step away.
     pub(crate) fn is_step(self) -> bool {
         matches!(self, Self::Adds(amount) if amount != 0)
@@ -51,7 +51,7 @@ impl Change {
 /// How atomics change a counter, in all passes: ctas that go other ways, at conditions of their own, might change it
 /// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct UpdatePattern {
     bytes: u32,
     grows: bool,
 }
@@ -101,30 +101,30 @@ impl Multiple {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Steps {
+pub(crate) struct CounterSteps {
     pub(crate) least: u64,
     pub(crate) all: u64,
 }
 
 /// All counters of a check.
 #[derive(Debug, Default)]
-pub(crate) struct Tickets {
+pub(crate) struct Counters {
     pub(crate) counters: BTreeMap<At, Counter>,
-    pub(crate) ways: BTreeMap<At, Way>,
+    pub(crate) ways: BTreeMap<At, UpdatePattern>,
     /// The least step of a count, and all of a pass together.
-    pub(crate) steps: HashMap<Count, Steps, RandomState>,
+    pub(crate) steps: HashMap<Count, CounterSteps, RandomState>,
     pub(crate) spoiled: BTreeSet<At>,
     pub(crate) spoiled_places: BTreeSet<Place>,
-    pub(crate) of: HashMap<TermId, Count, RandomState>,
+    pub(crate) of: HashMap<SymbolId, Count, RandomState>,
     /// Whether a ticket was stored or given to another lane: then nobody may stand in for the next ones of a loop.
     pub(crate) is_passed_on: bool,
     pub(crate) stands_in: bool,
     pub(crate) queues: HashMap<(Place, Count, Multiple), Queue, RandomState>,
     pub(crate) indexed: Vec<Indexed>,
     /// Tickets that were used as an index.
-    pub(crate) used: HashSet<TermId, RandomState>,
+    pub(crate) used: HashSet<SymbolId, RandomState>,
     /// Tickets of the first iteration of a loop, by the registers that hand on those of each to the next.
-    pub(crate) handed: HashMap<TermId, BTreeSet<Hand>, RandomState>,
+    pub(crate) handed: HashMap<SymbolId, BTreeSet<Hand>, RandomState>,
     /// Registers that do not.
     pub(crate) refused: BTreeSet<Hand>,
     /// The order that ctas draw in, if one is chosen: then nothing is a ticket.
@@ -138,7 +138,7 @@ type Hand = (BlockId, Reg);
 /// The bytes that an access of 16 bytes or less may begin before those that it overlaps.
 const WIDEST: u64 = 15;
 
-impl Tickets {
+impl Counters {
     /// A pass begins. What the pass before took for a ticket is none if it spoiled the counter.
     pub(crate) fn begin(&mut self) {
         self.counters.clear();
@@ -182,7 +182,7 @@ impl Tickets {
         let from = (is_global, cta, first.saturating_sub(WIDEST));
         let to = (is_global, cta, first.saturating_add(u64::from(bytes)));
         let overlaps =
-            |(own, way): &(&At, &Way)| own.2.saturating_add(u64::from(way.bytes)) > first;
+            |(own, way): &(&At, &UpdatePattern)| own.2.saturating_add(u64::from(way.bytes)) > first;
         self.ways.range(from..to).filter(overlaps).map(|(own, _)| *own).collect()
     }
 
@@ -192,17 +192,17 @@ impl Tickets {
         at: At,
         place: Place,
         bytes: u32,
-        change: Change,
+        change: CounterUpdate,
     ) -> Option<Count> {
         let others = self.overlapped(at, bytes);
-        let Change::Adds(amount) = change else {
+        let CounterUpdate::Adds(amount) = change else {
             others.into_iter().chain([at]).for_each(|own| self.spoil(own));
             return None;
         };
         if amount == 0 {
             return None;
         }
-        let way = Way { bytes, grows: amount > 0 };
+        let way = UpdatePattern { bytes, grows: amount > 0 };
         let known = *self.ways.entry(at).or_insert(way);
         if known != way || others.iter().any(|other| *other != at) {
             others.into_iter().chain([at]).for_each(|own| self.spoil(own));
@@ -214,9 +214,10 @@ impl Tickets {
             return None;
         }
         let count = (at, counter.count);
-        let steps = self.steps.entry(count).or_insert(Steps { least: u64::MAX, all: 0 });
+        let steps = self.steps.entry(count).or_insert(CounterSteps { least: u64::MAX, all: 0 });
         let amount = amount.unsigned_abs();
-        *steps = Steps { least: steps.least.min(amount), all: steps.all.saturating_add(amount) };
+        *steps =
+            CounterSteps { least: steps.least.min(amount), all: steps.all.saturating_add(amount) };
         Some(count)
     }
 
@@ -244,7 +245,7 @@ impl Tickets {
     }
 
     /// The ticket that a term is.
-    pub(crate) fn of(&self, term: TermId) -> Option<Count> {
+    pub(crate) fn of(&self, term: SymbolId) -> Option<Count> {
         self.of.get(&term).copied()
     }
 
@@ -257,7 +258,7 @@ impl Tickets {
     }
 
     /// Notes that a term stands in for tickets that one lane fetches; false if it cannot.
-    pub(crate) fn stand_in(&mut self, term: TermId, count: Count) -> bool {
+    pub(crate) fn stand_in(&mut self, term: SymbolId, count: Count) -> bool {
         self.stands_in = true;
         if !self.is_passed_on {
             self.of.insert(term, count);
@@ -277,7 +278,7 @@ impl Tickets {
     }
 
     /// A register hands on what is this ticket after the first iteration; false if it cannot.
-    pub(crate) fn hand_on(&mut self, ticket: TermId, hand: Hand) -> bool {
+    pub(crate) fn hand_on(&mut self, ticket: SymbolId, hand: Hand) -> bool {
         if self.used.contains(&ticket) {
             return false;
         }
@@ -291,7 +292,7 @@ impl Tickets {
     }
 
     /// A ticket is used as an index.
-    pub(crate) fn use_up(&mut self, ticket: TermId) {
+    pub(crate) fn use_up(&mut self, ticket: SymbolId) {
         self.used.insert(ticket);
         for hand in self.handed.remove(&ticket).into_iter().flatten() {
             self.refuse_to_hand_on(hand);
@@ -305,7 +306,7 @@ impl Tickets {
     }
 
     /// Notes that a term is a ticket.
-    pub(crate) fn hand_out(&mut self, term: TermId, count: Count) {
+    pub(crate) fn hand_out(&mut self, term: SymbolId, count: Count) {
         self.of.insert(term, count);
     }
 }

@@ -13,7 +13,7 @@ use crate::emulate::value::lane::Lane;
 
 /// The draws from a counter between two plain stores to it.
 #[derive(Debug)]
-struct Line {
+struct CounterDraws {
     first: Lane,
     /// What each draw adds.
     amount: i64,
@@ -21,7 +21,7 @@ struct Line {
     drawn: BTreeMap<u32, u64>,
 }
 
-impl Line {
+impl CounterDraws {
     /// Whether each cta took its turn in all rounds but the last, and in that the first ones.
     fn has_no_gap(&self, ctas: u64) -> bool {
         let draws = |cta: u64| {
@@ -39,7 +39,7 @@ impl Line {
 pub(crate) struct DrawOrder {
     /// How many draw from a counter in global memory.
     ctas: u64,
-    lines: BTreeMap<Count, Line>,
+    lines: BTreeMap<Count, CounterDraws>,
     /// The draws of the running cta; `None`: how many there have been is open.
     of_cta: HashMap<Count, Option<u64>, RandomState>,
     /// Whether some pass was that of no schedule, as far as is known.
@@ -66,7 +66,7 @@ impl DrawOrder {
     /// cta draws from several counters in an order that the turns contradict.
     pub(crate) fn settle(&mut self) {
         let global = || self.lines.iter().filter(|(count, _)| is_global(**count)).map(|own| own.1);
-        let agrees = |line: &Line| {
+        let agrees = |line: &CounterDraws| {
             self.ctas == 1 || global().count() == 1 || line.drawn.values().all(|&own| own <= 1)
         };
         self.is_broken |= !global().all(|line| line.has_no_gap(self.ctas) && agrees(line));
@@ -84,8 +84,11 @@ impl DrawOrder {
 
     /// The first of all draws returns this value.
     pub(crate) fn start(&mut self, count: Count, first: Lane, amount: i64) {
-        let line =
-            self.lines.entry(count).or_insert(Line { first, amount, drawn: BTreeMap::new() });
+        let line = self.lines.entry(count).or_insert(CounterDraws {
+            first,
+            amount,
+            drawn: BTreeMap::new(),
+        });
         (line.first, line.amount) = (first, amount);
     }
 

@@ -8,7 +8,7 @@ use crate::launch::Limit;
 
 /// What a cta that ran apart tells those that follow.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct CtaFacts {
     assumed: Assumed,
     loaded: Loaded,
     reach: Reach,
@@ -21,9 +21,9 @@ const APART_PART: u64 = 8;
 impl Facts {
     /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
     pub fn is_apart(&self) -> bool {
-        self.anchors.is_empty()
-            && self.tickets.is_empty()
-            && self.contention.is_apart()
+        self.aliases.is_empty()
+            && self.counters.is_empty()
+            && self.interference.is_apart()
             && self.inherited.is_empty()
             && self.passed_on.is_empty()
             && self.splits.is_empty()
@@ -38,18 +38,18 @@ impl Facts {
     }
 
     /// What a cta that ran apart tells those that follow, once it has run.
-    pub fn tell(&mut self) -> Told {
-        let loaded = self.contention.take_loaded();
-        Told { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
+    pub fn tell(&mut self) -> CtaFacts {
+        let loaded = self.interference.take_loaded();
+        CtaFacts { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
     }
 
     /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
-    pub fn join(&mut self, spent: u64, own: Told) -> bool {
+    pub fn join(&mut self, spent: u64, own: CtaFacts) -> bool {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {
             self.spent += spent;
             self.assumed.join(own.assumed);
-            self.contention.join(own.loaded);
+            self.interference.join(own.loaded);
             self.reach.join(own.reach);
             self.draws |= own.draws;
         }

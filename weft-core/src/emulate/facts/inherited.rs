@@ -81,9 +81,9 @@ impl Inherited {
 
 /// The bytes of a cta's memory that were written in a general state, and in which.
 #[derive(Debug, Default)]
-pub(crate) struct Written(HashMap<(bool, u64), General, RandomState>);
+pub(crate) struct GeneralWrites(HashMap<(bool, u64), General, RandomState>);
 
-impl Written {
+impl GeneralWrites {
     /// A write in a general state, or in none.
     pub(crate) fn write(
         &mut self,
@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn a_byte_is_of_the_state_that_wrote_it_last() {
-        let (mut written, own, other) = (Written::default(), (BlockId(1), 1), (BlockId(1), 2));
+        let (mut written, own, other) =
+            (GeneralWrites::default(), (BlockId(1), 1), (BlockId(1), 2));
         written.write(false, 8, 8, Some(own));
         assert!(written.holds(false, 8, 8, own) && !written.holds(true, 8, 8, own));
         assert!(!written.holds(false, 8, 8, other));

@@ -93,7 +93,7 @@ impl Loaded {
 
 /// What is contended, in all ctas together, and what the running pass took not to be.
 #[derive(Debug, Default)]
-pub(crate) struct Contention {
+pub(crate) struct Interference {
     words: HashSet<Word, RandomState>,
     extents: Vec<(bool, Extent)>,
     is_everything: bool,
@@ -110,7 +110,7 @@ fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word
     (address / WORD..=last / WORD).map(move |word| (is_global, word))
 }
 
-impl Contention {
+impl Interference {
     /// Whether nothing is contended, and nothing was read that could be polled.
     pub(crate) fn is_apart(&self) -> bool {
         let has_none = self.words.is_empty() && self.extents.is_empty() && self.polls.is_empty();
@@ -196,7 +196,7 @@ impl Contention {
     }
 
     /// These bytes race, and those of these extents may: whether that is news to the pass that read so much.
-    pub(crate) fn contend(
+    pub(crate) fn interfere(
         &mut self,
         loaded: &Loaded,
         bytes: impl IntoIterator<Item = (bool, u64)>,
@@ -222,14 +222,14 @@ impl Contention {
 mod tests {
     use super::*;
 
-    fn contend(contention: &mut Contention, bytes: &[(bool, u64)]) -> bool {
+    fn contend(contention: &mut Interference, bytes: &[(bool, u64)]) -> bool {
         let loaded = contention.take_loaded();
-        contention.contend(&loaded, bytes.iter().copied(), [])
+        contention.interfere(&loaded, bytes.iter().copied(), [])
     }
 
     #[test]
     fn a_pass_that_read_contended_bytes_is_run_again() {
-        let mut contention = Contention::default();
+        let mut contention = Interference::default();
         contention.begin();
         assert!(contention.load(false, 8, 4) && contention.load(false, 126, 4));
         assert!(!contend(&mut contention, &[(false, 12), (true, 8)]));
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn bytes_on_both_sides_of_the_end_of_a_page_are_read() {
         for byte in [126, 127, 128, 129] {
-            let mut contention = Contention::default();
+            let mut contention = Interference::default();
             contention.begin();
             assert!(contention.load(true, 126, 4) && contention.load(true, 0, 4));
             assert!(contend(&mut contention, &[(true, byte)]), "{byte}");
@@ -254,12 +254,12 @@ mod tests {
 
     #[test]
     fn a_write_at_an_open_address_concerns_what_it_may_reach() {
-        let mut contention = Contention::default();
+        let mut contention = Interference::default();
         contention.begin();
         assert!(contention.load(true, 512, 4));
         let loaded = contention.take_loaded();
-        assert!(!contention.contend(&loaded, [], [(true, (1024, 2047)), (false, (0, u64::MAX))]));
-        assert!(contention.contend(&loaded, [], [(true, (256, 515))]));
+        assert!(!contention.interfere(&loaded, [], [(true, (1024, 2047)), (false, (0, u64::MAX))]));
+        assert!(contention.interfere(&loaded, [], [(true, (256, 515))]));
         contention.begin();
         assert!(!contention.load(true, 515, 1) && contention.load(true, 516, 4));
         assert!(!contention.load(true, 1020, 8) && !contention.load(false, 4, 4));
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn polling_ends() {
-        let mut contention = Contention::default();
+        let mut contention = Interference::default();
         contention.begin();
         let polls = (0..2 * POLLED).take_while(|_| contention.poll(0, 0, false, 8, 4)).count();
         assert_eq!(polls, POLLED as usize);
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_pass_that_polls_for_long_is_run_again() {
-        let mut contention = Contention::default();
+        let mut contention = Interference::default();
         contention.begin();
         assert!(contention.poll(0, 0, false, 8, 4) && !contention.poll(0, LONG + 1, false, 64, 4));
         assert!(!contention.settle());

@@ -11,23 +11,23 @@ pub(crate) mod draw_order;
 pub(crate) mod independent;
 pub(crate) mod inherited;
 pub(crate) mod interference;
-pub(crate) mod layout;
 pub(crate) mod passed_on;
 pub(crate) mod place;
 pub(crate) mod queues;
 pub(crate) mod reach;
+pub(crate) mod representative;
 
 use std::collections::BTreeSet;
 
 use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::{Pc, Program};
 use crate::launch::Limit;
-use alias::Anchors;
+use alias::AliasClasses;
 use assumed::Assumed;
 use case_split::Splits;
-use counters::Tickets;
+use counters::Counters;
 use inherited::Inherited;
-use interference::{Contention, Loaded};
+use interference::{Interference, Loaded};
 use passed_on::PassedOn;
 use place::extent_of;
 use reach::Reach;
@@ -37,9 +37,9 @@ use reach::Reach;
 pub struct Facts {
     /// The open values that these are about.
     pub symbolics: Symbolics,
-    pub(crate) anchors: Anchors,
-    pub(crate) tickets: Tickets,
-    pub(crate) contention: Contention,
+    pub(crate) aliases: AliasClasses,
+    pub(crate) counters: Counters,
+    pub(crate) interference: Interference,
     pub(crate) reach: Reach,
     pub(crate) passed_on: PassedOn,
     pub(crate) inherited: Inherited,
@@ -86,8 +86,8 @@ impl Facts {
 
     /// A pass begins.
     pub fn begin(&mut self) {
-        self.tickets.begin();
-        self.contention.begin();
+        self.counters.begin();
+        self.interference.begin();
         self.inherited.begin();
     }
 
@@ -99,24 +99,24 @@ impl Facts {
     /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory,
     /// where stores go, what iterations write, and what they pass on of memory that nothing wrote.
     pub fn settle(&mut self) -> bool {
-        let is_settled = self.tickets.settle()
-            & self.contention.settle()
+        let is_settled = self.counters.settle()
+            & self.interference.settle()
             & self.reach.settle()
             & self.passed_on.settle()
             & self.inherited.settle()
-            & self.anchors.settle();
+            & self.aliases.settle();
         self.changes += u32::from(!is_settled);
         is_settled
     }
 
     /// What the pass that has ended read as memory held it.
     pub fn take_loaded(&mut self) -> Loaded {
-        self.contention.take_loaded()
+        self.interference.take_loaded()
     }
 
     /// These bytes race, and so may all in these places: global or shared memory, and the argument whose buffer is meant
     /// or the variable in shared memory; `None`: all of it. Whether that is news to the pass that read so much.
-    pub fn contend(
+    pub fn interfere(
         &mut self,
         program: &Program,
         loaded: &Loaded,
@@ -125,7 +125,7 @@ impl Facts {
     ) -> bool {
         let places = places.into_iter();
         let extents = places.map(|own| (own.0, extent_of(program, own.0, own.1)));
-        let is_news = self.contention.contend(loaded, bytes, extents);
+        let is_news = self.interference.interfere(loaded, bytes, extents);
         self.changes += u32::from(is_news);
         is_news
     }
@@ -139,9 +139,9 @@ mod tests {
     fn what_a_pass_read_is_of_this_pass() {
         let mut facts = Facts::new();
         facts.begin();
-        assert!(facts.contention.load(true, 8, 4));
+        assert!(facts.interference.load(true, 8, 4));
         facts.begin();
-        assert!(facts.contention.load(true, 16, 4));
+        assert!(facts.interference.load(true, 16, 4));
         let loaded = facts.take_loaded();
         assert!(!loaded.reads(true, 8) && loaded.reads(true, 16));
     }

@@ -1,11 +1,11 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
-use super::event::{DoubtKind, Events, Kind};
-use super::maybe::Maybe;
+use super::event::{AccessKind, DoubtKind, Events};
+use super::may_execute::MayExecute;
 use super::piece::{Piece, kind};
 use super::state::Machine;
-use super::stop::{ATOMIC_COST, CONTENTS_PART, OPEN_ACCESS_COST, PAGE_COST, Step, doubt};
-use crate::emulate::memory::pages::{Held, Memory};
+use super::stop::{ATOMIC_COST, CONTENTS_PART, OPEN_ACCESS_COST, OrStop, PAGE_COST, doubt};
+use crate::emulate::memory::pages::{Memory, MemoryUse};
 use crate::emulate::value::lane::{Lane, LaneMask, lanes, truncate};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
@@ -22,7 +22,7 @@ impl<E: Events> Machine<'_, E> {
         pc: Pc,
         instr: &Instr,
         enabled: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
@@ -68,7 +68,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
-    fn access_open(&mut self, piece: &Piece<'_>) -> Step<()> {
+    fn access_open(&mut self, piece: &Piece<'_>) -> OrStop<()> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
         let origin = addresses.term(open).and_then(|term| self.facts.symbolics.origin(term));
         let writes = decoded.row.effect != Effect::Load;
@@ -110,7 +110,7 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    fn access_space(&mut self, piece: &Piece<'_>) -> Step<()> {
+    fn access_space(&mut self, piece: &Piece<'_>) -> OrStop<()> {
         let &Piece { pc, instr, decoded, space, lanes, .. } = piece;
         let keep = self.slice.keep[pc.index()];
         if decoded.row.effect != Effect::Load && is_read_only(space) {
@@ -148,7 +148,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What is kept of the memory that an access may write to.
-    fn held(&self, piece: &Piece<'_>) -> Held {
+    fn held(&self, piece: &Piece<'_>) -> MemoryUse {
         match piece.space {
             Space::Local => self.warps[piece.warp].local.iter().map(Memory::held).sum(),
             _ => self.global.held(),
@@ -158,7 +158,7 @@ impl<E: Events> Machine<'_, E> {
     /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open
     /// condition may stand on different sides of it, unless it is one for all of them.
     pub(super) fn in_lock_step(&mut self, warp: usize) {
-        let is_together = self.maybe.as_ref().is_none_or(Maybe::is_in_step);
+        let is_together = self.may_execute.as_ref().is_none_or(MayExecute::is_in_step);
         if self.inputs.options.warp_synchronous && is_together {
             self.events.converge(warp, self.warps[warp].front);
         }
@@ -179,7 +179,7 @@ impl<E: Events> Machine<'_, E> {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
             let own = addresses.whole(lane);
-            let is_number = own.term.is_some_and(|term| self.facts.symbolics.is_number(term));
+            let is_number = own.symbol.is_some_and(|term| self.facts.symbolics.is_number(term));
             let space = match (self.region(pc, own), space_of(own.bits)) {
                 (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
                 (_, (space, _)) if is_number && space != Space::Global => space,
@@ -206,11 +206,11 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// `atomics = "off"` makes an atomic a plain access.
-    pub(super) fn own_kind(&self, decoded: &Decoded) -> Kind {
-        let is_maybe = self.maybe.is_some();
-        let kind = Kind { is_maybe, ..kind(decoded) };
+    pub(super) fn own_kind(&self, decoded: &Decoded) -> AccessKind {
+        let is_maybe = self.may_execute.is_some();
+        let kind = AccessKind { may_execute: is_maybe, ..kind(decoded) };
         if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
-            return Kind { writes: true, is_maybe, ..Kind::default() };
+            return AccessKind { writes: true, may_execute: is_maybe, ..AccessKind::default() };
         }
         kind
     }

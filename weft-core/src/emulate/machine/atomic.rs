@@ -1,13 +1,13 @@
 //! Atomics (NFM'14 §4): what they return and leave.
 
 use super::event::Events;
-use super::maybe::Maybe;
+use super::may_execute::MayExecute;
 use super::piece::Piece;
 use super::state::Machine;
-use crate::emulate::facts::counters::Change;
+use crate::emulate::facts::counters::CounterUpdate;
 use crate::emulate::facts::place::{At, Place};
 use crate::emulate::memory::pages::View;
-use crate::emulate::value::lane::{Lane, TermId, lanes, signed, truncate};
+use crate::emulate::value::lane::{Lane, SymbolId, lanes, signed, truncate};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Execution;
@@ -59,7 +59,7 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         piece: &Piece<'_>,
         operands: &[Value],
-        result: &mut impl FnMut(&mut Self, (usize, TermId)) -> Lane,
+        result: &mut impl FnMut(&mut Self, (usize, SymbolId)) -> Lane,
     ) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
         // What `exch` leaves does not depend on what was there.
@@ -112,27 +112,27 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         piece: &Piece<'_>,
         operands: &[Value],
-        (lane, term): (usize, TermId),
+        (lane, term): (usize, SymbolId),
     ) -> Option<Lane> {
         let (at, place) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
-        let count = self.facts.tickets.atomic(at, place, piece.bytes(), change)?;
-        let Change::Adds(amount) = change else { return None };
-        let is_sure = self.maybe.is_none() && !self.has_open_loop();
-        if self.facts.tickets.order()?.is_first(count, self.cta.index) {
+        let count = self.facts.counters.atomic(at, place, piece.bytes(), change)?;
+        let CounterUpdate::Adds(amount) = change else { return None };
+        let is_sure = self.may_execute.is_none() && !self.has_open_loop();
+        if self.facts.counters.order()?.is_first(count, self.cta.index) {
             let seen = self.seen(piece, lane, at.2, piece.bytes());
-            let first = if seen.term.is_none() { seen } else { Lane::open(term) };
-            self.facts.tickets.order()?.start(count, first, amount);
+            let first = if seen.symbol.is_none() { seen } else { Lane::open(term) };
+            self.facts.counters.order()?.start(count, first, amount);
             // The counter may hold any first number if nobody gives its contents, but not if the kernel changed them.
             let before = self.read(piece, lane, at.2, piece.bytes());
-            if first.term.is_some()
-                && !before.term.is_some_and(|term| self.facts.symbolics.is_stable(term))
+            if first.symbol.is_some()
+                && !before.symbol.is_some_and(|term| self.facts.symbolics.is_stable(term))
             {
-                self.facts.tickets.order()?.give_up();
+                self.facts.counters.order()?.give_up();
             }
         }
         let (first, steps) =
-            self.facts.tickets.order()?.next(count, amount, self.cta.index, is_sure)?;
+            self.facts.counters.order()?.next(count, amount, self.cta.index, is_sure)?;
         let bits = truncate(first.bits.wrapping_add(steps), piece.decoded.ty().bits());
         Some(Lane { bits, ..first })
     }
@@ -149,12 +149,12 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         piece: &Piece<'_>,
         operands: &[Value],
-        (lane, term): (usize, TermId),
+        (lane, term): (usize, SymbolId),
     ) {
         let (at, place) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
-        if let Some(count) = self.facts.tickets.atomic(at, place, piece.bytes(), change) {
-            self.facts.tickets.hand_out(term, count);
+        if let Some(count) = self.facts.counters.atomic(at, place, piece.bytes(), change) {
+            self.facts.counters.hand_out(term, count);
             self.note_ticket((piece.warp, lane), piece.pc, term);
         }
     }
@@ -164,10 +164,10 @@ impl<E: Events> Machine<'_, E> {
         if self.inputs.options.atomics != Atomics::Unique {
             return;
         }
-        let is_repeated = self.maybe.as_ref().is_some_and(Maybe::is_widened);
+        let is_repeated = self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
         for lane in lanes(piece.lanes) {
             let (at, _) = self.location(piece, lane);
-            self.facts.tickets.store(at, piece.bytes(), is_repeated);
+            self.facts.counters.store(at, piece.bytes(), is_repeated);
         }
     }
 
@@ -197,8 +197,8 @@ impl<E: Events> Machine<'_, E> {
         own: Lane,
         fetches: &[Pc],
         lane: usize,
-    ) -> Option<TermId> {
-        let count = self.facts.tickets.of(own.term?).filter(|_| own.bits == 0)?;
+    ) -> Option<SymbolId> {
+        let count = self.facts.counters.of(own.symbol?).filter(|_| own.bits == 0)?;
         for pc in fetches {
             let instr = &self.program.code[pc.index()];
             let (decoded, address) = (instr.decoded()?, instr.address?);
@@ -212,8 +212,8 @@ impl<E: Events> Machine<'_, E> {
                 Space::Global => (true, 0, within),
                 _ => (false, self.cta.index, within),
             };
-            let is_same = whole.term.is_none() && self.facts.tickets.count(at) == Some(count);
-            let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(own.term?);
+            let is_same = whole.symbol.is_none() && self.facts.counters.count(at) == Some(count);
+            let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(own.symbol?);
             if !is_same || !is_fetch {
                 return None;
             }
@@ -221,8 +221,8 @@ impl<E: Events> Machine<'_, E> {
         let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
         let origin = Origin::Atomic(*fetches.first()?);
         let term =
-            self.facts.symbolics.result(origin, execution, self.facts.symbolics.bits(own.term?));
-        self.facts.tickets.stand_in(term, count).then_some(term)
+            self.facts.symbolics.result(origin, execution, self.facts.symbolics.bits(own.symbol?));
+        self.facts.counters.stand_in(term, count).then_some(term)
     }
 
     fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Place) {
@@ -257,9 +257,9 @@ impl<E: Events> Machine<'_, E> {
             old[lane] = self.read_plainly(piece, lane, address, size);
             let own: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
             let known: Option<Vec<u64>> =
-                own.iter().map(|lane| lane.term.is_none().then_some(lane.bits)).collect();
+                own.iter().map(|lane| lane.symbol.is_none().then_some(lane.bits)).collect();
             let new = known
-                .filter(|_| old[lane].term.is_none())
+                .filter(|_| old[lane].symbol.is_none())
                 .and_then(|known| modified(decoded, old[lane].bits, &known));
             let from = self.facts.symbolics.unwritten(own.into_iter().chain([old[lane]]));
             let term = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
@@ -272,22 +272,22 @@ impl<E: Events> Machine<'_, E> {
 }
 
 /// What an atomic does to a counter.
-fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> Change {
+fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> CounterUpdate {
     let ty = decoded.ty();
     let bits = ty.bits();
-    let Some(Lane { bits: operand, term: None }) = operands.first().map(|own| own.whole(lane))
+    let Some(Lane { bits: operand, symbol: None }) = operands.first().map(|own| own.whole(lane))
     else {
-        return Change::Other;
+        return CounterUpdate::Other;
     };
     if ty.is_float() || matches!(ty, Type::Other | Type::B128) || decoded.vector() > 1 {
-        return Change::Other;
+        return CounterUpdate::Other;
     }
     let is_unbounded = truncate(operand, bits) == truncate(u64::MAX, bits);
     match decoded.modifiers.first_of(&OPERATIONS) {
-        Some(Modifier::Add) => Change::Adds(signed(operand, bits)),
-        Some(Modifier::Inc) if is_unbounded => Change::Adds(1),
-        Some(Modifier::Dec) if is_unbounded => Change::Adds(-1),
-        _ => Change::Other,
+        Some(Modifier::Add) => CounterUpdate::Adds(signed(operand, bits)),
+        Some(Modifier::Inc) if is_unbounded => CounterUpdate::Adds(1),
+        Some(Modifier::Dec) if is_unbounded => CounterUpdate::Adds(-1),
+        _ => CounterUpdate::Other,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether accesses lie within memory and are aligned.
 
-use super::event::{Access, Events, Fault, FaultKind, Kind};
+use super::event::{Access, AccessKind, Events, Fault, FaultKind};
 use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
@@ -21,7 +21,7 @@ impl<E: Events> Machine<'_, E> {
             address: Some(access.addresses.lane(lane)),
             bytes: access.bytes,
             access: access.kind,
-            maybe: access.maybe,
+            condition: access.condition,
         };
         let size = u64::from(access.bytes);
         // Sizes are powers of two.
@@ -35,15 +35,15 @@ impl<E: Events> Machine<'_, E> {
         if let Some(lane) = self.first_outside(access, size) {
             // Of an address that is computed from several pointers, one of these might be a number instead.
             let pointer = self.inputs.strays.get(&access.pc).copied().flatten();
-            let maybe = access.maybe.or(pointer.map(Origin::Argument));
-            self.events.fault(Fault { maybe, ..fault(FaultKind::OutOfBounds, lane) });
+            let maybe = access.condition.or(pointer.map(Origin::Argument));
+            self.events.fault(Fault { condition: maybe, ..fault(FaultKind::OutOfBounds, lane) });
         }
     }
 
     /// Lanes write to memory that a kernel may only read: tells of the first.
     pub(super) fn tell_read_only(&mut self, piece: &Piece<'_>) {
         let lane = piece.lanes.trailing_zeros() as usize % WARP;
-        let Lane { bits, term } = piece.addresses.whole(lane);
+        let Lane { bits, symbol: term } = piece.addresses.whole(lane);
         self.events.fault(Fault {
             kind: FaultKind::ReadOnly,
             pc: piece.pc,
@@ -53,7 +53,7 @@ impl<E: Events> Machine<'_, E> {
             address: term.is_none().then_some(bits),
             bytes: piece.bytes(),
             access: self.own_kind(piece.decoded),
-            maybe: self.maybe.as_ref().map(|maybe| maybe.origin),
+            condition: self.may_execute.as_ref().map(|maybe| maybe.origin),
         });
     }
 
@@ -67,8 +67,8 @@ impl<E: Events> Machine<'_, E> {
             space: Space::Global,
             address: None,
             bytes: 0,
-            access: Kind::default(),
-            maybe: None,
+            access: AccessKind::default(),
+            condition: None,
         });
     }
 
@@ -93,7 +93,7 @@ impl<E: Events> Machine<'_, E> {
             if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
         let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
         let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
-        let around = self.maybe.as_ref().map(|own| own.origin);
+        let around = self.may_execute.as_ref().map(|own| own.origin);
         let maybe = if is_sure { around } else { Some(origin) };
         let instr = &self.program.code[pc.index()];
         let Some(decoded) = instr.decoded() else { return };
@@ -105,8 +105,8 @@ impl<E: Events> Machine<'_, E> {
             space: Space::Shared,
             address: None,
             bytes: decoded.ty().bytes(),
-            access: Kind::default(),
-            maybe,
+            access: AccessKind::default(),
+            condition: maybe,
         });
     }
 

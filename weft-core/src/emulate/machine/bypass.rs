@@ -14,10 +14,10 @@
 use smallvec::SmallVec;
 
 use super::divergence::diverged;
-use super::event::{BarrierExit, Divergence, Events, Side};
-use super::partings::{Found, Late};
+use super::event::{BarrierExit, DivergedThreads, Divergence, Events};
+use super::partings::{BypassEvidence, Late};
 use super::state::Machine;
-use super::stop::{Step, Stop, undecided};
+use super::stop::{OrStop, Stop, undecided};
 use super::warp::Wait;
 use crate::emulate::value::lane::LaneMask;
 use crate::flow::{BlockId, Instr, Pc};
@@ -43,11 +43,11 @@ impl<E: Events> Machine<'_, E> {
         pc: Pc,
         instr: &Instr,
         enabled: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         if self.warps[warp].partings.is_empty() || !slice::is_observable(self.program, pc) {
             return Ok(());
         }
-        let maybe = self.maybe.as_ref().map(|own| (own.place, own.outermost, own.origin));
+        let maybe = self.may_execute.as_ref().map(|own| (own.place, own.outermost, own.origin));
         self.warps[warp].partings.observe(Late { block, pc, lanes: enabled, maybe });
         let aligned = self.warps[warp].waits.iter().copied().filter(|wait| self.is_aligned(wait));
         let mut waits: SmallVec<[(BlockId, Pc, LaneMask); 2]> =
@@ -56,10 +56,10 @@ impl<E: Events> Machine<'_, E> {
             waits.push((block, pc, enabled));
         }
         for (block, pc, waiting) in waits {
-            match (self.warps[warp].partings.find(waiting), &self.maybe) {
+            match (self.warps[warp].partings.find(waiting), &self.may_execute) {
                 (None, _) => {}
                 (Some(_), Some(maybe)) => return Err(maybe.undecided()),
-                (Some(Found::Bypass(found)), None) => {
+                (Some(BypassEvidence::Bypass(found)), None) => {
                     if let Some((place, outermost, origin)) = found.late.maybe {
                         return Err(undecided(place, outermost, origin));
                     }
@@ -68,7 +68,7 @@ impl<E: Events> Machine<'_, E> {
                     let late = side(found.late.block, found.late.pc, found.late.lanes);
                     return Err(self.bypassed(found.branch, side(block, pc, lanes), late));
                 }
-                (Some(Found::Apart(branch)), None) => {
+                (Some(BypassEvidence::Apart(branch)), None) => {
                     let place = self.program.blocks[branch.index()].place;
                     self.events.possible_bypass(place);
                 }
@@ -88,7 +88,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Lanes wait at an aligned barrier that others went around at a branch.
-    fn bypassed(&self, branch: BlockId, waits: Side, late: Side) -> Stop {
+    fn bypassed(&self, branch: BlockId, waits: DivergedThreads, late: DivergedThreads) -> Stop {
         let is_barrier = self.program.code[late.pc.index()].effect() == Effect::Barrier;
         let divergence = if is_barrier && late.pc != waits.pc {
             Divergence::Lanes

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::event::Events;
-use super::in_loop::inside;
+use super::open_loop::inside;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP};
 use crate::emulate::value::origin::{Origin, Region};
@@ -129,7 +129,7 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         warp: usize,
         header: BlockId,
-        steps: &[flow::Step],
+        steps: &[flow::InductionStep],
     ) -> [Option<u64>; WARP] {
         let mut drifts = [Some(0_u64); WARP];
         for step in steps {
@@ -147,14 +147,14 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         warp: usize,
         header: BlockId,
-        step: &flow::Step,
+        step: &flow::InductionStep,
     ) -> [Option<u64>; WARP] {
         let at = self.program.blocks[header.index()].first;
         let mut sums = [Some(0_u64); WARP];
         for (amount, is_less) in &step.amounts {
             let value = self.operand(warp, at, amount);
             for (lane, sum) in sums.iter_mut().enumerate() {
-                let Lane { bits, term } = value.whole(lane);
+                let Lane { bits, symbol: term } = value.whole(lane);
                 let signed = if *is_less { bits.wrapping_neg() } else { bits };
                 // What leads from one buffer to another is no step.
                 let is_step = term.is_none() && Region::of(bits) == Region::Number;

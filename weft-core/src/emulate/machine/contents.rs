@@ -1,14 +1,14 @@
 //! What accesses read and leave behind, where the slice keeps it.
 
 use super::event::Events;
-use super::maybe::Maybe;
+use super::may_execute::MayExecute;
 use super::piece::{Piece, kind};
 use super::state::Machine;
 use crate::emulate::facts::Facts;
 use crate::emulate::memory::inputs::Inputs;
 use crate::emulate::memory::pages::{Memory, View};
 use crate::emulate::value::guard::Guards;
-use crate::emulate::value::lane::{Lane, TermId, lanes};
+use crate::emulate::value::lane::{Lane, SymbolId, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Symbolics;
@@ -53,7 +53,7 @@ impl<E: Events> Machine<'_, E> {
                 self.load_row(piece, offset, size)
             } else if is_one {
                 let own = see(0);
-                Value::uniform(own.bits).on_one(own.term)
+                Value::uniform(own.bits).on_one(own.symbol)
             } else {
                 Value::from_lanes(|lane| match mask >> lane & 1 {
                     1 => see(lane),
@@ -80,7 +80,7 @@ impl<E: Events> Machine<'_, E> {
     fn is_one(&self, piece: &Piece<'_>, offset: u64, size: u32) -> bool {
         let is_known = |address: u64| {
             let at = address.wrapping_add(offset);
-            self.maybe.is_none()
+            self.may_execute.is_none()
                 || piece.space != Space::Shared
                 || self.shared.is_surely_written(at, size, None)
         };
@@ -91,7 +91,7 @@ impl<E: Events> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
-        let Self { shared, global, inputs, facts, maybe, .. } = self;
+        let Self { shared, global, inputs, facts, may_execute: maybe, .. } = self;
         let Some(memory) = held(space, shared, global, inputs) else {
             return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
         };
@@ -104,7 +104,8 @@ impl<E: Events> Machine<'_, E> {
             let end = most.saturating_add(u64::from(size));
             let is_row = end - least < MAX_ROW
                 && memory.is_initial(least, end)
-                && lanes(mask).all(|lane| facts.contention.load(true, addresses.lane(lane), size));
+                && lanes(mask)
+                    .all(|lane| facts.interference.load(true, addresses.lane(lane), size));
             if let Some(row) =
                 is_row.then(|| facts.symbolics.loaded_row(&addresses, size * 8)).flatten()
             {
@@ -124,13 +125,13 @@ impl<E: Events> Machine<'_, E> {
                 View { unwritten, guards: guards.as_ref() },
                 &mut facts.symbolics,
             );
-            let races = may_change && !facts.contention.load(is_global, address, size);
+            let races = may_change && !facts.interference.load(is_global, address, size);
             let own = if races { racing(facts, pc, own) } else { own };
             extended(facts, ty, own)
         };
         if is_one {
             let own = read(0);
-            return Value::uniform(own.bits).on_one(own.term);
+            return Value::uniform(own.bits).on_one(own.symbol);
         }
         Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
     }
@@ -146,7 +147,7 @@ impl<E: Events> Machine<'_, E> {
         let own = self.read(piece, lane, address, size);
         let may_change = matches!(piece.space, Space::Shared | Space::Global);
         let is_global = piece.space == Space::Global;
-        let races = may_change && !self.facts.contention.load(is_global, address, size);
+        let races = may_change && !self.facts.interference.load(is_global, address, size);
         if races { racing(self.facts, piece.pc, own) } else { own }
     }
 
@@ -159,10 +160,10 @@ impl<E: Events> Machine<'_, E> {
         let (cta, ran) = (self.cta.index, self.spent);
         // Nobody knows what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
-            && self.facts.contention.poll(cta, ran, is_global, address, size);
+            && self.facts.interference.poll(cta, ran, is_global, address, size);
         let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
         // The host may write to open contents of global memory while the kernel runs.
-        if let Some(own) = own.filter(|own| !is_global || own.term.is_none()) {
+        if let Some(own) = own.filter(|own| !is_global || own.symbol.is_none()) {
             return own;
         }
         let before =
@@ -174,7 +175,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// What holds where a lane accesses bytes; `None` if nothing depends on it.
     pub(super) fn guards(&self, space: Space, lane: usize, bytes: (u64, u32)) -> Option<Guards> {
-        let maybe = self.maybe.as_ref().filter(|_| space == Space::Shared)?;
+        let maybe = self.may_execute.as_ref().filter(|_| space == Space::Shared)?;
         guards_of(maybe, &self.shared, lane, bytes, &self.facts.symbolics)
     }
 
@@ -221,7 +222,7 @@ impl<E: Events> Machine<'_, E> {
             Space::Local => self.warps[warp].local(lane),
             _ => return,
         };
-        match &self.maybe {
+        match &self.may_execute {
             // The sides of a branch have local memory of their own.
             Some(maybe) if space != Space::Local || maybe.is_guard() => {
                 let view = View { unwritten: maybe.origin, guards: None };
@@ -260,12 +261,12 @@ impl<E: Events> Machine<'_, E> {
     /// A ticket that is stored may be used by others.
     pub(super) fn note_passed_on(&mut self, value: Lane) {
         if self.facts.has_ticket(value) {
-            self.facts.tickets.pass_on();
+            self.facts.counters.pass_on();
         }
     }
 
     /// All bytes of an access become open.
-    pub(super) fn overwrite(&mut self, piece: &Piece<'_>, term: TermId) {
+    pub(super) fn overwrite(&mut self, piece: &Piece<'_>, term: SymbolId) {
         let &Piece { decoded, addresses, lanes: mask, .. } = piece;
         let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
         let size = decoded.ty().bytes().min(8);
@@ -297,7 +298,7 @@ fn held<'a>(
 /// What holds where a lane accesses bytes of shared memory under open conditions; `None` if the bytes were surely written,
 /// so that nothing depends on it.
 fn guards_of(
-    maybe: &Maybe,
+    maybe: &MayExecute,
     shared: &Memory,
     lane: usize,
     (address, size): (u64, u32),

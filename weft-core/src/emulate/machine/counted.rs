@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::event::Events;
-use super::in_loop::inside;
+use super::open_loop::inside;
 use super::state::Machine;
 use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::flow::{BlockId, Instr, Operand, Reg, Terminator};

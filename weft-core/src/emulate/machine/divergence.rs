@@ -1,10 +1,10 @@
 //! Barrier divergence: the rule of PTX for lanes of a warp, and `OpenCL`'s for the whole cta (ESOP'13 §3.2): all threads
 //! reach the same barrier instruction (B1) with the same loop counters (B2).
 
-use super::event::{Divergence, End, Events, Side};
-use super::iterations::Reached;
+use super::event::{DivergedThreads, Divergence, End, Events};
+use super::loop_counters::FirstArrivals;
 use super::state::Machine;
-use super::stop::{Step, Stop};
+use super::stop::{OrStop, Stop};
 use super::warp::Wait;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::flow::{BlockId, Pc};
@@ -27,23 +27,29 @@ impl<E: Events> Machine<'_, E> {
             return;
         }
         let is_inside = self.program.blocks[from.index()].loops.contains(&to);
-        let counters = self.iterations[warp].entry(to).or_insert([0; WARP]);
+        let counters = self.loop_counters[warp].entry(to).or_insert([0; WARP]);
         for lane in lanes(mask) {
             counters[lane] = if is_inside { counters[lane].saturating_add(1) } else { 0 };
         }
     }
 
     /// Lanes of a warp at an instruction.
-    pub(super) fn side(&self, warp: usize, block: BlockId, pc: Pc, mask: LaneMask) -> Side {
+    pub(super) fn side(
+        &self,
+        warp: usize,
+        block: BlockId,
+        pc: Pc,
+        mask: LaneMask,
+    ) -> DivergedThreads {
         let lane = lanes(mask).next().unwrap_or(0);
         let counter = |header: &BlockId| {
-            self.iterations[warp].get(header).map_or(0, |counters| counters[lane])
+            self.loop_counters[warp].get(header).map_or(0, |counters| counters[lane])
         };
         let iterations = self.program.blocks[block.index()].loops.iter().map(counter).collect();
-        Side { warp, lanes: mask, pc, block, iterations }
+        DivergedThreads { warp, lanes: mask, pc, block, iterations }
     }
 
-    fn waiting(&self, warp: usize, wait: &Wait, mask: LaneMask) -> Side {
+    fn waiting(&self, warp: usize, wait: &Wait, mask: LaneMask) -> DivergedThreads {
         self.side(warp, wait.block, wait.pc, mask)
     }
 
@@ -53,7 +59,7 @@ impl<E: Events> Machine<'_, E> {
         warp: usize,
         barrier: u64,
         sides: &[Wait],
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let Some(first) = sides.first() else { return Ok(()) };
         let is_elsewhere = |side: &&Wait| side.what != first.what || side.block != first.block;
         let mut others = sides.iter().filter(is_elsewhere);
@@ -71,9 +77,9 @@ impl<E: Events> Machine<'_, E> {
         for wait in sides {
             for lane in lanes(wait.lanes) {
                 let side = self.waiting(warp, wait, 1 << lane);
-                let Some(reached) = self.gathered.get_mut(slot) else { return Ok(()) };
+                let Some(reached) = self.first_arrivals.get_mut(slot) else { return Ok(()) };
                 let reached =
-                    reached.get_or_insert_with(|| Reached { first: side.clone(), warps: 0 });
+                    reached.get_or_insert_with(|| FirstArrivals { first: side.clone(), warps: 0 });
                 reached.warps |= 1 << warp;
                 let first = &reached.first;
                 if first.block != side.block {
@@ -92,8 +98,8 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A generation is complete: have all warps come?
-    pub(super) fn check_gathered(&mut self, barrier: u8) -> Step<()> {
-        let Some(reached) = self.gathered[usize::from(barrier)].take() else { return Ok(()) };
+    pub(super) fn check_gathered(&mut self, barrier: u8) -> OrStop<()> {
+        let Some(reached) = self.first_arrivals[usize::from(barrier)].take() else { return Ok(()) };
         if reached.warps.count_ones() as usize == self.warps.len() {
             return Ok(());
         }
@@ -113,6 +119,6 @@ impl<E: Events> Machine<'_, E> {
     }
 }
 
-pub(super) fn diverged(divergence: Divergence, sides: Vec<Side>) -> Stop {
+pub(super) fn diverged(divergence: Divergence, sides: Vec<DivergedThreads>) -> Stop {
     End::Diverged { divergence, sides }.into()
 }

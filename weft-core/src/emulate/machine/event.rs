@@ -1,8 +1,8 @@
 //! What the machine tells, as it happens.
 
-use crate::emulate::facts::alias::Root;
+use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::Queue;
-use crate::emulate::sync::barrier::{Misuse, Need};
+use crate::emulate::sync::barrier::{BarrierNeed, Misuse};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -13,7 +13,7 @@ use crate::ptx::Space;
 /// How an access acts on memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::struct_excessive_bools, reason = "independent properties of PTX's memory model")]
-pub struct Kind {
+pub struct AccessKind {
     /// It may write.
     pub writes: bool,
     /// Read and write are one.
@@ -23,9 +23,9 @@ pub struct Kind {
     /// Its scope is the cta: no protection against other ctas.
     pub is_cta_scoped: bool,
     /// It lies under an open condition and may not happen.
-    pub is_maybe: bool,
+    pub may_execute: bool,
     /// It stands elsewhere for an access at another address: it conflicts only with accesses that are there themselves.
-    pub is_mirror: bool,
+    pub is_shadow_copy: bool,
     /// Bytes of an element: strong accesses of different sizes do not protect each other (PTX ISA §8.7).
     pub element: u8,
 }
@@ -46,19 +46,19 @@ pub struct Access<'a> {
     /// Bytes of a lane, all elements of a vector together.
     pub bytes: u32,
     /// How it acts.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Whether it reads.
     pub reads: bool,
     /// The elements stored, by lane, if the slice keeps them.
     pub stored: &'a [Value],
     /// Where the open value comes from on which it depends whether it happens, or happens there.
-    pub maybe: Option<Origin>,
+    pub condition: Option<Origin>,
     /// The variable in shared memory that all lanes access, by index of the program's symbols.
     pub variable: Option<usize>,
     /// Whether the addresses are made up, so that accesses at open addresses can be compared.
-    pub is_anchored: bool,
+    pub is_representative: bool,
     /// Where it is compared with accesses at open addresses; `None`: nowhere.
-    pub root: Option<Root>,
+    pub class: Option<AliasClass>,
     /// Whether what it reads decides something.
     pub decides: bool,
 }
@@ -74,11 +74,11 @@ pub struct OpenAccess {
     /// symbols; `None`: anywhere.
     pub region: Option<usize>,
     /// How it acts.
-    pub kind: Kind,
+    pub kind: AccessKind,
     /// Where the address comes from.
     pub origin: Option<Origin>,
     /// Where it is compared with others of its region; `None`: nowhere.
-    pub root: Option<Root>,
+    pub class: Option<AliasClass>,
     /// The tickets that it is indexed with: others of the same queue are apart, or compared.
     pub queue: Option<Queue>,
 }
@@ -116,9 +116,9 @@ pub struct Fault {
     /// Bytes.
     pub bytes: u32,
     /// How it acts.
-    pub access: Kind,
+    pub access: AccessKind,
     /// Where the open condition that it lies under comes from.
-    pub maybe: Option<Origin>,
+    pub condition: Option<Origin>,
 }
 
 /// A warp arrives at a barrier.
@@ -147,7 +147,7 @@ pub struct BarrierExit {
 
 /// A round of a loop in a cta, from a branch that may leave the loop on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Round {
+pub struct Iteration {
     /// The branch.
     pub branch: BlockId,
     /// How often the warp has come to the loop.
@@ -176,9 +176,9 @@ pub trait Events {
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: u8);
     /// A warp begins a round of a loop.
-    fn round(&mut self, warp: usize, round: Round);
+    fn iteration(&mut self, warp: usize, round: Iteration);
     /// Whether all that warps did before this round is ordered before what the warp still does.
-    fn is_separated(&self, warp: usize, round: Round) -> bool;
+    fn is_separated(&self, warp: usize, round: Iteration) -> bool;
     /// Lanes end.
     fn exit(&mut self, warp: usize, lanes: LaneMask);
 }
@@ -250,7 +250,7 @@ pub struct Stuck {
     pub pc: Pc,
     /// The barrier's name and what it still needs; `None` at a warp-level instruction, and at a barrier that no warp has
     /// arrived at yet.
-    pub barrier: Option<(u8, Need)>,
+    pub barrier: Option<(u8, BarrierNeed)>,
 }
 
 /// Why threads do not reach a barrier together.
@@ -271,7 +271,7 @@ pub enum Divergence {
 
 /// Threads at a barrier, or that should be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side {
+pub struct DivergedThreads {
     /// Their warp.
     pub warp: usize,
     /// Their lanes.
@@ -308,7 +308,7 @@ pub enum End {
         divergence: Divergence,
         /// Two of the groups of threads; one where the others have ended. Those that went around a barrier stand where
         /// they did something observable.
-        sides: Vec<Side>,
+        sides: Vec<DivergedThreads>,
     },
     /// Lanes execute a warp instruction whose mask does not hold them.
     Mask {

@@ -2,9 +2,9 @@
 //! order no memory.
 
 use super::event::Events;
-use super::maybe::Maybe;
+use super::may_execute::MayExecute;
 use super::state::Machine;
-use crate::emulate::value::lane::{Lane, LaneMask, TermId, WARP, lanes, signed, truncate};
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes, signed, truncate};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::flow::Pc;
@@ -58,7 +58,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// What an exchange gives on open values: votes and reductions give all who take part the same. An exchange that
     /// stands for those of all rounds of a loop gives others in each.
-    fn open_result(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> TermId {
+    fn open_result(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> SymbolId {
         let sources = self.program.code[pc.index()].sources.len();
         let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
         let open = all.iter().flat_map(|own| lanes(here).filter_map(|lane| own.base(lane)));
@@ -67,7 +67,7 @@ impl<E: Events> Machine<'_, E> {
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
-        if is_one && self.maybe.as_ref().is_none_or(Maybe::stands_together) {
+        if is_one && self.may_execute.as_ref().is_none_or(MayExecute::stands_together) {
             let bits = decoded.ty().bits();
             let number = self.exchanges[warp];
             return self.facts.symbolics.exchanged(origin, (self.cta.index, warp, number), bits);

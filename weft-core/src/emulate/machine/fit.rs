@@ -12,8 +12,9 @@ use crate::ptx::Space;
 impl<E: Events> Machine<'_, E> {
     /// Takes in accesses that surely happen, from one open address; tells of the first lane that has no room beside others.
     pub(super) fn check_fit(&mut self, access: &Access<'_>, place: Place) {
-        let Some(root) = access.root else { return };
-        if access.maybe.is_some() || access.kind.is_maybe || self.is_in_general(access.warp) {
+        let Some(root) = access.class else { return };
+        if access.condition.is_some() || access.kind.may_execute || self.is_in_general(access.warp)
+        {
             return;
         }
         let size = self.size_of(place).unwrap_or(u64::MAX);
@@ -30,7 +31,7 @@ impl<E: Events> Machine<'_, E> {
                     address: None,
                     bytes: access.bytes,
                     access: access.kind,
-                    maybe: None,
+                    condition: None,
                 });
                 return;
             }

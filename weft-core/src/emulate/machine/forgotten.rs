@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::event::Events;
 use super::piece::Piece;
 use super::state::Machine;
-use super::stop::{PAGE_COST, Step};
-use crate::emulate::memory::pages::{ALL, Extent, Memory, Reached};
+use super::stop::{OrStop, PAGE_COST};
+use crate::emulate::memory::pages::{ALL, Extent, Memory, ReachedBytes};
 use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::flow::addresses::slot;
@@ -15,7 +15,7 @@ use crate::ptx::Space;
 
 impl<E: Events> Machine<'_, E> {
     /// A store at an open address: what it may reach is forgotten.
-    pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> Step<()> {
+    pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> OrStop<()> {
         let (space, mask, place) = (piece.space, piece.lanes, piece.instr.place);
         for extent in self.reached_from(piece) {
             self.forget(piece.warp, mask, (space, extent), origin, place)?;
@@ -35,12 +35,12 @@ impl<E: Events> Machine<'_, E> {
             .into_iter()
             .map(|own| self.shared.written_in(own, &self.facts.symbolics))
             .collect();
-        if all.iter().all(|own| matches!(own, Reached::Nothing)) {
+        if all.iter().all(|own| matches!(own, ReachedBytes::Nothing)) {
             return Some(Origin::unwritten_at(piece.pc, Space::Shared, size));
         }
-        self.facts.assumed.written |= all.iter().any(|own| !matches!(own, Reached::All));
+        self.facts.assumed.written |= all.iter().any(|own| !matches!(own, ReachedBytes::All));
         all.into_iter().find_map(|own| match own {
-            Reached::Unwritten(origin) => Some(origin),
+            ReachedBytes::Unwritten(origin) => Some(origin),
             _ => None,
         })
     }
@@ -96,7 +96,7 @@ impl<E: Events> Machine<'_, E> {
         mask: LaneMask,
         instr: &Instr,
         origin: Origin,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         self.facts.reach.is_used = true;
         for reached in self.reached_by(instr) {
             self.forget(warp, mask, reached, origin, instr.place)?;
@@ -111,7 +111,7 @@ impl<E: Events> Machine<'_, E> {
         lane: usize,
         instr: &Instr,
         origin: Origin,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         self.facts.reach.is_used = true;
         for reached in self.reached_by(instr) {
             if reached.0 == Space::Local {
@@ -188,7 +188,7 @@ impl<E: Events> Machine<'_, E> {
         (space, extent): (Space, Extent),
         origin: Origin,
         place: PlaceId,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let looked_at = match space {
             Space::Shared => self.shared.forget(extent, origin, &self.facts.symbolics),
             Space::Global => self.global.forget(extent, origin, &self.facts.symbolics),

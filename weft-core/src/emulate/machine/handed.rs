@@ -11,7 +11,7 @@
 use super::draws::Draw;
 use super::event::Events;
 use super::state::Machine;
-use crate::emulate::value::lane::{Lane, LaneMask, TermId, WARP, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Execution;
@@ -20,18 +20,18 @@ use crate::launch::Atomics;
 
 impl<E: Events> Machine<'_, E> {
     /// A lane drew a ticket.
-    pub(super) fn note_ticket(&mut self, (warp, lane): (usize, usize), pc: Pc, ticket: TermId) {
+    pub(super) fn note_ticket(&mut self, (warp, lane): (usize, usize), pc: Pc, ticket: SymbolId) {
         let block = &self.program.blocks[self.warps[warp].block.index()];
         let Some(&header) = block.loops.last() else { return };
-        let Some((entry, round)) = self.round_of(warp, header) else { return };
-        let draw = Draw { pc, warp, lane, header, entry, round };
+        let Some((entry, round)) = self.iteration_of(warp, header) else { return };
+        let draw = Draw { pc, warp, lane, header, entry, iteration: round };
         let count = self.draws.counts.entry(draw).or_default();
         *count += 1;
         self.draws.of.insert(ticket, draw);
     }
 
     fn draw_of(&self, own: Lane) -> Option<Draw> {
-        let draw = *self.draws.of.get(&own.term?)?;
+        let draw = *self.draws.of.get(&own.symbol?)?;
         (self.draws.counts.get(&draw) == Some(&1)).then_some(draw)
     }
 
@@ -45,32 +45,33 @@ impl<E: Events> Machine<'_, E> {
         unknown: &Value,
     ) -> Value {
         let is_unique = self.inputs.options.atomics == Atomics::Unique;
-        if !is_unique || !self.facts.tickets.can_hand_on((header, register)) {
+        if !is_unique || !self.facts.counters.can_hand_on((header, register)) {
             return unknown.clone();
         }
-        let Some((entry, rounds)) = self.round_of(warp, header) else { return unknown.clone() };
+        let Some((entry, rounds)) = self.iteration_of(warp, header) else { return unknown.clone() };
         let own = self.warps[warp].registers[register].clone();
         let mut expected = [None; WARP];
         let value = Value::from_lanes(|lane| {
             let whole = own.whole(lane);
             let draw = self.draw_of(whole).filter(|draw| {
-                (draw.header, draw.entry, draw.round + 1) == (header, entry, rounds)
+                (draw.header, draw.entry, draw.iteration + 1) == (header, entry, rounds)
             });
-            let renamed = draw.and_then(|draw| self.renamed(whole.term?, draw, (header, register)));
+            let renamed =
+                draw.and_then(|draw| self.renamed(whole.symbol?, draw, (header, register)));
             let (Some(term), Some(draw)) = (renamed, draw) else { return unknown.whole(lane) };
-            expected[lane] = Some((Draw { round: rounds, ..draw }, whole.bits));
-            Lane { bits: whole.bits, term: Some(term) }
+            expected[lane] = Some((Draw { iteration: rounds, ..draw }, whole.bits));
+            Lane { bits: whole.bits, symbol: Some(term) }
         });
         if expected.iter().any(Option::is_some) {
-            self.rounds.entry((warp, header)).or_default().handed.push((register, expected));
+            self.open_loops.entry((warp, header)).or_default().handed.push((register, expected));
         }
         value
     }
 
     /// The ticket that stands for those of the iterations before, where one is that of the first.
-    fn renamed(&mut self, ticket: TermId, draw: Draw, to: (BlockId, Reg)) -> Option<TermId> {
-        let count = self.facts.tickets.of(ticket)?;
-        if !self.facts.tickets.hand_on(ticket, to) {
+    fn renamed(&mut self, ticket: SymbolId, draw: Draw, to: (BlockId, Reg)) -> Option<SymbolId> {
+        let count = self.facts.counters.of(ticket)?;
+        if !self.facts.counters.hand_on(ticket, to) {
             return None;
         }
         if let Some(&known) = self.draws.renamed.get(&ticket) {
@@ -80,14 +81,14 @@ impl<E: Events> Machine<'_, E> {
         let execution = Execution { cta: self.cta.index, number: self.atomics, lane: draw.lane };
         let bits = self.facts.symbolics.bits(ticket);
         let renamed = self.facts.symbolics.result(Origin::Atomic(draw.pc), execution, bits);
-        self.facts.tickets.hand_out(renamed, count);
+        self.facts.counters.hand_out(renamed, count);
         self.draws.renamed.insert(ticket, renamed);
         Some(renamed)
     }
 
     /// A general iteration ends: the registers hold what it drew.
     pub(super) fn check_handed(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
-        let Some(own) = self.rounds.get_mut(&(warp, header)) else { return };
+        let Some(own) = self.open_loops.get_mut(&(warp, header)) else { return };
         let mut handed = std::mem::take(&mut own.handed);
         for (register, expected) in &mut handed {
             let value = self.warps[warp].registers[*register].clone();
@@ -95,11 +96,11 @@ impl<E: Events> Machine<'_, E> {
                 let Some((draw, bits)) = &mut expected[lane] else { continue };
                 let whole = value.whole(lane);
                 if whole.bits != *bits || self.draw_of(whole) != Some(*draw) {
-                    self.facts.tickets.refuse_to_hand_on((header, *register));
+                    self.facts.counters.refuse_to_hand_on((header, *register));
                 }
-                draw.round += 1;
+                draw.iteration += 1;
             }
         }
-        self.rounds.entry((warp, header)).or_default().handed = handed;
+        self.open_loops.entry((warp, header)).or_default().handed = handed;
     }
 }

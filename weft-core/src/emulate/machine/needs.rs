@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::event::FaultKind;
-use crate::emulate::facts::alias::Root;
+use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::place::Place;
 
 /// What accesses from one open address need so far, at the made-up addresses at which they are told.
 #[derive(Clone, Copy, Debug)]
-struct Need {
+struct MemoryNeed {
     first: u64,
     end: u64,
     /// Bytes of the widest access, a power of two.
@@ -21,20 +21,20 @@ struct Need {
 
 /// By place and open part.
 #[derive(Debug, Default)]
-pub(super) struct Needs(HashMap<(Place, Root), Need, RandomState>);
+pub(super) struct Needs(HashMap<(Place, AliasClass), MemoryNeed, RandomState>);
 
 impl Needs {
     /// One more access, of so many bytes, a power of two: what is wrong if not all can be in memory of this size, or aligned.
     pub(super) fn add(
         &mut self,
-        at: (Place, Root),
+        at: (Place, AliasClass),
         first: u64,
         bytes: u64,
         size: u64,
     ) -> Option<FaultKind> {
         let multiple = bytes.max(1);
         let (end, rest) = (first.saturating_add(bytes), first % multiple);
-        let own = self.0.entry(at).or_insert(Need { first, end, multiple, rest });
+        let own = self.0.entry(at).or_insert(MemoryNeed { first, end, multiple, rest });
         let common = multiple.min(own.multiple);
         if own.rest % common != rest % common {
             return Some(FaultKind::Misaligned);
@@ -66,7 +66,7 @@ mod tests {
             let at = (at + start).checked_sub(32);
             at.is_some_and(|at| at + bytes <= SIZE && at % bytes == 0)
         };
-        let place = ((false, None), Root::default());
+        let place = ((false, None), AliasClass::default());
         for &a in &all {
             for &b in &all {
                 for &c in all.iter().step_by(7) {

@@ -52,7 +52,7 @@ pub(super) struct Bypass {
 }
 
 /// What is known of lanes that wait at an aligned barrier and lanes that go on.
-pub(super) enum Found {
+pub(super) enum BypassEvidence {
     Bypass(Bypass),
     /// At this branch, which they executed at different times.
     Apart(BlockId),
@@ -202,13 +202,13 @@ impl Partings {
     }
 
     /// What is known of lanes that wait at an aligned barrier; what is sure comes first.
-    pub(super) fn find(&self, waiting: LaneMask) -> Option<Found> {
+    pub(super) fn find(&self, waiting: LaneMask) -> Option<BypassEvidence> {
         let all = || self.0.iter().filter_map(|own| own.bypass(waiting));
         let is_sure = |own: &Bypass| own.late.maybe.is_none();
         if let Some(found) = all().find(is_sure).or_else(|| all().next()) {
-            return Some(Found::Bypass(found));
+            return Some(BypassEvidence::Bypass(found));
         }
         let apart = self.0.iter().find(|own| own.is_apart(waiting))?;
-        Some(Found::Apart(apart.branch))
+        Some(BypassEvidence::Apart(apart.branch))
     }
 }

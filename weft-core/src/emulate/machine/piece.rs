@@ -1,6 +1,6 @@
 //! One access: the lanes that access one state space, and how.
 
-use super::event::Kind;
+use super::event::AccessKind;
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::register::Value;
 use crate::flow::{Instr, Pc};
@@ -27,7 +27,7 @@ impl Piece<'_> {
 }
 
 /// How an instruction acts on memory (PTX ISA §8.4).
-pub(super) fn kind(decoded: &Decoded) -> Kind {
+pub(super) fn kind(decoded: &Decoded) -> AccessKind {
     const STRONG: [Modifier; 6] = [
         Modifier::Volatile,
         Modifier::Relaxed,
@@ -37,14 +37,14 @@ pub(super) fn kind(decoded: &Decoded) -> Kind {
         Modifier::Mmio,
     ];
     let is_atomic = decoded.row.effect == Effect::Atomic;
-    Kind {
+    AccessKind {
         writes: decoded.row.effect != Effect::Load,
         is_atomic,
         is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
         // The cluster of an only cta is that cta.
         is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
         element: u8::try_from(decoded.ty().element_bytes()).unwrap_or(0),
-        is_maybe: false,
-        is_mirror: false,
+        may_execute: false,
+        is_shadow_copy: false,
     }
 }

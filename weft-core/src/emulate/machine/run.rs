@@ -2,15 +2,15 @@
 
 use super::draws::Draws;
 use super::event::{Doubt, DoubtKind, End, Events, Stuck};
-use super::in_loop::Rounds;
-use super::iterations::Iterations;
+use super::loop_counters::LoopCounters;
 use super::needs::Needs;
-use super::state::{Machine, Run};
-use super::stop::{MAX_REGISTERS, Step, Stop, doubt};
-use super::turns::Turns;
+use super::open_loop::OpenLoops;
+use super::scheduler::Scheduler;
+use super::state::{CtaRun, Machine};
+use super::stop::{MAX_REGISTERS, OrStop, Stop, doubt};
 use super::warp::{Wait, WaitFor, Warp};
 use crate::emulate::facts::Facts;
-use crate::emulate::facts::inherited::Written;
+use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::Barriers;
@@ -32,17 +32,17 @@ pub fn run(
     facts: &mut Facts,
     events: &mut impl Events,
     reached: &mut [bool],
-) -> Run {
+) -> CtaRun {
     let threads = inputs.block.count();
     let count = usize::try_from(threads.div_ceil(crate::emulate::value::lane::WARP as u64))
         .unwrap_or(usize::MAX);
     if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
         let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
-        return Run::ended(*end);
+        return CtaRun::ended(*end);
     }
     facts.splits.begin();
-    facts.tickets.begin_cta();
+    facts.counters.begin_cta();
     // Where some access might lead from one buffer to another, no store of a loop stays in what its address starts from.
     facts.reach.strays |= !inputs.strays.is_empty();
     let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
@@ -59,24 +59,24 @@ pub fn run(
         events,
         facts,
         warps: (0..count).map(warp).collect(),
-        turns: Turns::new(inputs.options.schedule, count, cta.index),
+        scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
         barriers: Barriers::new(count),
         votes: [(0, 0, None); Barriers::COUNT],
-        iterations: vec![Iterations::new(); count],
-        gathered: std::array::from_fn(|_| None),
+        loop_counters: vec![LoopCounters::new(); count],
+        first_arrivals: std::array::from_fn(|_| None),
         atomics: 0,
         exchanges: vec![0; count],
         trapped: false,
         doubts: vec![None; count],
-        rounds: Rounds::new(),
-        maybe: None,
+        open_loops: OpenLoops::new(),
+        may_execute: None,
         shared: Memory::shared(),
         global: inputs.global.clone(),
-        written: Written::default(),
+        written: GeneralWrites::default(),
         needs: Needs::default(),
         draws: Draws::default(),
         reached,
-        run: Run::ended(End::Finished),
+        run: CtaRun::ended(End::Finished),
     };
     if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = *end;
@@ -87,8 +87,8 @@ pub fn run(
 }
 
 impl<E: Events> Machine<'_, E> {
-    fn take_turns(&mut self) -> Step<()> {
-        while let Some(warp) = self.turns.next(self.ready()) {
+    fn take_turns(&mut self) -> OrStop<()> {
+        while let Some(warp) = self.scheduler.next(self.ready()) {
             let Err(stop) = self.turn(warp) else { continue };
             match *stop.0 {
                 End::Undecided(doubt) if !doubt.kind.is_limit() => self.leave(warp, doubt),
@@ -109,7 +109,7 @@ impl<E: Events> Machine<'_, E> {
     /// them.
     fn leave(&mut self, warp: usize, doubt: Doubt) {
         self.doubts[warp] = Some(doubt);
-        self.maybe = None;
+        self.may_execute = None;
         let own = &mut self.warps[warp];
         (own.paused, own.log) = (None, None);
         own.fronts.clear();
@@ -122,7 +122,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Runs a warp until its lanes wait, or its turn is over.
-    fn turn(&mut self, warp: usize) -> Step<()> {
+    fn turn(&mut self, warp: usize) -> OrStop<()> {
         for _ in 0..TURN {
             if let Some(paused) = self.warps[warp].paused.take() {
                 self.go_on(warp, paused)?;
@@ -138,7 +138,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Counts instructions, or what takes as long, against the limit.
-    pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> Step<()> {
+    pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> OrStop<()> {
         self.spent += instructions;
         if self.spent > self.limit {
             return Err(doubt(DoubtKind::Fuel, place, None));
@@ -153,21 +153,21 @@ impl<E: Events> Machine<'_, E> {
         from: BlockId,
         to: BlockId,
         lanes: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         if lanes == 0 {
             return Ok(());
         }
         let is_end = to.index() + 1 == self.program.blocks.len();
-        if self.maybe.is_none() && !self.warps[warp].partings.is_empty() {
+        if self.may_execute.is_none() && !self.warps[warp].partings.is_empty() {
             self.warps[warp].partings.pass(to, lanes);
         }
-        if self.maybe.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
+        if self.may_execute.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
             return Ok(());
         }
         if self.program.is_header(to) {
             self.count_iteration(warp, from, to, lanes);
-            if self.maybe.is_none() {
-                self.come_round(warp, from, to, lanes)?;
+            if self.may_execute.is_none() {
+                self.enter_header(warp, from, to, lanes)?;
             }
         }
         if !is_end {
@@ -227,7 +227,7 @@ impl<E: Events> Machine<'_, E> {
         End::Deadlock(stuck)
     }
 
-    fn needed(&self, wait: &Wait) -> Option<(u8, crate::emulate::sync::barrier::Need)> {
+    fn needed(&self, wait: &Wait) -> Option<(u8, crate::emulate::sync::barrier::BarrierNeed)> {
         let WaitFor::Warp { name, .. } = wait.what else { return None };
         let name = u8::try_from(name).ok()?;
         Some((name, self.barriers.need(usize::from(name))?))

@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::event::{DoubtKind, Events};
-use super::in_loop::inside;
-use super::maybe::{MAX_DEPTH, Maybe, Together};
+use super::may_execute::{MAX_DEPTH, MayExecute, UniformLoop};
+use super::open_loop::inside;
 use super::state::Machine;
-use super::stop::{OPEN_COST, Step, doubt, undecided};
+use super::stop::{OPEN_COST, OrStop, doubt, undecided};
 use super::warp::Front;
-use crate::emulate::memory::pages::{ALL, Held, Memory};
-use crate::emulate::value::guard::{Decided, Written};
-use crate::emulate::value::lane::{LaneMask, TermId, WARP};
+use crate::emulate::memory::pages::{ALL, Memory, MemoryUse};
+use crate::emulate::value::guard::{BranchSide, WrittenRegister};
+use crate::emulate::value::lane::{LaneMask, SymbolId, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::flow::{Block, BlockId, Condition, Instr, Pc, Reg, Terminator};
@@ -35,7 +35,7 @@ pub(super) struct Chooser {
 }
 
 /// What a side changed of the state that belongs to lanes: the registers that it wrote, and local memory.
-struct Outcome {
+struct SideOutcome {
     registers: BTreeMap<Reg, Value>,
     local: Rc<Vec<Memory>>,
 }
@@ -50,17 +50,17 @@ impl<E: Events> Machine<'_, E> {
         sides: &[BlockId],
         mask: LaneMask,
         (origin, is_one): (Origin, bool),
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[branch.index()];
         let Some(merge) = block.merge else { return Ok(()) };
-        let depth = self.maybe.as_ref().map_or(0, |outer| outer.depth) + 1;
+        let depth = self.may_execute.as_ref().map_or(0, |outer| outer.depth) + 1;
         if depth > MAX_DEPTH {
             return Err(doubt(DoubtKind::Branch, block.place, Some(origin)));
         }
         self.spend(OPEN_COST, block.place)?;
         // Sides that write local memory copy it.
-        let held: Held = self.warps[warp].local.iter().map(Memory::held).sum();
+        let held: MemoryUse = self.warps[warp].local.iter().map(Memory::held).sum();
         self.spend(held.pages as u64, block.place)?;
         let (maybe, rounds) = self.inner(warp, branch, merge, mask, (origin, is_one));
         if let Some(header) = rounds {
@@ -75,12 +75,12 @@ impl<E: Events> Machine<'_, E> {
             .partition(|side| maybe.stops_at(**side));
         let first = ended.iter().chain(&entries).next().copied();
         let chooser = self.chooser(warp, block, first).filter(|_| rounds.is_none());
-        let outer = self.maybe.take();
+        let outer = self.may_execute.take();
         let outer_log = self.warps[warp].log.take();
         let sides = (!ended.is_empty(), entries.as_slice());
         let outcomes = self.run_sides(warp, branch, sides, (maybe, rounds), mask, outer_log)?;
         self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
-        self.maybe = outer;
+        self.may_execute = outer;
         self.go(warp, branch, merge, mask)
     }
 
@@ -92,17 +92,17 @@ impl<E: Events> Machine<'_, E> {
         merge: BlockId,
         mask: LaneMask,
         (origin, is_one): (Origin, bool),
-    ) -> (Maybe, Option<BlockId>) {
+    ) -> (MayExecute, Option<BlockId>) {
         let block = &self.program.blocks[branch.index()];
-        let outer = self.maybe.clone().unwrap_or_else(|| Maybe {
+        let outer = self.may_execute.clone().unwrap_or_else(|| MayExecute {
             is_together: true,
             is_whole: true,
-            ..Maybe::guard(origin, block.place)
+            ..MayExecute::guard(origin, block.place)
         });
         let is_together = is_one && outer.is_together;
         let is_whole = is_together && mask == self.warps[warp].live && outer.is_whole;
         let (place, depth) = (block.place, outer.depth + 1);
-        let mut inner = Maybe { origin, place, depth, is_together, is_whole, ..outer };
+        let mut inner = MayExecute { origin, place, depth, is_together, is_whole, ..outer };
         inner.stops.push(merge);
         let merged = &self.program.blocks[merge.index()].loops;
         let goes_round =
@@ -112,7 +112,7 @@ impl<E: Events> Machine<'_, E> {
             inner.stops.push(header);
             inner.widened.push(header);
             let since = (self.atomics, self.exchanges[warp]);
-            let own = Together { header, lanes: mask, since, is_torn: Rc::default() };
+            let own = UniformLoop { header, lanes: mask, since, is_torn: Rc::default() };
             inner.together.extend(is_together.then_some(own));
         }
         (inner, rounds)
@@ -125,14 +125,14 @@ impl<E: Events> Machine<'_, E> {
         warp: usize,
         branch: BlockId,
         (ends_at_once, entries): (bool, &[BlockId]),
-        (maybe, rounds): (Maybe, Option<BlockId>),
+        (maybe, rounds): (MayExecute, Option<BlockId>),
         mask: LaneMask,
         mut log: Option<Vec<(Reg, Value)>>,
-    ) -> Step<Vec<Outcome>> {
+    ) -> OrStop<Vec<SideOutcome>> {
         let mut before = Rc::clone(&self.warps[warp].local);
         let mut outcomes = Vec::new();
         if ends_at_once {
-            outcomes.push(Outcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
+            outcomes.push(SideOutcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
         }
         for entry in entries {
             self.warps[warp].log = Some(Vec::new());
@@ -150,7 +150,7 @@ impl<E: Events> Machine<'_, E> {
             let place = self.program.blocks[branch.index()].place;
             let run = (self.spent, place, header.index());
             let is_one = maybe.is_together;
-            let side = Decided { condition: None, run, is_one, holds: true };
+            let side = BranchSide { condition: None, run, is_one, holds: true };
             self.run_side(warp, header, mask, maybe.on(side))?;
             outcomes.push(self.take_back(warp, &before));
             self.end_iteration(rounds, outcomes.last(), mask);
@@ -167,13 +167,13 @@ impl<E: Events> Machine<'_, E> {
         branch: BlockId,
         mask: LaneMask,
         is_alike: bool,
-    ) -> Step<()> {
-        let Some(maybe) = &self.maybe else { return Ok(()) };
+    ) -> OrStop<()> {
+        let Some(maybe) = &self.may_execute else { return Ok(()) };
         let blocks = &self.program.blocks;
         let block = &blocks[branch.index()];
         let is_in =
             |at: BlockId, header| at != header && blocks[at.index()].loops.contains(&header);
-        let may_leave = |own: &Together| {
+        let may_leave = |own: &UniformLoop| {
             let stays = block.merge.is_some_and(|merge| is_in(merge, own.header));
             block.loops.contains(&own.header) && !stays
         };
@@ -190,8 +190,8 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
-    pub(super) fn is_repeated(&self, term: TermId) -> bool {
-        let first = self.maybe.as_ref().and_then(|maybe| maybe.together.first());
+    pub(super) fn is_repeated(&self, term: SymbolId) -> bool {
+        let first = self.may_execute.as_ref().and_then(|maybe| maybe.together.first());
         first.is_some_and(|own| self.facts.symbolics.is_from(term, own.since))
     }
 
@@ -204,7 +204,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         guard: Condition,
         open: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let origin = self.origin_of(warp, guard, open);
         let condition = self.warps[warp].registers[guard.register].clone();
         let chooser = Chooser { condition, holds_for_first: guard.negated };
@@ -220,12 +220,14 @@ impl<E: Events> Machine<'_, E> {
                 self.reached[pc.index()] = true;
                 let run = (self.spent, instr.place, 0);
                 let condition = Some(self.asked(warp, guard));
-                let side = Decided { condition, run, is_one: false, holds: !guard.negated };
-                let inner = Maybe::guard(origin, instr.place).within(self.maybe.as_ref()).on(side);
-                let outer = self.maybe.replace(inner);
+                let side = BranchSide { condition, run, is_one: false, holds: !guard.negated };
+                let inner = MayExecute::guard(origin, instr.place)
+                    .within(self.may_execute.as_ref())
+                    .on(side);
+                let outer = self.may_execute.replace(inner);
                 self.watch(warp, block, pc, instr, open)?;
                 self.access(warp, pc, instr, open)?;
-                self.maybe = outer;
+                self.may_execute = outer;
             }
             _ => return Err(undecided(instr.place, instr.place, origin)),
         }
@@ -246,29 +248,39 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// One side of a branch.
-    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId, is_one: bool) -> Decided {
+    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId, is_one: bool) -> BranchSide {
         let block = &self.program.blocks[branch.index()];
         let run = (self.spent, block.place, entry.index());
         match &block.terminator {
             Terminator::Branch { condition, taken, .. } => {
                 let holds = (entry == *taken) != condition.negated;
-                Decided { condition: Some(self.asked(warp, *condition)), run, is_one, holds }
+                BranchSide { condition: Some(self.asked(warp, *condition)), run, is_one, holds }
             }
-            _ => Decided { condition: None, run, is_one, holds: true },
+            _ => BranchSide { condition: None, run, is_one, holds: true },
         }
     }
 
     /// What a condition asks for.
-    fn asked(&self, warp: usize, Condition { register, .. }: Condition) -> (Value, Written) {
+    fn asked(
+        &self,
+        warp: usize,
+        Condition { register, .. }: Condition,
+    ) -> (Value, WrittenRegister) {
         let registers = &self.warps[warp].registers;
         let version = registers.version(register);
-        (registers[register].clone(), Written { warp, register, version })
+        (registers[register].clone(), WrittenRegister { warp, register, version })
     }
 
-    fn run_side(&mut self, warp: usize, entry: BlockId, lanes: LaneMask, maybe: Maybe) -> Step<()> {
+    fn run_side(
+        &mut self,
+        warp: usize,
+        entry: BlockId,
+        lanes: LaneMask,
+        maybe: MayExecute,
+    ) -> OrStop<()> {
         let fronts =
             std::mem::replace(&mut self.warps[warp].fronts, vec![Front { block: entry, lanes }]);
-        self.maybe = Some(maybe);
+        self.may_execute = Some(maybe);
         while let Some(front) = self.warps[warp].least() {
             self.block(warp, front.block, front.lanes)?;
         }
@@ -277,7 +289,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Undoes what a side wrote, and tells it.
-    fn take_back(&mut self, warp: usize, before: &Rc<Vec<Memory>>) -> Outcome {
+    fn take_back(&mut self, warp: usize, before: &Rc<Vec<Memory>>) -> SideOutcome {
         let own = &mut self.warps[warp];
         let mut registers = BTreeMap::new();
         for (register, old) in own.log.take().unwrap_or_default().into_iter().rev() {
@@ -286,11 +298,16 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         let local = std::mem::replace(&mut own.local, Rc::clone(before));
-        Outcome { registers, local }
+        SideOutcome { registers, local }
     }
 
     /// A side ends, perhaps at the end of an iteration.
-    fn end_iteration(&mut self, rounds: Option<BlockId>, side: Option<&Outcome>, mask: LaneMask) {
+    fn end_iteration(
+        &mut self,
+        rounds: Option<BlockId>,
+        side: Option<&SideOutcome>,
+        mask: LaneMask,
+    ) {
         let (Some(header), Some(side)) = (rounds, side) else { return };
         if !self.facts.symbolics.reads_unwritten {
             return;
@@ -304,7 +321,7 @@ impl<E: Events> Machine<'_, E> {
     fn join(
         &mut self,
         warp: usize,
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<SideOutcome>,
         mask: LaneMask,
         by: (Origin, Option<&Chooser>),
     ) {
@@ -373,7 +390,7 @@ impl<E: Events> Machine<'_, E> {
         header: BlockId,
         mask: LaneMask,
         origin: Origin,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         self.forget_registers(warp, header, mask, origin);
         let program = self.program;
         for (pc, instr) in inside(program, header) {

@@ -2,24 +2,24 @@
 
 use super::draws::Draws;
 use super::event::{Doubt, End};
-use super::in_loop::Rounds;
-use super::iterations::{Iterations, Reached};
-use super::maybe::Maybe;
+use super::loop_counters::{FirstArrivals, LoopCounters};
+use super::may_execute::MayExecute;
 use super::needs::Needs;
-use super::turns::Turns;
+use super::open_loop::OpenLoops;
+use super::scheduler::Scheduler;
 use super::warp::Warp;
 use crate::emulate::facts::Facts;
-use crate::emulate::facts::inherited::Written;
+use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::Barriers;
-use crate::emulate::value::lane::TermId;
+use crate::emulate::value::lane::SymbolId;
 use crate::flow::Program;
 use crate::slice::Slice;
 
 /// What the run of a cta cost and reached.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct CtaRun {
     /// How it ended.
     pub end: End,
     /// Instructions executed, counted once a warp.
@@ -32,7 +32,7 @@ pub struct Run {
     pub dynamic_shared: u64,
 }
 
-impl Run {
+impl CtaRun {
     pub(super) const fn ended(end: End) -> Self {
         Self { end, warp_instructions: 0, thread_commands: 0, generations: 0, dynamic_shared: 0 }
     }
@@ -47,29 +47,29 @@ pub(super) struct Machine<'a, E> {
     pub(super) events: &'a mut E,
     pub(super) facts: &'a mut Facts,
     pub(super) warps: Vec<Warp>,
-    pub(super) turns: Turns,
+    pub(super) scheduler: Scheduler,
     pub(super) barriers: Barriers,
     /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
-    pub(super) votes: [(u32, u32, Option<TermId>); Barriers::COUNT],
+    pub(super) votes: [(u32, u32, Option<SymbolId>); Barriers::COUNT],
     /// By warp, and by barrier: what the rule for the whole cta needs.
-    pub(super) iterations: Vec<Iterations>,
-    pub(super) gathered: [Option<Reached>; Barriers::COUNT],
+    pub(super) loop_counters: Vec<LoopCounters>,
+    pub(super) first_arrivals: [Option<FirstArrivals>; Barriers::COUNT],
     /// Atomic instructions that the warps executed.
     pub(super) atomics: u64,
     /// Exchanges that each warp ran.
     pub(super) exchanges: Vec<u32>,
     /// Loops whose trip counts are open.
-    pub(super) rounds: Rounds,
+    pub(super) open_loops: OpenLoops,
     /// Some thread has aborted the launch.
     pub(super) trapped: bool,
     /// By warp: what it could not decide.
     pub(super) doubts: Vec<Option<Doubt>>,
     /// What runs now may not happen.
-    pub(super) maybe: Option<Maybe>,
+    pub(super) may_execute: Option<MayExecute>,
     pub(super) shared: Memory,
     pub(super) global: Memory,
     /// What of both was written in general states of loops.
-    pub(super) written: Written,
+    pub(super) written: GeneralWrites,
     /// What accesses at open addresses need.
     pub(super) needs: Needs,
     /// What tickets were drawn by.
@@ -82,5 +82,5 @@ pub(super) struct Machine<'a, E> {
     pub(super) contents: u64,
     /// By instruction: whether some lane reached it.
     pub(super) reached: &'a mut [bool],
-    pub(super) run: Run,
+    pub(super) run: CtaRun,
 }

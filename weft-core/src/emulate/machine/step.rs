@@ -3,9 +3,9 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::event::{DoubtKind, Events};
-use super::maybe::Maybe;
+use super::may_execute::MayExecute;
 use super::state::Machine;
-use super::stop::{APART_COST, Step, doubt};
+use super::stop::{APART_COST, OrStop, doubt};
 use super::warp::{Front, Paused, Wait, WaitFor};
 use crate::emulate::ops;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
@@ -16,7 +16,7 @@ use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
 
 impl<E: Events> Machine<'_, E> {
-    pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
+    pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
         let instructions = u64::from(block.end.0 - block.first.0) + 1;
@@ -26,12 +26,12 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Runs a block from where the warp's last turn ended.
-    pub(super) fn go_on(&mut self, warp: usize, paused: Paused) -> Step<()> {
+    pub(super) fn go_on(&mut self, warp: usize, paused: Paused) -> OrStop<()> {
         self.rest(warp, paused.front, Some(paused.pc))
     }
 
     /// Runs a block from an instruction on; before a later one the warp's turn may end.
-    fn rest(&mut self, warp: usize, front: Front, from: Option<Pc>) -> Step<()> {
+    fn rest(&mut self, warp: usize, front: Front, from: Option<Pc>) -> OrStop<()> {
         let Front { block: id, lanes } = front;
         let program = self.program;
         self.warps[warp].front = lanes;
@@ -56,10 +56,10 @@ impl<E: Events> Machine<'_, E> {
 
     /// Whether the warp's turn ends before an instruction. What may not happen runs in one turn.
     fn gives_way(&mut self, pc: Pc) -> bool {
-        self.turns.may_give_way()
-            && self.maybe.is_none()
+        self.scheduler.may_give_way()
+            && self.may_execute.is_none()
             && slice::is_observable(self.program, pc)
-            && self.turns.gives_way()
+            && self.scheduler.gives_way()
     }
 
     /// Runs an instruction; the lanes that now wait.
@@ -70,7 +70,7 @@ impl<E: Events> Machine<'_, E> {
         pc: Pc,
         instr: &Instr,
         lanes: LaneMask,
-    ) -> Step<LaneMask> {
+    ) -> OrStop<LaneMask> {
         let effect = instr.effect();
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
@@ -219,7 +219,7 @@ impl<E: Events> Machine<'_, E> {
     /// What all of some open lanes hold, if that is provably the same.
     fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
-        let is_stable = first.term.is_some_and(|term| self.facts.symbolics.is_stable(term));
+        let is_stable = first.symbol.is_some_and(|term| self.facts.symbolics.is_stable(term));
         (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
     }
 
@@ -231,16 +231,16 @@ impl<E: Events> Machine<'_, E> {
         lanes: LaneMask,
         place: PlaceId,
         branch: Option<(BlockId, BlockId)>,
-    ) -> Step<(LaneMask, LaneMask)> {
+    ) -> OrStop<(LaneMask, LaneMask)> {
         let (enabled, open) = self.condition(warp, condition, lanes);
         if open == 0 || self.facts.splits.is_empty() {
             return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register];
         let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
-        let is_own = first.term.is_some_and(|term| self.facts.symbolics.is_of_cta(term));
+        let is_own = first.symbol.is_some_and(|term| self.facts.symbolics.is_of_cta(term));
         // Where every iteration of a loop is run at once, it may hold in some of them.
-        if is_own && self.maybe.as_ref().is_some_and(Maybe::is_widened) {
+        if is_own && self.may_execute.as_ref().is_some_and(MayExecute::is_widened) {
             return Ok((enabled, open));
         }
         let origin = self.origin_of(warp, condition, open);
@@ -259,7 +259,7 @@ impl<E: Events> Machine<'_, E> {
         })
     }
 
-    fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> Step<()> {
+    fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
         let is_decided = self.slice.branches[id.index()];
@@ -301,7 +301,7 @@ impl<E: Events> Machine<'_, E> {
         index: &Operand,
         targets: &[BlockId],
         mask: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let block = &self.program.blocks[id.index()];
         let (pc, place) = (block.first, block.place);
         let value = self.operand(warp, pc, index);
@@ -343,10 +343,10 @@ impl<E: Events> Machine<'_, E> {
         pc: Pc,
         instr: &Instr,
         enabled: LaneMask,
-    ) -> Step<LaneMask> {
+    ) -> OrStop<LaneMask> {
         let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
-        if let Some(maybe) = &self.maybe
+        if let Some(maybe) = &self.may_execute
             && (effect == Effect::Barrier
                 || !maybe.stands_together()
                 || effect == Effect::WarpBarrier && !maybe.is_in_step())
@@ -358,7 +358,7 @@ impl<E: Events> Machine<'_, E> {
             return self.wait_for_warp(warp, block, pc, instr, decoded, enabled);
         }
         if !instr.waits() {
-            if let Some(maybe) = self.maybe.as_ref().filter(|maybe| !maybe.is_whole) {
+            if let Some(maybe) = self.may_execute.as_ref().filter(|maybe| !maybe.is_whole) {
                 return Err(maybe.undecided());
             }
             // `activemask` and the forms before PTX 6.0 take whoever is here, which only lock step makes sure.
@@ -378,7 +378,7 @@ impl<E: Events> Machine<'_, E> {
         let mut waiting = 0;
         for (mask, group) in self.known(warp, pc, instr, at, enabled)? {
             let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
-            if self.maybe.is_some() {
+            if self.may_execute.is_some() {
                 self.meet_at_once(warp, pc, effect, mask, group)?;
                 continue;
             }
@@ -409,12 +409,13 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         decoded: &Decoded,
         enabled: LaneMask,
-    ) -> Step<LaneMask> {
+    ) -> OrStop<LaneMask> {
         let how = barrier_use(decoded);
         // A reduction's predicate stands last; a count may stand between it and the name.
         let operands = instr.sources.len()
             - usize::from(
-                how == crate::emulate::sync::barrier::Use::Reduce && !instr.sources.is_empty(),
+                how == crate::emulate::sync::barrier::BarrierUse::Reduce
+                    && !instr.sources.is_empty(),
             );
         for (name, group) in self.known(warp, pc, instr, 0, enabled)? {
             let split: Groups<Option<u64>> = if operands > 1 {
@@ -440,7 +441,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         at: usize,
         lanes: LaneMask,
-    ) -> Step<Groups<u64>> {
+    ) -> OrStop<Groups<u64>> {
         let operand = match instr.sources.get(at) {
             None => return Ok(smallvec![(0, lanes)]),
             Some(Operand::Constant(bits)) => return Ok(smallvec![(*bits, lanes)]),
@@ -456,13 +457,15 @@ impl<E: Events> Machine<'_, E> {
     }
 }
 
-fn barrier_use(decoded: &Decoded) -> crate::emulate::sync::barrier::Use {
+fn barrier_use(decoded: &Decoded) -> crate::emulate::sync::barrier::BarrierUse {
     match decoded.row.opcode {
         Opcode::BarRed | Opcode::BarCtaRed | Opcode::BarrierRed | Opcode::BarrierCtaRed => {
-            crate::emulate::sync::barrier::Use::Reduce
+            crate::emulate::sync::barrier::BarrierUse::Reduce
         }
-        _ if decoded.modifiers.has(Modifier::Arrive) => crate::emulate::sync::barrier::Use::Arrive,
-        _ => crate::emulate::sync::barrier::Use::Sync,
+        _ if decoded.modifiers.has(Modifier::Arrive) => {
+            crate::emulate::sync::barrier::BarrierUse::Arrive
+        }
+        _ => crate::emulate::sync::barrier::BarrierUse::Sync,
     }
 }
 

@@ -30,7 +30,7 @@ impl From<End> for Stop {
     }
 }
 
-pub(super) type Step<T> = Result<T, Stop>;
+pub(super) type OrStop<T> = Result<T, Stop>;
 
 pub(super) fn doubt(kind: DoubtKind, place: PlaceId, origin: Option<Origin>) -> Stop {
     End::Undecided(Doubt { kind, place, origin, split: None }).into()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::partings::Partings;
 use crate::emulate::facts::inherited::General;
 use crate::emulate::memory::pages::Memory;
-use crate::emulate::sync::barrier::Use;
+use crate::emulate::sync::barrier::BarrierUse;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::register::Value;
 use crate::flow::{BlockId, Operand, Pc, Reg};
@@ -32,7 +32,7 @@ pub(super) struct Paused {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitFor {
     /// The other lanes of the warp, to arrive together at a cta barrier.
-    Warp { name: u64, count: Option<u64>, how: Use },
+    Warp { name: u64, count: Option<u64>, how: BarrierUse },
     /// The lanes of a mask, at any `bar.warp.sync`.
     Members(LaneMask),
     /// The lanes of a mask, at this instruction.
@@ -50,7 +50,7 @@ pub(super) struct Wait {
 
 /// A warp that has arrived and waits for the generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct BarrierWait {
     pub(super) barrier: u8,
     /// Where its lanes wait.
     pub(super) sides: Vec<Wait>,
@@ -135,7 +135,7 @@ pub(super) struct Warp {
     /// Where its turn ended within a block: it goes on there.
     pub(super) paused: Option<Paused>,
     pub(super) waits: Vec<Wait>,
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<BarrierWait>,
     pub(super) registers: Registers,
     /// Registers written that blocks hand on, with what they held before, while someone may ask.
     pub(super) log: Option<Vec<(Reg, Value)>>,

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::bytes::{PAGE, span};
 use super::page::{Byte, PAGE_BYTES, Page, within};
-use crate::emulate::value::guard::{Guards, Ways};
+use crate::emulate::value::guard::{Guards, Occurrences};
 use crate::emulate::value::lane::Lane;
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
 use crate::emulate::value::symbolics::Symbolics;
@@ -78,7 +78,7 @@ pub(crate) struct Memory {
     /// Pieces of which every byte was surely written.
     filled: Vec<Extent>,
     /// By byte: under which guards it was written.
-    ways: HashMap<u64, Ways, RandomState>,
+    ways: HashMap<u64, Occurrences, RandomState>,
     /// Pages that are kept.
     limit: usize,
     /// Pages with open values.
@@ -105,7 +105,7 @@ enum Writes {
 
 /// What a read may reach that lies somewhere in a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reached {
+pub(crate) enum ReachedBytes {
     /// Nothing was written there.
     Nothing,
     /// Some of it was written, surely or perhaps.
@@ -118,12 +118,12 @@ pub(crate) enum Reached {
 
 /// What a memory holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct MemoryUse {
     pub(crate) pages: usize,
     tables: usize,
 }
 
-impl Held {
+impl MemoryUse {
     /// Bytes that it takes: of a page with its number, and of the values of one.
     pub(crate) const fn bytes(self) -> u64 {
         const WITH_NUMBER: usize = size_of::<Page>() + 4 * size_of::<u64>();
@@ -137,7 +137,7 @@ impl Held {
     }
 }
 
-impl std::iter::Sum for Held {
+impl std::iter::Sum for MemoryUse {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         let plus =
             |a: Self, b: Self| Self { pages: a.pages + b.pages, tables: a.tables + b.tables };
@@ -174,8 +174,8 @@ impl Memory {
     }
 
     /// What is kept of what was written.
-    pub(crate) fn held(&self) -> Held {
-        Held { pages: self.pages.len(), tables: self.tables }
+    pub(crate) fn held(&self) -> MemoryUse {
+        MemoryUse { pages: self.pages.len(), tables: self.tables }
     }
 
     fn page(&self, address: u64) -> Option<&Page> {
@@ -238,27 +238,27 @@ impl Memory {
                 start + at <= last && first <= end
             };
             let met = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
-            met.filter_map(|(_, _, value)| symbolics.origin(value.term?))
+            met.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
         });
         let met = self.forgotten.iter().filter(|own| own.meets(extent)).map(|own| own.origin);
         perhaps_unwritten(in_pages.chain(met))
     }
 
     /// What a read reaches that may be anywhere in these bytes, where nothing is before it is written.
-    pub(crate) fn written_in(&mut self, extent: Extent, symbolics: &Symbolics) -> Reached {
+    pub(crate) fn written_in(&mut self, extent: Extent, symbolics: &Symbolics) -> ReachedBytes {
         let before =
             symbolics.reads_unwritten.then(|| self.unwritten_in(extent, symbolics)).flatten();
         if let Some(origin) = before {
-            return Reached::Unwritten(origin.perhaps());
+            return ReachedBytes::Unwritten(origin.perhaps());
         }
         if self.filled.contains(&extent) {
-            return Reached::All;
+            return ReachedBytes::All;
         }
         let (first, last) = extent;
         let numbers = first / PAGE..=last / PAGE;
         let is_met = |number: &u64| numbers.contains(number);
         if self.forgotten(extent).is_none() && !self.pages.keys().any(is_met) {
-            return Reached::Nothing;
+            return ReachedBytes::Nothing;
         }
         let own = |number: u64| {
             let start = number * PAGE;
@@ -268,10 +268,10 @@ impl Memory {
         let is_full =
             |number: u64| self.pages.get(&number).is_some_and(|page| page.is_all_sure(own(number)));
         if last == u64::MAX || !numbers.clone().all(is_full) {
-            return Reached::Some;
+            return ReachedBytes::Some;
         }
         self.filled.push(extent);
-        Reached::All
+        ReachedBytes::All
     }
 
     /// A value that begins on the page before and reaches up to this address is no longer whole.
@@ -290,8 +290,8 @@ impl Memory {
     }
 
     /// For reads that follow each other.
-    pub(crate) const fn reader(&self) -> Reader<'_> {
-        Reader { memory: self, page: None }
+    pub(crate) const fn reader(&self) -> MemoryReader<'_> {
+        MemoryReader { memory: self, page: None }
     }
 
     /// Whether these bytes are of a buffer whose contents are open, as they were before the launch.
@@ -418,7 +418,7 @@ impl Memory {
         let before = (1..8).map(|back| address.wrapping_sub(back));
         let own = (0..u64::from(size)).map(|at| address.wrapping_add(at));
         let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
-        let terms_there = before.chain(own).filter_map(|at| part_at(at)?.term);
+        let terms_there = before.chain(own).filter_map(|at| part_at(at)?.symbol);
         let origins: Vec<_> = terms_there.filter_map(|term| symbolics.origin(term)).collect();
         let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
         Lane::open(symbolics.unclear(origin.unwrap_or(unwritten)))
@@ -456,8 +456,8 @@ impl Memory {
             let count = last.min(number * PAGE + (PAGE - 1)) - first + 1;
             let from = within(first - address);
             let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
-            page.write(within(first), bytes, value.term.is_some(), is_sure);
-            if number == own && value.term.is_some() {
+            page.write(within(first), bytes, value.symbol.is_some(), is_sure);
+            if number == own && value.symbol.is_some() {
                 self.tables += usize::from(!page.has_values());
                 page.put(within(address), size, value);
             }
@@ -466,13 +466,13 @@ impl Memory {
 }
 
 /// Reads of a memory: lanes often read one page.
-pub(crate) struct Reader<'a> {
+pub(crate) struct MemoryReader<'a> {
     memory: &'a Memory,
     /// The page that was read last, by number.
     page: Option<(u64, Option<&'a Page>)>,
 }
 
-impl Reader<'_> {
+impl MemoryReader<'_> {
     /// As [`Memory::load`].
     pub(crate) fn load(
         &mut self,

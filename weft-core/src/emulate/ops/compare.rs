@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::ieee::{self, Format, with_format};
+use super::ieee::{self, FloatFormat, with_format};
 use crate::emulate::value::lane::{WARP, signed, truncate};
 use crate::emulate::value::register::Value;
 use crate::ptx::Type;
@@ -107,12 +107,12 @@ fn combined(decoded: &Decoded, holds: bool, predicate: &[u64]) -> bool {
     }
 }
 
-fn operand<F: Format>(decoded: &Decoded, bits: u64) -> F {
+fn operand<F: FloatFormat>(decoded: &Decoded, bits: u64) -> F {
     let number = ieee::number(bits);
     if decoded.modifiers.has(Modifier::Ftz) { ieee::flushed(number) } else { number }
 }
 
-fn order<F: Format>(decoded: &Decoded, x: u64, y: u64) -> Option<Ordering> {
+fn order<F: FloatFormat>(decoded: &Decoded, x: u64, y: u64) -> Option<Ordering> {
     operand::<F>(decoded, x).partial_cmp(&operand(decoded, y))
 }
 

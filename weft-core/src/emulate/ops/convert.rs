@@ -3,7 +3,7 @@
 //! Open are the formats of less than 16 bits and tf32, stochastic rounding, and NaN results whose bits the manual does
 //! not state.
 
-use super::ieee::{self, Format, with_format};
+use super::ieee::{self, FloatFormat, with_format};
 use crate::emulate::value::lane::{signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -73,14 +73,14 @@ fn whole_rounding(decoded: &Decoded) -> Option<Round> {
 }
 
 /// An operand, flushed if it is an f32 and `.ftz` is written.
-fn operand<F: Format>(decoded: &Decoded, ty: Type, value: u64) -> F {
+fn operand<F: FloatFormat>(decoded: &Decoded, ty: Type, value: u64) -> F {
     let number = ieee::number(value);
     let ftz = ty == Type::F32 && decoded.modifiers.has(Modifier::Ftz);
     if ftz { ieee::flushed(number) } else { number }
 }
 
 /// Out of range gives the nearest bound.
-fn to_integer<F: Format>(decoded: &Decoded, to: Type, value: u64) -> Option<u64> {
+fn to_integer<F: FloatFormat>(decoded: &Decoded, to: Type, value: u64) -> Option<u64> {
     let round = whole_rounding(decoded)?;
     let number: F = operand(decoded, decoded.source_type(), value);
     let bits = to.bits();
@@ -101,7 +101,7 @@ fn to_integer<F: Format>(decoded: &Decoded, to: Type, value: u64) -> Option<u64>
     Some(extended(to, whole))
 }
 
-fn from_integer<F: Format>(decoded: &Decoded, value: i128) -> Option<u64> {
+fn from_integer<F: FloatFormat>(decoded: &Decoded, value: i128) -> Option<u64> {
     ieee::finished(decoded, false, F::from_i128_r(value, ieee::rounding(decoded)?))
 }
 
@@ -115,7 +115,7 @@ fn between_floats(decoded: &Decoded, to: Type, from: Type, value: u64) -> Option
     })
 }
 
-fn same_format<F: Format>(decoded: &Decoded, ty: Type, value: u64) -> Option<u64> {
+fn same_format<F: FloatFormat>(decoded: &Decoded, ty: Type, value: u64) -> Option<u64> {
     let number: F = operand(decoded, ty, value);
     let whole = match whole_rounding(decoded) {
         Some(round) => number.round_to_integral(round).value,
@@ -126,8 +126,8 @@ fn same_format<F: Format>(decoded: &Decoded, ty: Type, value: u64) -> Option<u64
 
 fn reformatted<F, G>(decoded: &Decoded, to: Type, number: F) -> Option<u64>
 where
-    F: Format + FloatConvert<G>,
-    G: Format,
+    F: FloatFormat + FloatConvert<G>,
+    G: FloatFormat,
 {
     let mut loses = false;
     let written = ieee::rounding(decoded);
@@ -141,7 +141,7 @@ where
 
 /// The f32 that equals a number of 16 bits; some NaN for a NaN.
 pub(super) fn widened(from: Type, value: u64) -> Option<u64> {
-    fn single<F: Format + FloatConvert<Single>>(value: u64) -> u64 {
+    fn single<F: FloatFormat + FloatConvert<Single>>(value: u64) -> u64 {
         let number: F = ieee::number(value);
         let single: Single = number.convert_r(Round::NearestTiesToEven, &mut false).value;
         ieee::bits(single)

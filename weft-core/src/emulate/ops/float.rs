@@ -3,7 +3,7 @@
 //! Open are approximations, sums and products without a rounding modifier (the assembler may contract them into one
 //! operation), and NaN results, whose bits are unspecified.
 
-use super::ieee::{self, Format, with_format};
+use super::ieee::{self, FloatFormat, with_format};
 use crate::emulate::value::lane::truncate;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -52,7 +52,7 @@ fn mixed(decoded: &Decoded, narrow: Type, a: &[u64]) -> Option<u64> {
     eval(&one, &args)
 }
 
-fn scalar<F: Format>(decoded: &Decoded, a: &[u64]) -> Option<u64> {
+fn scalar<F: FloatFormat>(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let ftz = decoded.modifiers.has(Modifier::Ftz);
     let arg = |at: usize| -> Option<F> {
         let value = ieee::number::<F>(*a.get(at)?);
@@ -85,7 +85,7 @@ fn scalar<F: Format>(decoded: &Decoded, a: &[u64]) -> Option<u64> {
 }
 
 /// `testp` (§9.7.3.1): zeros count as normal.
-fn property<F: Format>(decoded: &Decoded, value: F) -> Option<bool> {
+fn property<F: FloatFormat>(decoded: &Decoded, value: F) -> Option<bool> {
     const PROPERTIES: [Modifier; 6] = [
         Modifier::Finite,
         Modifier::Infinite,
@@ -105,7 +105,7 @@ fn property<F: Format>(decoded: &Decoded, value: F) -> Option<bool> {
 }
 
 /// `min` and `max` of two or three operands (§9.7.3.11).
-fn extremum<F: Format>(decoded: &Decoded, operands: &[F]) -> Option<u64> {
+fn extremum<F: FloatFormat>(decoded: &Decoded, operands: &[F]) -> Option<u64> {
     let has = |modifier| decoded.modifiers.has(modifier);
     if has(Modifier::Relu) {
         return None;
@@ -124,7 +124,7 @@ fn extremum<F: Format>(decoded: &Decoded, operands: &[F]) -> Option<u64> {
 }
 
 /// The other operand if one is NaN, or NaN under `.NaN`; -0 is less than +0.
-fn either<F: Format>(decoded: &Decoded, x: F, y: F) -> F {
+fn either<F: FloatFormat>(decoded: &Decoded, x: F, y: F) -> F {
     if x.is_nan() || y.is_nan() {
         return match (decoded.modifiers.has(Modifier::Nan), x.is_nan()) {
             (true, _) => F::NAN,

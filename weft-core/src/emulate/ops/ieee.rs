@@ -11,7 +11,7 @@ use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 
 /// A format that instructions compute in.
-pub(super) trait Format: FloatConvert<Quad> {
+pub(super) trait FloatFormat: FloatConvert<Quad> {
     /// The NaN that `.NaN` and `.relu` give, where an instruction of this format has them.
     const CANONICAL_NAN: Option<u64>;
     /// The number one.
@@ -20,7 +20,7 @@ pub(super) trait Format: FloatConvert<Quad> {
     fn nearest_root(self) -> Option<Self>;
 }
 
-impl Format for Half {
+impl FloatFormat for Half {
     const CANONICAL_NAN: Option<u64> = Some(0x7fff);
     const ONE: u64 = 0x3c00;
     fn nearest_root(self) -> Option<Self> {
@@ -28,7 +28,7 @@ impl Format for Half {
     }
 }
 
-impl Format for BFloat {
+impl FloatFormat for BFloat {
     const CANONICAL_NAN: Option<u64> = Some(0x7fff);
     const ONE: u64 = 0x3f80;
     fn nearest_root(self) -> Option<Self> {
@@ -36,7 +36,7 @@ impl Format for BFloat {
     }
 }
 
-impl Format for Single {
+impl FloatFormat for Single {
     const CANONICAL_NAN: Option<u64> = Some(0x7fff_ffff);
     const ONE: u64 = 0x3f80_0000;
     fn nearest_root(self) -> Option<Self> {
@@ -45,7 +45,7 @@ impl Format for Single {
     }
 }
 
-impl Format for Double {
+impl FloatFormat for Double {
     const CANONICAL_NAN: Option<u64> = None;
     const ONE: u64 = 0x3ff0_0000_0000_0000;
     fn nearest_root(self) -> Option<Self> {
@@ -91,17 +91,17 @@ pub(super) const fn part(ty: Type) -> Option<Type> {
 }
 
 /// The number that a register holds.
-pub(super) fn number<F: Format>(bits: u64) -> F {
+pub(super) fn number<F: FloatFormat>(bits: u64) -> F {
     F::from_bits(u128::from(truncate(bits, u32::try_from(F::BITS).unwrap_or(64))))
 }
 
 /// The register that holds a number.
-pub(super) fn bits<F: Format>(value: F) -> u64 {
+pub(super) fn bits<F: FloatFormat>(value: F) -> u64 {
     u64::try_from(value.to_bits()).unwrap_or(u64::MAX)
 }
 
 /// A subnormal number as the zero of its sign.
-pub(super) fn flushed<F: Format>(value: F) -> F {
+pub(super) fn flushed<F: FloatFormat>(value: F) -> F {
     if value.is_denormal() { F::ZERO.copy_sign(value) } else { value }
 }
 
@@ -117,7 +117,7 @@ pub(super) fn rounding(decoded: &Decoded) -> Option<Round> {
 }
 
 /// A rounded result, flushed if `ftz`, then clamped by `.sat`, `.relu` or `.satfinite`, as bits.
-pub(super) fn finished<F: Format>(
+pub(super) fn finished<F: FloatFormat>(
     decoded: &Decoded,
     ftz: bool,
     result: StatusAnd<F>,
@@ -130,7 +130,7 @@ pub(super) fn finished<F: Format>(
     clamped(decoded, if ftz { flushed(value) } else { value })
 }
 
-fn clamped<F: Format>(decoded: &Decoded, value: F) -> Option<u64> {
+fn clamped<F: FloatFormat>(decoded: &Decoded, value: F) -> Option<u64> {
     let one: F = number(F::ONE);
     let is_clamped_below = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Relu]).is_some();
     if value.is_nan() {
@@ -154,7 +154,7 @@ fn clamped<F: Format>(decoded: &Decoded, value: F) -> Option<u64> {
 
 /// The square root. Of the two neighbours of the exact root the nearest one is known, and its exact square tells on
 /// which side of the root it lies.
-pub(super) fn root<F: Format>(value: F, round: Round) -> Option<StatusAnd<F>> {
+pub(super) fn root<F: FloatFormat>(value: F, round: Round) -> Option<StatusAnd<F>> {
     let nearest = value.nearest_root()?;
     let is_regular = value.is_finite_non_zero() && !value.is_negative();
     if round == Round::NearestTiesToEven || !is_regular {

@@ -5,7 +5,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{is_integer, is_modular};
-use crate::emulate::value::lane::{Lane, LaneMask, TermId, WARP, lanes, truncate};
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes, truncate};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Symbolics;
@@ -37,10 +37,10 @@ pub(super) fn eval(
     let operands: SmallVec<[Value; 3]> =
         (0..sources.len()).map(|at| widen(symbolics, at)).collect::<Option<_>>()?;
     match sum {
-        Sum::One => operands.into_iter().next(),
-        Sum::Bits => below(symbolics, decoded, &operands, bits, mask),
-        Sum::Of(addends) => total(symbolics, &addends, &operands, bits, mask),
-        Sum::Generic => {
+        LinearForm::One => operands.into_iter().next(),
+        LinearForm::Bits => below(symbolics, decoded, &operands, bits, mask),
+        LinearForm::Of(addends) => total(symbolics, &addends, &operands, bits, mask),
+        LinearForm::Generic => {
             let own = operands.into_iter().next()?;
             let base = window(decoded.space);
             let is_to = decoded.modifiers.has(Modifier::To);
@@ -78,7 +78,7 @@ enum Factor {
     Shift(usize),
 }
 
-enum Sum {
+enum LinearForm {
     /// The operand itself, at another width.
     One,
     /// The operand plus where the window of a state space begins, or less that.
@@ -89,20 +89,20 @@ enum Sum {
 }
 
 /// What an operation adds up, and in how many bits.
-fn sum_of(decoded: &Decoded, operands: usize) -> Option<(Sum, u32)> {
+fn sum_of(decoded: &Decoded, operands: usize) -> Option<(LinearForm, u32)> {
     let plain = |operand| Addend { operand, by: Factor::Known(1) };
     let less = |operand| Addend { operand, by: Factor::Known(u64::MAX) };
     let product = Addend { operand: 0, by: Factor::Operand(1) };
     let sum = match (decoded.row.opcode, operands) {
-        (Opcode::Add, 2) => Sum::Of(smallvec![plain(0), plain(1)]),
-        (Opcode::Sub, 2) => Sum::Of(smallvec![plain(0), less(1)]),
-        (Opcode::Neg, 1) => Sum::Of(smallvec![less(0)]),
-        (Opcode::Mul, 2) => Sum::Of(smallvec![product]),
-        (Opcode::Mad, 3) => Sum::Of(smallvec![product, plain(2)]),
-        (Opcode::Shl, 2) => Sum::Of(smallvec![Addend { operand: 0, by: Factor::Shift(1) }]),
-        (Opcode::Or | Opcode::And, 2) => Sum::Bits,
-        (Opcode::Cvta, 1) if decoded.ty().bits() == 64 => Sum::Generic,
-        (Opcode::Cvt, 1) if is_integer(decoded.source_type()) => Sum::One,
+        (Opcode::Add, 2) => LinearForm::Of(smallvec![plain(0), plain(1)]),
+        (Opcode::Sub, 2) => LinearForm::Of(smallvec![plain(0), less(1)]),
+        (Opcode::Neg, 1) => LinearForm::Of(smallvec![less(0)]),
+        (Opcode::Mul, 2) => LinearForm::Of(smallvec![product]),
+        (Opcode::Mad, 3) => LinearForm::Of(smallvec![product, plain(2)]),
+        (Opcode::Shl, 2) => LinearForm::Of(smallvec![Addend { operand: 0, by: Factor::Shift(1) }]),
+        (Opcode::Or | Opcode::And, 2) => LinearForm::Bits,
+        (Opcode::Cvta, 1) if decoded.ty().bits() == 64 => LinearForm::Generic,
+        (Opcode::Cvt, 1) if is_integer(decoded.source_type()) => LinearForm::One,
         _ => return None,
     };
     let is_wide = decoded.modifiers.has(Modifier::Wide);
@@ -160,7 +160,7 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
         let is_one = lanes(mask).all(|lane| source.lane(lane) == source.lane(first));
         if is_one {
             let own = adapted(symbolics, source.whole(first), width);
-            return Value::uniform(own.bits).on_one(own.term);
+            return Value::uniform(own.bits).on_one(own.symbol);
         }
         return together(symbolics, source, term, width);
     }
@@ -180,9 +180,9 @@ fn apart(
 ) -> Lane {
     let own = source.whole(lane);
     let shares = |other: usize| {
-        own.term.is_some() && source.base(other) == own.term && source.lane(other) != own.bits
+        own.symbol.is_some() && source.base(other) == own.symbol && source.lane(other) != own.bits
     };
-    match own.term {
+    match own.symbol {
         Some(term) if lanes(mask).any(shares) => {
             together(symbolics, &Value::uniform(own.bits).on_one(Some(term)), term, width).whole(0)
         }
@@ -203,24 +203,24 @@ fn adapted(symbolics: &mut Symbolics, lane: Lane, width: Width) -> Lane {
 }
 
 /// Lanes that add different numbers to one term.
-fn together(symbolics: &mut Symbolics, source: &Value, term: TermId, width: Width) -> Value {
+fn together(symbolics: &mut Symbolics, source: &Value, term: SymbolId, width: Width) -> Value {
     let own = symbolics.bits(term);
     let (from, is_signed, bits) = match width {
         Width::Of(bits) if own < bits => (own, false, bits),
         Width::Of(bits) => {
             let low = symbolics.low(Lane::open(term), bits);
-            return source.plus(low.bits, bits).on_one(low.term);
+            return source.plus(low.bits, bits).on_one(low.symbol);
         }
         Width::Extended(from, is_signed) => (from, is_signed, 64),
         Width::Through(from, is_signed, bits) => (from, is_signed, bits),
     };
     let (shared, from) = symbolics.shared_extension(term, from, is_signed);
     let numbers = source.plus(shared.bits, from);
-    let Some(open) = shared.term else {
+    let Some(open) = shared.symbol else {
         return if is_signed { numbers.signed(from).plus(0, bits) } else { numbers };
     };
     let low = symbolics.low(Lane::open(open), bits);
-    numbers.signed(from).plus(low.bits, bits).on_one(low.term)
+    numbers.signed(from).plus(low.bits, bits).on_one(low.symbol)
 }
 
 /// The sum, in all lanes of `mask`; `None` if what is open is multiplied with what is open.
@@ -267,12 +267,12 @@ impl Addend {
             Factor::Known(factor) => Some((own, factor)),
             Factor::Shift(at) => {
                 let amount = operands.get(at)?.whole(lane);
-                let amount = amount.term.is_none().then_some(amount.bits)?;
+                let amount = amount.symbol.is_none().then_some(amount.bits)?;
                 Some((own, if amount < u64::from(bits) { 1 << amount } else { 0 }))
             }
             Factor::Operand(at) => {
                 let (x, y) = (own, operands.get(at)?.whole(lane));
-                let (open, factor) = match (x.term, y.term) {
+                let (open, factor) = match (x.symbol, y.symbol) {
                     (_, None) => (x, y.bits),
                     (None, _) => (y, x.bits),
                     _ => return None,
@@ -280,7 +280,7 @@ impl Addend {
                 // A multiple of an address is none; one of what leads from one buffer to another might lead there.
                 let is_number = |own: u64| bits <= 32 || Region::of(own) == Region::Number;
                 let is_multiple = is_number(open.bits) && is_number(factor) || factor == 1;
-                (open.term.is_none() || is_multiple).then_some((open, factor))
+                (open.symbol.is_none() || is_multiple).then_some((open, factor))
             }
         }
     }
@@ -294,11 +294,11 @@ fn term_of(
     operands: &[Value],
     bits: u32,
     lane: usize,
-) -> Option<Option<TermId>> {
-    let mut open = SmallVec::<[(TermId, u64); 3]>::new();
+) -> Option<Option<SymbolId>> {
+    let mut open = SmallVec::<[(SymbolId, u64); 3]>::new();
     for addend in addends {
         let (own, factor) = addend.parts(operands, bits, lane)?;
-        open.extend(own.term.map(|term| (term, factor)));
+        open.extend(own.symbol.map(|term| (term, factor)));
     }
     Some(if open.is_empty() { None } else { symbolics.sum(bits, &open, 0) })
 }
@@ -354,12 +354,12 @@ fn below(
     let mut all = [Lane::known(0); WARP];
     for lane in lanes(mask) {
         let (first, second) = (x.whole(lane), y.whole(lane));
-        let (open, low) = if second.term.is_none() { (first, second) } else { (second, first) };
-        if low.term.is_some() {
+        let (open, low) = if second.symbol.is_none() { (first, second) } else { (second, first) };
+        if low.symbol.is_some() {
             return None;
         }
         let low = low.bits;
-        let zeros = open.term.map_or(63, |term| symbolics.zeros(term).min(63));
+        let zeros = open.symbol.map_or(63, |term| symbolics.zeros(term).min(63));
         if truncate(low, bits) >= 1 << zeros {
             return None;
         }

@@ -14,7 +14,7 @@ mod plain;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::emulate::value::lane::{Lane, LaneMask, RowId, TermId, WARP, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::{Logic, Symbolics};
@@ -205,7 +205,7 @@ fn unspecified(
     sources: &[&Value],
     lane: usize,
     result: u64,
-) -> TermId {
+) -> SymbolId {
     let origin = Origin::Unsupported(pc);
     if !is_computed(decoded) {
         return symbolics.fresh(origin);
@@ -222,7 +222,7 @@ fn open_lanes(
     sources: &[&Value],
     open: LaneMask,
     result: u64,
-) -> [Option<TermId>; WARP] {
+) -> [Option<SymbolId>; WARP] {
     let mut found = [None; WARP];
     if open == 0 {
         return found;
@@ -256,7 +256,7 @@ fn open_lanes(
 /// Where memory was read that nothing wrote, if the result surely depends on that: it is the one operand that is open, and
 /// some of the values that it may have give different results.
 fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
-    let mut open = operands.iter().enumerate().filter_map(|(at, own)| Some((at, own.term?)));
+    let mut open = operands.iter().enumerate().filter_map(|(at, own)| Some((at, own.symbol?)));
     let (at, term) = open.next().filter(|_| open.next().is_none())?;
     // What is added to a narrow word leads to values that it does not have.
     let pc = match symbolics.origin(term)? {
@@ -266,7 +266,7 @@ fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Optio
     };
     let is_float = decoded.source_type().is_float();
     // A number that is loaded has a byte at least, and no sign perhaps.
-    let others = operands.iter().filter(|own| own.term.is_none()).map(|own| own.bits);
+    let others = operands.iter().filter(|own| own.symbol.is_none()).map(|own| own.bits);
     let near = others.flat_map(|own| [own.wrapping_sub(1), own, own.wrapping_add(1)]);
     let some = [0, 1, 127, 0x3f80_0000, 0xbf80_0000, 0x3ff0 << 48, 0xbff0 << 48];
     let is_value = |own: &u64| is_float || *own < 128;
@@ -287,7 +287,7 @@ fn told_apart(
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
-) -> Option<RowId> {
+) -> Option<NumberingId> {
     let open = sources.iter().fold(0, |open, source| open | source.open_lanes());
     let is_stable = |source: &Value| source.all_terms(mask, |term| symbolics.is_stable(term));
     let is_row = symbolics.tells_floats
@@ -305,11 +305,11 @@ fn unknown(
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
-) -> Option<TermId> {
+) -> Option<SymbolId> {
     if !decoded.is_float_arithmetic() {
         return None;
     }
-    let is_unknown = |term: &TermId| !symbolics.is_stable(*term);
+    let is_unknown = |term: &SymbolId| !symbolics.is_stable(*term);
     let term = sources.iter().filter_map(|source| source.one_term(mask)).find(is_unknown)?;
     let origin = symbolics.origin(term).filter(|own| own.unwritten().is_none())?;
     let lane = mask.trailing_zeros() as usize % WARP;
@@ -331,13 +331,13 @@ fn results_apart(
     decoded: &Decoded,
     sources: &[&Value],
     open: LaneMask,
-) -> [Option<TermId>; WARP] {
+) -> [Option<SymbolId>; WARP] {
     let row = symbolics
         .tells_floats
         .then(|| symbolics.row(key(pc, decoded), sources, width(decoded)))
         .flatten();
     let mut found = [None; WARP];
-    let mut last: Option<(Origin, TermId)> = None;
+    let mut last: Option<(Origin, SymbolId)> = None;
     for lane in lanes(open) {
         let mut terms_of = sources.iter().filter_map(|source| source.base(lane));
         if let Some(row) = row.filter(|_| terms_of.all(|term| symbolics.is_stable(term))) {

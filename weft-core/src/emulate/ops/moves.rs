@@ -43,13 +43,13 @@ fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> V
         return Value::uniform(truncate(known.checked_shr(shift).unwrap_or(0), bits));
     }
     Value::from_lanes(|lane| match whole.whole(lane) {
-        Lane { bits: own, term: None } => {
+        Lane { bits: own, symbol: None } => {
             Lane::known(truncate(own.checked_shr(shift).unwrap_or(0), bits))
         }
         own => {
             let part = [own, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
             let term = symbolics.operation(u64::MAX, &part, Region::Unclear, bits);
-            Lane { bits: 0, term: Some(term) }
+            Lane { bits: 0, symbol: Some(term) }
         }
     })
 }
@@ -59,9 +59,9 @@ fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Val
     let bits = whole / u32::try_from(parts.len()).unwrap_or(1);
     Value::from_lanes(|lane| {
         let own: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
-        if own.iter().any(|part| part.term.is_some()) {
+        if own.iter().any(|part| part.symbol.is_some()) {
             let term = symbolics.operation(u64::MAX - 1, &own, Region::Unclear, whole);
-            return Lane { bits: 0, term: Some(term) };
+            return Lane { bits: 0, symbol: Some(term) };
         }
         let shifted = |(at, part): (usize, &Lane)| {
             truncate(part.bits, bits) << (u32::try_from(at).unwrap_or(0) * bits)

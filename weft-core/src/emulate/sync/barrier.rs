@@ -8,7 +8,7 @@ use crate::flow::Pc;
 
 /// What a warp does at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Use {
+pub enum BarrierUse {
     /// Waits for the generation.
     Sync,
     /// Goes on.
@@ -51,7 +51,7 @@ pub enum Misuse {
 
 /// What a generation still needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct BarrierNeed {
     /// Threads expected; `None`: all that have not ended.
     pub expected: Option<u32>,
     /// Threads that have come.
@@ -106,7 +106,7 @@ impl Barriers {
         pc: Pc,
         name: u64,
         count: Option<u64>,
-        how: Use,
+        how: BarrierUse,
         live: u32,
     ) -> Result<bool, Misuse> {
         let threads = self.warps * WARP_THREADS;
@@ -124,7 +124,7 @@ impl Barriers {
             is_implicit: true,
             arrived: 0,
             warps: 0,
-            is_reduction: how == Use::Reduce,
+            is_reduction: how == BarrierUse::Reduce,
             first: pc,
             first_warp: warp,
         });
@@ -137,7 +137,7 @@ impl Barriers {
                 first_warp,
             });
         }
-        if generation.is_reduction != (how == Use::Reduce) {
+        if generation.is_reduction != (how == BarrierUse::Reduce) {
             return Err(Misuse::Mixed { first, first_warp });
         }
         generation.is_implicit &= count.is_none();
@@ -158,9 +158,9 @@ impl Barriers {
     }
 
     /// What a barrier's generation needs, if it is not idle.
-    pub fn need(&self, name: usize) -> Option<Need> {
+    pub fn need(&self, name: usize) -> Option<BarrierNeed> {
         let generation = self.generations.get(name)?.as_ref()?;
         let expected = (!generation.is_implicit).then_some(generation.count);
-        Some(Need { expected, arrived: generation.arrived })
+        Some(BarrierNeed { expected, arrived: generation.arrived })
     }
 }

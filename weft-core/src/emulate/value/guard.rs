@@ -10,11 +10,11 @@ use super::symbolics::{Literal, Symbolics};
 use crate::flow::{PlaceId, Reg};
 
 /// One run of a branch on an open condition: instructions spent before it, its place, and one of the ways behind it.
-type Run = (u64, PlaceId, usize);
+type BranchRun = (u64, PlaceId, usize);
 
 /// A register of a warp as it was written at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenRegister {
     pub(crate) warp: usize,
     pub(crate) register: Reg,
     /// Another one after each write.
@@ -22,19 +22,19 @@ pub(crate) struct Written {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum Subject {
     /// A condition that is the same wherever it occurs.
     Condition(Literal),
     /// What a register holds in a lane, of which nothing else is known.
-    Register(Written, usize),
+    Register(WrittenRegister, usize),
     /// That a lane goes this way, or that all do alike.
-    Branch(Run, Option<usize>),
+    Branch(BranchRun, Option<usize>),
 }
 
 /// A condition, and whether it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Guard {
-    by: By,
+    by: Subject,
     holds: bool,
 }
 
@@ -49,27 +49,29 @@ pub(crate) struct Guards {
 
 /// One side of a branch on an open condition, for each lane.
 #[derive(Clone, Debug)]
-pub(crate) struct Decided {
+pub(crate) struct BranchSide {
     /// By lane, and the register that holds it; `None` if it is not one of two sides.
-    pub(crate) condition: Option<(Value, Written)>,
-    pub(crate) run: Run,
+    pub(crate) condition: Option<(Value, WrittenRegister)>,
+    pub(crate) run: BranchRun,
     /// Whether the lanes that run it together all go the same way.
     pub(crate) is_one: bool,
     pub(crate) holds: bool,
 }
 
-impl Decided {
+impl BranchSide {
     /// A condition that is the same wherever it occurs.
     fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
-        whole.filter(|own| own.term.is_none_or(|term| symbolics.is_stable(term)))
+        whole.filter(|own| own.symbol.is_none_or(|term| symbolics.is_stable(term)))
     }
 
     fn taken(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Guard {
         let by = match (self.condition(lane, symbolics), &self.condition) {
-            (Some(condition), _) => By::Condition(Literal::Itself(condition)),
-            (None, Some((_, register))) => By::Register(*register, lane),
-            (None, None) => By::Branch(self.run, (!(self.is_one && is_together)).then_some(lane)),
+            (Some(condition), _) => Subject::Condition(Literal::Itself(condition)),
+            (None, Some((_, register))) => Subject::Register(*register, lane),
+            (None, None) => {
+                Subject::Branch(self.run, (!(self.is_one && is_together)).then_some(lane))
+            }
         };
         Guard { by, holds: self.holds }
     }
@@ -79,13 +81,13 @@ impl Decided {
             return vec![self.taken(lane, is_together, symbolics)];
         };
         let literals = symbolics.literals(condition, self.holds).into_iter();
-        literals.map(|(literal, holds)| Guard { by: By::Condition(literal), holds }).collect()
+        literals.map(|(literal, holds)| Guard { by: Subject::Condition(literal), holds }).collect()
     }
 }
 
 /// The guards of a lane on these sides. `is_together`: the lanes that came to them together still are.
 pub(crate) fn of(
-    sides: &[Rc<Decided>],
+    sides: &[Rc<BranchSide>],
     lane: usize,
     is_together: bool,
     symbolics: &Symbolics,
@@ -104,9 +106,9 @@ impl Guards {
 
 /// Guards under which something happened; it surely did if there are none in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ways(Vec<Arc<[Guard]>>);
+pub(crate) struct Occurrences(Vec<Arc<[Guard]>>);
 
-impl Ways {
+impl Occurrences {
     /// More are left out.
     const MAX: usize = 8;
 
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     const fn guard(number: usize, holds: bool) -> Guard {
-        Guard { by: By::Branch((0, PlaceId(0), number), None), holds }
+        Guard { by: Subject::Branch((0, PlaceId(0), number), None), holds }
     }
 
     fn given(guards: &Arc<[Guard]>) -> Guards {
@@ -180,7 +182,7 @@ mod tests {
         };
         for number in 0..27_usize.pow(3) {
             let chosen = [number % 27, number / 27 % 27, number / 27 / 27];
-            let mut all = Ways::default();
+            let mut all = Occurrences::default();
             for at in chosen {
                 all.add(&ways[at]);
             }

@@ -32,9 +32,9 @@ pub(crate) const fn signed(value: u64, bits: u32) -> i64 {
 
 /// A term, by its place in `Symbolics`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermId(NonZeroU32);
+pub struct SymbolId(NonZeroU32);
 
-impl TermId {
+impl SymbolId {
     /// Numbers are counted from here.
     const NUMBERS: u32 = 1 << 31;
 
@@ -61,31 +61,31 @@ impl TermId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Lane {
     pub(crate) bits: u64,
-    pub(crate) term: Option<TermId>,
+    pub(crate) symbol: Option<SymbolId>,
 }
 
 impl Lane {
     pub(crate) const fn known(bits: u64) -> Self {
-        Self { bits, term: None }
+        Self { bits, symbol: None }
     }
 
-    pub(crate) const fn open(term: TermId) -> Self {
-        Self { bits: 0, term: Some(term) }
+    pub(crate) const fn open(term: SymbolId) -> Self {
+        Self { bits: 0, symbol: Some(term) }
     }
 }
 
 /// The results of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RowId(pub(crate) u32);
+pub(crate) struct NumberingId(pub(crate) u32);
 
-impl RowId {
+impl NumberingId {
     /// A lane's.
-    pub(crate) fn lane(self, lane: usize) -> TermId {
-        TermId::number(self.0 * LaneMask::BITS + u32::try_from(lane).unwrap_or(0))
+    pub(crate) fn lane(self, lane: usize) -> SymbolId {
+        SymbolId::number(self.0 * LaneMask::BITS + u32::try_from(lane).unwrap_or(0))
     }
 
     /// The row that a term is the first lane of.
-    pub(crate) const fn starting(term: TermId) -> Option<Self> {
+    pub(crate) const fn starting(term: SymbolId) -> Option<Self> {
         match term.as_number() {
             Some(number) if number % LaneMask::BITS == 0 => Some(Self(number / LaneMask::BITS)),
             _ => None,

@@ -9,15 +9,15 @@ use std::sync::Mutex;
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
-use super::lane::{Lane, LaneMask, RowId, TermId, WARP};
+use super::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP};
 use super::register::Value;
 
 /// An operation by its place in `Numbers`, and operands by their codes.
-type Row = (u32, [u32; Numbers::OPERANDS]);
+type NumberedOperation = (u32, [u32; ValueNumbering::OPERANDS]);
 
 /// An operand that is no row.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Operand {
+enum NumberedOperand {
     /// In all lanes.
     One(Lane),
     /// Known: the first lane and the step to the next.
@@ -27,11 +27,11 @@ enum Operand {
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(crate) struct Numbers {
-    rows: IndexSet<Row, RandomState>,
+pub(crate) struct ValueNumbering {
+    rows: IndexSet<NumberedOperation, RandomState>,
     /// Instructions with the bits of their results.
     operations: IndexSet<(u64, u32), RandomState>,
-    operands: IndexSet<Operand, RandomState>,
+    operands: IndexSet<NumberedOperand, RandomState>,
     /// Pairs that were found to be equal. Whoever asks need not be the only one.
     equal: Mutex<HashSet<(u32, u32), RandomState>>,
 }
@@ -57,7 +57,7 @@ const fn place(number: u32) -> (usize, usize) {
     ((number / LANES) as usize, (number % LANES) as usize)
 }
 
-impl Numbers {
+impl ValueNumbering {
     /// Operands that an operation may have.
     const OPERANDS: usize = 3;
 
@@ -65,7 +65,12 @@ impl Numbers {
     pub(crate) const LOADED: u64 = u64::MAX - 3;
 
     /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
-    pub(crate) fn row(&mut self, opcode: u64, bits: u32, operands: &[&Value]) -> Option<RowId> {
+    pub(crate) fn row(
+        &mut self,
+        opcode: u64,
+        bits: u32,
+        operands: &[&Value],
+    ) -> Option<NumberingId> {
         let (operation, _) = self.operations.insert_full((opcode, bits));
         let mut codes = [NOTHING; Self::OPERANDS];
         for (at, operand) in operands.iter().enumerate() {
@@ -77,7 +82,7 @@ impl Numbers {
         } else {
             self.rows.get_index_of(&row)?
         };
-        u32::try_from(at).ok().map(RowId)
+        u32::try_from(at).ok().map(NumberingId)
     }
 
     /// The bits of a result.
@@ -87,10 +92,10 @@ impl Numbers {
     }
 
     /// The first open operand of a result.
-    pub(crate) fn open_operand(&self, number: u32) -> Option<TermId> {
+    pub(crate) fn open_operand(&self, number: u32) -> Option<SymbolId> {
         let (row, lane) = place(number);
         let (_, codes) = self.rows.get_index(row)?;
-        codes.iter().find_map(|code| self.operand(*code, lane)?.term)
+        codes.iter().find_map(|code| self.operand(*code, lane)?.symbol)
     }
 
     /// The address and the bits of contents of global memory before the launch.
@@ -107,7 +112,7 @@ impl Numbers {
         &self,
         a: u32,
         b: u32,
-        are_one: impl Fn(TermId, TermId) -> bool,
+        are_one: impl Fn(SymbolId, SymbolId) -> bool,
     ) -> bool {
         let Ok(mut equal) = self.equal.lock() else { return a == b };
         if equal.len() > MAX_EQUAL {
@@ -138,13 +143,16 @@ impl Numbers {
         a: u32,
         b: u32,
         rest: &mut Vec<(u32, u32)>,
-        are_one: impl Fn(TermId, TermId) -> bool,
+        are_one: impl Fn(SymbolId, SymbolId) -> bool,
     ) -> bool {
         let operands = self.operands_of(a).zip(self.operands_of(b));
         let Some(((operation, left), (other, right))) = operands else { return false };
         operation == other
             && left.zip(right).all(|(left, right)| match (left, right) {
-                (Some(Lane { bits, term: Some(a) }), Some(Lane { bits: other, term: Some(b) })) => {
+                (
+                    Some(Lane { bits, symbol: Some(a) }),
+                    Some(Lane { bits: other, symbol: Some(b) }),
+                ) => {
                     match (a.as_number(), b.as_number()) {
                         (Some(a), Some(b)) => rest.push((a, b)),
                         _ if are_one(a, b) => {}
@@ -164,13 +172,13 @@ impl Numbers {
     }
 
     fn code(&mut self, value: &Value) -> Option<u32> {
-        if let Some(RowId(row)) = value.as_row() {
+        if let Some(NumberingId(row)) = value.as_row() {
             return Some(row);
         }
         let operand = match (value.as_one(), value.as_affine()) {
-            (Some(lane), _) => Operand::One(lane),
-            (_, Some((first, step))) => Operand::Line(first, step),
-            _ => Operand::Each(Box::new(std::array::from_fn(|lane| value.whole(lane)))),
+            (Some(lane), _) => NumberedOperand::One(lane),
+            (_, Some((first, step))) => NumberedOperand::Line(first, step),
+            _ => NumberedOperand::Each(Box::new(std::array::from_fn(|lane| value.whole(lane)))),
         };
         let at = if self.operands.len() < MAX_OPERANDS {
             self.operands.insert_full(operand).0
@@ -184,14 +192,14 @@ impl Numbers {
         let other = match code.checked_sub(OTHERS) {
             _ if code == NOTHING => return None,
             Some(other) => other,
-            None => return Some(Lane::open(RowId(code).lane(lane))),
+            None => return Some(Lane::open(NumberingId(code).lane(lane))),
         };
         Some(match self.operands.get_index(other as usize)? {
-            Operand::One(own) => *own,
-            Operand::Line(first, step) => {
+            NumberedOperand::One(own) => *own,
+            NumberedOperand::Line(first, step) => {
                 Lane::known(first.wrapping_add(step.wrapping_mul(lane as u64)))
             }
-            Operand::Each(each) => each[lane],
+            NumberedOperand::Each(each) => each[lane],
         })
     }
 }

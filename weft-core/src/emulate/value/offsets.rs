@@ -9,11 +9,11 @@ use super::lane::WARP;
 #[derive(Clone, Debug)]
 pub(crate) struct Offsets {
     by_lane: [u64; WARP],
-    extent: OnceCell<Extent>,
+    extent: OnceCell<OffsetRange>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+struct OffsetRange {
     least: i64,
     most: i64,
     /// Bits that some lane has.
@@ -37,10 +37,10 @@ impl Offsets {
         self.by_lane[lane]
     }
 
-    fn extent(&self) -> Extent {
+    fn extent(&self) -> OffsetRange {
         *self.extent.get_or_init(|| {
-            let start = Extent { least: 0, most: 0, ones: 0 };
-            self.by_lane.iter().fold(start, |all, &own| Extent {
+            let start = OffsetRange { least: 0, most: 0, ones: 0 };
+            self.by_lane.iter().fold(start, |all, &own| OffsetRange {
                 least: all.least.min(own.cast_signed()),
                 most: all.most.max(own.cast_signed()),
                 ones: all.ones | own,
@@ -55,7 +55,7 @@ impl Offsets {
 
     /// The least and the greatest lane, if the first is this number and none wraps around.
     pub(crate) fn ends_from(&self, first: u64) -> Option<(u64, u64)> {
-        let Extent { least, most, .. } = self.extent();
+        let OffsetRange { least, most, .. } = self.extent();
         Some((first.checked_add_signed(least)?, first.checked_add_signed(most)?))
     }
 

@@ -8,12 +8,12 @@ mod bits;
 
 use std::rc::Rc;
 
-use super::lane::{Lane, LaneMask, RowId, TermId, WARP, lanes};
+use super::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP, lanes};
 use super::offsets::Offsets;
 
 /// How the bits of the lanes are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
+enum LaneShape {
     /// All lanes are equal.
     Uniform(u64),
     /// Lane `l` holds `base + l * step`, exact in 64-bit wrapping arithmetic.
@@ -30,17 +30,17 @@ enum Bases {
     /// All lanes are known.
     None,
     /// One for all open lanes.
-    One(TermId),
+    One(SymbolId),
     /// All lanes are results of one row.
-    Row(RowId),
+    Row(NumberingId),
     /// Each open lane has its own.
-    Each(Rc<[Option<TermId>; WARP]>),
+    Each(Rc<[Option<SymbolId>; WARP]>),
 }
 
 /// A register's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    shape: Shape,
+    shape: LaneShape,
     /// Lanes that are open.
     open: LaneMask,
     bases: Bases,
@@ -49,12 +49,12 @@ pub struct Value {
 impl Value {
     /// The same known bits in all lanes.
     pub const fn uniform(bits: u64) -> Self {
-        Self::of(Shape::Uniform(bits))
+        Self::of(LaneShape::Uniform(bits))
     }
 
     /// `base + lane * step`.
     pub const fn affine(base: u64, step: u64) -> Self {
-        if step == 0 { Self::uniform(base) } else { Self::of(Shape::Affine(base, step)) }
+        if step == 0 { Self::uniform(base) } else { Self::of(LaneShape::Affine(base, step)) }
     }
 
     /// A predicate.
@@ -62,28 +62,28 @@ impl Value {
         match mask {
             0 => Self::uniform(0),
             LaneMask::MAX => Self::uniform(1),
-            _ => Self::of(Shape::Bits(mask)),
+            _ => Self::of(LaneShape::Bits(mask)),
         }
     }
 
-    const fn of(shape: Shape) -> Self {
+    const fn of(shape: LaneShape) -> Self {
         Self { shape, open: 0, bases: Bases::None }
     }
 
     /// All lanes are open, with one term and nothing added.
-    pub const fn open(term: TermId) -> Self {
-        Self { shape: Shape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(term) }
+    pub const fn open(term: SymbolId) -> Self {
+        Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(term) }
     }
 
     /// All lanes are the results of a row.
-    pub(crate) const fn row(row: RowId) -> Self {
-        Self { shape: Shape::Uniform(0), open: LaneMask::MAX, bases: Bases::Row(row) }
+    pub(crate) const fn row(row: NumberingId) -> Self {
+        Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::Row(row) }
     }
 
     /// The row that all lanes are the results of.
-    pub(crate) const fn as_row(&self) -> Option<RowId> {
+    pub(crate) const fn as_row(&self) -> Option<NumberingId> {
         match (&self.shape, self.open, &self.bases) {
-            (Shape::Uniform(0), LaneMask::MAX, Bases::Row(row)) => Some(*row),
+            (LaneShape::Uniform(0), LaneMask::MAX, Bases::Row(row)) => Some(*row),
             _ => None,
         }
     }
@@ -91,7 +91,7 @@ impl Value {
     /// What all lanes hold, if that is plainly the same.
     pub(crate) fn as_one(&self) -> Option<Lane> {
         let is_one = self.open == 0 || self.has_one_term();
-        (is_one && matches!(self.shape, Shape::Uniform(_))).then(|| self.whole(0))
+        (is_one && matches!(self.shape, LaneShape::Uniform(_))).then(|| self.whole(0))
     }
 
     /// Known bits, lane by lane.
@@ -102,7 +102,7 @@ impl Value {
             return Self::affine(first, step);
         }
         let offsets = Offsets::new(lanes.map(|lane| lane.wrapping_sub(first)));
-        Self::of(Shape::Each(first, Rc::new(offsets)))
+        Self::of(LaneShape::Each(first, Rc::new(offsets)))
     }
 
     /// Lane by lane.
@@ -110,13 +110,13 @@ impl Value {
         let (mut bits, mut symbolics) = ([0; WARP], [None; WARP]);
         for at in 0..WARP {
             let own = lane(at);
-            (bits[at], symbolics[at]) = (own.bits, own.term);
+            (bits[at], symbolics[at]) = (own.bits, own.symbol);
         }
         Self::each(bits).on(symbolics)
     }
 
     /// The same bits, added to these symbolic values.
-    pub(crate) fn on(self, symbolics: [Option<TermId>; WARP]) -> Self {
+    pub(crate) fn on(self, symbolics: [Option<SymbolId>; WARP]) -> Self {
         let open = (0..WARP)
             .filter(|lane| symbolics[*lane].is_some())
             .fold(0, |open, lane| open | 1 << lane);
@@ -124,7 +124,7 @@ impl Value {
         let bases = match some.next() {
             None => Bases::None,
             Some(first) if some.all(|other| other == first) => Bases::One(first),
-            Some(first) => match RowId::starting(first) {
+            Some(first) => match NumberingId::starting(first) {
                 Some(row) if (0..WARP).all(|lane| symbolics[lane] == Some(row.lane(lane))) => {
                     Bases::Row(row)
                 }
@@ -135,7 +135,7 @@ impl Value {
     }
 
     /// The same bits, added to one term in all lanes.
-    pub(crate) fn on_one(self, term: Option<TermId>) -> Self {
+    pub(crate) fn on_one(self, term: Option<SymbolId>) -> Self {
         match term {
             Some(term) => Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(term) },
             None => Self::of(self.shape),
@@ -163,7 +163,7 @@ impl Value {
     }
 
     /// The term of all of these lanes, if they are open on one.
-    pub(crate) const fn one_term(&self, among: LaneMask) -> Option<TermId> {
+    pub(crate) const fn one_term(&self, among: LaneMask) -> Option<SymbolId> {
         match self.bases {
             Bases::One(term) if among & !self.open == 0 => Some(term),
             _ => None,
@@ -172,7 +172,11 @@ impl Value {
 
     /// Whether something holds for the symbolic values of all of these lanes that are open. What holds for a lane of a row holds for
     /// all.
-    pub(crate) fn all_terms(&self, among: LaneMask, mut hold: impl FnMut(TermId) -> bool) -> bool {
+    pub(crate) fn all_terms(
+        &self,
+        among: LaneMask,
+        mut hold: impl FnMut(SymbolId) -> bool,
+    ) -> bool {
         match &self.bases {
             Bases::None => true,
             Bases::One(term) => self.open & among == 0 || hold(*term),
@@ -184,7 +188,7 @@ impl Value {
     }
 
     /// The term of a lane, if it is open.
-    pub fn base(&self, lane: usize) -> Option<TermId> {
+    pub fn base(&self, lane: usize) -> Option<SymbolId> {
         match &self.bases {
             Bases::None => None,
             Bases::One(term) => (self.open >> lane & 1 == 1).then_some(*term),
@@ -195,7 +199,7 @@ impl Value {
 
     /// A lane, whole.
     pub(crate) fn whole(&self, lane: usize) -> Lane {
-        Lane { bits: self.lane(lane), term: self.base(lane) }
+        Lane { bits: self.lane(lane), symbol: self.base(lane) }
     }
 
     /// Whether open lanes have symbolic values of their own.
@@ -206,10 +210,10 @@ impl Value {
     /// The bits of a lane: of an open one those that are added to its term.
     pub fn lane(&self, lane: usize) -> u64 {
         match &self.shape {
-            Shape::Uniform(bits) => *bits,
-            Shape::Affine(base, step) => base.wrapping_add(step.wrapping_mul(lane as u64)),
-            Shape::Bits(mask) => u64::from(mask >> lane & 1),
-            Shape::Each(first, offsets) => first.wrapping_add(offsets.of(lane)),
+            LaneShape::Uniform(bits) => *bits,
+            LaneShape::Affine(base, step) => base.wrapping_add(step.wrapping_mul(lane as u64)),
+            LaneShape::Bits(mask) => u64::from(mask >> lane & 1),
+            LaneShape::Each(first, offsets) => first.wrapping_add(offsets.of(lane)),
         }
     }
 
@@ -218,15 +222,15 @@ impl Value {
         // So far apart that they wrap around, lanes are looked at one by one.
         const FAR: u64 = 1 << 56;
         match self.shape {
-            Shape::Uniform(bits) => return (bits, bits),
-            Shape::Affine(_, step) if step < FAR => {
+            LaneShape::Uniform(bits) => return (bits, bits),
+            LaneShape::Affine(_, step) if step < FAR => {
                 let first = self.lane(mask.trailing_zeros() as usize % WARP);
                 let last = self.lane(mask.checked_ilog2().unwrap_or(0) as usize);
                 if first <= last {
                     return (first, last);
                 }
             }
-            Shape::Each(first, ref offsets) if mask == LaneMask::MAX => {
+            LaneShape::Each(first, ref offsets) if mask == LaneMask::MAX => {
                 if let Some(ends) = offsets.ends_from(first) {
                     return ends;
                 }
@@ -248,14 +252,14 @@ impl Value {
     }
 
     /// The term of the first open lane among these.
-    pub fn term(&self, among: LaneMask) -> Option<TermId> {
+    pub fn term(&self, among: LaneMask) -> Option<SymbolId> {
         self.base(lanes(self.open & among).next()?)
     }
 
     /// The bits of all lanes, if they are known and equal.
     pub fn as_uniform(&self) -> Option<u64> {
         match self.shape {
-            Shape::Uniform(bits) if self.open == 0 => Some(bits),
+            LaneShape::Uniform(bits) if self.open == 0 => Some(bits),
             _ => None,
         }
     }
@@ -263,8 +267,8 @@ impl Value {
     /// Base and step, if all lanes are known and grow by one step.
     pub const fn as_affine(&self) -> Option<(u64, u64)> {
         match self.shape {
-            Shape::Uniform(bits) if self.open == 0 => Some((bits, 0)),
-            Shape::Affine(base, step) if self.open == 0 => Some((base, step)),
+            LaneShape::Uniform(bits) if self.open == 0 => Some((bits, 0)),
+            LaneShape::Affine(base, step) if self.open == 0 => Some((base, step)),
             _ => None,
         }
     }
@@ -272,9 +276,9 @@ impl Value {
     /// The known lanes whose bits are not zero.
     pub fn truth(&self) -> LaneMask {
         let all = match &self.shape {
-            Shape::Uniform(0) => 0,
-            Shape::Uniform(_) => LaneMask::MAX,
-            Shape::Bits(mask) => *mask,
+            LaneShape::Uniform(0) => 0,
+            LaneShape::Uniform(_) => LaneMask::MAX,
+            LaneShape::Bits(mask) => *mask,
             _ => (0..WARP)
                 .filter(|&lane| self.lane(lane) != 0)
                 .fold(0, |mask, lane| mask | 1 << lane),
@@ -292,8 +296,8 @@ impl Value {
             return;
         }
         if let (
-            Shape::Bits(_) | Shape::Uniform(0 | 1),
-            Shape::Bits(_) | Shape::Uniform(0 | 1),
+            LaneShape::Bits(_) | LaneShape::Uniform(0 | 1),
+            LaneShape::Bits(_) | LaneShape::Uniform(0 | 1),
             0,
             0,
         ) = (&self.shape, &new.shape, self.open, new.open)
@@ -315,13 +319,13 @@ impl Value {
     }
 
     /// The complement of a predicate; `open` makes the term of an open lane's complement.
-    pub(crate) fn complement(&self, mut open: impl FnMut(Lane) -> TermId) -> Self {
+    pub(crate) fn complement(&self, mut open: impl FnMut(Lane) -> SymbolId) -> Self {
         if self.open == 0 {
             return Self::bits(!self.truth());
         }
         Self::from_lanes(|lane| match self.whole(lane) {
-            Lane { bits, term: None } => Lane::known(u64::from(bits == 0)),
-            own => Lane { bits: 0, term: Some(open(own)) },
+            Lane { bits, symbol: None } => Lane::known(u64::from(bits == 0)),
+            own => Lane { bits: 0, symbol: Some(open(own)) },
         })
     }
 
@@ -337,10 +341,10 @@ impl Value {
     /// Whether the bits of all lanes are known to be multiples of a power of two.
     pub(crate) fn are_multiples_of(&self, power: u64) -> bool {
         let ones = match &self.shape {
-            Shape::Uniform(bits) => *bits,
-            Shape::Affine(base, step) => base | step,
-            Shape::Bits(_) => 1,
-            Shape::Each(first, offsets) => first | offsets.ones(),
+            LaneShape::Uniform(bits) => *bits,
+            LaneShape::Affine(base, step) => base | step,
+            LaneShape::Bits(_) => 1,
+            LaneShape::Each(first, offsets) => first | offsets.ones(),
         };
         ones & power.saturating_sub(1) == 0
     }
@@ -348,7 +352,7 @@ impl Value {
     /// The first lane and what the others are apart from it, where known lanes follow no rule.
     pub(crate) fn as_offsets(&self) -> Option<(u64, &Rc<Offsets>)> {
         match &self.shape {
-            Shape::Each(first, offsets) if self.open == 0 => Some((*first, offsets)),
+            LaneShape::Each(first, offsets) if self.open == 0 => Some((*first, offsets)),
             _ => None,
         }
     }

@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-use super::lane::{Lane, RowId, TermId};
-use super::numbering::Numbers;
+use super::lane::{Lane, NumberingId, SymbolId};
+use super::numbering::ValueNumbering;
 use super::origin::{Origin, Region, perhaps_unwritten};
 use super::register::Value;
 use crate::flow::BlockId;
@@ -38,7 +38,7 @@ pub(crate) type Exchange = (u32, usize, u32);
 
 /// What makes two symbolic values the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
+enum Identity {
     /// Something in a region.
     Any(Origin, Region),
     /// Initial contents of memory: cta for the memory of one, address and bytes.
@@ -61,7 +61,7 @@ enum Key {
 /// The sum of a term and a number, of `from` bits, extended to 64 by its sign or by zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Extension {
-    of: TermId,
+    of: SymbolId,
     added: u64,
     from: u32,
     is_signed: bool,
@@ -72,7 +72,7 @@ struct Extension {
 struct Sum {
     bits: u32,
     /// With coefficients, in ascending order.
-    atoms: Vec<(TermId, u64)>,
+    atoms: Vec<(SymbolId, u64)>,
     drift: u64,
     wrap: u64,
     /// Of a sum that drifts: its origin and region.
@@ -83,12 +83,12 @@ struct Sum {
 #[derive(Clone, Debug)]
 enum Atoms {
     /// An atom is once itself.
-    Itself([(TermId, u64); 1]),
-    Sum(Box<[(TermId, u64)]>),
+    Itself([(SymbolId, u64); 1]),
+    Sum(Box<[(SymbolId, u64)]>),
 }
 
 impl Atoms {
-    fn all(&self) -> &[(TermId, u64)] {
+    fn all(&self) -> &[(SymbolId, u64)] {
         match self {
             Self::Itself(own) => own,
             Self::Sum(all) => all,
@@ -119,8 +119,8 @@ impl Term {
 #[allow(clippy::struct_excessive_bools, reason = "each is about the table as a whole")]
 #[derive(Debug)]
 pub struct Symbolics {
-    all: IndexMap<Key, Term, RandomState>,
-    numbers: Numbers,
+    all: IndexMap<Identity, Term, RandomState>,
+    numbers: ValueNumbering,
     /// By opcode: operations whose results are conditions.
     pub(crate) logic: HashMap<u64, Logic, RandomState>,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
@@ -146,14 +146,14 @@ impl Default for Symbolics {
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
-fn held(key: &Key, term: &Term) -> u64 {
+fn held(key: &Identity, term: &Term) -> u64 {
     let parts = match key {
-        Key::Operation(_, operands) => operands.len() * size_of::<Lane>(),
-        Key::Sum(own) => size_of::<Sum>() + size_of_val(own.atoms.as_slice()),
+        Identity::Operation(_, operands) => operands.len() * size_of::<Lane>(),
+        Identity::Sum(own) => size_of::<Sum>() + size_of_val(own.atoms.as_slice()),
         _ => 0,
     };
     let atoms = size_of_val(term.atoms.all());
-    (size_of::<(Key, Term)>() + 4 * size_of::<u64>() + parts + atoms) as u64
+    (size_of::<(Identity, Term)>() + 4 * size_of::<u64>() + parts + atoms) as u64
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
@@ -172,7 +172,7 @@ impl Symbolics {
     pub fn within(memory: u64) -> Self {
         Self {
             all: IndexMap::default(),
-            numbers: Numbers::default(),
+            numbers: ValueNumbering::default(),
             logic: HashMap::default(),
             tells_floats: false,
             reads_unwritten: false,
@@ -183,12 +183,12 @@ impl Symbolics {
         }
     }
 
-    fn get(&self, id: TermId) -> Option<&Term> {
+    fn get(&self, id: SymbolId) -> Option<&Term> {
         self.all.get_index(id.place()).map(|(_, term)| term)
     }
 
     /// Where a value comes from.
-    pub fn origin(&self, id: TermId) -> Option<Origin> {
+    pub fn origin(&self, id: SymbolId) -> Option<Origin> {
         let mut id = id;
         while let Some(number) = id.as_number() {
             if let Some((address, _)) = self.numbers.loaded(number) {
@@ -200,7 +200,7 @@ impl Symbolics {
     }
 
     /// Where a value comes from that depends on these: perhaps memory that nothing wrote if one of several does.
-    pub(crate) fn origin_among(&self, mut ids: impl Iterator<Item = TermId>) -> Option<Origin> {
+    pub(crate) fn origin_among(&self, mut ids: impl Iterator<Item = SymbolId>) -> Option<Origin> {
         let first = ids.find_map(|id| self.origin(id))?;
         let mut others = ids.filter_map(|id| self.origin(id)).peekable();
         if others.peek().is_none() {
@@ -211,59 +211,59 @@ impl Symbolics {
 
     /// Where values come from, if one of them depends on memory that nothing wrote.
     pub(crate) fn unwritten(&self, values: impl IntoIterator<Item = Lane>) -> Option<Origin> {
-        perhaps_unwritten(values.into_iter().filter_map(|own| self.origin(own.term?)))
+        perhaps_unwritten(values.into_iter().filter_map(|own| self.origin(own.symbol?)))
     }
 
     /// Whether values with this term and one number are equal, wherever they occur.
-    pub fn is_stable(&self, id: TermId) -> bool {
+    pub fn is_stable(&self, id: SymbolId) -> bool {
         id.as_number().is_some() || self.get(id).is_some_and(|term| term.modulus() == 0)
     }
 
     /// Whether values with this term and one number may differ even if no sum wraps around.
-    pub(crate) fn drifts(&self, id: TermId) -> bool {
+    pub(crate) fn drifts(&self, id: SymbolId) -> bool {
         id.as_number().is_none() && self.get(id).is_none_or(|term| term.drift != 0)
     }
 
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
-    pub(crate) fn modulus(&self, id: TermId) -> u64 {
+    pub(crate) fn modulus(&self, id: SymbolId) -> u64 {
         self.get(id).map_or(1, Term::modulus)
     }
 
     /// Its width.
-    pub(crate) fn bits(&self, id: TermId) -> u32 {
+    pub(crate) fn bits(&self, id: SymbolId) -> u32 {
         let number = id.as_number().and_then(|number| self.numbers.bits(number));
         number.or_else(|| self.get(id).map(|term| term.bits)).unwrap_or(64)
     }
 
     /// Whether no address is in it.
-    pub(crate) fn is_number(&self, id: TermId) -> bool {
+    pub(crate) fn is_number(&self, id: SymbolId) -> bool {
         id.as_number().is_some() || self.get(id).is_some_and(|term| term.region == Region::Number)
     }
 
     /// What an atom extends.
-    pub(crate) fn inner(&self, atom: TermId) -> Option<TermId> {
+    pub(crate) fn inner(&self, atom: SymbolId) -> Option<SymbolId> {
         self.extended_from(atom).map(|(inner, _)| inner)
     }
 
     /// What an atom extends, and whether by its sign.
-    pub(crate) fn extended_from(&self, atom: TermId) -> Option<(TermId, bool)> {
+    pub(crate) fn extended_from(&self, atom: SymbolId) -> Option<(SymbolId, bool)> {
         self.extension(atom).map(|own| (own.of, own.is_signed))
     }
 
-    fn extension(&self, atom: TermId) -> Option<Extension> {
+    fn extension(&self, atom: SymbolId) -> Option<Extension> {
         match self.all.get_index(atom.place())? {
-            (Key::Extension(own), _) => Some(*own),
+            (Identity::Extension(own), _) => Some(*own),
             _ => None,
         }
     }
 
     /// The atoms of a term with their coefficients, its drift and wrap apart.
-    pub(crate) fn atoms(&self, id: TermId) -> &[(TermId, u64)] {
+    pub(crate) fn atoms(&self, id: SymbolId) -> &[(SymbolId, u64)] {
         self.get(id).map_or(&[], |term| term.atoms.all())
     }
 
     /// How many of the lowest bits of a term are zero, whatever its atoms are.
-    pub(crate) fn zeros(&self, id: TermId) -> u32 {
+    pub(crate) fn zeros(&self, id: SymbolId) -> u32 {
         let Some(term) = self.get(id) else { return 0 };
         let factors = term.atoms.all().iter().map(|(_, factor)| *factor).chain([term.modulus()]);
         factors.map(u64::trailing_zeros).min().unwrap_or(0)
@@ -272,41 +272,41 @@ impl Symbolics {
     /// What a lane has to do with addresses.
     pub(crate) fn region(&self, lane: Lane) -> Region {
         let own = Region::of(lane.bits);
-        match lane.term {
+        match lane.symbol {
             None => own,
             Some(id) if self.is_number(id) => own,
             Some(id) => own.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
         }
     }
 
-    fn intern(&mut self, key: Key, term: Term) -> TermId {
+    fn intern(&mut self, key: Identity, term: Term) -> SymbolId {
         if let Some(known) = self.all.get_index_of(&key) {
-            return TermId::at(known);
+            return SymbolId::at(known);
         }
         let is_exchanged = match &key {
-            Key::Exchanged(..) => true,
-            Key::Operation(_, operands) => {
+            Identity::Exchanged(..) => true,
+            Identity::Operation(_, operands) => {
                 let is_exchanged = |id| self.get(id).is_some_and(|term| term.is_exchanged);
-                operands.iter().filter_map(|lane| lane.term).all(is_exchanged)
+                operands.iter().filter_map(|lane| lane.symbol).all(is_exchanged)
             }
             _ => false,
         };
         let most = if is_exchanged { 2 } else { 1 };
         let is_full = self.all.len() >= most * MAX_TERMS
             || self.held / most as u64 >= self.memory / TERMS_PART;
-        if is_full && !matches!(key, Key::Any(..)) {
+        if is_full && !matches!(key, Identity::Any(..)) {
             self.is_full = true;
             return self.any(term.origin, term.region);
         }
         self.held += held(&key, &term);
-        let id = TermId::at(self.all.len());
+        let id = SymbolId::at(self.all.len());
         let is_atom = term.atoms.all().is_empty() && term.drift == 0;
         let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
         self.all.insert(key, Term { atoms, is_exchanged, ..term });
         id
     }
 
-    fn atom(&mut self, key: Key, origin: Origin, region: Region, bits: u32) -> TermId {
+    fn atom(&mut self, key: Identity, origin: Origin, region: Region, bits: u32) -> SymbolId {
         let atoms = Atoms::Sum(Box::default());
         let (drift, wrap, is_exchanged) = (0, 0, false);
         let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
@@ -314,32 +314,32 @@ impl Symbolics {
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
-    pub(crate) fn any(&mut self, origin: Origin, region: Region) -> TermId {
+    pub(crate) fn any(&mut self, origin: Origin, region: Region) -> SymbolId {
         self.anything(origin.perhaps(), region)
     }
 
     /// The same of what surely depends on where it comes from, should that be memory that nothing wrote.
-    pub(crate) fn anything(&mut self, origin: Origin, region: Region) -> TermId {
+    pub(crate) fn anything(&mut self, origin: Origin, region: Region) -> SymbolId {
         self.reads_unwritten |= origin.unwritten().is_some();
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
         let (drift, wrap) = (1, 0);
         let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
-        self.intern(Key::Any(origin, region), term)
+        self.intern(Identity::Any(origin, region), term)
     }
 
     /// Some number.
-    pub(crate) fn fresh(&mut self, origin: Origin) -> TermId {
+    pub(crate) fn fresh(&mut self, origin: Origin) -> SymbolId {
         self.any(origin, Region::Number)
     }
 
     /// Some value that may be an address or a difference of addresses.
-    pub(crate) fn unclear(&mut self, origin: Origin) -> TermId {
+    pub(crate) fn unclear(&mut self, origin: Origin) -> SymbolId {
         self.any(origin, Region::Unclear)
     }
 
     /// What memory held before the launch.
-    pub(crate) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> TermId {
-        self.atom(Key::Initial(origin, address, bytes), origin, Region::Number, bytes * 8)
+    pub(crate) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> SymbolId {
+        self.atom(Identity::Initial(origin, address, bytes), origin, Region::Number, bytes * 8)
     }
 
     /// How many rounds of a loop came before, the same for all threads of a cta.
@@ -349,18 +349,18 @@ impl Symbolics {
         cta: u32,
         header: BlockId,
         entry: u32,
-    ) -> TermId {
-        self.atom(Key::Rounds(cta, header, entry), origin, Region::Number, 64)
+    ) -> SymbolId {
+        self.atom(Identity::Rounds(cta, header, entry), origin, Region::Number, 64)
     }
 
     /// What an atomic returned.
-    pub(crate) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> TermId {
-        self.atom(Key::Result(execution, bits), origin, Region::Number, bits)
+    pub(crate) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> SymbolId {
+        self.atom(Identity::Result(execution, bits), origin, Region::Number, bits)
     }
 
     /// What all participants of an exchange got.
-    pub(crate) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> TermId {
-        self.atom(Key::Exchanged(which), origin, Region::Number, bits)
+    pub(crate) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> SymbolId {
+        self.atom(Identity::Exchanged(which), origin, Region::Number, bits)
     }
 
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
@@ -370,12 +370,12 @@ impl Symbolics {
         operands: &[Lane],
         region: Region,
         bits: u32,
-    ) -> TermId {
-        let origin = self.origin_among(operands.iter().filter_map(|lane| lane.term));
+    ) -> SymbolId {
+        let origin = self.origin_among(operands.iter().filter_map(|lane| lane.symbol));
         let origin = origin.unwrap_or(Origin::Register).perhaps();
-        let mut symbolics = operands.iter().filter_map(|lane| lane.term);
+        let mut symbolics = operands.iter().filter_map(|lane| lane.symbol);
         if symbolics.all(|id| self.is_stable(id)) {
-            self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
+            self.atom(Identity::Operation(opcode, operands.into()), origin, region, bits)
         } else {
             self.any(origin, region)
         }
@@ -388,26 +388,31 @@ impl Symbolics {
         (opcode, operands): (u64, &[Lane]),
         region: Region,
         bits: u32,
-    ) -> TermId {
-        self.atom(Key::Operation(opcode, operands.into()), origin, region, bits)
+    ) -> SymbolId {
+        self.atom(Identity::Operation(opcode, operands.into()), origin, region, bits)
     }
 
     /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:
     /// there are too many.
-    pub(crate) fn row(&mut self, opcode: u64, operands: &[&Value], bits: u32) -> Option<RowId> {
+    pub(crate) fn row(
+        &mut self,
+        opcode: u64,
+        operands: &[&Value],
+        bits: u32,
+    ) -> Option<NumberingId> {
         self.numbers.row(opcode, bits, operands)
     }
 
     /// Floating-point contents of buffers before the launch, told apart likewise, by their addresses.
-    pub(crate) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<RowId> {
-        self.numbers.row(Numbers::LOADED, bits, &[addresses])
+    pub(crate) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<NumberingId> {
+        self.numbers.row(ValueNumbering::LOADED, bits, &[addresses])
     }
 
     /// The address and the bits of contents of memory before the launch.
-    fn loaded(&self, id: TermId) -> Option<(u64, u32)> {
+    fn loaded(&self, id: SymbolId) -> Option<(u64, u32)> {
         match (id.as_number(), self.all.get_index(id.place())) {
             (Some(number), _) => self.numbers.loaded(number),
-            (_, Some((Key::Initial(Origin::Contents(_), address, bytes), _))) => {
+            (_, Some((Identity::Initial(Origin::Contents(_), address, bytes), _))) => {
                 Some((*address, bytes * 8))
             }
             _ => None,
@@ -415,8 +420,8 @@ impl Symbolics {
     }
 
     /// Whether values with these symbolic values and one number are provably equal.
-    pub fn are_same(&self, a: TermId, b: TermId) -> bool {
-        let are_one = |a: TermId, b: TermId| {
+    pub fn are_same(&self, a: SymbolId, b: SymbolId) -> bool {
+        let are_one = |a: SymbolId, b: SymbolId| {
             let is_itself = a == b && self.is_stable(a);
             is_itself || self.loaded(a).is_some_and(|own| Some(own) == self.loaded(b))
         };
@@ -427,8 +432,8 @@ impl Symbolics {
     }
 
     /// A number as a term that sums are made of.
-    fn plain(&mut self, id: TermId) -> TermId {
+    fn plain(&mut self, id: SymbolId) -> SymbolId {
         let (Some(number), Some(origin)) = (id.as_number(), self.origin(id)) else { return id };
-        self.atom(Key::Number(number), origin, Region::Number, self.bits(id))
+        self.atom(Identity::Number(number), origin, Region::Number, self.bits(id))
     }
 }

@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 
 use foldhash::HashMap;
 
-use super::{Effect, Family, Modifier, Modifiers, Opcode, Row, TABLE};
+use super::{Effect, Family, InstructionRow, Modifier, Modifiers, Opcode, TABLE};
 use crate::ptx::{Space, Type};
 
 /// A mnemonic taken apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded {
     /// Its row.
-    pub row: &'static Row,
+    pub row: &'static InstructionRow,
     /// The types in the order written; the first is that of the result.
     pub types: [Option<Type>; 3],
     /// The state space written; generic where none is.
@@ -106,10 +106,10 @@ fn space(word: &str) -> Option<Space> {
     })
 }
 
-fn find(mnemonic: &str) -> Option<&'static Row> {
-    static BY_FIRST_WORD: OnceLock<HashMap<&str, Vec<&Row>>> = OnceLock::new();
+fn find(mnemonic: &str) -> Option<&'static InstructionRow> {
+    static BY_FIRST_WORD: OnceLock<HashMap<&str, Vec<&InstructionRow>>> = OnceLock::new();
     let rows = BY_FIRST_WORD.get_or_init(|| {
-        let mut rows: HashMap<&str, Vec<&Row>> = HashMap::default();
+        let mut rows: HashMap<&str, Vec<&InstructionRow>> = HashMap::default();
         for row in TABLE {
             rows.entry(first_word(row.pattern)).or_default().push(row);
         }

@@ -8,7 +8,7 @@ mod table;
 pub use decode::{Decoded, decode};
 pub use forms::{FORMS, Form};
 pub use modifier::{Modifier, Modifiers};
-pub use table::{Opcode, Row, TABLE};
+pub use table::{InstructionRow, Opcode, TABLE};
 
 /// A group of instructions that one file of the machine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ use super::Family::{
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct InstructionRow {
     /// What the machine dispatches on.
     pub opcode: Opcode,
     /// The words that start the mnemonic.
@@ -38,7 +38,7 @@ macro_rules! table {
         pub enum Opcode { $($opcode,)* }
 
         /// All rows; of two patterns that fit, the longer one counts.
-        pub const TABLE: &[Row] = &[$(Row {
+        pub const TABLE: &[InstructionRow] = &[$(InstructionRow {
             opcode: Opcode::$opcode, pattern: $pattern, shape: $shape, family: $family, effect: $effect,
             section: $section,
         },)*];

@@ -1,9 +1,9 @@
 //! Statements of a function body.
 
 use super::super::space::Space;
-use super::super::tree::{Body, Guard, Instruction, Loc, Statement};
+use super::super::tree::{Body, GuardPredicate, Instruction, Loc, Statement};
 use super::super::{ReadErrorKind, Span};
-use super::{Kind, Parser, Read};
+use super::{Parser, Read, TokenKind};
 
 /// Scopes within scopes: compilers nest a few.
 const MAX_SCOPES: u32 = 64;
@@ -15,11 +15,11 @@ impl Parser<'_> {
         let mut depth = 0_u32;
         loop {
             match self.token.kind {
-                Kind::End => {
+                TokenKind::End => {
                     self.error(ReadErrorKind::Truncated("a function body"), open);
                     return body;
                 }
-                Kind::Punct(b'{') => {
+                TokenKind::Punct(b'{') => {
                     depth += 1;
                     if depth > MAX_SCOPES {
                         self.error(ReadErrorKind::Depth(MAX_SCOPES), self.token.span);
@@ -30,7 +30,7 @@ impl Parser<'_> {
                     body.statements.push(Statement::Open);
                     self.advance();
                 }
-                Kind::Punct(b'}') => {
+                TokenKind::Punct(b'}') => {
                     self.advance();
                     if depth == 0 {
                         return body;
@@ -38,7 +38,7 @@ impl Parser<'_> {
                     depth -= 1;
                     body.statements.push(Statement::Close);
                 }
-                Kind::Punct(b';') => {
+                TokenKind::Punct(b';') => {
                     self.advance();
                 }
                 _ => {
@@ -52,18 +52,18 @@ impl Parser<'_> {
 
     fn statement(&mut self, body: &mut Body) -> Read<()> {
         match self.token.kind {
-            Kind::Dot => self.directive(body),
-            Kind::Punct(b'@') => {
+            TokenKind::Dot => self.directive(body),
+            TokenKind::Punct(b'@') => {
                 let start = self.advance().span;
                 let negated = self.eat(b'!');
                 let register = self.expect_word("a predicate")?;
                 let word = self.token.span;
-                if self.token.kind != Kind::Word {
+                if self.token.kind != TokenKind::Word {
                     return Err(self.unexpected("an instruction"));
                 }
-                self.instruction(body, Some(Guard { register, negated }), start, word)
+                self.instruction(body, Some(GuardPredicate { register, negated }), start, word)
             }
-            Kind::Word => self.label_or_instruction(body),
+            TokenKind::Word => self.label_or_instruction(body),
             _ => Err(self.unexpected("a statement")),
         }
     }
@@ -94,7 +94,7 @@ impl Parser<'_> {
     fn instruction(
         &mut self,
         body: &mut Body,
-        guard: Option<Guard>,
+        guard: Option<GuardPredicate>,
         start: Span,
         word: Span,
     ) -> Read<()> {

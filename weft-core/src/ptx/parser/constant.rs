@@ -4,8 +4,8 @@
 //! `ptxas` differs from it, it is as `ptxas` has it: shifts count modulo 64, and `?:` keeps the type of what it chooses.
 
 use super::super::ReadErrorKind;
-use super::super::tree::{Float, Operand};
-use super::{Kind, Literal, Parser, Read, literal};
+use super::super::tree::{Float, ParsedOperand};
+use super::{NumberLiteral, Parser, Read, TokenKind, literal};
 
 /// Parentheses, signs and conditions within each other: real PTX needs a few.
 const MAX_DEPTH: u32 = 32;
@@ -71,10 +71,10 @@ impl Constant {
     const ZERO: Self = Self::Signed(0);
 
     /// A literal is signed unless it needs the last bit, or says otherwise.
-    fn of(literal: Literal, text: &str) -> Self {
+    fn of(literal: NumberLiteral, text: &str) -> Self {
         match literal {
-            Literal::Float(float) => Self::Float(float),
-            Literal::Integer(bits) => match i64::try_from(bits) {
+            NumberLiteral::Float(float) => Self::Float(float),
+            NumberLiteral::Integer(bits) => match i64::try_from(bits) {
                 Ok(value) if !text.ends_with('U') => Self::Signed(value),
                 _ => Self::Unsigned(bits),
             },
@@ -90,11 +90,11 @@ impl Constant {
         }
     }
 
-    pub(super) const fn operand(self) -> Operand {
+    pub(super) const fn operand(self) -> ParsedOperand {
         match self {
-            Self::Signed(value) => Operand::Integer(value.cast_unsigned()),
-            Self::Unsigned(bits) => Operand::Integer(bits),
-            Self::Float(float) => Operand::Float(float),
+            Self::Signed(value) => ParsedOperand::Integer(value.cast_unsigned()),
+            Self::Unsigned(bits) => ParsedOperand::Integer(bits),
+            Self::Float(float) => ParsedOperand::Float(float),
         }
     }
 
@@ -197,7 +197,7 @@ impl Parser<'_> {
 
     /// Whether it stands at the name of the one constant that has a name.
     pub(super) fn is_warp_size(&self) -> bool {
-        self.token.kind == Kind::Word && self.word() == "WARP_SZ"
+        self.token.kind == TokenKind::Word && self.word() == "WARP_SZ"
     }
 
     fn bad_constant(&mut self) -> super::Recorded {
@@ -249,8 +249,8 @@ impl Parser<'_> {
     /// The operator that it stands at.
     fn operator(&self) -> Option<(&'static str, Binary, u8)> {
         // The percent sign starts names: it is an operator only by itself.
-        let is_percent = self.token.kind == Kind::Word && self.word() == "%";
-        if !is_percent && !matches!(self.token.kind, Kind::Punct(_)) {
+        let is_percent = self.token.kind == TokenKind::Word && self.word() == "%";
+        if !is_percent && !matches!(self.token.kind, TokenKind::Punct(_)) {
             return None;
         }
         let rest = self.text.get(self.token.span.start as usize..)?;
@@ -263,8 +263,8 @@ impl Parser<'_> {
             return Err(self.error(ReadErrorKind::Depth(MAX_DEPTH), self.token.span));
         }
         match self.token.kind {
-            Kind::Punct(b'(') => self.parentheses(depth),
-            Kind::Punct(sign @ (b'-' | b'+' | b'~' | b'!')) => {
+            TokenKind::Punct(b'(') => self.parentheses(depth),
+            TokenKind::Punct(sign @ (b'-' | b'+' | b'~' | b'!')) => {
                 self.advance();
                 let operand = self.unary(depth + 1)?;
                 match (sign, operand.bits()) {
@@ -274,11 +274,11 @@ impl Parser<'_> {
                     _ => Ok(operand),
                 }
             }
-            Kind::Word if self.is_warp_size() => {
+            TokenKind::Word if self.is_warp_size() => {
                 self.advance();
                 Ok(Constant::Signed(32))
             }
-            Kind::Number => {
+            TokenKind::Number => {
                 let Some(value) = literal::read(self.word()) else {
                     return Err(self.bad_number(self.token.span));
                 };
@@ -312,7 +312,7 @@ mod tests {
     fn read(text: &str) -> Option<Constant> {
         let mut parser = Parser::new(text);
         let value = parser.constant().ok()?;
-        (parser.token.kind == Kind::End && parser.lexer.errors.is_empty()).then_some(value)
+        (parser.token.kind == TokenKind::End && parser.lexer.errors.is_empty()).then_some(value)
     }
 
     /// The bits that `ptxas` 12.8 makes of each.

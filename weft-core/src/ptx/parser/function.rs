@@ -3,14 +3,14 @@
 use super::super::Span;
 use super::super::space::Space;
 use super::super::tree::{Function, Module, Variable};
-use super::{Kind, Parser, Read};
+use super::{Parser, Read, TokenKind};
 
 impl Parser<'_> {
     /// Linkage, then `.entry`, `.func` or a variable.
     pub(super) fn declaration(&mut self, module: &mut Module) -> Read<()> {
         let start = self.token.span;
         let mut is_extern = false;
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             match self.word() {
                 ".extern" => is_extern = true,
                 ".visible" | ".weak" | ".common" | ".noreturn" => {}
@@ -67,7 +67,7 @@ impl Parser<'_> {
             maxntid: None,
             body: None,
         };
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             self.function_directive(&mut function)?;
         }
         if self.is_punct(b'{') {
@@ -81,7 +81,7 @@ impl Parser<'_> {
 
     /// `.attribute(...)` and `.noreturn` may stand in front of a function's name.
     fn linkage_words(&mut self) -> Read<()> {
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let has_list = self.is_dot(".attribute");
             self.advance();
             if has_list {
@@ -110,8 +110,8 @@ impl Parser<'_> {
         self.advance();
         let mut numbers = [1_u32; 3];
         let mut count = 0;
-        while matches!(self.token.kind, Kind::Number | Kind::String) {
-            if self.token.kind == Kind::String {
+        while matches!(self.token.kind, TokenKind::Number | TokenKind::String) {
+            if self.token.kind == TokenKind::String {
                 self.advance();
             } else {
                 let value = self.small()?;

@@ -1,8 +1,8 @@
 //! Operands of instructions (PTX ISA §6).
 
-use super::super::tree::{Body, Operand};
+use super::super::tree::{Body, ParsedOperand};
 use super::super::{ReadErrorKind, Span};
-use super::{Kind, Parser, Read};
+use super::{Parser, Read, TokenKind};
 
 /// Vectors in lists in pairs: real PTX needs three.
 const MAX_DEPTH: u32 = 8;
@@ -22,7 +22,7 @@ impl Parser<'_> {
             // `|` ties two destinations, a comma separates operands; both are kept by position.
             let operand = if self.eat(b'|') {
                 let second = self.operand(body, depth)?;
-                Operand::Pair(append(body, [operand, second]))
+                ParsedOperand::Pair(append(body, [operand, second]))
             } else {
                 operand
             };
@@ -35,42 +35,42 @@ impl Parser<'_> {
         Ok(append(body, self.operands.drain(first..)))
     }
 
-    fn operand(&mut self, body: &mut Body, depth: u32) -> Read<Operand> {
+    fn operand(&mut self, body: &mut Body, depth: u32) -> Read<ParsedOperand> {
         let span = self.token.span;
         if depth > MAX_DEPTH {
             return Err(self.error(ReadErrorKind::Depth(MAX_DEPTH), span));
         }
         match self.token.kind {
-            Kind::Word if self.is_warp_size() => self.constant_operand(),
-            Kind::Word => self.name_operand(),
-            Kind::Punct(b'-') if self.is_before_name() => {
+            TokenKind::Word if self.is_warp_size() => self.constant_operand(),
+            TokenKind::Word => self.name_operand(),
+            TokenKind::Punct(b'-') if self.is_before_name() => {
                 self.advance();
                 let end = self.token.span;
                 self.name_operand()?;
-                Ok(Operand::Opaque(span.to(end)))
+                Ok(ParsedOperand::Opaque(span.to(end)))
             }
-            Kind::Number | Kind::Punct(b'-' | b'+' | b'~') => self.constant_operand(),
-            Kind::Punct(b'(') if depth > 0 || !self.is_call => self.constant_operand(),
-            Kind::Punct(b'[') => self.address(),
-            Kind::Punct(b'{') => {
+            TokenKind::Number | TokenKind::Punct(b'-' | b'+' | b'~') => self.constant_operand(),
+            TokenKind::Punct(b'(') if depth > 0 || !self.is_call => self.constant_operand(),
+            TokenKind::Punct(b'[') => self.address(),
+            TokenKind::Punct(b'{') => {
                 self.advance();
                 if self.is_punct(b'}') {
                     return Err(self.unexpected("the parts of a vector"));
                 }
                 let parts = self.operands(body, b'}', depth + 1)?;
                 self.advance();
-                Ok(Operand::Vector(parts))
+                Ok(ParsedOperand::Vector(parts))
             }
-            Kind::Punct(b'(') => {
+            TokenKind::Punct(b'(') => {
                 self.advance();
                 let parts = self.operands(body, b')', depth + 1)?;
                 self.advance();
-                Ok(Operand::List(parts))
+                Ok(ParsedOperand::List(parts))
             }
-            Kind::Punct(b'!') => {
+            TokenKind::Punct(b'!') => {
                 self.advance();
-                if self.token.kind == Kind::Word && !self.is_warp_size() {
-                    return Ok(Operand::Not(self.advance().span));
+                if self.token.kind == TokenKind::Word && !self.is_warp_size() {
+                    return Ok(ParsedOperand::Not(self.advance().span));
                 }
                 Ok(self.constant_behind_not()?.operand())
             }
@@ -78,9 +78,9 @@ impl Parser<'_> {
         }
     }
 
-    fn name_operand(&mut self) -> Read<Operand> {
+    fn name_operand(&mut self) -> Read<ParsedOperand> {
         let name = self.advance().span;
-        if self.token.kind == Kind::Dot && self.token.span.start == name.end {
+        if self.token.kind == TokenKind::Dot && self.token.span.start == name.end {
             let part = match self.word() {
                 ".x" | ".r" => 0,
                 ".y" | ".g" => 1,
@@ -88,24 +88,24 @@ impl Parser<'_> {
                 ".w" | ".a" => 3,
                 word if is_selector(word) => {
                     self.advance();
-                    return Ok(Operand::Selected(name));
+                    return Ok(ParsedOperand::Selected(name));
                 }
                 _ => return Err(self.unexpected("a part .x, .y, .z or .w")),
             };
             self.advance();
-            return Ok(Operand::Part(name, part));
+            return Ok(ParsedOperand::Part(name, part));
         }
         if self.is_punct(b'+') || self.is_punct(b'-') {
-            return Ok(Operand::Offset(name, self.symbol_offset()?));
+            return Ok(ParsedOperand::Offset(name, self.symbol_offset()?));
         }
         if self.is_punct(b'[') {
             let end = self.skip_brackets()?;
-            return Ok(Operand::Opaque(name.to(end)));
+            return Ok(ParsedOperand::Opaque(name.to(end)));
         }
-        Ok(if self.slice(name) == "_" { Operand::Sink } else { Operand::Name(name) })
+        Ok(if self.slice(name) == "_" { ParsedOperand::Sink } else { ParsedOperand::Name(name) })
     }
 
-    fn constant_operand(&mut self) -> Read<Operand> {
+    fn constant_operand(&mut self) -> Read<ParsedOperand> {
         Ok(self.constant()?.operand())
     }
 
@@ -117,21 +117,22 @@ impl Parser<'_> {
     }
 
     /// `[base]`, `[base+4]`, `[4]`; anything else in brackets is kept whole.
-    fn address(&mut self) -> Read<Operand> {
+    fn address(&mut self) -> Read<ParsedOperand> {
         let (place, token, errors) = (self.lexer.at, self.token, self.lexer.errors.len());
         self.advance();
-        let base = if self.token.kind == Kind::Word { Some(self.advance().span) } else { None };
+        let base =
+            if self.token.kind == TokenKind::Word { Some(self.advance().span) } else { None };
         let offset = if base.is_some() { self.symbol_offset() } else { self.whole_constant() };
         if let (Ok(offset), true) = (offset, self.is_punct(b']')) {
             self.advance();
-            return Ok(Operand::Address { base, offset });
+            return Ok(ParsedOperand::Address { base, offset });
         }
         // The errors stay where they are: a text with many would be slow to copy.
         (self.lexer.at, self.token) = (place, token);
         self.lexer.errors.truncate(errors);
         let start = self.token.span;
         let end = self.skip_brackets()?;
-        Ok(Operand::Opaque(start.to(end)))
+        Ok(ParsedOperand::Opaque(start.to(end)))
     }
 
     /// From an opening bracket to behind its closing one; the span of the latter.
@@ -139,9 +140,9 @@ impl Parser<'_> {
         let mut depth = 0_u64;
         loop {
             match self.token.kind {
-                Kind::Punct(b'[') => depth += 1,
-                Kind::Punct(b']') => depth -= 1,
-                Kind::End | Kind::Punct(b';') => return Err(self.unexpected("`]`")),
+                TokenKind::Punct(b'[') => depth += 1,
+                TokenKind::Punct(b']') => depth -= 1,
+                TokenKind::End | TokenKind::Punct(b';') => return Err(self.unexpected("`]`")),
                 _ => {}
             }
             let token = self.advance();
@@ -160,7 +161,10 @@ fn is_selector(word: &str) -> bool {
     })
 }
 
-fn append(body: &mut Body, operands: impl IntoIterator<Item = Operand>) -> std::ops::Range<u32> {
+fn append(
+    body: &mut Body,
+    operands: impl IntoIterator<Item = ParsedOperand>,
+) -> std::ops::Range<u32> {
     let index = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let start = index(body.operands.len());
     body.operands.extend(operands);

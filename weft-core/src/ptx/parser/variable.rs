@@ -6,7 +6,7 @@ use super::super::ReadErrorKind;
 use super::super::space::Space;
 use super::super::tree::{Initial, Type, Variable};
 use super::constant::Constant;
-use super::{Kind, Parser, Read};
+use super::{Parser, Read, TokenKind};
 
 /// The attributes that stand in front of a variable's name.
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ impl Parser<'_> {
             pointee: None,
             pointee_align: None,
         };
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let word = self.word();
             self.advance();
             match word {
@@ -90,7 +90,7 @@ impl Parser<'_> {
     pub(super) fn attribute_list(&mut self) -> Read<()> {
         self.expect(b'(', "`(` of an attribute")?;
         while !self.eat(b')') {
-            if self.token.kind == Kind::End {
+            if self.token.kind == TokenKind::End {
                 return Err(self.unexpected("an attribute"));
             }
             self.advance();
@@ -156,9 +156,9 @@ impl Parser<'_> {
         let mut bytes = Some(Vec::new());
         loop {
             match self.token.kind {
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') if depth > 0 => depth -= 1,
-                Kind::Punct(b',') if depth > 0 => {}
+                TokenKind::Punct(b'{') => depth += 1,
+                TokenKind::Punct(b'}') if depth > 0 => depth -= 1,
+                TokenKind::Punct(b',') if depth > 0 => {}
                 _ => {
                     values += 1;
                     match (self.initial(ty)?, &mut bytes) {
@@ -181,7 +181,7 @@ impl Parser<'_> {
 
     /// The bits of a number; `None` of `symbol`, `symbol+4`, `generic(symbol)` or `0xff(symbol)`.
     fn initial(&mut self, ty: Type) -> Read<Option<u64>> {
-        if self.token.kind == Kind::Word && !self.is_warp_size() {
+        if self.token.kind == TokenKind::Word && !self.is_warp_size() {
             return self.initial_symbol().map(|()| None);
         }
         let value = self.constant()?;

@@ -14,7 +14,7 @@ impl Random {
     }
 }
 
-type Accesses = Vec<(u32, Kind, u64, Bytes)>;
+type Accesses = Vec<(u32, AccessKind, u64, Bytes)>;
 
 /// By page, the bytes at which accesses of two ctas conflict.
 fn racing(all: &Accesses) -> BTreeMap<u64, Bytes> {
@@ -29,7 +29,7 @@ fn racing(all: &Accesses) -> BTreeMap<u64, Bytes> {
     racing
 }
 
-fn footprint(own: &[(u32, Kind, u64, Bytes)]) -> Footprint {
+fn footprint(own: &[(u32, AccessKind, u64, Bytes)]) -> Footprint {
     let mut footprint = Footprint::within(u64::MAX);
     for (_, kind, page, bytes) in own {
         footprint.note(*page, *kind, *bytes);
@@ -81,8 +81,8 @@ impl Ctas {
 
 #[test]
 fn what_all_ctas_read_is_one_run() {
-    let read = Kind { element: 4, ..Kind::default() };
-    let write = Kind { writes: true, ..read };
+    let read = AccessKind { element: 4, ..AccessKind::default() };
+    let write = AccessKind { writes: true, ..read };
     let mut ctas = Ctas::within(u64::MAX);
     for cta in 0..1000 {
         let mut own: Accesses = (0..64).map(|page| (cta, read, page, Bytes::MAX)).collect();
@@ -95,7 +95,7 @@ fn what_all_ctas_read_is_one_run() {
 
 #[test]
 fn what_takes_more_memory_than_there_is_is_told() {
-    let write = Kind { writes: true, element: 4, ..Kind::default() };
+    let write = AccessKind { writes: true, element: 4, ..AccessKind::default() };
     let mut ctas = Ctas::within(100 * RUN as u64);
     for cta in 0..101_u32 {
         assert!(!ctas.is_full(), "after {cta}");
@@ -112,7 +112,7 @@ fn what_takes_more_memory_than_there_is_is_told() {
 fn compare(seed: u64, count: u32, writes: u64) {
     let mut random = Random::new(seed);
     let mut ctas = Ctas::within(u64::MAX);
-    let mut touched: BTreeMap<u64, Vec<(u32, Kind)>> = BTreeMap::new();
+    let mut touched: BTreeMap<u64, Vec<(u32, AccessKind)>> = BTreeMap::new();
     let mut racing = BTreeSet::new();
     let mut last = (4, Value::uniform(0));
     let (mut cta, mut own) = (0, Footprint::within(u64::MAX));
@@ -138,7 +138,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
             let first = access.addresses.lane(lane);
             for byte in first..first + u64::from(access.bytes) {
                 let touches = touched.entry(byte).or_default();
-                let races = |(other, kind): &(u32, Kind)| {
+                let races = |(other, kind): &(u32, AccessKind)| {
                     *other != cta && conflict(*kind, access.kind, false).is_some()
                 };
                 if touches.iter().any(races) {
@@ -164,11 +164,11 @@ fn accesses_race_where_lanes_of_two_ctas_conflict() {
 }
 
 /// The bytes that race if each of these stores is by a cta of its own.
-fn stores(all: &[(u64, u32, Kind)]) -> Vec<u64> {
+fn stores(all: &[(u64, u32, AccessKind)]) -> Vec<u64> {
     let mut ctas = Ctas::within(u64::MAX);
     for (cta, (from, bytes, kind)) in (0..).zip(all) {
         let (addresses, mut own) = (Value::uniform(*from), Footprint::within(u64::MAX));
-        let kind = Kind { writes: true, element: 1, ..*kind };
+        let kind = AccessKind { writes: true, element: 1, ..*kind };
         own.access(&access(0, 1, &addresses, *bytes, kind), &mut KnownRows::default());
         ctas.add(cta, own);
     }
@@ -177,21 +177,21 @@ fn stores(all: &[(u64, u32, Kind)]) -> Vec<u64> {
 
 #[test]
 fn an_access_may_race_with_two_ctas_at_different_bytes() {
-    let plain = Kind::default();
+    let plain = AccessKind::default();
     assert_eq!(stores(&[(124, 2, plain), (130, 2, plain)]), [0_u64; 0]);
     assert_eq!(stores(&[(124, 2, plain), (130, 2, plain), (120, 16, plain)]), [124, 125, 130, 131]);
 }
 
 #[test]
 fn the_first_byte_of_a_page_races() {
-    assert_eq!(stores(&[(128, 1, Kind::default()), (125, 4, Kind::default())]), [128]);
+    assert_eq!(stores(&[(128, 1, AccessKind::default()), (125, 4, AccessKind::default())]), [128]);
 }
 
 /// An access that stands elsewhere for another one meets only those that are there themselves, drifting ones included.
 #[test]
 fn mirrored_accesses_meet_those_that_drift() {
-    let drifting = Kind { is_maybe: true, ..Kind::default() };
-    let mirrored = Kind { is_mirror: true, ..drifting };
+    let drifting = AccessKind { may_execute: true, ..AccessKind::default() };
+    let mirrored = AccessKind { is_shadow_copy: true, ..drifting };
     for (first, second, races) in [
         (drifting, mirrored, true),
         (mirrored, drifting, true),

@@ -3,25 +3,25 @@
 use super::*;
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
-const WRITE: Kind = Kind { writes: true, ..READ };
-const STRONG_READ: Kind = Kind { is_strong: true, ..READ };
-const STRONG_WRITE: Kind = Kind { is_strong: true, ..WRITE };
-const ATOMIC: Kind = Kind { is_atomic: true, ..STRONG_WRITE };
+const WRITE: AccessKind = AccessKind { writes: true, ..READ };
+const STRONG_READ: AccessKind = AccessKind { is_strong: true, ..READ };
+const STRONG_WRITE: AccessKind = AccessKind { is_strong: true, ..WRITE };
+const ATOMIC: AccessKind = AccessKind { is_atomic: true, ..STRONG_WRITE };
 
-const fn cta(kind: Kind) -> Kind {
-    Kind { is_cta_scoped: true, ..kind }
+const fn cta(kind: AccessKind) -> AccessKind {
+    AccessKind { is_cta_scoped: true, ..kind }
 }
 
-const fn maybe(kind: Kind) -> Kind {
-    Kind { is_maybe: true, ..kind }
+const fn maybe(kind: AccessKind) -> AccessKind {
+    AccessKind { may_execute: true, ..kind }
 }
 
-const fn mirror(kind: Kind) -> Kind {
-    Kind { is_mirror: true, is_maybe: true, ..kind }
+const fn mirror(kind: AccessKind) -> AccessKind {
+    AccessKind { is_shadow_copy: true, may_execute: true, ..kind }
 }
 
-const fn wide(kind: Kind) -> Kind {
-    Kind { element: 8, ..kind }
+const fn wide(kind: AccessKind) -> AccessKind {
+    AccessKind { element: 8, ..kind }
 }
 
 /// Both ways round: within a cta, and between ctas.
@@ -69,7 +69,7 @@ fn accesses_conflict() {
     }
 }
 
-fn kinds() -> Vec<Kind> {
+fn kinds() -> Vec<AccessKind> {
     let plain = [READ, WRITE, STRONG_READ, STRONG_WRITE, ATOMIC];
     let scoped = plain.into_iter().flat_map(|kind| [kind, cta(kind)]);
     let sized = scoped.flat_map(|kind| [kind, wide(kind)]);
@@ -109,12 +109,12 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
         let mut random = Random::new(seed);
         let mut order = order();
         let (a, b) = (random.kind(7, 4), random.kind(7, 4));
-        let old = Entry::new(random.warp(), random.mask() & 0xf_ffff | 1, a, &order);
+        let old = ShadowEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, a, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
-        let later = Entry::new(random.warp(), random.mask() & 0xf_ffff | 1, b, &order);
+        let later = ShadowEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, b, &order);
         let is_covered = old.is_covered(&later, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
-        let touches = |entry: &Entry| {
+        let touches = |entry: &ShadowEntry| {
             let (warp, when, kind) = (usize::from(entry.warp), entry.when, entry.kind);
             lanes(entry.lanes).map(move |lane| Touch { warp, lane, when, kind }).collect::<Vec<_>>()
         };
@@ -144,10 +144,10 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
 #[test]
 fn lanes_at_one_moment_are_one_entry() {
     let mut order = order();
-    let first = Entry::new(0, 1, READ, &order);
-    assert!(first.is_alike(&Entry::new(0, 2, READ, &order)));
-    assert!(!first.is_alike(&Entry::new(0, 2, WRITE, &order)));
-    assert!(!first.is_alike(&Entry::new(1, 2, READ, &order)));
+    let first = ShadowEntry::new(0, 1, READ, &order);
+    assert!(first.is_alike(&ShadowEntry::new(0, 2, READ, &order)));
+    assert!(!first.is_alike(&ShadowEntry::new(0, 2, WRITE, &order)));
+    assert!(!first.is_alike(&ShadowEntry::new(1, 2, READ, &order)));
     order.converge(0, 3);
-    assert!(!first.is_alike(&Entry::new(0, 2, READ, &order)));
+    assert!(!first.is_alike(&ShadowEntry::new(0, 2, READ, &order)));
 }

@@ -10,7 +10,7 @@ use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 struct One {
     touch: Touch,
     place: Place,
-    root: Option<Root>,
+    root: Option<AliasClass>,
     decides: bool,
     open: Option<OpenAccess>,
 }
@@ -74,13 +74,13 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
     for at in 0..count {
         let (warp, mask) = (random.warp(), random.mask() & 0xf_ffff | 1);
         let mut kind = random.kind(5, 4);
-        kind.is_mirror = false;
+        kind.is_shadow_copy = false;
         let mut place = (false, variable(&mut random));
         if are_alike {
-            kind = Kind { writes: kind.writes, is_strong: random.below(4) == 0, ..READ };
+            kind = AccessKind { writes: kind.writes, is_strong: random.below(4) == 0, ..READ };
             place = (false, Some(0));
         }
-        let root = (random.below(3) == 0).then(Root::default);
+        let root = (random.below(3) == 0).then(AliasClass::default);
         let mut one = One {
             touch: Touch { warp, lane: 0, when: order.now(warp), kind },
             place,
@@ -96,7 +96,7 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
                 region: place.1,
                 kind,
                 origin: None,
-                root,
+                class: root,
                 queue: None,
             };
             one.open = Some(own);
@@ -106,7 +106,7 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
             let addresses = Value::affine(0, 4);
             let own = access(warp, mask, &addresses, 4, kind);
             let (variable, decides) = (place.1, one.decides);
-            accesses.known(&Access { variable, root, decides, ..own }, &order);
+            accesses.known(&Access { variable, class: root, decides, ..own }, &order);
         }
         let of = |lane| One { touch: Touch { lane, ..one.touch }, ..one };
         let new: Vec<One> = lanes(mask).map(of).collect();
@@ -139,7 +139,7 @@ fn the_second_look_says_what_all_pairs_say() {
     assert!(found.0 > 500 && found.1 > 50, "{found:?}");
 }
 
-const ATOMIC: Kind = Kind { writes: true, is_atomic: true, is_strong: true, ..READ };
+const ATOMIC: AccessKind = AccessKind { writes: true, is_atomic: true, is_strong: true, ..READ };
 
 /// What is at a place of shared memory is not at the one of global memory that has its number.
 #[test]
@@ -149,17 +149,17 @@ fn spaces_are_apart() {
         let mut accesses = OpenAccesses::default();
         let (pc, region, kind) = (Pc(0), Some(0), READ);
         let open =
-            OpenAccess { pc, is_global, region, kind, origin: None, root: None, queue: None };
+            OpenAccess { pc, is_global, region, kind, origin: None, class: None, queue: None };
         accesses.open(open, 0, 1, &order);
         let addresses = Value::uniform(0);
-        let own = access(1, 1, &addresses, 4, Kind { writes: true, ..READ });
+        let own = access(1, 1, &addresses, 4, AccessKind { writes: true, ..READ });
         accesses.known(&Access { variable: Some(0), ..own }, &order);
         assert_eq!(!accesses.doubtful(false).is_empty(), expected, "{is_global}");
     }
 }
 
 /// A lane accesses a buffer at an open address: whether that may conflict with the same in another cta.
-fn doubtful_between_ctas(kind: Kind, with: Option<(Kind, bool)>) -> (bool, bool) {
+fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> (bool, bool) {
     let order = order();
     let open = OpenAccess {
         pc: Pc(0),
@@ -167,7 +167,7 @@ fn doubtful_between_ctas(kind: Kind, with: Option<(Kind, bool)>) -> (bool, bool)
         region: Some(0),
         kind,
         origin: None,
-        root: None,
+        class: None,
         queue: None,
     };
     // Of the first look, and of the second one.
@@ -193,8 +193,8 @@ fn doubtful_between_ctas(kind: Kind, with: Option<(Kind, bool)>) -> (bool, bool)
 /// No order tells ctas apart, and a scope of a cta holds no other one.
 #[test]
 fn accesses_at_open_addresses_meet_those_of_other_ctas() {
-    let cta = |kind| Kind { is_cta_scoped: true, ..kind };
-    let (reads, writes) = (READ, Kind { writes: true, ..READ });
+    let cta = |kind| AccessKind { is_cta_scoped: true, ..kind };
+    let (reads, writes) = (READ, AccessKind { writes: true, ..READ });
     for (kind, with, expected) in [
         (ATOMIC, None, (false, false)),
         (cta(ATOMIC), None, (true, false)),
@@ -202,7 +202,7 @@ fn accesses_at_open_addresses_meet_those_of_other_ctas() {
         (writes, None, (true, false)),
         (ATOMIC, Some((ATOMIC, false)), (false, false)),
         (ATOMIC, Some((cta(ATOMIC), false)), (true, false)),
-        (ATOMIC, Some((Kind { element: 8, ..ATOMIC }, false)), (true, false)),
+        (ATOMIC, Some((AccessKind { element: 8, ..ATOMIC }, false)), (true, false)),
         (reads, Some((reads, true)), (false, false)),
         (reads, Some((writes, false)), (true, false)),
         (ATOMIC, Some((reads, false)), (true, false)),

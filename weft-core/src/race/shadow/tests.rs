@@ -71,7 +71,7 @@ fn told(past: &[Past]) -> Vec<(u64, usize, u8, u32)> {
     for own in past {
         for lane in lanes(own.row.lanes) {
             let bytes = places(own.row.bytes_of(lane));
-            told.extend(bytes.map(|at| (at, lane, own.warp, own.when.meetings)));
+            told.extend(bytes.map(|at| (at, lane, own.warp, own.when.syncs)));
         }
     }
     told.sort_unstable();
@@ -86,8 +86,8 @@ fn told_byte_by_byte_a_page_says_the_same() {
         let mut past = Vec::new();
         for _ in 0..random.below(30) {
             let (warp, addresses) = (random.warp(), random.addresses(4));
-            let when = Moment { arrivals: 0, meetings: u32::from(random.below(3) == 0) };
-            let own = access(warp, random.mask(), &addresses, 4, Kind::default());
+            let when = Epoch { arrivals: 0, syncs: u32::from(random.below(3) == 0) };
+            let own = access(warp, random.mask(), &addresses, 4, AccessKind::default());
             rows(&own, &mut KnownRows::default(), |number, row| {
                 let warp = u8::try_from(warp).unwrap_or(0);
                 if number == 0 {
@@ -106,7 +106,7 @@ fn lanes_that_change_places_race() {
     let place = |first: usize| {
         Value::each(std::array::from_fn(|lane| if lane == first { 0 } else { lane as u64 * 4 }))
     };
-    let kind = Kind { element: 4, writes: true, ..Kind::default() };
+    let kind = AccessKind { element: 4, writes: true, ..AccessKind::default() };
     let mut shadow = Shadow::within(u64::MAX);
     for lanes in [[1, 3], [1, 5], [1, 3]] {
         let (addresses, mask) = (place(lanes[1]), 1 << lanes[0] | 1 << lanes[1]);

@@ -49,7 +49,7 @@ pub fn mutants(
 
 /// The `weft-summary` line of mutants, without the line break: that of the kernels, and `mutants` for all of them.
 pub fn mutants_summary(counts: Counts, tally: Tally) -> String {
-    line(&SummaryLine { reason: "weft-summary", schema: SCHEMA, counts, mutants: tally })
+    line(&MutantSummaryLine { reason: "weft-summary", schema: SCHEMA, counts, mutants: tally })
 }
 
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ struct MutantsLine<'a> {
 }
 
 #[derive(Serialize)]
-struct SummaryLine {
+struct MutantSummaryLine {
     reason: &'static str,
     schema: u32,
     #[serde(flatten)]

@@ -8,15 +8,15 @@ use crate::flow::Instr;
 use crate::ptx::Space;
 
 /// Joined over elements of up to 32 bits, and of more.
-type Stored = [Dependence; 2];
+type StoredDependence = [Dependence; 2];
 
 /// What was stored.
 #[derive(Default)]
 pub(super) struct Stores {
     /// To local, shared and global memory; last: to local memory at known addresses.
-    spaces: [Stored; 4],
+    spaces: [StoredDependence; 4],
     /// The same by first byte.
-    words: BTreeMap<u64, Stored>,
+    words: BTreeMap<u64, StoredDependence>,
 }
 
 /// Where the stores to local memory at known addresses are joined.
@@ -53,7 +53,7 @@ impl Stores {
     ) -> bool {
         let mut changed = false;
         for (at, value) in values.enumerate() {
-            let mut join = |own: &mut Stored| {
+            let mut join = |own: &mut StoredDependence| {
                 let own = &mut own[usize::from(bits > 32)];
                 let joined = own.join(value);
                 changed |= joined != *own;
@@ -89,7 +89,7 @@ impl Stores {
 }
 
 /// What an element of so many bits may be that was stored whole, or in parts, or is a part.
-fn loaded([narrow, wide]: Stored, bits: u8) -> Dependence {
+fn loaded([narrow, wide]: StoredDependence, bits: u8) -> Dependence {
     match bits {
         ALL => wide.join(narrow.mixed(bits)),
         32 => narrow.join(wide.mixed(bits)),

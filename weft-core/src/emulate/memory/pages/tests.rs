@@ -16,15 +16,15 @@ fn reads_back_what_was_written_byte_by_byte() {
 #[test]
 fn an_open_value_is_itself_only_when_read_whole() {
     let mut symbolics = Symbolics::default();
-    let stored = Lane { bits: 7, term: Some(symbolics.initial(Origin::Argument(2), 0, 4)) };
+    let stored = Lane { bits: 7, symbol: Some(symbolics.initial(Origin::Argument(2), 0, 4)) };
     let mut memory = Memory::default();
     memory.store(16, 4, stored);
     assert_eq!(memory.load(16, 4, NOWHERE, &mut symbolics), stored);
-    let half = memory.load(16, 2, NOWHERE, &mut symbolics).term.unwrap();
+    let half = memory.load(16, 2, NOWHERE, &mut symbolics).symbol.unwrap();
     assert!(!symbolics.is_stable(half));
     assert_eq!(symbolics.origin(half), Some(Origin::Argument(2)));
     memory.store(18, 1, Lane::known(0));
-    let mixed = memory.load(16, 4, NOWHERE, &mut symbolics).term.unwrap();
+    let mixed = memory.load(16, 4, NOWHERE, &mut symbolics).symbol.unwrap();
     assert!(!symbolics.is_stable(mixed));
 }
 
@@ -49,7 +49,7 @@ fn memories_that_hold_the_same_are_equal() {
 #[test]
 fn the_address_space_has_an_end() {
     let mut symbolics = Symbolics::default();
-    let open = Lane { bits: 0, term: Some(symbolics.initial(Origin::Argument(2), 0, 8)) };
+    let open = Lane { bits: 0, symbol: Some(symbolics.initial(Origin::Argument(2), 0, 8)) };
     let mut memory = Memory::default();
     memory.store(u64::MAX - 7, 8, open);
     memory.store(u64::MAX - 3, 4, Lane::known(9));
@@ -65,8 +65,11 @@ fn what_is_not_kept_is_open() {
         memory.store(page * PAGE, 4, Lane::known(page));
     }
     assert!(memory.held().pages <= MAX_OWN);
-    assert_eq!(memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut symbolics).term, None);
-    let lost = memory.load(0, 4, NOWHERE, &mut symbolics).term.unwrap();
+    assert_eq!(
+        memory.load((2 * MAX_OWN as u64 - 1) * PAGE, 4, NOWHERE, &mut symbolics).symbol,
+        None
+    );
+    let lost = memory.load(0, 4, NOWHERE, &mut symbolics).symbol.unwrap();
     assert_eq!(symbolics.origin(lost), Some(Origin::Unkept));
 }
 
@@ -87,14 +90,14 @@ fn initial_contents_are_one_value() {
         memory.load(0x1008, 4, NOWHERE, &mut symbolics),
     );
     assert_eq!(a, b);
-    assert!(a.term.is_some_and(|term| symbolics.is_stable(term)));
+    assert!(a.symbol.is_some_and(|term| symbolics.is_stable(term)));
 }
 
 const ELSEWHERE: Origin = Origin::Argument(7);
 
 fn known(memory: &Memory, address: u64, size: u32, symbolics: &mut Symbolics) -> Option<u64> {
     let lane = memory.load(address, size, NOWHERE, symbolics);
-    lane.term.is_none().then_some(lane.bits)
+    lane.symbol.is_none().then_some(lane.bits)
 }
 
 /// Every extent around the ends of pages: what is in it is open, what is not is as before, and what is written later holds.
@@ -141,7 +144,7 @@ fn contents_are_forgotten_piece_by_piece() {
     assert_eq!(known(&memory, 0x1018, 8, &mut symbolics), Some(0x0505_0505_0505_0505));
     assert_eq!(known(&memory, 0x100c, 8, &mut symbolics), None);
     assert_eq!(known(&memory, 0x2000, 4, &mut symbolics), Some(0x0505_0505));
-    let lost = memory.load(0x1010, 4, NOWHERE, &mut symbolics).term.unwrap();
+    let lost = memory.load(0x1010, 4, NOWHERE, &mut symbolics).symbol.unwrap();
     assert_eq!(symbolics.origin(lost), Some(ELSEWHERE));
     memory.forget(ALL, Origin::Register, &symbolics);
     assert_eq!(known(&memory, 0x2000, 4, &mut symbolics), None);

@@ -1,19 +1,21 @@
 //! Arithmetic on the bits of a value alone, all lanes at once.
 
-use super::{Shape, Value};
+use super::{LaneShape, Value};
 use crate::emulate::value::lane::{WARP, signed, truncate};
 
 impl Value {
     /// The bits alone, with a number added to them all within `bits` bits.
     pub(crate) fn plus(&self, number: u64, bits: u32) -> Self {
         match &self.shape {
-            Shape::Uniform(own) => Self::uniform(truncate(own.wrapping_add(number), bits)),
-            Shape::Affine(base, step) => Self::affine_in(base.wrapping_add(number), *step, bits),
-            Shape::Each(first, offsets)
+            LaneShape::Uniform(own) => Self::uniform(truncate(own.wrapping_add(number), bits)),
+            LaneShape::Affine(base, step) => {
+                Self::affine_in(base.wrapping_add(number), *step, bits)
+            }
+            LaneShape::Each(first, offsets)
                 if offsets.fit(truncate(first.wrapping_add(number), bits), bits) =>
             {
                 let first = truncate(first.wrapping_add(number), bits);
-                Self::of(Shape::Each(first, offsets.clone()))
+                Self::of(LaneShape::Each(first, offsets.clone()))
             }
             _ => Self::each(std::array::from_fn(|lane| {
                 truncate(self.lane(lane).wrapping_add(number), bits)
@@ -24,9 +26,9 @@ impl Value {
     /// The bits alone, with those of another value added to them within `bits` bits.
     pub(crate) fn sum(&self, other: &Self, bits: u32) -> Self {
         match (&self.shape, &other.shape) {
-            (_, Shape::Uniform(number)) => self.plus(*number, bits),
-            (Shape::Uniform(number), _) => other.plus(*number, bits),
-            (Shape::Affine(base, step), Shape::Affine(other, more)) => {
+            (_, LaneShape::Uniform(number)) => self.plus(*number, bits),
+            (LaneShape::Uniform(number), _) => other.plus(*number, bits),
+            (LaneShape::Affine(base, step), LaneShape::Affine(other, more)) => {
                 Self::affine_in(base.wrapping_add(*other), step.wrapping_add(*more), bits)
             }
             _ => Self::each(std::array::from_fn(|lane| {
@@ -38,8 +40,8 @@ impl Value {
     /// The bits alone, times a number within `bits` bits.
     pub(crate) fn times(&self, factor: u64, bits: u32) -> Self {
         match &self.shape {
-            Shape::Uniform(own) => Self::uniform(truncate(own.wrapping_mul(factor), bits)),
-            Shape::Affine(base, step) => {
+            LaneShape::Uniform(own) => Self::uniform(truncate(own.wrapping_mul(factor), bits)),
+            LaneShape::Affine(base, step) => {
                 Self::affine_in(base.wrapping_mul(factor), step.wrapping_mul(factor), bits)
             }
             _ => Self::each(std::array::from_fn(|lane| {
@@ -51,7 +53,7 @@ impl Value {
     /// The low `from` bits alone, extended by their sign.
     pub(crate) fn signed(&self, from: u32) -> Self {
         match self.shape {
-            Shape::Uniform(own) => Self::uniform(signed(own, from).cast_unsigned()),
+            LaneShape::Uniform(own) => Self::uniform(signed(own, from).cast_unsigned()),
             _ => Self::each(std::array::from_fn(|lane| {
                 signed(self.lane(lane), from).cast_unsigned()
             })),

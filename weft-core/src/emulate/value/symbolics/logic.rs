@@ -1,6 +1,6 @@
 //! What conditions are made of: comparisons of whole numbers, and how predicates combine them.
 
-use super::{Key, Lane, Symbolics, TermId};
+use super::{Identity, Lane, SymbolId, Symbolics};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
@@ -72,7 +72,7 @@ pub(crate) enum Literal {
 const MOST: u32 = 8;
 
 fn in_order(a: Lane, b: Lane) -> (Lane, Lane) {
-    if (a.term, a.bits) <= (b.term, b.bits) { (a, b) } else { (b, a) }
+    if (a.symbol, a.bits) <= (b.symbol, b.bits) { (a, b) } else { (b, a) }
 }
 
 impl Symbolics {
@@ -84,9 +84,9 @@ impl Symbolics {
     }
 
     /// What a condition is made of.
-    fn logic_of(&self, condition: TermId) -> Option<(Logic, &[Lane])> {
+    fn logic_of(&self, condition: SymbolId) -> Option<(Logic, &[Lane])> {
         match self.all.get_index(condition.place()) {
-            Some((Key::Operation(opcode, operands), _)) if condition.as_number().is_none() => {
+            Some((Identity::Operation(opcode, operands), _)) if condition.as_number().is_none() => {
                 Some((*self.logic.get(opcode)?, operands))
             }
             _ => None,
@@ -94,7 +94,7 @@ impl Symbolics {
     }
 
     fn take_apart(&self, lane: Lane, holds: bool, depth: u32, found: &mut Vec<(Literal, bool)>) {
-        let logic = lane.term.filter(|_| lane.bits == 0 && depth > 0);
+        let logic = lane.symbol.filter(|_| lane.bits == 0 && depth > 0);
         match logic.and_then(|term| self.logic_of(term)) {
             Some((Logic::Not, [of])) => self.take_apart(*of, !holds, depth - 1, found),
             Some((Logic::And, both @ [_, _])) if holds => {
@@ -129,7 +129,7 @@ mod tests {
     use crate::emulate::value::origin::{Origin, Region};
 
     type Compares = fn(u64, u64) -> bool;
-    type Condition = (Lane, Box<dyn Fn(u64, u64) -> bool>);
+    type Formula = (Lane, Box<dyn Fn(u64, u64) -> bool>);
 
     const RELATIONS: [(Relation, Compares); 6] = [
         (Relation::Equal, |a, b| a == b),
@@ -153,7 +153,7 @@ mod tests {
             symbolics.logic.insert(key, logic);
             Lane::open(symbolics.operation(key, operands, Region::Number, 1))
         };
-        let mut conditions: Vec<Condition> = Vec::new();
+        let mut conditions: Vec<Formula> = Vec::new();
         for (key, (relation, holds)) in (0..).zip(RELATIONS) {
             let one = made(key, Logic::Compares(Type::U32, relation), &numbers);
             conditions.push((one, Box::new(holds)));

@@ -4,7 +4,7 @@
 //! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
 //! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
 
-use super::{Atoms, Extension, Key, Lane, Sum, Symbolics, Term, TermId, gcd};
+use super::{Atoms, Extension, Identity, Lane, Sum, SymbolId, Symbolics, Term, gcd};
 use crate::emulate::value::lane::{signed, truncate};
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
 use crate::flow::{Params, space_of};
@@ -56,7 +56,7 @@ impl Symbolics {
     /// The low `from` bits of a lane, extended to 64.
     pub(crate) fn extended(&mut self, lane: Lane, from: u32, is_signed: bool) -> Lane {
         let known = truncate(lane.bits, from);
-        let Some(id) = lane.term else {
+        let Some(id) = lane.symbol else {
             let bits = if is_signed { signed(known, from).cast_unsigned() } else { known };
             return Lane::known(bits);
         };
@@ -65,24 +65,24 @@ impl Symbolics {
             // There are zeros above it, so that the sign is none.
             return self.extended(lane, own, false);
         }
-        let Lane { bits: known, term } = self.low(lane, from);
+        let Lane { bits: known, symbol: term } = self.low(lane, from);
         let Some(narrow) = term else { return self.extended(Lane::known(known), from, is_signed) };
         if from >= 64 {
-            return Lane { bits: known, term };
+            return Lane { bits: known, symbol: term };
         }
         let narrow = self.plain(narrow);
         if let Some(term) = self.as_it_is(narrow, known, from, is_signed) {
-            return Lane { bits: known, term };
+            return Lane { bits: known, symbol: term };
         }
         if self.is_stable(narrow) {
             let key = Extension { of: narrow, added: known, from, is_signed };
             let (origin, region) = (self.origin(narrow), Region::Number);
             let origin = origin.unwrap_or(Origin::Register);
-            return Lane::open(self.atom(Key::Extension(key), origin, region, 64));
+            return Lane::open(self.atom(Identity::Extension(key), origin, region, 64));
         }
         Lane {
             bits: signed(known, from).cast_unsigned(),
-            term: self.shared(narrow, from, is_signed),
+            symbol: self.shared(narrow, from, is_signed),
         }
     }
 
@@ -91,11 +91,11 @@ impl Symbolics {
     #[allow(clippy::option_option, reason = "nothing open might be left")]
     fn as_it_is(
         &mut self,
-        narrow: TermId,
+        narrow: SymbolId,
         added: u64,
         from: u32,
         is_signed: bool,
-    ) -> Option<Option<TermId>> {
+    ) -> Option<Option<SymbolId>> {
         let Term { origin, atoms, drift, .. } = self.get(narrow)?;
         if *drift != 0 {
             return None;
@@ -120,19 +120,19 @@ impl Symbolics {
     /// are to be extended by their sign, from as many bits as are returned.
     pub(crate) fn shared_extension(
         &mut self,
-        id: TermId,
+        id: SymbolId,
         from: u32,
         is_signed: bool,
     ) -> (Lane, u32) {
         let own = self.bits(id);
         let (from, is_signed) = if own < from { (own, false) } else { (from, is_signed) };
-        let Lane { bits, term } = self.low(Lane::open(id), from);
+        let Lane { bits, symbol: term } = self.low(Lane::open(id), from);
         let shared = term.and_then(|own| self.shared(own, from, is_signed));
-        (Lane { bits, term: if from < 64 { shared } else { term } }, from)
+        (Lane { bits, symbol: if from < 64 { shared } else { term } }, from)
     }
 
     /// The extension of a term of `from` bits to which some number was added.
-    fn shared(&mut self, narrow: TermId, from: u32, is_signed: bool) -> Option<TermId> {
+    fn shared(&mut self, narrow: SymbolId, from: u32, is_signed: bool) -> Option<SymbolId> {
         let narrow = self.plain(narrow);
         let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
         let origin = if from < 64 { origin.extended() } else { origin };
@@ -140,7 +140,7 @@ impl Symbolics {
         if !atoms.all().is_empty() {
             let of = self.sum_of(from, atoms.all().to_vec(), (0, 0), origin, Region::Number)?;
             let key = Extension { of, added: 0, from, is_signed };
-            parts.push((self.atom(Key::Extension(key), origin, Region::Number, 64), 1));
+            parts.push((self.atom(Identity::Extension(key), origin, Region::Number, 64), 1));
         }
         let wrap = wrap_of(from);
         self.assumes_unwrapped |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
@@ -155,7 +155,7 @@ impl Symbolics {
     /// The low `bits` bits of a lane, if its term has more.
     pub(crate) fn low(&mut self, lane: Lane, bits: u32) -> Lane {
         let known = truncate(lane.bits, bits);
-        let Some(id) = lane.term.filter(|id| self.bits(*id) > bits) else {
+        let Some(id) = lane.symbol.filter(|id| self.bits(*id) > bits) else {
             return Lane { bits: known, ..lane };
         };
         let (mut added, mut addends) = (known, Vec::new());
@@ -171,14 +171,14 @@ impl Symbolics {
         }
         let drift = self.get(id).map_or(1, |term| drift_of(term, bits));
         if addends.is_empty() || id.as_number().is_some() {
-            return Lane { bits: known, term: self.sum(bits, &[(id, 1)], 0) };
+            return Lane { bits: known, symbol: self.sum(bits, &[(id, 1)], 0) };
         }
-        Lane { bits: truncate(added, bits), term: self.sum(bits, &addends, drift) }
+        Lane { bits: truncate(added, bits), symbol: self.sum(bits, &addends, drift) }
     }
 
     /// A lane in so many bits. A narrow value in a wide register has zeros above it.
     pub(crate) fn at_width(&mut self, lane: Lane, bits: u32) -> Lane {
-        match lane.term.map(|id| self.bits(id)) {
+        match lane.symbol.map(|id| self.bits(id)) {
             Some(own) if own < bits => {
                 let whole = self.extended(lane, own, false);
                 self.low(whole, bits)
@@ -192,9 +192,9 @@ impl Symbolics {
     pub(crate) fn sum(
         &mut self,
         bits: u32,
-        addends: &[(TermId, u64)],
+        addends: &[(SymbolId, u64)],
         drift: u64,
-    ) -> Option<TermId> {
+    ) -> Option<SymbolId> {
         let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
         let is_itself = matches!(addends, [(_, 1)]) && drift == 0;
         let origin = if is_itself { origin } else { origin.scaled() };
@@ -221,11 +221,11 @@ impl Symbolics {
     fn sum_of(
         &mut self,
         bits: u32,
-        mut atoms: Vec<(TermId, u64)>,
+        mut atoms: Vec<(SymbolId, u64)>,
         (drift, wrap): (u64, u64),
         origin: Origin,
         region: Region,
-    ) -> Option<TermId> {
+    ) -> Option<SymbolId> {
         atoms.sort_unstable();
         atoms.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
@@ -255,7 +255,7 @@ impl Symbolics {
             _ => {}
         }
         let reach = (drift != 0).then_some((origin, region));
-        let key = Key::Sum(Box::new(Sum { bits, atoms: atoms.clone(), drift, wrap, reach }));
+        let key = Identity::Sum(Box::new(Sum { bits, atoms: atoms.clone(), drift, wrap, reach }));
         let atoms = Atoms::Sum(atoms.into());
         let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged: false };
         Some(self.intern(key, term))
@@ -263,8 +263,8 @@ impl Symbolics {
 
     /// The number of which what the atoms of a sum are off by is a multiple, whatever wraps around before it is extended;
     /// 0: nothing is.
-    pub(crate) fn frame(&self, atoms: &[(TermId, u64)]) -> u64 {
-        let wrap = |&(atom, factor): &(TermId, u64)| {
+    pub(crate) fn frame(&self, atoms: &[(SymbolId, u64)]) -> u64 {
+        let wrap = |&(atom, factor): &(SymbolId, u64)| {
             let own = self.extension(atom).filter(|own| own.from >= WIDE);
             own.map_or(0, |own| scaled(wrap_of(own.from), factor))
         };
@@ -272,9 +272,9 @@ impl Symbolics {
     }
 
     /// A term of 64 bits with the numbers that were added before it was extended moved out of it: the term, and their sum.
-    pub(crate) fn natural(&mut self, id: TermId) -> Option<(TermId, u64)> {
+    pub(crate) fn natural(&mut self, id: SymbolId) -> Option<(SymbolId, u64)> {
         let is_added =
-            |(atom, _): &(TermId, u64)| self.extension(*atom).is_some_and(|own| own.added != 0);
+            |(atom, _): &(SymbolId, u64)| self.extension(*atom).is_some_and(|own| own.added != 0);
         if !self.atoms(id).iter().any(is_added) {
             return Some((id, 0));
         }
@@ -291,7 +291,7 @@ impl Symbolics {
             }
             let number = signed(own.added, own.from).cast_unsigned();
             added = added.wrapping_add(number.wrapping_mul(*factor));
-            let key = Key::Extension(Extension { added: 0, ..own });
+            let key = Identity::Extension(Extension { added: 0, ..own });
             *atom = self.atom(key, origin, Region::Number, 64);
         }
         Some((self.sum_of(bits, parts, (drift, wrap), origin, region)?, added))
@@ -302,13 +302,13 @@ impl Symbolics {
         if a == b {
             return a;
         }
-        let own = [a, b].into_iter().filter_map(|lane| self.origin(lane.term?));
+        let own = [a, b].into_iter().filter_map(|lane| self.origin(lane.symbol?));
         let origin = perhaps_unwritten(own).unwrap_or(origin);
-        let width = |lane: Lane| lane.term.map(|id| self.bits(id));
+        let width = |lane: Lane| lane.symbol.map(|id| self.bits(id));
         let is_one_width = width(a).zip(width(b)).is_none_or(|(a, b)| a == b);
         let [a, b] = [a, b].map(|lane| {
             let lane = if is_one_width { lane } else { self.at_width(lane, 64) };
-            Lane { term: lane.term.map(|id| self.plain(id)), ..lane }
+            Lane { symbol: lane.symbol.map(|id| self.plain(id)), ..lane }
         });
         let (left, right) = (self.region(a), self.region(b));
         // Addresses in two buffers, or in two spaces, are not one address plus a number.
@@ -345,7 +345,8 @@ impl Symbolics {
     /// What one of two lanes has to do with addresses. A known number leads nowhere if it is taken for an address.
     pub(crate) fn region_of_either(&self, a: Lane, b: Lane) -> Region {
         let [left, right] = [a, b].map(|lane| self.region(lane));
-        let leads_nowhere = |lane: Lane, own: Region| lane.term.is_none() && own == Region::Number;
+        let leads_nowhere =
+            |lane: Lane, own: Region| lane.symbol.is_none() && own == Region::Number;
         let nothing = Region::Among(Params::NONE);
         match (left, right) {
             (Region::Number, Region::Number) => Region::Number,
@@ -366,28 +367,28 @@ impl Symbolics {
             return lane;
         }
         let region = self.region(lane);
-        let Lane { bits, term } = self.at_width(lane, width);
+        let Lane { bits, symbol: term } = self.at_width(lane, width);
         let term = term.map(|id| self.plain(id));
         let (atoms, own, own_region) = match term.and_then(|id| self.get(id)) {
             Some(term) => (term.atoms.all().to_vec(), term.modulus(), term.region),
             None => (Vec::new(), 0, Region::Number),
         };
         match self.sum_of(width, atoms, (gcd(own, drift), 0), origin, own_region) {
-            Some(id) if self.modulus(id) != 1 => Lane { bits, term: Some(id) },
+            Some(id) if self.modulus(id) != 1 => Lane { bits, symbol: Some(id) },
             _ => Lane::open(self.any(origin, region)),
         }
     }
 
     /// A lane plus a multiple of a term.
-    pub(crate) fn plus(&mut self, lane: Lane, term: TermId, factor: u64) -> Lane {
-        let Lane { bits, term: own } = self.at_width(lane, 64);
+    pub(crate) fn plus(&mut self, lane: Lane, term: SymbolId, factor: u64) -> Lane {
+        let Lane { bits, symbol: own } = self.at_width(lane, 64);
         let addends: Vec<_> = own.map(|own| (own, 1)).into_iter().chain([(term, factor)]).collect();
-        Lane { bits, term: self.sum(64, &addends, 0) }
+        Lane { bits, symbol: self.sum(64, &addends, 0) }
     }
 
     /// Width, atoms and modulus of a lane; known bits have the width of the other lane if they fit.
-    fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(TermId, u64)], u64) {
-        let term = |lane: Lane| lane.term.and_then(|id| self.get(id));
+    fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(SymbolId, u64)], u64) {
+        let term = |lane: Lane| lane.symbol.and_then(|id| self.get(id));
         match (term(lane), term(other)) {
             (Some(term), _) => (term.bits, term.atoms.all(), term.modulus()),
             (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
@@ -410,13 +411,13 @@ mod tests {
         let origin = Origin::Argument(2);
         let [condition, other] = [0, 4].map(|at| Lane::open(symbolics.initial(origin, at, 4)));
         let one = symbolics.either_by((a, b), origin, (condition, true));
-        assert!(symbolics.is_stable(one.term.unwrap()));
+        assert!(symbolics.is_stable(one.symbol.unwrap()));
         assert_eq!(symbolics.either_by((b, a), origin, (condition, false)), one);
         assert_ne!(symbolics.either_by((b, a), origin, (condition, true)), one);
         assert_ne!(symbolics.either_by((a, b), origin, (other, true)), one);
         let drifting = Lane::open(symbolics.fresh(origin));
         let unknown = symbolics.either_by((a, b), origin, (drifting, true));
-        assert!(!symbolics.is_stable(unknown.term.unwrap()));
+        assert!(!symbolics.is_stable(unknown.symbol.unwrap()));
         assert_eq!(symbolics.region(unknown), symbolics.region(one));
     }
 

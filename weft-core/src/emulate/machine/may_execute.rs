@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::stop::{Stop, undecided};
 use crate::emulate::value::guard;
-use crate::emulate::value::guard::{Decided, Guards};
+use crate::emulate::value::guard::{BranchSide, Guards};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::symbolics::Symbolics;
@@ -16,7 +16,7 @@ pub(super) const MAX_DEPTH: u32 = 128;
 
 /// The machine runs what may not happen.
 #[derive(Clone, Debug)]
-pub(super) struct Maybe {
+pub(super) struct MayExecute {
     /// Where the open condition comes from.
     pub(super) origin: Origin,
     /// The branch.
@@ -34,14 +34,14 @@ pub(super) struct Maybe {
     /// Headers of loops whose every iteration is run at once.
     pub(super) widened: Vec<BlockId>,
     /// Those of them that lanes go round together.
-    pub(super) together: Vec<Together>,
+    pub(super) together: Vec<UniformLoop>,
     /// How the open conditions around it are decided.
-    pub(super) decided: Vec<Rc<Decided>>,
+    pub(super) decided: Vec<Rc<BranchSide>>,
 }
 
 /// A loop that lanes go round together.
 #[derive(Clone, Debug)]
-pub(super) struct Together {
+pub(super) struct UniformLoop {
     pub(super) header: BlockId,
     pub(super) lanes: LaneMask,
     /// Atomics that the cta had executed before, and exchanges of the warp: what they return later stands for another
@@ -51,7 +51,7 @@ pub(super) struct Together {
     pub(super) is_torn: Rc<Cell<bool>>,
 }
 
-impl Maybe {
+impl MayExecute {
     /// A single instruction under an open guard.
     pub(super) fn guard(origin: Origin, place: PlaceId) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Maybe {
     }
 
     /// The same on one side of a condition.
-    pub(super) fn on(mut self, side: Decided) -> Self {
+    pub(super) fn on(mut self, side: BranchSide) -> Self {
         self.decided.push(Rc::new(side));
         self
     }

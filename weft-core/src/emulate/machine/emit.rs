@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::event::{Access, Events, Kind, OpenAccess};
-use super::maybe::Maybe;
+use super::event::{Access, AccessKind, Events, OpenAccess};
+use super::may_execute::MayExecute;
 use super::piece::Piece;
 use super::state::Machine;
-use crate::emulate::facts::alias::{Laid, Root};
+use crate::emulate::facts::alias::{AliasClass, Representative};
 use crate::emulate::facts::counters::Queue;
-use crate::emulate::facts::layout::Layout;
-use crate::emulate::value::lane::{Lane, LaneMask, TermId, WARP, lanes};
+use crate::emulate::facts::representative::AliasFrame;
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;
 use crate::flow::addresses::{argument_of, buffer};
@@ -22,11 +22,11 @@ use crate::slice::Keep;
 
 /// Lanes of an open access that are laid out in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Group {
+struct EmitGroup {
     region: Option<usize>,
     /// Whether it may lie in another region as well.
     is_chosen: bool,
-    root: Option<Root>,
+    root: Option<AliasClass>,
     queue: Option<Queue>,
     drifts: bool,
     is_mirrored: bool,
@@ -34,7 +34,7 @@ struct Group {
 
 /// Lanes of an open access with the made-up addresses at which they are told.
 struct LaidOut {
-    group: Group,
+    group: EmitGroup,
     lanes: LaneMask,
     addresses: Value,
     mirror: Value,
@@ -48,7 +48,7 @@ struct Place {
 }
 
 /// What decides a layout: the region, and the term.
-type LayoutKey = (Option<usize>, Option<TermId>);
+type LayoutKey = (Option<usize>, Option<SymbolId>);
 
 /// No region that a number leads to is narrower.
 const NEAR: u64 = 1 << 40;
@@ -57,20 +57,20 @@ impl<E: Events> Machine<'_, E> {
     /// An access at known addresses.
     pub(super) fn tell_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
         let &Piece { decoded, space, addresses, lanes: mask, .. } = piece;
-        let maybe = self.maybe.as_ref().map(|maybe| maybe.origin);
+        let maybe = self.may_execute.as_ref().map(|maybe| maybe.origin);
         let kind = self.own_kind(decoded);
         let variable = if space == Space::Shared { self.variable(piece) } else { None };
         let mirror = self.mirror(piece, variable);
         let root = mirror.as_ref().map(|(root, _)| *root);
         let decides = self.decides(piece);
         let access = access(piece, addresses, mask, kind, stored);
-        let access = Access { maybe, variable, root, decides, ..access };
+        let access = Access { condition: maybe, variable, class: root, decides, ..access };
         self.check_bounds(&access);
         self.events.access(&access, &self.facts.symbolics);
         let Some((_, made_up)) = mirror else { return };
-        let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
+        let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..kind };
         let (addresses, is_anchored) = (&made_up, true);
-        let access = Access { addresses, kind, is_anchored, ..access };
+        let access = Access { addresses, kind, is_representative: is_anchored, ..access };
         self.events.access(&access, &self.facts.symbolics);
     }
 
@@ -96,7 +96,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Where lanes at known addresses of one place are mirrored.
-    fn mirror(&self, piece: &Piece<'_>, variable: Option<usize>) -> Option<(Root, Value)> {
+    fn mirror(&self, piece: &Piece<'_>, variable: Option<usize>) -> Option<(AliasClass, Value)> {
         let &Piece { space, addresses, lanes: mask, .. } = piece;
         let place = |lane: usize| match space {
             Space::Global => argument_of(addresses.lane(lane)),
@@ -104,13 +104,13 @@ impl<E: Events> Machine<'_, E> {
         };
         let first = place(mask.trailing_zeros() as usize % WARP);
         let own = (space == Space::Global, first);
-        let root = self.facts.mirror(own)?;
+        let root = self.facts.copied_class(own)?;
         let mut made_up = [0; WARP];
         for lane in lanes(mask) {
             let bits = addresses.lane(lane);
             made_up[lane] = self
                 .facts
-                .mirrored(own, root, bits, piece.bytes())
+                .shadow_copy(own, root, bits, piece.bytes())
                 .filter(|_| place(lane) == first)?;
         }
         Some((root, Value::each(made_up)))
@@ -131,32 +131,34 @@ impl<E: Events> Machine<'_, E> {
         };
         let stored = self.stored(piece);
         if kind.writes {
-            let spoils = kind.is_atomic || self.maybe.as_ref().is_some_and(Maybe::is_widened);
+            let spoils =
+                kind.is_atomic || self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
             let regions: BTreeSet<_> = groups.iter().map(|own| own.group.region).collect();
             for region in regions {
-                self.facts.tickets.write_somewhere((is_global, region), spoils);
+                self.facts.counters.write_somewhere((is_global, region), spoils);
             }
         }
         for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
-            let Group { region, is_chosen, root, queue, drifts, is_mirrored } = group;
-            let kind = Kind { is_maybe: kind.is_maybe || is_chosen, ..kind };
+            let EmitGroup { region, is_chosen, root, queue, drifts, is_mirrored } = group;
+            let kind = AccessKind { may_execute: kind.may_execute || is_chosen, ..kind };
             let origin = addresses.term(mask).and_then(|term| self.facts.symbolics.origin(term));
-            let told = OpenAccess { pc, is_global, region, kind, origin, root, queue };
+            let told = OpenAccess { pc, is_global, region, kind, origin, class: root, queue };
             self.events.open_access(warp, mask, told);
             if root.is_none() && queue.is_none() {
                 continue;
             }
-            let outer = self.maybe.as_ref().map(|maybe| maybe.origin);
+            let outer = self.may_execute.as_ref().map(|maybe| maybe.origin);
             let maybe = if drifts || is_chosen { outer.or(origin) } else { outer };
-            let own = Kind { is_maybe: kind.is_maybe || drifts, ..kind };
+            let own = AccessKind { may_execute: kind.may_execute || drifts, ..kind };
             let access = access(piece, &made_up, mask, own, &stored);
-            let access = Access { maybe, is_anchored: true, root, ..access };
+            let access =
+                Access { condition: maybe, is_representative: true, class: root, ..access };
             self.check_fit(&access, (is_global, region));
             self.events.access(&access, &self.facts.symbolics);
             if is_mirrored {
-                let kind = Kind { is_mirror: true, is_maybe: true, ..kind };
+                let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..kind };
                 let maybe = outer.or(origin);
-                let access = Access { addresses: &mirror, kind, maybe, ..access };
+                let access = Access { addresses: &mirror, kind, condition: maybe, ..access };
                 self.events.access(&access, &self.facts.symbolics);
             }
         }
@@ -172,24 +174,26 @@ impl<E: Events> Machine<'_, E> {
         }
         let mut layout = None;
         let mut lay_out = |bits| {
-            let whole = Lane { bits, term: Some(term) };
+            let whole = Lane { bits, symbol: Some(term) };
             let [place] = self.places(piece, whole)[..] else { return None };
             Some(self.lay_out(piece, whole, place, &mut layout))
         };
         let ((group, first), (other, last)) = (lay_out(least)?, lay_out(most)?);
-        let shift = |of: fn(&Laid) -> Option<u64>| {
-            let place = |laid: &Option<Laid>| laid.as_ref().and_then(of).unwrap_or_default();
+        let shift = |of: fn(&Representative) -> Option<u64>| {
+            let place =
+                |laid: &Option<Representative>| laid.as_ref().and_then(of).unwrap_or_default();
             let (first, last) = (place(&first), place(&last));
             let is_one = last.wrapping_sub(first) == most - least || first == 0 && last == 0;
             is_one.then(|| addresses.plus(first.wrapping_sub(least), 64))
         };
         let made_up = shift(|laid| Some(laid.address))?;
-        let mirror = shift(|laid| laid.mirror)?;
+        let mirror = shift(|laid| laid.shadow_copy)?;
         (group == other).then_some(LaidOut { group, lanes, addresses: made_up, mirror })
     }
 
     fn lane_by_lane(&mut self, piece: &Piece<'_>) -> SmallVec<[LaidOut; 1]> {
-        let mut groups: BTreeMap<Group, (LaneMask, [Option<Laid>; WARP])> = BTreeMap::new();
+        let mut groups: BTreeMap<EmitGroup, (LaneMask, [Option<Representative>; WARP])> =
+            BTreeMap::new();
         let mut layout = None;
         for lane in lanes(piece.lanes) {
             let whole = piece.addresses.whole(lane);
@@ -200,11 +204,11 @@ impl<E: Events> Machine<'_, E> {
                 all[lane] = laid;
             }
         }
-        let laid_out = |(group, (lanes, laid)): (_, (_, [Option<Laid>; WARP]))| {
-            let at = |of: fn(&Laid) -> Option<u64>| {
+        let laid_out = |(group, (lanes, laid)): (_, (_, [Option<Representative>; WARP]))| {
+            let at = |of: fn(&Representative) -> Option<u64>| {
                 Value::each(laid.map(|laid| laid.as_ref().and_then(of).unwrap_or_default()))
             };
-            let (addresses, mirror) = (at(|laid| Some(laid.address)), at(|laid| laid.mirror));
+            let (addresses, mirror) = (at(|laid| Some(laid.address)), at(|laid| laid.shadow_copy));
             LaidOut { group, lanes, addresses, mirror }
         };
         groups.into_iter().map(laid_out).collect()
@@ -229,29 +233,29 @@ impl<E: Events> Machine<'_, E> {
         piece: &Piece<'_>,
         whole: Lane,
         Place { region, is_chosen }: Place,
-        last: &mut Option<(LayoutKey, Option<Layout>)>,
-    ) -> (Group, Option<Laid>) {
+        last: &mut Option<(LayoutKey, Option<AliasFrame>)>,
+    ) -> (EmitGroup, Option<Representative>) {
         let is_global = piece.space == Space::Global;
         // What is chosen among buffers starts in each of them alike.
         let start = region.filter(|_| is_chosen).map_or(0, buffer);
         let layout = match *last {
-            Some((key, layout)) if key == (region, whole.term) => layout,
-            _ => whole.term.and_then(|term| self.facts.layout((is_global, region), term)),
+            Some((key, layout)) if key == (region, whole.symbol) => layout,
+            _ => whole.symbol.and_then(|term| self.facts.alias_frame((is_global, region), term)),
         };
-        *last = Some(((region, whole.term), layout));
+        *last = Some(((region, whole.symbol), layout));
         let layout = layout.filter(|own| {
-            own.has_queue() || !whole.term.is_some_and(|term| self.is_repeated(term))
+            own.has_queue() || !whole.symbol.is_some_and(|term| self.is_repeated(term))
         });
         let laid = layout.and_then(|own| {
-            self.facts.lay_out(&own, whole.bits.wrapping_add(start), piece.bytes())
+            self.facts.representative(&own, whole.bits.wrapping_add(start), piece.bytes())
         });
-        let group = Group {
+        let group = EmitGroup {
             region,
             is_chosen,
-            root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.root),
+            root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.class),
             queue: laid.and_then(|laid| laid.queue),
-            drifts: laid.is_some_and(|laid| laid.drifts),
-            is_mirrored: laid.is_some_and(|laid| laid.mirror.is_some()),
+            drifts: laid.is_some_and(|laid| laid.is_congruent),
+            is_mirrored: laid.is_some_and(|laid| laid.shadow_copy.is_some()),
         };
         (group, laid)
     }
@@ -261,7 +265,7 @@ fn access<'a>(
     piece: &Piece<'_>,
     addresses: &'a Value,
     lanes: LaneMask,
-    kind: Kind,
+    kind: AccessKind,
     stored: &'a [Value],
 ) -> Access<'a> {
     let &Piece { warp, pc, space, .. } = piece;
@@ -279,10 +283,10 @@ fn access<'a>(
         kind,
         reads: piece.decoded.row.effect != Effect::Store,
         stored,
-        maybe,
+        condition: maybe,
         variable,
-        is_anchored,
-        root,
+        is_representative: is_anchored,
+        class: root,
         decides: false,
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct InLoop {
     /// Lanes came round apart.
     pub(super) is_torn: bool,
     /// Rounds so far, and those before the general state.
-    pub(super) rounds: u32,
+    pub(super) iterations: u32,
     pub(super) before: u32,
     /// The other warps that were there when the general state began.
     pub(super) beside: Vec<usize>,
@@ -33,7 +33,7 @@ pub(super) struct InLoop {
 }
 
 /// By warp and header.
-pub(super) type Rounds = BTreeMap<(usize, BlockId), InLoop>;
+pub(super) type OpenLoops = BTreeMap<(usize, BlockId), InLoop>;
 
 /// The instructions of a loop.
 pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {

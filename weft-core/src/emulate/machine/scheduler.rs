@@ -7,7 +7,7 @@ use crate::launch::Schedule;
 
 /// The order in which warps run, as far as they have run.
 #[derive(Clone, Debug)]
-pub(super) struct Turns {
+pub(super) struct Scheduler {
     schedule: Schedule,
     /// The warp that ran last.
     last: usize,
@@ -21,7 +21,7 @@ pub(super) struct Turns {
     dice: u64,
 }
 
-impl Turns {
+impl Scheduler {
     /// Nobody has run. `cta`: its linear index; random schedules differ from cta to cta.
     pub(super) fn new(schedule: Schedule, warps: usize, cta: u32) -> Self {
         let seed = if let Schedule::Random(seed) = schedule { seed } else { 0 };
@@ -105,7 +105,7 @@ mod tests {
 
     /// Who runs, if all of four warps always can, but for what each step says: the warps that cannot.
     fn order(schedule: Schedule, blocked: &[u32]) -> Vec<usize> {
-        let mut turns = Turns::new(schedule, 4, 0);
+        let mut turns = Scheduler::new(schedule, 4, 0);
         blocked.iter().filter_map(|blocked| turns.next(0b1111 & !blocked)).collect()
     }
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn who_has_done_least_goes_on() {
-        let mut turns = Turns::new(Schedule::InTurn, 2, 0);
+        let mut turns = Scheduler::new(Schedule::InTurn, 2, 0);
         for warp in [0, 1, 0, 1] {
             assert_eq!(turns.next(0b11), Some(warp));
             assert!(turns.gives_way());

@@ -2,10 +2,10 @@
 
 use super::event::{Arrival, End, Events};
 use super::state::Machine;
-use super::stop::Step;
-use super::warp::{Held, Wait, WaitFor, Warp};
-use crate::emulate::sync::barrier::Use;
-use crate::emulate::value::lane::{LaneMask, TermId};
+use super::stop::OrStop;
+use super::warp::{BarrierWait, Wait, WaitFor, Warp};
+use crate::emulate::sync::barrier::BarrierUse;
+use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::flow::{Operand, Pc, Terminator};
@@ -13,7 +13,7 @@ use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 impl<E: Events> Machine<'_, E> {
     /// Lets go on whoever of a warp has met whom it waits for.
-    pub(super) fn meet(&mut self, warp: usize) -> Step<()> {
+    pub(super) fn meet(&mut self, warp: usize) -> OrStop<()> {
         while let Some((wait, here)) = self.met(warp) {
             let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
             self.have_met(warp, wait.pc, wait.what, here);
@@ -42,10 +42,10 @@ impl<E: Events> Machine<'_, E> {
         effect: Effect,
         members: LaneMask,
         group: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let is_whole = self.awaited(warp, pc, members) == group;
         let is_ordered = effect == Effect::Exchange || self.inputs.options.warp_synchronous;
-        if let Some(maybe) = self.maybe.as_ref().filter(|_| !is_whole || !is_ordered) {
+        if let Some(maybe) = self.may_execute.as_ref().filter(|_| !is_whole || !is_ordered) {
             return Err(maybe.undecided());
         }
         if effect == Effect::Exchange {
@@ -81,7 +81,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Lanes go on behind the block they waited in.
-    fn resume(&mut self, warp: usize, side: &Wait) -> Step<()> {
+    fn resume(&mut self, warp: usize, side: &Wait) -> OrStop<()> {
         match self.program.blocks[side.block.index()].terminator {
             Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
             // A waiting instruction is the last of its block and falls into the next.
@@ -90,7 +90,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Once all lanes of a warp that have not ended wait at cta barriers, the warp arrives.
-    fn arrive(&mut self, warp: usize) -> Step<()> {
+    fn arrive(&mut self, warp: usize) -> OrStop<()> {
         let own = &self.warps[warp];
         let is_at_barrier = |wait: &&Wait| matches!(wait.what, WaitFor::Warp { .. });
         let here = own.waits.iter().filter(is_at_barrier).fold(0, |lanes, wait| lanes | wait.lanes);
@@ -110,16 +110,16 @@ impl<E: Events> Machine<'_, E> {
         let is_complete =
             arrived.map_err(|misuse| End::Misuse { misuse, warp, lanes: first.lanes, pc })?;
         let barrier = u8::try_from(name).unwrap_or(u8::MAX);
-        self.events.arrive(Arrival { warp, barrier, waits: how != Use::Arrive, pc });
-        if how == Use::Reduce {
+        self.events.arrive(Arrival { warp, barrier, waits: how != BarrierUse::Arrive, pc });
+        if how == BarrierUse::Reduce {
             self.vote(warp, barrier, &sides);
         }
-        if how == Use::Arrive {
+        if how == BarrierUse::Arrive {
             for side in &sides {
                 self.resume(warp, side)?;
             }
         } else {
-            self.warps[warp].held = Some(Held { barrier, sides });
+            self.warps[warp].held = Some(BarrierWait { barrier, sides });
         }
         if is_complete { self.release(barrier) } else { Ok(()) }
     }
@@ -130,7 +130,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A generation is complete: who waits for it goes on.
-    fn release(&mut self, barrier: u8) -> Step<()> {
+    fn release(&mut self, barrier: u8) -> OrStop<()> {
         self.run.generations += 1;
         self.check_gathered(barrier)?;
         self.events.complete(barrier);
@@ -149,7 +149,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A warp has ended: barriers that waited for nobody else are released (PTX ISA §9.7.12.7).
-    pub(super) fn release_all(&mut self) -> Step<()> {
+    pub(super) fn release_all(&mut self) -> OrStop<()> {
         let live = self.live_warps();
         for barrier in 0..crate::emulate::sync::barrier::Barriers::COUNT {
             if self.barriers.complete(barrier, live) {
@@ -176,7 +176,7 @@ impl<E: Events> Machine<'_, E> {
         &mut self,
         warp: usize,
         side: &Wait,
-        (count, trues, open): (u32, u32, Option<TermId>),
+        (count, trues, open): (u32, u32, Option<SymbolId>),
     ) {
         let instr = &self.program.code[side.pc.index()];
         let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else {

@@ -6,10 +6,10 @@
 //! all that is still to come, so have all pairs there are. What rounds leave in memory for later ones is open there (see
 //! `inherited`).
 
-use super::event::{Events, Round};
-use super::in_loop::{InLoop, inside};
+use super::event::{Events, Iteration};
+use super::open_loop::{InLoop, inside};
 use super::state::Machine;
-use super::stop::{Step, undecided};
+use super::stop::{OrStop, undecided};
 use super::warp::Warp;
 use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
@@ -20,36 +20,36 @@ use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
 /// Rounds that run in the general state before the loop ends.
-const GENERAL_ROUNDS: u32 = 2;
+const GENERAL_ITERATIONS: u32 = 2;
 
 impl<E: Events> Machine<'_, E> {
     /// Lanes go to the header of a loop.
-    pub(super) fn come_round(
+    pub(super) fn enter_header(
         &mut self,
         warp: usize,
         from: BlockId,
         header: BlockId,
         mask: LaneMask,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let is_back = self.program.blocks[from.index()].loops.contains(&header);
-        let own = self.rounds.entry((warp, header)).or_default();
+        let own = self.open_loops.entry((warp, header)).or_default();
         if !is_back {
             *own = InLoop { entry: own.entry + 1, ..InLoop::default() };
             return Ok(());
         }
         own.is_torn |= mask != self.warps[warp].live;
         let entry = own.entry;
-        own.rounds += 1;
+        own.iterations += 1;
         own.before += u32::from(!own.is_general);
         let (is_general, is_decided) = (own.is_general, own.is_decided);
         if is_general || is_decided {
-            self.end_round(warp, header, mask);
+            self.end_general_iteration(warp, header, mask);
         }
         if is_general {
             self.check_handed(warp, header, mask);
             return Ok(());
         }
-        let own = self.rounds.entry((warp, header)).or_default();
+        let own = self.open_loops.entry((warp, header)).or_default();
         if is_decided {
             own.is_general = true;
             own.general = mask;
@@ -62,7 +62,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A round ends whose registers later ones are taken to begin with.
-    fn end_round(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+    fn end_general_iteration(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
         if !self.facts.symbolics.reads_unwritten {
             return;
         }
@@ -74,8 +74,8 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// How often a warp has come to a loop, and how often round.
-    pub(super) fn round_of(&self, warp: usize, header: BlockId) -> Option<(u32, u32)> {
-        self.rounds.get(&(warp, header)).map(|own| (own.entry, own.rounds))
+    pub(super) fn iteration_of(&self, warp: usize, header: BlockId) -> Option<(u32, u32)> {
+        self.open_loops.get(&(warp, header)).map(|own| (own.entry, own.iterations))
     }
 
     /// The loop that a branch may leave.
@@ -89,17 +89,17 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn note_decision(&mut self, warp: usize, branch: BlockId, origin: Option<Origin>) {
         let Some(header) = self.left_by(branch) else { return };
         self.note_open_loop(warp, header, self.warps[warp].front);
-        let own = self.rounds.entry((warp, header)).or_default();
+        let own = self.open_loops.entry((warp, header)).or_default();
         own.is_decided = true;
         own.origin = own.origin.or(origin);
         if own.is_general {
-            let now = own.rounds;
+            let now = own.iterations;
             let (number, last) = own.decisions.entry(branch).or_default();
             // An inner loop may ask more than once in a round.
             if *number == 0 || *last != now {
                 (*number, *last) = (*number + 1, now);
-                let round = Round { branch, entry: own.entry, number: *number };
-                self.events.round(warp, round);
+                let round = Iteration { branch, entry: own.entry, number: *number };
+                self.events.iteration(warp, round);
             }
         }
     }
@@ -114,24 +114,24 @@ impl<E: Events> Machine<'_, E> {
         taken: BlockId,
         origin: Origin,
         open: Lane,
-    ) -> Step<Option<bool>> {
+    ) -> OrStop<Option<bool>> {
         // What is known of rounds is of those that surely run.
-        let Some(header) = self.left_by(branch).filter(|_| self.maybe.is_none()) else {
+        let Some(header) = self.left_by(branch).filter(|_| self.may_execute.is_none()) else {
             return Ok(None);
         };
-        let Some(own) = self.rounds.get(&(warp, header)) else { return Ok(None) };
+        let Some(own) = self.open_loops.get(&(warp, header)) else { return Ok(None) };
         let has_run =
-            |(number, last): &(u32, u32)| *number >= GENERAL_ROUNDS && *last != own.rounds;
+            |(number, last): &(u32, u32)| *number >= GENERAL_ITERATIONS && *last != own.iterations;
         if !own.decisions.get(&branch).is_some_and(has_run) {
             return Ok(None);
         }
-        let round = Round { branch, entry: own.entry, number: GENERAL_ROUNDS };
+        let round = Iteration { branch, entry: own.entry, number: GENERAL_ITERATIONS };
         let is_torn = own.is_torn || !self.is_complete(warp, header, (branch, open));
         let place = self.program.blocks[branch.index()].place;
         if is_torn || !self.events.is_separated(warp, round) {
             return Err(undecided(place, place, origin));
         }
-        self.rounds.entry((warp, header)).or_default().left = Some((branch, open));
+        self.open_loops.entry((warp, header)).or_default().left = Some((branch, open));
         let stays = self.program.blocks[taken.index()].loops.contains(&header);
         Ok(Some(stays == condition.negated))
     }
@@ -140,17 +140,18 @@ impl<E: Events> Machine<'_, E> {
     /// or left it in the same way, and no other thread has ended since: a thread that ended before is ordered before none
     /// of the rounds after its end, of which only a few run.
     fn is_complete(&self, warp: usize, header: BlockId, way: (BlockId, Lane)) -> bool {
-        let Some(InLoop { entry, before, beside, .. }) = self.rounds.get(&(warp, header)) else {
+        let Some(InLoop { entry, before, beside, .. }) = self.open_loops.get(&(warp, header))
+        else {
             return true;
         };
         let has_gone_on = |other: usize| {
-            let own = self.rounds.get(&(other, header));
+            let own = self.open_loops.get(&(other, header));
             own.is_some_and(|own| own.is_general && own.entry == *entry)
         };
         if beside.iter().any(|other| self.warps[*other].live == 0 && !has_gone_on(*other)) {
             return false;
         }
-        let in_loop = self.rounds.iter().filter(|((_, at), _)| *at == header);
+        let in_loop = self.open_loops.iter().filter(|((_, at), _)| *at == header);
         in_loop.filter(|(_, own)| own.is_general && own.entry == *entry).all(|((other, _), own)| {
             let is_there = self.warps[*other].live & own.general == own.general;
             own.before == *before && (own.left == Some(way) || is_there)
@@ -159,14 +160,15 @@ impl<E: Events> Machine<'_, E> {
 
     /// Whether some warp has decided on an open condition how often a loop is run that it came to last.
     pub(super) fn has_open_loop(&self) -> bool {
-        self.rounds.values().any(|own| own.is_decided)
+        self.open_loops.values().any(|own| own.is_decided)
     }
 
     /// Whether a warp stands in a loop in its general state.
     pub(super) fn is_in_general(&self, warp: usize) -> bool {
         let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
-        let is_general =
-            |header: &BlockId| self.rounds.get(&(warp, *header)).is_some_and(|own| own.is_general);
+        let is_general = |header: &BlockId| {
+            self.open_loops.get(&(warp, *header)).is_some_and(|own| own.is_general)
+        };
         self.program.blocks[block.index()].loops.iter().any(is_general)
     }
 
@@ -197,7 +199,7 @@ impl<E: Events> Machine<'_, E> {
         if !is_shared || self.written.holds(is_global, address, bytes, state) {
             return None;
         }
-        let origin = self.rounds.get(&(warp, state.0)).and_then(|own| own.origin);
+        let origin = self.open_loops.get(&(warp, state.0)).and_then(|own| own.origin);
         let is_carried = self.facts.inherited.read(is_global, address, bytes);
         let origin = self.facts.passed_on.in_any_store(origin.unwrap_or(Origin::Register));
         is_carried.then_some(origin)
@@ -211,7 +213,7 @@ impl<E: Events> Machine<'_, E> {
         entry: u32,
         mask: LaneMask,
         origin: Origin,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let program = self.program;
         let count = self.facts.symbolics.rounds(origin, self.cta.index, header, entry);
         for (pc, instr) in inside(program, header) {
@@ -250,7 +252,7 @@ impl<E: Events> Machine<'_, E> {
         instr: &Instr,
         mask: LaneMask,
         origin: Origin,
-    ) -> Step<()> {
+    ) -> OrStop<()> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Ok(());
         };
@@ -271,7 +273,7 @@ impl<E: Events> Machine<'_, E> {
                 space => (space, whole.bits),
             };
             let open = Lane::open(self.facts.symbolics.unclear(origin));
-            match is_fixed && whole.term.is_none() {
+            match is_fixed && whole.symbol.is_none() {
                 true if space == Space::Local => {
                     let own = self.warps[warp].local(lane);
                     (0..u64::from(bytes))

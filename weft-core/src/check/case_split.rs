@@ -15,16 +15,16 @@ use crate::flow::PlaceId;
 const MAX_RUNS: u32 = 64;
 
 /// What was found, in all ways together.
-pub(super) struct Outcome {
+pub(super) struct LaunchResult {
     pub(super) findings: Vec<Finding>,
     pub(super) decisions: Vec<Decision>,
 }
 
 /// A way: its conditions, what ran, and what was found.
-type Way = (Vec<Choice>, Decision, Vec<Finding>);
+type SplitCase = (Vec<Choice>, Decision, Vec<Finding>);
 
 /// Checks a launch.
-pub(super) fn check(passes: &mut Passes<'_>) -> Outcome {
+pub(super) fn check(passes: &mut Passes<'_>) -> LaunchResult {
     let Some(mut whole) = passes.settle() else { return unsettled(passes.names) };
     if let Some(place) = split_of(&whole)
         && let Some(ways) = split(passes, place)
@@ -34,11 +34,11 @@ pub(super) fn check(passes: &mut Passes<'_>) -> Outcome {
     passes.facts.splits = Splits::default();
     let findings = passes.findings(&whole);
     whole.close();
-    Outcome { findings, decisions: vec![whole] }
+    LaunchResult { findings, decisions: vec![whole] }
 }
 
-fn unsettled(names: &Names<'_>) -> Outcome {
-    Outcome { findings: vec![doubts::unsettled(names)], decisions: Vec::new() }
+fn unsettled(names: &Names<'_>) -> LaunchResult {
+    LaunchResult { findings: vec![doubts::unsettled(names)], decisions: Vec::new() }
 }
 
 /// Where deciding an open condition lets a run go on that could not.
@@ -50,7 +50,7 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
 }
 
 /// All ways, if there are few and each can be run.
-fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<Way>> {
+fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
     let mut ways = Vec::new();
     for _ in 0..MAX_RUNS {
@@ -91,7 +91,7 @@ fn meet_others(
     passes: &mut Passes<'_>,
     decision: &mut Decision,
     choices: &[Choice],
-    ways: &[Way],
+    ways: &[SplitCase],
 ) -> bool {
     if decision.stats.ctas < 2 || !choices.iter().any(Choice::is_own) {
         return false;
@@ -109,7 +109,7 @@ fn meet_others(
 
 /// What makes findings of two ways one. Where ctas choose for themselves, each of a launch may choose otherwise: what is
 /// found in all ways is found in all launches only if it is about one cta, or about the same threads and known places.
-type Identity = (super::Key, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
+type Identity = (super::FindingKey, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
 
 fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
     if !is_own {
@@ -123,7 +123,7 @@ fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
     (key(finding), ctas, sites, is_open.then_some(way))
 }
 
-fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<Way>) -> Outcome {
+fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<SplitCase>) -> LaunchResult {
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
     let is_own = ways.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
     for (way, (_, _, findings)) in ways.iter().enumerate() {
@@ -133,7 +133,7 @@ fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<Way>) -> Outcome {
         }
     }
     let count = ways.len();
-    let mut outcome = Outcome { findings: Vec::new(), decisions: Vec::new() };
+    let mut outcome = LaunchResult { findings: Vec::new(), decisions: Vec::new() };
     for (way, (choices, decision, findings)) in ways.into_iter().enumerate() {
         outcome.findings.extend(findings.into_iter().map(|own| {
             match found[&identity(&own, is_own, way)] {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::event::Side;
+use super::event::DivergedThreads;
 use crate::emulate::value::lane::WARP;
 use crate::flow::BlockId;
 
 /// By loop header: how often each lane has come back to it since it entered the loop.
-pub(super) type Iterations = BTreeMap<BlockId, [u32; WARP]>;
+pub(super) type LoopCounters = BTreeMap<BlockId, [u32; WARP]>;
 
 /// The threads that came to a barrier's generation first, and the warps that have come.
 #[derive(Clone, Debug)]
-pub(super) struct Reached {
-    pub(super) first: Side,
+pub(super) struct FirstArrivals {
+    pub(super) first: DivergedThreads,
     pub(super) warps: u32,
 }

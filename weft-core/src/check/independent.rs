@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::ctas;
 use super::decision::Decision;
-use super::detector::{Detector, Found};
+use super::detector::{CtaResult, Detector};
 use super::passes::Passes;
-use crate::emulate::{Cta, End, Run, Told};
+use crate::emulate::{Cta, CtaFacts, CtaRun, End};
 use crate::race::{Footprint, OpenAccesses};
 
 /// Ctas that run side by side, at most: what each found is kept until all are done.
@@ -15,15 +15,15 @@ const MOST: u64 = 32;
 /// What one cta found by itself.
 struct Alone {
     cta: Cta,
-    run: Run,
-    found: Found,
+    run: CtaRun,
+    found: CtaResult,
     footprint: Option<Footprint>,
     open: OpenAccesses,
     reached: Vec<bool>,
     /// Instructions.
     spent: u64,
     /// What it tells those that follow.
-    told: Told,
+    told: CtaFacts,
     /// Whether it has nothing to say to others.
     is_apart: bool,
     /// Whether it takes too much memory to run beside others.
