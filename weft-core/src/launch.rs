@@ -100,14 +100,14 @@ impl Arg {
     /// anything else replaces it.
     #[must_use]
     pub fn over(self, earlier: Option<&Self>) -> Self {
-        let Self::Fields(own) = self else { return self };
+        let Self::Fields(field) = self else { return self };
         let (bytes, mut fields) = match earlier {
             Some(Self::Fields(earlier)) => (earlier.bytes.clone(), earlier.fields.clone()),
             Some(Self::Buffer(Buffer { contents })) => (contents.clone(), BTreeMap::new()),
             _ => (None, BTreeMap::new()),
         };
-        fields.extend(own.fields);
-        Self::Fields(Fields { bytes: own.bytes.or(bytes), fields })
+        fields.extend(field.fields);
+        Self::Fields(Fields { bytes: field.bytes.or(bytes), fields })
     }
 }
 

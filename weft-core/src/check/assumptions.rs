@@ -176,8 +176,9 @@ fn address(program: &Program, base: Base) -> (usize, u64) {
 
 /// Whether a pointer argument's buffer or object might overlap another one or a variable.
 fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
-    let count = |space| program.symbols.iter().filter(|own| own.space == space).count();
-    let is_object = |at: &&usize| program.params.get(**at).is_some_and(|own| own.object.is_some());
+    let count = |space| program.symbols.iter().filter(|variable| variable.space == space).count();
+    let is_object =
+        |at: &&usize| program.params.get(**at).is_some_and(|param| param.object.is_some());
     let objects = pointers.iter().filter(is_object).count();
     let buffers = pointers.len() - objects;
     buffers > 0 && buffers + count(Space::Global) > 1 || objects > 0 && count(Space::Shared) > 1

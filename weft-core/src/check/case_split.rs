@@ -43,7 +43,7 @@ fn unsettled(names: &Names<'_>) -> LaunchResult {
 
 /// Where deciding an open condition lets a run go on that could not.
 fn split_of(decision: &Decision) -> Option<PlaceId> {
-    decision.ctas.iter().find_map(|own| match &own.end {
+    decision.ctas.iter().find_map(|cta| match &cta.end {
         End::Undecided(doubt) => doubt.split,
         _ => None,
     })
@@ -69,11 +69,11 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
             return None;
         }
         let choices = passes.facts.splits.choices().to_vec();
-        let own = decision.open.clone();
+        let open = decision.open.clone();
         let meets = meet_others(passes, &mut decision, &choices, &ways);
         let mut findings = passes.findings(&decision);
         findings.extend(meets.then(|| doubts::other_ways(passes.names)));
-        decision.open = own;
+        decision.open = open;
         if !choices.iter().any(Choice::is_own) {
             decision.close();
         }
@@ -98,7 +98,7 @@ fn meet_others(
     }
     let mut meets = false;
     for (others, way, _) in ways {
-        if choices.iter().all(|own| others.iter().all(|other| own.agrees(other))) {
+        if choices.iter().all(|choice| others.iter().all(|other| choice.agrees(other))) {
             meets |= decision.between.meets(&way.between);
             decision.open.take_in(way.open.clone());
         }
@@ -127,18 +127,19 @@ fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<SplitCase>) -> Lau
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
     let is_own = ways.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
     for (way, (_, _, findings)) in ways.iter().enumerate() {
-        let all: BTreeSet<_> = findings.iter().map(|own| identity(own, is_own, way)).collect();
-        for own in all {
-            *found.entry(own).or_default() += 1;
+        let all: BTreeSet<_> =
+            findings.iter().map(|finding| identity(finding, is_own, way)).collect();
+        for key in all {
+            *found.entry(key).or_default() += 1;
         }
     }
     let count = ways.len();
     let mut outcome = LaunchResult { findings: Vec::new(), decisions: Vec::new() };
     for (way, (choices, decision, findings)) in ways.into_iter().enumerate() {
-        outcome.findings.extend(findings.into_iter().map(|own| {
-            match found[&identity(&own, is_own, way)] {
-                ways if ways == count => own,
-                _ => in_some_ways(names, symbolics, &choices, own),
+        outcome.findings.extend(findings.into_iter().map(|found_finding| {
+            match found[&identity(&found_finding, is_own, way)] {
+                ways if ways == count => found_finding,
+                _ => in_some_ways(names, symbolics, &choices, found_finding),
             }
         }));
         outcome.decisions.push(decision);
@@ -167,9 +168,9 @@ fn in_some_ways(
             continue;
         }
         let (origin, settle) = names.origin(choice.origin(symbolics));
-        let own = choices.iter().filter(|other| other.place == choice.place);
+        let at_place = choices.iter().filter(|other| other.place == choice.place);
         let words: Vec<_> =
-            own.map(|own| if own.holds { "holds" } else { "does not hold" }).collect();
+            at_place.map(|decided| if decided.holds { "holds" } else { "does not hold" }).collect();
         let (line, words) = (names.line_of(choice.place), words.join(", then "));
         notes.push(format!(
             "this is so if the condition at line {line}, which depends on {origin}, {words}"

@@ -121,7 +121,7 @@ impl Decision {
 
     /// The limit that ended it, if one did.
     pub(super) fn limit(&self) -> Option<Doubt> {
-        self.ctas.iter().find_map(|own| match own.end {
+        self.ctas.iter().find_map(|cta| match cta.end {
             End::Undecided(doubt) => Some(doubt).filter(|doubt| doubt.kind.is_limit()),
             _ => None,
         })
@@ -133,20 +133,20 @@ impl Decision {
 
     /// Whether more memory was accessed, or raced on, than is followed.
     pub(super) fn is_full(&self) -> bool {
-        self.between.is_full() || self.is_over() || self.ctas.iter().any(|own| own.found.is_full)
+        self.between.is_full() || self.is_over() || self.ctas.iter().any(|cta| cta.found.is_full)
     }
 
     /// How many ctas were run to their end.
     pub(super) fn ended(&self) -> u64 {
         let is_out =
-            |own: &&DecidedCta| matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
+            |cta: &&DecidedCta| matches!(&cta.end, End::Undecided(doubt) if doubt.kind.is_limit());
         self.stats.ctas - self.ctas.iter().filter(is_out).count() as u64
     }
 
     /// Whether barriers are never used again too early: without well-synchronization the order of one run says nothing
     /// about races in another (PLDI'15 §4).
     pub(super) fn is_ordered(&self) -> bool {
-        self.ctas.iter().all(|own| own.found.recycled.is_empty())
+        self.ctas.iter().all(|cta| cta.found.recycled.is_empty())
     }
 
     /// All bytes that race: of global memory or of the shared memory of some cta.
@@ -155,8 +155,8 @@ impl Decision {
             let bytes = ranges.iter().cloned().flatten();
             bytes.map(|byte| (is_global, byte)).collect::<Vec<_>>()
         };
-        let within = move |own: &DecidedCta| {
-            let CtaResult { shared, global, .. } = &own.found;
+        let within = move |cta: &DecidedCta| {
+            let CtaResult { shared, global, .. } = &cta.found;
             of(false, shared).into_iter().chain(of(true, global))
         };
         let between = self.between.racing().iter().map(|byte| (true, *byte));
@@ -165,14 +165,14 @@ impl Decision {
 
     /// Whether every cta finished.
     pub(super) fn is_finished(&self) -> bool {
-        self.ctas.iter().all(|own| own.end == End::Finished)
+        self.ctas.iter().all(|cta| cta.end == End::Finished)
     }
 
     /// Whether all ctas ended as in another pass.
     pub(super) fn has_ends_of(&self, other: &Self) -> bool {
-        let ends = |own: &Self| -> Vec<(u32, End)> {
-            let unfinished = own.ctas.iter().filter(|own| own.end != End::Finished);
-            unfinished.map(|own| (own.cta.index, own.end.clone())).collect()
+        let ends = |decision: &Self| -> Vec<(u32, End)> {
+            let unfinished = decision.ctas.iter().filter(|cta| cta.end != End::Finished);
+            unfinished.map(|decided| (decided.cta.index, decided.end.clone())).collect()
         };
         self.stats.ctas == other.stats.ctas && ends(self) == ends(other)
     }

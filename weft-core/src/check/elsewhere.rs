@@ -19,7 +19,7 @@ pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placemen
         match *base {
             Base::Pointer(at) => {
                 let param = program.params.get(at);
-                if param.is_some_and(|own| own.object.is_some()) {
+                if param.is_some_and(|declared_param| declared_param.object.is_some()) {
                     bring_near(&mut placement, program);
                 } else {
                     placement.arguments.insert(at, MOVED);
@@ -43,7 +43,7 @@ pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placemen
 
 fn bring_near(placement: &mut Placement, program: &Program) {
     placement.is_near = true;
-    let is_narrow = |own: &&Symbol| own.space != Space::Global;
+    let is_narrow = |variable: &&Symbol| variable.space != Space::Global;
     for symbol in program.symbols.iter().filter(is_narrow) {
         placement.variables.remove(&symbol.name);
     }
@@ -51,11 +51,11 @@ fn bring_near(placement: &mut Placement, program: &Program) {
 
 /// The first report, with the findings and assumptions of the second one that it does not have. A defect that only one of
 /// the two has is an open question.
-pub(super) fn compared(mut own: Report, other: Report) -> Report {
+pub(super) fn compared(mut report: Report, other: Report) -> Report {
     let seconds: BTreeMap<FindingKey, &Finding> =
         other.findings.iter().map(|finding| (what(finding), finding)).collect();
     let mut found = BTreeSet::new();
-    for finding in &mut own.findings {
+    for finding in &mut report.findings {
         found.insert(what(finding));
         match seconds.get(&what(finding)) {
             None => undecide(finding),
@@ -68,25 +68,25 @@ pub(super) fn compared(mut own: Report, other: Report) -> Report {
     for finding in more {
         let mut finding = finding.clone();
         undecide(&mut finding);
-        own.findings.push(finding);
+        report.findings.push(finding);
     }
     for assumption in other.assumptions {
-        own.assumptions.extend(beyond(&own.assumptions, assumption));
+        report.assumptions.extend(beyond(&report.assumptions, assumption));
     }
-    own
+    report
 }
 
 /// The part of an assumption that the known ones do not state yet.
 fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
     match more {
         Assumption::Aligned(mut all) => {
-            all.retain(|own| {
-                !known.iter().any(|other| aligns(other, own) || places(other, &own.0))
+            all.retain(|aligned| {
+                !known.iter().any(|other| aligns(other, aligned) || places(other, &aligned.0))
             });
             (!all.is_empty()).then_some(Assumption::Aligned(all))
         }
         Assumption::Places(mut names) => {
-            names.retain(|own| !known.iter().any(|other| places(other, own)));
+            names.retain(|name| !known.iter().any(|other| places(other, name)));
             (!names.is_empty()).then_some(Assumption::Places(names))
         }
         _ => (!known.contains(&more)).then_some(more),

@@ -54,8 +54,8 @@ impl SliceResult {
     /// Whether it has a verdict where the other is open, or leaves open only part of what the other does.
     fn settles_more_than(&self, other: &Self) -> bool {
         let open = |found: &Self| found.of(Class::Open).map(key).collect::<BTreeSet<_>>();
-        let (own, others) = (open(self), open(other));
-        !self.is_open() || own.len() < others.len() && own.is_subset(&others)
+        let (here, others) = (open(self), open(other));
+        !self.is_open() || here.len() < others.len() && here.is_subset(&others)
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> SliceResult {
 
 /// The limits that kept a check from settling what it might settle with more.
 fn limits(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
-    findings.into_iter().filter(|own| own.code == Code::Limit)
+    findings.into_iter().filter(|finding| finding.code == Code::Limit)
 }
 
 const IN_TURN: &str =
@@ -99,23 +99,27 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
     let other = among(names, &in_turn, found.ctas, Floats::Open, found.spent);
     found.spent = other.spent;
     let happens = other.drawn == Drawn::InTurn;
-    let is_defect = |own: &Finding| happens && own.code.class() == Class::Defect;
+    let is_defect = |finding: &Finding| happens && finding.code.class() == Class::Defect;
     let (mut defects, others): (Vec<_>, Vec<_>) =
         other.outcome.findings.into_iter().partition(is_defect);
     if defects.is_empty() {
         found.outcome.findings.extend(limits(others));
         return found;
     }
-    let told: BTreeSet<_> =
-        defects.iter().flat_map(|own| &own.sites).map(|site| site.span).collect();
-    let is_told = |own: &Finding| {
-        own.code == Code::DependsOnInput && own.sites.iter().all(|site| told.contains(&site.span))
+    let told: BTreeSet<_> = defects
+        .iter()
+        .flat_map(|found_finding| &found_finding.sites)
+        .map(|site| site.span)
+        .collect();
+    let is_told = |candidate: &Finding| {
+        candidate.code == Code::DependsOnInput
+            && candidate.sites.iter().all(|site| told.contains(&site.span))
     };
-    found.outcome.findings.retain(|own| !is_told(own));
-    for own in &mut defects {
-        own.notes.push(IN_TURN.to_owned());
-        if matches!(own.code, Code::SharedRace | Code::GlobalRace) {
-            own.help = Some(COUNT_ALL.to_owned());
+    found.outcome.findings.retain(|candidate| !is_told(candidate));
+    for defect in &mut defects {
+        defect.notes.push(IN_TURN.to_owned());
+        if matches!(defect.code, Code::SharedRace | Code::GlobalRace) {
+            defect.help = Some(COUNT_ALL.to_owned());
         }
     }
     found.outcome.findings.extend(defects);

@@ -19,13 +19,13 @@ impl Passes<'_> {
         let names = self.names;
         let progress = self.progress(decision);
         let mut findings = Vec::new();
-        for own in decided {
-            findings.extend(barriers::explain(names, own.cta, &own.end, &own.found.recycled));
-            let exits = own.found.exits.values();
-            findings.extend(exits.map(|exit| barriers::barrier_exit(names, own.cta, exit)));
-            let bypasses = own.found.bypasses.iter();
+        for cta in decided {
+            findings.extend(barriers::explain(names, cta.cta, &cta.end, &cta.found.recycled));
+            let exits = cta.found.exits.values();
+            findings.extend(exits.map(|exit| barriers::barrier_exit(names, cta.cta, exit)));
+            let bypasses = cta.found.bypasses.iter();
             findings.extend(bypasses.map(|branch| doubts::possible_bypass(names, *branch)));
-            if let End::Undecided(doubt) = &own.end {
+            if let End::Undecided(doubt) = &cta.end {
                 findings.extend(beyond::explain(names, doubt, progress));
             }
         }
@@ -41,7 +41,7 @@ impl Passes<'_> {
         if decision.is_full() {
             findings.push(doubts::too_much_memory(names, progress));
         }
-        if decided.iter().any(|own| own.found.faults.len() >= MAX_FAULTS) {
+        if decided.iter().any(|decided_cta| decided_cta.found.faults.len() >= MAX_FAULTS) {
             findings.push(doubts::too_many_faults(names, MAX_FAULTS));
         }
         findings.extend(self.wrong_by_themselves(decision, &racing));
@@ -56,9 +56,9 @@ impl Passes<'_> {
     /// Accesses that are wrong by themselves. `racing`: the instructions that race.
     fn wrong_by_themselves(&self, decision: &Decision, racing: &BTreeSet<Pc>) -> Vec<Finding> {
         let (names, mut findings) = (self.names, Vec::new());
-        let numbers = given::numbers(names, decision.ctas.iter().flat_map(|own| &own.found.faults));
-        for own in &decision.ctas {
-            let mut unwritten = own.found.unwritten.clone();
+        let numbers = given::numbers(names, decision.ctas.iter().flat_map(|cta| &cta.found.faults));
+        for decided in &decision.ctas {
+            let mut unwritten = decided.found.unwritten.clone();
             // An instruction that races may read before what it races with is written, or after: up to the schedule.
             unwritten.retain(|pc, read| {
                 let variable = names.variable_of(read);
@@ -66,8 +66,8 @@ impl Passes<'_> {
             });
             let is_it = |fault: &&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
             let is_told = |fault: &&Fault| !is_it(fault) || !racing.contains(&fault.pc);
-            let mut faults: Vec<_> = own.found.faults.iter().filter(is_told).copied().collect();
-            let is_cut = matches!(&own.end, End::Undecided(doubt) if doubt.kind.is_limit());
+            let mut faults: Vec<_> = decided.found.faults.iter().filter(is_told).copied().collect();
+            let is_cut = matches!(&decided.end, End::Undecided(doubt) if doubt.kind.is_limit());
             for fault in &mut faults {
                 // A store at an open address might have written what was read. Where a limit ended the run, such a
                 // store might have come later.
@@ -76,11 +76,12 @@ impl Passes<'_> {
                 }
             }
             findings.extend(
-                faults.iter().map(|fault| faults::explain(names, own.cta, fault, &numbers)),
+                faults.iter().map(|fault| faults::explain(names, decided.cta, fault, &numbers)),
             );
             let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
             let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
-            findings.extend(reads.map(|(pc, read)| faults::unwritten(names, own.cta, *pc, read)));
+            findings
+                .extend(reads.map(|(pc, read)| faults::unwritten(names, decided.cta, *pc, read)));
         }
         findings
     }

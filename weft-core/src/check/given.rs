@@ -9,7 +9,7 @@ use crate::explain::given::numbers;
 /// what else is found with it says nothing of the kernel. Null is a pointer like any other.
 pub(super) fn mistaken(names: &Names<'_>, decisions: &[Decision]) -> Result<(), CheckError> {
     let of = |decision: &Decision| {
-        let faults = decision.ctas.iter().flat_map(|own| &own.found.faults);
+        let faults = decision.ctas.iter().flat_map(|cta| &cta.found.faults);
         let mut numbers = numbers(names, faults.filter(|fault| fault.condition.is_none()));
         numbers.retain(|_, (_, value)| *value != 0);
         numbers

@@ -43,13 +43,13 @@ impl Passes<'_> {
             }
             let next = (0..usize::try_from(count).unwrap_or(0)).into_par_iter();
             let all: Vec<Alone> = next.map(|at| self.alone(first + at as u64)).collect();
-            for mut own in all {
-                decision.is_heavy = own.is_heavy;
-                let told = std::mem::take(&mut own.told);
-                if own.is_heavy || !own.is_apart || !self.facts.join(own.spent, told) {
+            for mut alone in all {
+                decision.is_heavy = alone.is_heavy;
+                let told = std::mem::take(&mut alone.told);
+                if alone.is_heavy || !alone.is_apart || !self.facts.join(alone.spent, told) {
                     return false;
                 }
-                if decision.take_alone(self, own) {
+                if decision.take_alone(self, alone) {
                     return true;
                 }
             }
@@ -94,11 +94,11 @@ impl Passes<'_> {
 
 impl Decision {
     /// Takes in what a cta found by itself; whether it ends the pass.
-    fn take_alone(&mut self, passes: &Passes<'_>, own: Alone) -> bool {
-        self.open.take_in(own.open);
-        for (all, own) in self.reached.iter_mut().zip(own.reached) {
-            *all |= own;
+    fn take_alone(&mut self, passes: &Passes<'_>, alone: Alone) -> bool {
+        self.open.take_in(alone.open);
+        for (all, reached) in self.reached.iter_mut().zip(alone.reached) {
+            *all |= reached;
         }
-        self.take_in(passes.names, own.cta, own.run, own.found, own.footprint)
+        self.take_in(passes.names, alone.cta, alone.run, alone.found, alone.footprint)
     }
 }

@@ -174,7 +174,7 @@ fn run(
     }
     let mut reached = vec![false; names.program.code.len()];
     for decision in &outcome.decisions {
-        reached.iter_mut().zip(&decision.reached).for_each(|(own, other)| *own |= *other);
+        reached.iter_mut().zip(&decision.reached).for_each(|(all, other)| *all |= *other);
     }
     report.coverage.reached = observable(names.program).filter(|pc| reached[pc.index()]).count();
     report.unreached = spans(names.program, |pc| reached[pc.index()]);

@@ -130,11 +130,11 @@ fn record(
     let mut decided = decision.ctas.iter().peekable();
     for index in 0..decision.stats.ctas {
         let cta = ctas::at(passes.names.grid, index);
-        let own = decided.next_if(|own| own.cta == cta);
-        if between.is_empty() && !own.is_some_and(DecidedCta::races) {
+        let decided_cta = decided.next_if(|candidate| candidate.cta == cta);
+        if between.is_empty() && !decided_cta.is_some_and(DecidedCta::races) {
             continue;
         }
-        let watched = own.map_or_else(Watched::default, DecidedCta::watched);
+        let watched = decided_cta.map_or_else(Watched::default, DecidedCta::watched);
         let mut reached = vec![false; passes.names.program.code.len()];
         let history = History::within(memory, &watched);
         let order = Order::new(full_warps(passes.inputs.block));
@@ -147,7 +147,7 @@ fn record(
             cta: cta.index,
         };
         let run = passes.run(slice, cta, &mut recorder, &mut reached);
-        is_whole &= run.end == own.map_or(End::Finished, |own| own.end.clone());
+        is_whole &= run.end == decided_cta.map_or(End::Finished, |candidate| candidate.end.clone());
         if !is_whole && matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit()) {
             break;
         }

@@ -49,11 +49,11 @@ impl Writer {
     }
 
     /// Statements of a function, `own` for the kernel being 0.
-    fn body(&mut self, own: usize, depth: u32) {
+    fn body(&mut self, function: usize, depth: u32) {
         for _ in 0..=self.dice.roll(3) {
             match self.dice.roll(10) {
-                0 | 1 if own < FUNCTIONS => {
-                    let callee = own + 1 + usize::try_from(self.dice.roll(2)).unwrap_or(0);
+                0 | 1 if function < FUNCTIONS => {
+                    let callee = function + 1 + usize::try_from(self.dice.roll(2)).unwrap_or(0);
                     self.call(callee.min(FUNCTIONS));
                 }
                 2 if self.dice.roll(6) == 0 => {
@@ -63,8 +63,8 @@ impl Writer {
                 3 => self.line("st.shared.b32 [%cell], %x;"),
                 4 if self.dice.roll(2) == 0 => self.line("bar.sync 0;"),
                 5 => self.line("add.u32 %x, %x, 1;"),
-                6 | 7 if depth < 2 => self.branch(own, depth),
-                8 if depth < 2 => self.rounds(own, depth),
+                6 | 7 if depth < 2 => self.branch(function, depth),
+                8 if depth < 2 => self.rounds(function, depth),
                 9 if self.dice.roll(4) == 0 => {
                     let bit = 1 << self.dice.roll(6);
                     let end =
@@ -79,26 +79,26 @@ impl Writer {
         }
     }
 
-    fn branch(&mut self, own: usize, depth: u32) {
+    fn branch(&mut self, function: usize, depth: u32) {
         let (otherwise, behind) = (self.label(), self.label());
         // Mostly by warp: lanes that part reach no barrier together.
         let bit = 1 << if self.dice.roll(4) == 0 { self.dice.roll(5) } else { 5 };
         match self.dice.roll(8) {
             0 => self.line("and.b32 %t, %x, 1;"),
-            1 if own == 0 => self.line("ld.param.b32 %t, [n];"),
+            1 if function == 0 => self.line("ld.param.b32 %t, [n];"),
             _ => self.line(&format!("and.b32 %t, %tid.x, {bit};")),
         }
         self.line(&format!("setp.ne.u32 %p, %t, 0; @%p bra {otherwise};"));
-        self.body(own, depth + 1);
+        self.body(function, depth + 1);
         self.line(&format!("bra {behind};\n{otherwise}:"));
-        self.body(own, depth + 1);
+        self.body(function, depth + 1);
         self.line(&format!("{behind}:"));
     }
 
-    fn rounds(&mut self, own: usize, depth: u32) {
+    fn rounds(&mut self, function: usize, depth: u32) {
         let (head, count) = (self.label(), format!("%i{depth}"));
         self.line(&format!("mov.b32 {count}, 0;\n{head}:"));
-        self.body(own, depth + 1);
+        self.body(function, depth + 1);
         self.line(&format!(
             "add.u32 {count}, {count}, 1; setp.lt.u32 %p, {count}, 2; @%p bra {head};"
         ));
@@ -130,8 +130,8 @@ impl Writer {
 fn text(seed: u64) -> String {
     let mut writer = Writer { dice: Dice(seed), labels: 0, text: String::new() };
     writer.line(".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 words[1024];");
-    for own in (0..=FUNCTIONS).rev() {
-        writer.function(own);
+    for function in (0..=FUNCTIONS).rev() {
+        writer.function(function);
     }
     writer.text
 }

@@ -26,11 +26,11 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
     let mut first: HashMap<(SymbolId, u32), (u64, u64, usize)> = HashMap::new();
     for (at, register) in world.registers.iter().enumerate() {
         for lane in 0..WARP {
-            let (own, Some(actual)) = (register.value.whole(lane), actual[at][lane]) else {
+            let (value, Some(actual)) = (register.value.whole(lane), actual[at][lane]) else {
                 continue;
             };
-            let Some(term) = own.symbol else {
-                assert_eq!(own.bits, actual, "known, lane {lane}:\n{}", world.describe(at));
+            let Some(term) = value.symbol else {
+                assert_eq!(value.bits, actual, "known, lane {lane}:\n{}", world.describe(at));
                 claims.known += 1;
                 continue;
             };
@@ -43,15 +43,15 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
                 world.describe(at)
             );
             let zeros = world.facts.symbolics.zeros(term);
-            let rest = actual.wrapping_sub(own.bits);
+            let rest = actual.wrapping_sub(value.bits);
             assert!(
                 truncate(rest, zeros.min(bits)) == 0,
                 "{zeros} zeros, lane {lane}: {actual:x}\n{}",
                 world.describe(at)
             );
             let &mut (other, there, from) =
-                first.entry((term, read)).or_insert((own.bits, actual, at));
-            let said = own.bits.wrapping_sub(other);
+                first.entry((term, read)).or_insert((value.bits, actual, at));
+            let said = value.bits.wrapping_sub(other);
             let wrong = truncate(actual.wrapping_sub(there).wrapping_sub(said), read);
             let wrong = signed(wrong, read).unsigned_abs();
             let modulus = match world.facts.symbolics.modulus(term) {
@@ -171,10 +171,10 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
             let actual = world.actual(&mut random, at % 8 == 0);
             values_hold(&world, &actual, &mut claims);
             addresses_hold(&world, &laid, &actual, &mut claims);
-            let overlaps = |own: &&(usize, usize, Representative),
+            let overlaps = |representative: &&(usize, usize, Representative),
                             other: &&(usize, usize, Representative)| {
                 let at = |own: &(usize, usize, Representative)| actual[own.0][own.1];
-                at(own).zip(at(other)).is_none_or(|(x, y)| overlap(x, y))
+                at(representative).zip(at(other)).is_none_or(|(x, y)| overlap(x, y))
             };
             not_met.retain(|[a, b]| !overlaps(a, b));
         }

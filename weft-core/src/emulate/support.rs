@@ -77,7 +77,7 @@ pub fn support_table() -> Vec<Supported> {
     };
     let has_forms = |row: &InstructionRow| {
         let mut first = FORMS.iter().filter_map(|form| isa::decode(form.mnemonics().first()?));
-        first.any(|own| own.row == row)
+        first.any(|decoded| decoded.row == row)
     };
     let of_row = |row: &InstructionRow| Supported {
         section: row.section,
@@ -111,10 +111,13 @@ fn support_of_row(row: &InstructionRow) -> Support {
 
 /// What the machine does with all instructions of a form; `None` if they differ, or one is not in the table.
 pub fn support_of_form(form: &Form) -> Option<Support> {
-    let all: Option<Vec<Support>> =
-        form.mnemonics().iter().map(|mnemonic| isa::decode(mnemonic).map(|own| of(&own))).collect();
+    let all: Option<Vec<Support>> = form
+        .mnemonics()
+        .iter()
+        .map(|mnemonic| isa::decode(mnemonic).map(|decoded| of(&decoded)))
+        .collect();
     let all = all?;
-    all.first().copied().filter(|first| all.iter().all(|own| own == first))
+    all.first().copied().filter(|first| all.iter().all(|support| support == first))
 }
 
 fn of(decoded: &Decoded) -> Support {
@@ -138,7 +141,9 @@ mod tests {
             let kinds: Vec<_> = form
                 .mnemonics()
                 .iter()
-                .map(|mnemonic| (mnemonic.clone(), isa::decode(mnemonic).map(|own| of(&own))))
+                .map(|mnemonic| {
+                    (mnemonic.clone(), isa::decode(mnemonic).map(|decoded| of(&decoded)))
+                })
                 .collect();
             assert!(support_of_form(form).is_some(), "{}: {kinds:?}", form.pattern);
         }

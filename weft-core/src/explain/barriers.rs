@@ -61,7 +61,7 @@ fn need(barrier: u8, need: BarrierNeed) -> String {
 
 fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     // Lanes that only a warp-level instruction holds wait for lanes that never come to it.
-    let is_mask = stuck.iter().all(|own| own.barrier.is_none());
+    let is_mask = stuck.iter().all(|group| group.barrier.is_none());
     let mut sites: Vec<Site> = Vec::new();
     let mut notes = Vec::new();
     for own in stuck {
@@ -104,7 +104,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
 
 /// Barriers of which each waits for a warp that waits at the next.
 fn cycle(stuck: &[Stuck]) -> Option<Vec<u8>> {
-    let at = |own: &Stuck| own.barrier.map(|(barrier, _)| barrier);
+    let at = |group: &Stuck| group.barrier.map(|(barrier, _)| barrier);
     let first = stuck.iter().find_map(at)?;
     let mut path = vec![first];
     loop {

@@ -47,8 +47,8 @@ pub(crate) fn number(names: &Names<'_>, at: usize) -> Option<i128> {
     let first = field.offset - names.program.params[field.param].offset;
     let of_bytes = |bytes: &[u8]| {
         let first = usize::try_from(first).ok()?;
-        let own = bytes.get(first..)?.first_chunk()?;
-        Some(i128::from(u64::from_le_bytes(*own)))
+        let word = bytes.get(first..)?.first_chunk()?;
+        Some(i128::from(u64::from_le_bytes(*word)))
     };
     match names.args.get(&field.param)? {
         Arg::Buffer(Buffer { contents }) => of_bytes(contents.as_deref()?),

@@ -128,10 +128,10 @@ impl Names<'_> {
         let line = self.module.position(place.span).line;
         // Of what is inlined the line that it is inlined into says where to look.
         match place.source.last() {
-            Some(&(file, own, _)) => {
+            Some(&(file, ptx_line, _)) => {
                 let file = self.module.file(file).unwrap_or("?");
                 let file = file.rsplit('/').next().unwrap_or(file);
-                format!("{line} of the PTX ({file}:{own})")
+                format!("{line} of the PTX ({file}:{ptx_line})")
             }
             None => line.to_string(),
         }
@@ -208,10 +208,12 @@ impl Names<'_> {
     }
 
     fn symbol(&self, at: usize) -> String {
-        if let Some(position) = self.program.symbols.get(at).and_then(|own| own.parameter) {
+        if let Some(position) = self.program.symbols.get(at).and_then(|variable| variable.parameter)
+        {
             return self.param(position);
         }
-        let name = self.program.symbols.get(at).map_or_else(String::new, |own| demangle(&own.name));
+        let name =
+            self.program.symbols.get(at).map_or_else(String::new, |symbol| demangle(&symbol.name));
         format!("`{name}`")
     }
 
@@ -231,7 +233,9 @@ impl Names<'_> {
             let offset = self.offset_of_argument(position, offset_in_buffer(position, address));
             return format!("{} {}", self.param(position), signed(offset));
         }
-        let holds_it = |own: &&Param| (own.offset..own.offset + own.size).contains(&address);
+        let holds_it = |declared_param: &&Param| {
+            (declared_param.offset..declared_param.offset + declared_param.size).contains(&address)
+        };
         if space == Space::Param
             && let Some(param) = self.program.params.iter().find(holds_it)
         {
@@ -270,9 +274,9 @@ impl Names<'_> {
 
     /// The variable that an address is in or next to, and the offset from it.
     fn near(&self, space: Space, address: u64) -> Option<(usize, i64)> {
-        let own = self.program.symbols.iter().enumerate().rev();
-        let own = own.filter(|(_, symbol)| symbol.space == space);
-        let (at, symbol) = own.min_by_key(|(_, symbol)| distance(symbol, address))?;
+        let symbols = self.program.symbols.iter().enumerate().rev();
+        let in_space = symbols.filter(|(_, symbol)| symbol.space == space);
+        let (at, symbol) = in_space.min_by_key(|(_, symbol)| distance(symbol, address))?;
         let is_near = distance(symbol, address) < SHARED_SLOT / 2;
         is_near.then(|| (at, address.wrapping_sub(symbol.pointer()).cast_signed()))
     }
@@ -281,10 +285,10 @@ impl Names<'_> {
     pub(crate) fn what(&self, pc: Pc) -> String {
         const FUSED: [Opcode; 3] = [Opcode::Add, Opcode::Sub, Opcode::Mul];
         const EXACT: [Modifier; 4] = [Modifier::Rn, Modifier::Rz, Modifier::Rm, Modifier::Rp];
-        let is_fused = |own: &&Decoded| {
-            FUSED.contains(&own.row.opcode)
-                && own.ty().is_float()
-                && own.modifiers.first_of(&EXACT).is_none()
+        let is_fused = |decoded: &&Decoded| {
+            FUSED.contains(&decoded.row.opcode)
+                && decoded.ty().is_float()
+                && decoded.modifiers.first_of(&EXACT).is_none()
         };
         let instr = &self.program.code[pc.index()];
         if let Some(call) = self.call(&instr.operation) {
@@ -314,7 +318,7 @@ impl Names<'_> {
     pub(crate) fn abort(&self, place: PlaceId) -> String {
         let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
         match self.module.mnemonic_in(span) {
-            own if !own.starts_with("call") => format!("executes `{own}`"),
+            name if !name.starts_with("call") => format!("executes `{name}`"),
             _ if self.module.name(span).contains("__assert") => "fails an assertion".to_owned(),
             _ => "calls a function through a null pointer".to_owned(),
         }

@@ -17,12 +17,13 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     let has = |wanted: fn(&Decoded) -> bool| {
         program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
     };
-    let is_ordered = |own: &Decoded| {
-        own.row.family == Family::Access && own.modifiers.first_of(&ORDERED).is_some()
+    let is_ordered = |decoded: &Decoded| {
+        decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
     };
-    let is_fence = |own: &Decoded| own.row.family == Family::Fence;
-    let is_strong = |own: &Decoded| {
-        own.row.effect == Effect::Atomic || own.modifiers.first_of(&STRONG).is_some()
+    let is_fence = |decoded_instruction: &Decoded| decoded_instruction.row.family == Family::Fence;
+    let is_strong = |instruction: &Decoded| {
+        instruction.row.effect == Effect::Atomic
+            || instruction.modifiers.first_of(&STRONG).is_some()
     };
     has(is_ordered) || has(is_fence) && has(is_strong)
 }

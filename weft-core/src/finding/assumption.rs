@@ -58,7 +58,7 @@ impl Assumption {
     pub fn sentence(&self) -> Cow<'static, str> {
         match self {
             Self::Aligned(all) => {
-                let (words, more): (Vec<_>, Vec<_>) = all.iter().partition(|own| is_of_words(own));
+                let (words, more): (Vec<_>, Vec<_>) = all.iter().partition(|alignment| is_of_words(alignment));
                 let more: Vec<_> = more.into_iter().map(aligned).collect();
                 match (words.is_empty(), more.is_empty()) {
                     (_, true) => Cow::Borrowed(OF_WORDS),

@@ -111,19 +111,21 @@ impl Report {
     /// The verdict of one check. Races are undecided while barriers are broken, since the proof of their absence
     /// presupposes well-synchronization (PLDI'15 §4).
     pub fn verdict_of(&self, check: Check) -> Verdict {
-        let own = worst(self.findings_of(check));
+        let verdict = worst(self.findings_of(check));
         if check != Check::Barriers
-            && own == Verdict::Clean
+            && verdict == Verdict::Clean
             && self.verdict_of(Check::Barriers) == Verdict::Defect
         {
             return Verdict::Open;
         }
-        own
+        verdict
     }
 
     /// The findings that belong to a check, those that concern all checks included.
     pub fn findings_of(&self, check: Check) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(move |finding| finding.check.is_none_or(|own| own == check))
+        self.findings
+            .iter()
+            .filter(move |finding| finding.check.is_none_or(|of_check| of_check == check))
     }
 }
 

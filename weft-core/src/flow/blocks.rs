@@ -131,13 +131,13 @@ impl<'r> Expansion<'r> {
         let (mut offsets, mut sizes) = (Vec::new(), Vec::<usize>::new());
         for routine in routines {
             let mut size = 0_usize;
-            let mut own = Vec::with_capacity(routine.nodes.len());
+            let mut ends = Vec::with_capacity(routine.nodes.len());
             for node in &routine.nodes {
-                own.push(size);
+                ends.push(size);
                 let called = node.callee.map_or(0, |callee| sizes[callee.0]);
                 size = size.saturating_add(called).saturating_add(1);
             }
-            offsets.push(own);
+            offsets.push(ends);
             sizes.push(size);
         }
         Self { routines, offsets, sizes, code }

@@ -170,9 +170,11 @@ impl<'m> Linker<'m> {
                 }
             }
         }
-        let own = stays(Operation::External(function.name), guard, dests, place);
-        self.push(LinkedLine::Instr(own), instruction.span)?;
-        stores.into_iter().try_for_each(|own| self.push(LinkedLine::Instr(own), instruction.span))
+        let instr = stays(Operation::External(function.name), guard, dests, place);
+        self.push(LinkedLine::Instr(instr), instruction.span)?;
+        stores
+            .into_iter()
+            .try_for_each(|store| self.push(LinkedLine::Instr(store), instruction.span))
     }
 
     fn misfit(&self, function: &Function, instruction: &Instruction) -> LinkError {
@@ -194,8 +196,8 @@ impl<'m> Linker<'m> {
         }
         let mut bound = HashMap::default();
         for (param, argument) in function.params.iter().zip(arguments) {
-            let mut own = self.bind(frame, instruction, param, argument)?;
-            match own {
+            let mut binding = self.bind(frame, instruction, param, argument)?;
+            match binding {
                 Bound::Register(register) => {
                     let source = self.source(frame, instruction, argument, param.ty)?;
                     self.push(LinkedLine::Instr(moved(register, source, place)), instruction.span)?;
@@ -203,19 +205,21 @@ impl<'m> Linker<'m> {
                 Bound::Memory(space, _)
                     if self.is_copied(frame, function, param, argument, call, space) =>
                 {
-                    own = self.copy(own, param, instruction.span, place)?;
+                    binding = self.copy(binding, param, instruction.span, place)?;
                 }
                 Bound::Memory(..) => {}
             }
-            bound.insert(self.module.name(param.name), own);
+            bound.insert(self.module.name(param.name), binding);
         }
         let mut copies = Vec::new();
         for (param, result) in function.returns.iter().zip(results) {
-            let own = self.bind(frame, instruction, param, result)?;
-            if let (Bound::Register(register), ptx::ParsedOperand::Name(name)) = (own, result) {
+            let place_bound = self.bind(frame, instruction, param, result)?;
+            if let (Bound::Register(register), ptx::ParsedOperand::Name(name)) =
+                (place_bound, result)
+            {
                 copies.push((self.named_register(frame, *name)?, register));
             }
-            bound.insert(self.module.name(param.name), own);
+            bound.insert(self.module.name(param.name), place_bound);
         }
         let behind = self.new_label();
         self.function(function, bound, frame.source.lines(), Some(behind))?;
@@ -278,9 +282,9 @@ impl<'m> Linker<'m> {
         let given = name(argument);
         let is_result = call.results.iter().any(|result| name(result) == given);
         let is_shown =
-            space != Space::Param && given.is_some_and(|own| frame.exposed.is_shown(own));
-        let own = self.module.name(param.name);
-        is_result || is_shown || self.exposed_in(function).may_change(own)
+            space != Space::Param && given.is_some_and(|text| frame.exposed.is_shown(text));
+        let word = self.module.name(param.name);
+        is_result || is_shown || self.exposed_in(function).may_change(word)
     }
 
     /// A parameter with memory of its own, filled from the caller's variable.
@@ -292,7 +296,7 @@ impl<'m> Linker<'m> {
         place: PlaceId,
     ) -> Result<Bound, LinkError> {
         let Bound::Memory(space, first) = from else { return Ok(from) };
-        let own = self.layout.place(self.module, param).ok_or_else(|| self.too_large(param))?;
+        let slot = self.layout.place(self.module, param).ok_or_else(|| self.too_large(param))?;
         for (offset, (load, store)) in parts(param) {
             let register = self.new_register();
             let at = |space, first: u64| Address {
@@ -303,10 +307,10 @@ impl<'m> Linker<'m> {
             let load =
                 Instr { address: Some(at(space, first)), ..computed(load, register, &[], place) };
             self.push(LinkedLine::Instr(load), span)?;
-            let store = stored(store, at(Space::Local, own), register, place);
+            let store = stored(store, at(Space::Local, slot), register, place);
             self.push(LinkedLine::Instr(store), span)?;
         }
-        Ok(Bound::Memory(Space::Local, own))
+        Ok(Bound::Memory(Space::Local, slot))
     }
 }
 
@@ -329,8 +333,8 @@ fn parts(param: &Variable) -> impl Iterator<Item = (u64, (&'static str, &'static
 
 /// A store that the linker adds.
 pub(super) fn stored(mnemonic: &str, at: Address, from: Reg, place: PlaceId) -> Instr {
-    let own = computed(mnemonic, from, &[Operand::Register(from)], place);
-    Instr { dests: smallvec![], address: Some(at), ..own }
+    let instr = computed(mnemonic, from, &[Operand::Register(from)], place);
+    Instr { dests: smallvec![], address: Some(at), ..instr }
 }
 
 /// A call that stays one instruction.

@@ -15,7 +15,7 @@ impl<'m> Functions<'m> {
 
     /// Whether there is one of this name, and the name as the module has it.
     pub(super) fn name(self, name: &str) -> Option<&'m str> {
-        self.get(name).map(|own| self.0.name(own.name))
+        self.get(name).map(|function| self.0.name(function.name))
     }
 }
 

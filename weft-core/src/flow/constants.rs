@@ -26,7 +26,7 @@ enum Flat {
 impl Flat {
     fn join(&mut self, other: Self) -> bool {
         let joined = match (*self, other) {
-            (own, Self::Nothing) => own,
+            (flat, Self::Nothing) => flat,
             (Self::Nothing, other) => other,
             (Self::One(a), Self::One(b)) if a == b => Self::One(a),
             _ => Self::Several,
@@ -45,8 +45,8 @@ impl Flat {
     /// The lowest bits.
     fn cut(self, bits: u32) -> Self {
         match self {
-            Self::One(own) if bits < 64 => Self::One(own & ((1 << bits) - 1)),
-            own => own,
+            Self::One(number) if bits < 64 => Self::One(number & ((1 << bits) - 1)),
+            flat => flat,
         }
     }
 }
@@ -67,16 +67,16 @@ impl Constants {
 
     fn within(program: &Program, follows_loads: bool) -> Self {
         let registers = vec![Flat::Nothing; program.registers as usize];
-        let mut own = Self { registers, slots: BTreeMap::new(), follows_loads };
+        let mut constants = Self { registers, slots: BTreeMap::new(), follows_loads };
         for _ in 0..MAX_PASSES {
             let mut is_stored = false;
-            super::settle(program, |at| own.step(&program.code[at], &mut is_stored));
+            super::settle(program, |at| constants.step(&program.code[at], &mut is_stored));
             if !is_stored {
-                return own;
+                return constants;
             }
         }
-        own.registers.fill(Flat::Several);
-        own
+        constants.registers.fill(Flat::Several);
+        constants
     }
 
     /// Takes an instruction into account; whether anything is new of the registers it writes.
@@ -98,7 +98,8 @@ impl Constants {
         let mut changed = false;
         for (at, (first, bytes)) in self.stored(instr).into_iter().enumerate() {
             if bytes == 8 {
-                let value = instr.sources.get(at).map_or(Flat::Several, |own| self.operand(own));
+                let value =
+                    instr.sources.get(at).map_or(Flat::Several, |operand| self.operand(operand));
                 changed |= self.slots.entry(first).or_default().join(value);
             } else {
                 for slot in first.saturating_sub(7)..first.saturating_add(bytes) {
@@ -111,10 +112,11 @@ impl Constants {
 
     fn result(&self, instr: &Instr, at: usize) -> Flat {
         let Some(decoded) = instr.decoded() else { return Flat::Several };
-        let source =
-            |at: usize| instr.sources.get(at).map_or(Flat::Several, |own| self.operand(own));
+        let source = |at: usize| {
+            instr.sources.get(at).map_or(Flat::Several, |operand| self.operand(operand))
+        };
         let is_to = decoded.modifiers.has(Modifier::To);
-        let own = match decoded.row.opcode {
+        let flat = match decoded.row.opcode {
             _ if decoded.ty().is_float() || decoded.ty().is_packed() => Flat::Several,
             _ if decoded.modifiers.has(Modifier::Sat) => Flat::Several,
             Opcode::Mov if instr.sources.len() == 1 && instr.dests.len() == 1 => source(0),
@@ -137,7 +139,7 @@ impl Constants {
             }
             _ => Flat::Several,
         };
-        own.cut(decoded.ty().bits())
+        flat.cut(decoded.ty().bits())
     }
 
     fn operand(&self, operand: &Operand) -> Flat {
@@ -153,7 +155,7 @@ impl Constants {
 
     /// Nothing defines the base so far.
     fn is_pending(&self, address: Option<Address>) -> bool {
-        let base = address.and_then(|own| own.base);
+        let base = address.and_then(|written| written.base);
         base.is_some_and(|base| self.registers[base.index()] == Flat::Nothing)
     }
 
@@ -179,7 +181,7 @@ impl Constants {
 
     /// Whether a store goes to an address in local memory that is not known.
     pub(super) fn might_store_locally(&self, instr: &Instr) -> bool {
-        let is_local = instr.address.is_some_and(|own| own.space == Space::Local);
+        let is_local = instr.address.is_some_and(|address| address.space == Space::Local);
         is_local && self.place(instr).is_none()
     }
 

@@ -164,8 +164,8 @@ fn semi_dominators(tree: &Tree, predecessors: &[Vec<usize>]) -> Vec<usize> {
                 up[node] = top;
                 best = node;
             }
-            let own = if from > at { semi[least[from]] } else { from };
-            semi[at] = semi[at].min(own);
+            let candidate = if from > at { semi[least[from]] } else { from };
+            semi[at] = semi[at].min(candidate);
         }
     }
     semi

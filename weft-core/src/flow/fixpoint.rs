@@ -40,7 +40,7 @@ impl ByRegister {
     ) -> Self {
         let all = || {
             let numbered = (0..).map(Pc).zip(&program.code);
-            numbered.flat_map(|(pc, instr)| registers(instr).map(move |own| (pc, own.index())))
+            numbered.flat_map(|(pc, instr)| registers(instr).map(move |dest| (pc, dest.index())))
         };
         // Counted behind the register, summed up, and moved back to the register as they are filled in.
         let mut first = vec![0; program.registers as usize + 2];

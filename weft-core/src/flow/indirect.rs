@@ -48,9 +48,9 @@ impl<'m> Definitions<'m> {
                 .and_then(|call| call.callee.name())
                 .is_some_and(|callee| names.functions.get(names.module.name(callee)).is_none())
         };
-        let mut own = Self::default();
+        let mut definitions = Self::default();
         if !instructions(names.body).any(|at| is_indirect(&at)) {
-            return own;
+            return definitions;
         }
         for (scope, instruction) in instructions(names.body) {
             let operands = names.body.operands(&instruction.operands);
@@ -75,11 +75,11 @@ impl<'m> Definitions<'m> {
             };
             for register in names.written(first) {
                 if let Some(register) = names.register(scope, register) {
-                    own.sources.entry(register).or_default().extend(&sources);
+                    definitions.sources.entry(register).or_default().extend(&sources);
                 }
             }
         }
-        own
+        definitions
     }
 
     /// What a call may reach; `None` if that is not known.

@@ -86,9 +86,9 @@ impl Layout {
             Space::Const => &mut self.constant,
             _ => &mut self.global,
         };
-        let own = u64::from(variable.alignment().max(1));
+        let alignment = u64::from(variable.alignment().max(1));
         let slot = self.placement.slot(variable.space, *cursor);
-        let first = align(*cursor, own.max(slot));
+        let first = align(*cursor, alignment.max(slot));
         let is_narrow = !matches!(variable.space, Space::Global);
         let is_own = matches!(variable.space, Space::Local | Space::Param);
         let size = match variable.size() {
@@ -104,7 +104,7 @@ impl Layout {
         let room = if variable.space == Space::Global { 0 } else { self.placement.room(size) };
         *cursor = align(end.saturating_add(room), slot);
         if is_shared {
-            self.shared_bytes = align(self.shared_bytes, own).saturating_add(size);
+            self.shared_bytes = align(self.shared_bytes, alignment).saturating_add(size);
         }
         let name = module.name(variable.name).to_owned();
         let (space, shift) = match variable.space {
@@ -113,13 +113,21 @@ impl Layout {
         };
         let address = first.wrapping_add(shift);
         let init = initial_bytes(variable);
-        self.symbols.push(Symbol { name, space, address, size, align: own, init, parameter: None });
+        self.symbols.push(Symbol {
+            name,
+            space,
+            address,
+            size,
+            align: alignment,
+            init,
+            parameter: None,
+        });
         Some(address)
     }
 
     /// `extern .shared`: all of them share the place behind the static variables, known once these are placed.
     fn dynamic(&mut self, module: &Module, variable: &Variable) -> u64 {
-        let known = self.symbols.iter().find(|own| own.is_dynamic()).map(|own| own.address);
+        let known = self.symbols.iter().find(|symbol| symbol.is_dynamic()).map(|own| own.address);
         let name = module.name(variable.name).to_owned();
         let first = if self.placement.is_packed { self.static_shared() } else { self.shared };
         let address = known.unwrap_or(first.wrapping_add(self.placement.shift(&name)));
@@ -131,7 +139,11 @@ impl Layout {
     /// A function whose address something takes.
     pub(super) fn function(&mut self, name: String, address: u64) {
         let space = Space::Generic;
-        if !self.symbols.iter().any(|own| (own.space, own.address) == (space, address)) {
+        if !self
+            .symbols
+            .iter()
+            .any(|variable| (variable.space, variable.address) == (space, address))
+        {
             let (size, align, init, parameter) = (0, 1, None, None);
             self.symbols.push(Symbol { name, space, address, size, align, init, parameter });
         }

@@ -221,8 +221,8 @@ impl<'m> Linker<'m> {
     /// What a function's variables for parameters are used for.
     pub(super) fn exposed_in(&mut self, function: &'m Function) -> Rc<Exposed<'m>> {
         let module = self.module;
-        let own = self.exposed.entry(module.name(function.name));
-        Rc::clone(own.or_insert_with(|| Rc::new(Exposed::of(module, function))))
+        let entry = self.exposed.entry(module.name(function.name));
+        Rc::clone(entry.or_insert_with(|| Rc::new(Exposed::of(module, function))))
     }
 
     /// The register that a declared name stands for in this instance.

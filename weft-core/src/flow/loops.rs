@@ -63,8 +63,8 @@ pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Result<Loops, Lin
 impl Loops {
     /// The headers of the loops that hold a node, outermost first.
     pub(super) fn headers(&self, node: usize) -> Vec<usize> {
-        let outwards = std::iter::successors(self.innermost[node], |&own| self.all[own].parent);
-        let mut headers: Vec<_> = outwards.map(|own| self.all[own].header).collect();
+        let outwards = std::iter::successors(self.innermost[node], |&inner| self.all[inner].parent);
+        let mut headers: Vec<_> = outwards.map(|looped| self.all[looped].header).collect();
         headers.reverse();
         headers
     }
@@ -75,18 +75,18 @@ impl Loops {
         latches: Vec<usize>,
         predecessors: &[Vec<usize>],
     ) -> Result<(), LinkErrorKind> {
-        let own = self.all.len();
+        let index = self.all.len();
         let parent = self.innermost[header];
         let depth = parent.map_or(1, |parent| self.all[parent].depth + 1);
         if depth as usize > MAX_NESTING {
             return Err(LinkErrorKind::Nesting);
         }
         self.all.push(Loop { header, parent, depth });
-        self.innermost[header] = Some(own);
+        self.innermost[header] = Some(index);
         let mut work = latches;
         while let Some(node) = work.pop() {
-            if self.innermost[node] != Some(own) {
-                self.innermost[node] = Some(own);
+            if self.innermost[node] != Some(index) {
+                self.innermost[node] = Some(index);
                 work.extend(&predecessors[node]);
             }
         }

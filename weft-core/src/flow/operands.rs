@@ -94,7 +94,12 @@ impl<'m> Linker<'m> {
         {
             return Err(self.bad_operand(instruction, "more operands"));
         }
-        self.carry(frame, known.map(|own| &**own), &mut dests, &mut sources);
+        self.carry(
+            frame,
+            known.map(|decoded_instruction| &**decoded_instruction),
+            &mut dests,
+            &mut sources,
+        );
         instr.dests = dests.as_slice().into();
         instr.sources = sources.as_slice().into();
         dests.clear();
@@ -105,8 +110,10 @@ impl<'m> Linker<'m> {
 
     /// Whether an instruction uses the condition-code register.
     pub(super) fn uses_carry(&self, instruction: &Instruction) -> bool {
-        let uses = |own: &Decoded| matches!(carries(own), (true, _) | (_, true));
-        self.module.decoded(instruction).is_some_and(|own| uses(own))
+        let uses = |decoded: &Decoded| matches!(carries(decoded), (true, _) | (_, true));
+        self.module
+            .decoded(instruction)
+            .is_some_and(|decoded_instruction| uses(decoded_instruction))
     }
 
     /// The condition-code register of extended precision (PTX ISA §9.7.2) as an operand like any other.
@@ -256,9 +263,9 @@ impl<'m> Linker<'m> {
         let Some(name) = base else { return Ok(Address { space, base: None, offset }) };
         match self.meaning(frame, name)? {
             Meaning::Register(register) => Ok(Address { space, base: Some(register), offset }),
-            Meaning::Address(own, address) => {
+            Meaning::Address(meant, address) => {
                 let offset = address.wrapping_add(offset);
-                Ok(Address { space: own, base: None, offset })
+                Ok(Address { space: meant, base: None, offset })
             }
             Meaning::Special(_) | Meaning::Function(_) | Meaning::Opaque => {
                 Err(self.bad_operand(instruction, "a register or a variable"))

@@ -27,8 +27,8 @@ pub(super) struct Exposed<'m> {
 
 impl<'m> Exposed<'m> {
     pub(super) fn of(module: &'m Module, function: &'m Function) -> Self {
-        let mut own = Self::default();
-        let Some(body) = &function.body else { return own };
+        let mut exposed = Self::default();
+        let Some(body) = &function.body else { return exposed };
         let declared = body.statements.iter().filter_map(|statement| match statement {
             Statement::Variable(variable) if variable.space == Space::Param => Some(&**variable),
             _ => None,
@@ -36,14 +36,14 @@ impl<'m> Exposed<'m> {
         let all = function.params.iter().chain(declared);
         let names: HashSet<&str> = all.map(|variable| module.name(variable.name)).collect();
         if names.is_empty() {
-            return own;
+            return exposed;
         }
         let named = |operand: &ParsedOperand| {
             operand.name().map(|name| module.name(name)).filter(|name| names.contains(name))
         };
         for (_, instruction) in instructions(body) {
             if let Some(call) = Call::of(module, body, instruction) {
-                own.written.extend(call.results.iter().filter_map(named));
+                exposed.written.extend(call.results.iter().filter_map(named));
                 continue;
             }
             let mnemonic = module.name(instruction.mnemonic);
@@ -52,15 +52,15 @@ impl<'m> Exposed<'m> {
                 match operand {
                     ParsedOperand::Address { .. } if mnemonic.starts_with("ld.param") => {}
                     ParsedOperand::Address { .. } if mnemonic.starts_with("st.param") => {
-                        own.written.insert(name);
+                        exposed.written.insert(name);
                     }
                     _ => {
-                        own.shown.insert(name);
+                        exposed.shown.insert(name);
                     }
                 }
             });
         }
-        own
+        exposed
     }
 
     /// Whether a variable is used by its address, so that stores elsewhere may write it.
@@ -111,7 +111,7 @@ pub(super) type Uses = HashMap<Span, Vec<VariableUse>>;
 pub(super) fn uses(names: FunctionNames<'_, '_>, function: &Function) -> Uses {
     let mut uses = Uses::default();
     let formals = function.params.iter().chain(&function.returns);
-    let formals: HashSet<_> = formals.map(|own| names.module.name(own.name)).collect();
+    let formals: HashSet<_> = formals.map(|declared| names.module.name(declared.name)).collect();
     let is_formal = |name: &str| formals.contains(name);
     let (mut piece, mut scopes, mut opened) = (0, vec![0], 0);
     for statement in &names.body.statements {
@@ -134,8 +134,8 @@ pub(super) fn uses(names: FunctionNames<'_, '_>, function: &Function) -> Uses {
         };
         let scope = scopes.last().copied().unwrap_or(0);
         let mut note = |name: Span, how: VariableUse| {
-            let own = names.module.name(name);
-            let found = names.scopes.find(scope, own).filter(|_| !is_formal(own));
+            let text = names.module.name(name);
+            let found = names.scopes.find(scope, text).filter(|_| !is_formal(text));
             if let Some((_, Declared::Variable(variable))) = found {
                 uses.entry(variable.name).or_default().push(how);
             }
@@ -144,11 +144,11 @@ pub(super) fn uses(names: FunctionNames<'_, '_>, function: &Function) -> Uses {
             call.arguments
                 .iter()
                 .filter_map(ParsedOperand::name)
-                .for_each(|own| note(own, VariableUse::Argument(piece)));
+                .for_each(|span| note(span, VariableUse::Argument(piece)));
             call.results
                 .iter()
                 .filter_map(ParsedOperand::name)
-                .for_each(|own| note(own, VariableUse::Result(piece)));
+                .for_each(|name_span| note(name_span, VariableUse::Result(piece)));
         } else {
             let operands = names.body.operands(&instruction.operands);
             accesses(names, instruction, operands, piece, &mut note);
@@ -203,17 +203,17 @@ pub(super) fn fit(
     uses: &Uses,
 ) -> bool {
     let Some(function) = names.functions.get(callee) else { return false };
-    let is_direct = call.callee.name().is_some_and(|own| names.module.name(own) == callee);
+    let is_direct = call.callee.name().is_some_and(|span| names.module.name(span) == callee);
     let passed = |variable: &Variable, operand: &ParsedOperand, is_result: bool| {
         if variable.space == Space::Register {
             return true;
         }
-        let Some(own) = variable_of(names, scope, operand) else { return false };
+        let Some(declared) = variable_of(names, scope, operand) else { return false };
         is_direct
-            && own.space == Space::Param
-            && own.size() == variable.size()
-            && own.alignment() <= variable.alignment()
-            && uses.get(&own.name).is_some_and(|uses| is_passed(uses, is_result))
+            && declared.space == Space::Param
+            && declared.size() == variable.size()
+            && declared.alignment() <= variable.alignment()
+            && uses.get(&declared.name).is_some_and(|uses| is_passed(uses, is_result))
     };
     call.results.len() == function.returns.len()
         && call.arguments.len() >= function.params.len()
@@ -236,13 +236,13 @@ pub(super) fn variable_of<'m>(
 
 /// Whether one call alone uses a variable, and what stands around it only fills or reads it.
 fn is_passed(uses: &[VariableUse], is_result: bool) -> bool {
-    let call = |own: &VariableUse| match own {
+    let call = |variable_use: &VariableUse| match variable_use {
         VariableUse::Argument(piece) if !is_result => Some(*piece),
         VariableUse::Result(piece) if is_result => Some(*piece),
         _ => None,
     };
     let Some(piece) = uses.iter().find_map(call) else { return false };
     let around = if is_result { VariableUse::Load(piece + 1) } else { VariableUse::Store(piece) };
-    let calls = uses.iter().filter(|own| call(own).is_some()).count();
-    calls == 1 && uses.iter().all(|own| *own == around || call(own).is_some())
+    let calls = uses.iter().filter(|usage| call(usage).is_some()).count();
+    calls == 1 && uses.iter().all(|each_use| *each_use == around || call(each_use).is_some())
 }

@@ -18,8 +18,10 @@ pub(super) fn mark(program: &mut Program) {
     let places: Vec<_> = uses.iter().map(|(_, at, register)| (*at, *register)).collect();
     let mut is_shared = vec![false; program.params.len()];
     let params = program.params.iter().enumerate();
-    let declared: BTreeSet<_> =
-        params.filter(|(_, own)| own.pointee.is_some()).map(|(at, _)| at).collect();
+    let declared: BTreeSet<_> = params
+        .filter(|(_, declared_param)| declared_param.pointee.is_some())
+        .map(|(at, _)| at)
+        .collect();
     let mut sure: BTreeSet<usize> = BTreeSet::new();
     for (found, (space, ..)) in trace(program, &constants, &places).into_iter().zip(uses) {
         sure.extend(found.params.iter().filter(|_| found.is_sure));
@@ -50,7 +52,7 @@ pub fn sources_of(program: &Program, accesses: &[Pc]) -> Vec<Vec<usize>> {
     let found = trace(program, &Constants::of(program), &uses);
     let mut found = uses.iter().map(|(at, _)| *at).zip(found).peekable();
     let of = |at: &Pc| {
-        let found = found.next_if(|(own, _)| own == at);
+        let found = found.next_if(|(pc, _)| pc == at);
         found.map(|(_, all)| all.params).unwrap_or_default()
     };
     accesses.iter().map(of).collect()
@@ -116,8 +118,10 @@ fn fields(program: &Program, constants: &Constants) -> Vec<Field> {
     loaded.sort_by_key(|field| field.size != 8);
     let mut fields: Vec<Field> = Vec::new();
     for field in loaded {
-        match fields.iter_mut().find(|own| own.overlaps(field.offset, field.size)) {
-            Some(own) => own.is_alone &= (own.offset, own.size) == (field.offset, field.size),
+        match fields.iter_mut().find(|known| known.overlaps(field.offset, field.size)) {
+            Some(known) => {
+                known.is_alone &= (known.offset, known.size) == (field.offset, field.size)
+            }
             None => fields.push(field),
         }
     }
@@ -143,7 +147,7 @@ impl Holds {
             (Self::Nothing, origin) | (origin, Self::Nothing) => origin,
             (Self::Null, Self::Number) | (Self::Number, Self::Null) => Self::Number,
             _ => match (self.params(), other.params()) {
-                (Some(own), Some(others)) => Self::Params(own.and(others)),
+                (Some(params), Some(others)) => Self::Params(params.and(others)),
                 _ => Self::Mixed,
             },
         }
@@ -224,7 +228,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
             Holds::Param(_) | Holds::Params(_) => is_narrow,
         })
     };
-    let own = match decoded.row.opcode {
+    let holds = match decoded.row.opcode {
         _ if decoded.ty().is_packed() => Holds::Mixed,
         Opcode::Ld => held(program, instr, dest),
         Opcode::Mov if instr.sources.len() == 1 => source(0),
@@ -252,7 +256,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
     };
     // Narrow values that come from memory, or of numbers in whatever way, lead from no variable to another.
     let is_number = decoded.ty().bits() <= 32 && are_numbers(instr.sources.len());
-    if own == Holds::Mixed && is_number { Holds::Number } else { own }
+    if holds == Holds::Mixed && is_number { Holds::Number } else { holds }
 }
 
 fn is_narrow_address(program: &Program, holds: Holds) -> bool {

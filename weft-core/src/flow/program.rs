@@ -376,9 +376,12 @@ impl Program {
 
     /// The parameter or field that is these bytes of the bank and may be a pointer.
     pub(super) fn parameter(&self, offset: u64, bytes: u64) -> Option<usize> {
-        let is_it = |own: &Param| (own.offset, own.size) == (offset, bytes);
-        let whole = |own: &Param| own.is_scalar && matches!(bytes, 4 | 8) && is_it(own);
-        let field = || self.fields.iter().position(|own| (own.offset, own.size) == (offset, 8));
+        let is_it = |param: &Param| (param.offset, param.size) == (offset, bytes);
+        let whole = |declared_param: &Param| {
+            declared_param.is_scalar && matches!(bytes, 4 | 8) && is_it(declared_param)
+        };
+        let field =
+            || self.fields.iter().position(|fields| (fields.offset, fields.size) == (offset, 8));
         let whole = self.params.iter().position(whole);
         whole.or_else(|| Some(self.params.len() + field().filter(|_| bytes == 8)?))
     }
@@ -413,7 +416,9 @@ impl Program {
 
     /// The variable of a space with this first byte, by index of the symbols.
     pub(super) fn variable_at(&self, space: Space, first: u64) -> Option<usize> {
-        self.symbols.iter().position(|own| own.space == space && own.address == first)
+        self.symbols
+            .iter()
+            .position(|variable| variable.space == space && variable.address == first)
     }
 
     /// The variable of this space that a register holds an address in, by index of the symbols.
@@ -426,18 +431,21 @@ impl Program {
 
     /// The first and the last byte of a variable in its space. Dynamic shared memory lies behind all others.
     pub fn extent_of(&self, variable: usize) -> (u64, u64) {
-        let own = &self.symbols[variable];
-        let last =
-            if own.is_dynamic() { u64::MAX } else { own.address.saturating_add(own.size - 1) };
-        (own.address, last)
+        let symbol = &self.symbols[variable];
+        let last = if symbol.is_dynamic() {
+            u64::MAX
+        } else {
+            symbol.address.saturating_add(symbol.size - 1)
+        };
+        (symbol.address, last)
     }
 
     /// The variable in shared memory that holds all these bytes, by index of the symbols.
     pub fn shared_variable(&self, first: u64, end: u64) -> Option<usize> {
-        let holds = |own: &Symbol| match own.size {
-            _ if own.space != Space::Shared => false,
-            0 => own.address <= first && first - own.address < SHARED_SLOT,
-            size => own.address <= first && end <= own.address + size,
+        let holds = |variable: &Symbol| match variable.size {
+            _ if variable.space != Space::Shared => false,
+            0 => variable.address <= first && first - variable.address < SHARED_SLOT,
+            size => variable.address <= first && end <= variable.address + size,
         };
         self.symbols.iter().position(holds)
     }

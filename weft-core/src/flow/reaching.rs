@@ -95,10 +95,10 @@ impl<'p> Reaching<'p> {
     /// definition stands, and whether it is such a one.
     fn search<T>(&self, all: &[T], of: impl Fn(&T) -> (Pc, bool), at: Pc) -> Option<Vec<Pc>> {
         if let [] | [_] = all {
-            return Some(all.iter().map(|own| of(own).0).collect());
+            return Some(all.iter().map(|definition| of(definition).0).collect());
         }
         let blocks = &self.program.blocks;
-        let before = |pc: Pc| all.partition_point(|own| of(own).0 < pc);
+        let before = |pc: Pc| all.partition_point(|candidate| of(candidate).0 < pc);
         let mut found = Vec::new();
         let mut seen: HashSet<BlockId> = HashSet::new();
         let mut work: Vec<(BlockId, Pc)> = Vec::new();
@@ -121,7 +121,7 @@ impl<'p> Reaching<'p> {
             }
             if !is_killed {
                 let before = &self.predecessors[block.index()];
-                let new = before.iter().filter(|own| seen.insert(**own));
+                let new = before.iter().filter(|header| seen.insert(**header));
                 work.extend(new.map(|own| (*own, blocks[own.index()].end)));
             }
         }
@@ -141,6 +141,6 @@ impl<'p> Reaching<'p> {
         let end = self.blocks.partition_point(|(first, _)| *first <= at);
         let first = self.blocks[..end].last().map(|(first, _)| *first);
         let held = self.blocks[..end].iter().rev();
-        held.take_while(move |(own, _)| Some(*own) == first).map(|(_, block)| *block)
+        held.take_while(move |(pc, _)| Some(*pc) == first).map(|(_, block)| *block)
     }
 }

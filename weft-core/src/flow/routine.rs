@@ -132,7 +132,7 @@ pub(super) fn build(
             post_dominator: shape.ways.post_dominators[at].map(|to| shape.number[to]),
             merge: shape.merge(at).map(|to| shape.number[to]),
             traps,
-            loops: shape.loops.headers(at).into_iter().map(|own| shape.number[own]).collect(),
+            loops: shape.loops.headers(at).into_iter().map(|header| shape.number[header]).collect(),
             comes_back: shape.ways.comes_back[at],
         });
     }

@@ -26,17 +26,18 @@ impl<'m> Linker<'m> {
     ) -> Result<(), LinkError> {
         let span = instruction.span;
         let formals = self.formals(function)?;
-        for ((own, given), param) in formals.params.iter().zip(call.arguments).zip(&function.params)
+        for ((bound, given), param) in
+            formals.params.iter().zip(call.arguments).zip(&function.params)
         {
-            if let Bound::Register(register) = own {
+            if let Bound::Register(register) = bound {
                 let source = self.source(frame, instruction, given, param.ty)?;
                 self.push(LinkedLine::Instr(moved(*register, source, place)), span)?;
             }
         }
         let routine = self.routine(function)?;
         self.push(LinkedLine::Call { routine, place }, span)?;
-        for (own, given) in formals.returns.iter().zip(call.results) {
-            if let (Bound::Register(register), ptx::ParsedOperand::Name(name)) = (own, given) {
+        for (binding, given) in formals.returns.iter().zip(call.results) {
+            if let (Bound::Register(register), ptx::ParsedOperand::Name(name)) = (binding, given) {
                 let to = self.named_register(frame, *name)?;
                 self.push(LinkedLine::Instr(moved(to, Operand::Register(*register), place)), span)?;
             }
@@ -53,8 +54,10 @@ impl<'m> Linker<'m> {
         let formals = self.formals(function)?;
         let params = function.params.iter().zip(&formals.params);
         let returns = function.returns.iter().zip(&formals.returns);
-        let bound: HashMap<_, _> =
-            params.chain(returns).map(|(own, at)| (self.module.name(own.name), *at)).collect();
+        let bound: HashMap<_, _> = params
+            .chain(returns)
+            .map(|(variable, at)| (self.module.name(variable.name), *at))
+            .collect();
         let callers_lines = std::mem::take(&mut self.lines);
         let ret = Some(self.new_label());
         self.function(function, bound, Vec::new(), ret)?;
@@ -111,9 +114,9 @@ impl<'m> Linker<'m> {
             let returns = formals.returns.iter().zip(call.results);
             let names =
                 FunctionNames { module: self.module, body, scopes, functions: self.functions };
-            for (own, given) in params.chain(returns) {
+            for (bound, given) in params.chain(returns) {
                 if let (Bound::Memory(_, at), Some(variable)) =
-                    (own, variable_of(names, scope, given))
+                    (bound, variable_of(names, scope, given))
                 {
                     passed.insert(variable.name, *at);
                 }
@@ -125,8 +128,8 @@ impl<'m> Linker<'m> {
 
 /// Those of the parameters or results of a function that lie in local memory.
 fn in_memory(variables: &[Variable], places: &[Bound]) -> Vec<Storage> {
-    let memory = |(own, place): (&Variable, &Bound)| match place {
-        Bound::Memory(_, first) => Some(Storage::Memory(*first, own.size())),
+    let memory = |(variable, place): (&Variable, &Bound)| match place {
+        Bound::Memory(_, first) => Some(Storage::Memory(*first, variable.size())),
         Bound::Register(_) => None,
     };
     variables.iter().zip(places).filter_map(memory).collect()

@@ -173,6 +173,7 @@ fn entered_by<'m>(
             .targets(names, scope, call)
             .map_or_else(Vec::new, |targets| targets.functions),
     };
-    let has_body = |name: &&str| names.functions.get(name).is_some_and(|own| own.body.is_some());
+    let has_body =
+        |name: &&str| names.functions.get(name).is_some_and(|function| function.body.is_some());
     callees.into_iter().filter(has_body).collect()
 }

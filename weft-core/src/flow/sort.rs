@@ -49,9 +49,9 @@ fn regions(
         let region = loops.innermost[block];
         regions.entry(region).or_default().items.insert(Item { block, of_loop: None });
     }
-    for (index, own) in loops.all.iter().enumerate() {
-        let item = Item { block: own.header, of_loop: Some(index) };
-        regions.entry(own.parent).or_default().items.insert(item);
+    for (index, looped) in loops.all.iter().enumerate() {
+        let item = Item { block: looped.header, of_loop: Some(index) };
+        regions.entry(looped.parent).or_default().items.insert(item);
     }
     let retreating: HashSet<_> = loops.retreating.iter().copied().collect();
     for &from in reachable {
@@ -67,7 +67,7 @@ fn regions(
 
 /// The innermost region that holds both ends of an edge, and the items of it that they belong to.
 fn lift(loops: &Loops, from: usize, to: usize) -> (Option<usize>, Item, Item) {
-    let depth = |own: Option<usize>| own.map_or(0, |own| loops.all[own].depth);
+    let depth = |looped: Option<usize>| looped.map_or(0, |own| loops.all[own].depth);
     let (mut a, mut b) = (loops.innermost[from], loops.innermost[to]);
     let (mut from, mut to) =
         (Item { block: from, of_loop: None }, Item { block: to, of_loop: None });
@@ -153,10 +153,10 @@ mod tests {
                     assert!(is_back || place[from] < place[to], "{successors:?} {order:?}");
                 }
             }
-            for own in 0..loops.all.len() {
+            for looped in 0..loops.all.len() {
                 let inside = |block: usize| {
                     std::iter::successors(loops.innermost[block], |&at| loops.all[at].parent)
-                        .any(|at| at == own)
+                        .any(|at| at == looped)
                 };
                 let runs = order
                     .chunk_by(|&a, &b| inside(a) == inside(b))

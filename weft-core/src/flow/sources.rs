@@ -98,7 +98,10 @@ pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]
     graph.grow();
     graph.settle(|graph, at| {
         let mut held = PointerSources::default();
-        graph.nodes[at].addends.iter().for_each(|own| graph.join(&mut held, own, |node| &node.all));
+        graph.nodes[at]
+            .addends
+            .iter()
+            .for_each(|alternatives| graph.join(&mut held, alternatives, |node| &node.all));
         graph.nodes[at].all.join(&held)
     });
     graph.settle(|graph, at| {
@@ -159,7 +162,7 @@ impl ValueGraph<'_> {
         let operands: &[usize] = match place {
             Defined::Slot(slot) => {
                 let stored = self.constants.stored(instr);
-                let Some(at) = stored.iter().position(|own| *own == (slot, 8)) else {
+                let Some(at) = stored.iter().position(|known| *known == (slot, 8)) else {
                     return unknown();
                 };
                 return [self.operand(instr.sources.get(at), pc)].into_iter().collect();
@@ -237,9 +240,9 @@ impl ValueGraph<'_> {
 
     /// A sum is an address of what its one addend that is no number is an address of.
     fn address(&self, at: usize) -> PointerSources {
-        let is_address = |own: &&Alternatives| {
+        let is_address = |alternatives: &&Alternatives| {
             let mut held = PointerSources::default();
-            self.join(&mut held, own, |node| &node.all);
+            self.join(&mut held, alternatives, |node| &node.all);
             !held.is_number()
         };
         let mut held = PointerSources::default();

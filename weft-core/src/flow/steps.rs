@@ -70,16 +70,16 @@ impl Inside<'_> {
         invariant: &Chains,
     ) -> Option<InductionStep> {
         // Where an invariant register is not defined before, it still holds what it did before the loop.
-        let is_defined = |own: &Reg, at: DefSite| match self.definitions.get(own).map(Vec::as_slice)
-        {
-            Some([only]) => {
-                invariant.contains_key(&(header, *own)) && self.graph.is_before(*only, at)
-            }
-            Some(_) => false,
-            None => true,
-        };
+        let is_defined =
+            |dest: &Reg, at: DefSite| match self.definitions.get(dest).map(Vec::as_slice) {
+                Some([only]) => {
+                    invariant.contains_key(&(header, *dest)) && self.graph.is_before(*only, at)
+                }
+                Some(_) => false,
+                None => true,
+            };
         let is_variable = |operand: &Operand, at: DefSite| match operand {
-            Operand::Register(own) => !is_defined(own, at),
+            Operand::Register(other_register) => !is_defined(other_register, at),
             Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque | Operand::Unset => true,
         };
@@ -107,11 +107,11 @@ impl Inside<'_> {
     fn is_even(&self, header: BlockId, definitions: &[DefSite]) -> bool {
         let &[only] = definitions else { return false };
         let blocks = &self.program.blocks;
-        let own = only.block;
+        let block = only.block;
         let is_latch = |at: &BlockId| blocks[at.index()].terminator.successors().contains(&header);
-        let passes = |at: BlockId| at.index() == own || self.graph.dominates(own, at.index());
+        let passes = |at: BlockId| at.index() == block || self.graph.dominates(block, at.index());
         self.program.code[only.pc.index()].guard.is_none()
-            && blocks[own].loops.last() == Some(&header)
+            && blocks[block].loops.last() == Some(&header)
             && self.program.blocks_in(header).filter(is_latch).all(passes)
     }
 
@@ -126,7 +126,8 @@ impl Inside<'_> {
             let is_before = self.graph.is_before(*only, definition);
             return if is_atomic && is_before { self.fetch(*only) } else { None };
         }
-        let is_fixed = |at: Address| at.base.is_none_or(|own| !self.definitions.contains_key(&own));
+        let is_fixed =
+            |at: Address| at.base.is_none_or(|register| !self.definitions.contains_key(&register));
         let is_fetch = instr.effect() == Effect::Atomic
             && instr.guard.is_none()
             && instr.dests.len() == 1

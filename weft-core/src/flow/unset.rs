@@ -37,17 +37,17 @@ pub(super) fn forget(
             continue;
         };
         let place = entries[at].place;
-        for own in unset.remove(&at).unwrap_or_default() {
-            match own {
-                Storage::Register(own) => {
-                    kept.push(LinkedLine::Instr(moved(own, Operand::Unset, place)))
+        for storage in unset.remove(&at).unwrap_or_default() {
+            match storage {
+                Storage::Register(dest) => {
+                    kept.push(LinkedLine::Instr(moved(dest, Operand::Unset, place)))
                 }
                 Storage::Memory(first, bytes) => {
-                    let own = register();
+                    let other_register = register();
                     for (offset, store) in words(first, bytes) {
                         let at = Address { space: Space::Local, base: None, offset };
-                        kept.push(LinkedLine::Instr(moved(own, Operand::Unset, place)));
-                        kept.push(LinkedLine::Instr(stored(store, at, own, place)));
+                        kept.push(LinkedLine::Instr(moved(other_register, Operand::Unset, place)));
+                        kept.push(LinkedLine::Instr(stored(store, at, other_register, place)));
                     }
                 }
             }
@@ -96,9 +96,10 @@ impl LineGraph {
         }
         let count = firsts.len();
         firsts.push(lines.len());
-        let mut own = Self { firsts, predecessors: vec![Vec::new(); count], returning: Vec::new() };
+        let mut graph =
+            Self { firsts, predecessors: vec![Vec::new(); count], returning: Vec::new() };
         for at in 0..count {
-            let (targets, goes_on): (&[Label], bool) = match &lines[own.firsts[at + 1] - 1] {
+            let (targets, goes_on): (&[Label], bool) = match &lines[graph.firsts[at + 1] - 1] {
                 LinkedLine::Jump { condition, target, .. } => {
                     (std::slice::from_ref(target), condition.is_some())
                 }
@@ -108,16 +109,16 @@ impl LineGraph {
             };
             for target in targets {
                 match labels.get(target) {
-                    Some(&next) => own.predecessors[next].push(at),
-                    None if ret == Some(*target) => own.returning.push(at),
+                    Some(&next) => graph.predecessors[next].push(at),
+                    None if ret == Some(*target) => graph.returning.push(at),
                     None => {}
                 }
             }
             if goes_on && at + 1 < count {
-                own.predecessors[at + 1].push(at);
+                graph.predecessors[at + 1].push(at);
             }
         }
-        own
+        graph
     }
 
     /// By entry: what might be read before it is written.
@@ -132,7 +133,8 @@ impl LineGraph {
         for at in 0..self.predecessors.len() {
             blocks.push(BlockUse::of(&lines[self.firsts[at]..self.firsts[at + 1]], &of, passing));
         }
-        let entered: Vec<usize> = blocks.iter().filter_map(|own| own.entered).collect();
+        let entered: Vec<usize> =
+            blocks.iter().filter_map(|line_block| line_block.entered).collect();
         for &at in &self.returning {
             for &entry in &entered {
                 for result in &entries[entry].returns {
@@ -143,10 +145,10 @@ impl LineGraph {
         let mut unset: HashMap<usize, Vec<Storage>> = HashMap::default();
         let mut known = HashSet::default();
         for (at, block) in blocks.iter().enumerate() {
-            for own in &block.read {
-                for entry in self.reached(*own, at, &blocks, &of) {
-                    if known.insert((entry, *own)) {
-                        unset.entry(entry).or_default().push(*own);
+            for storage in &block.read {
+                for entry in self.reached(*storage, at, &blocks, &of) {
+                    if known.insert((entry, *storage)) {
+                        unset.entry(entry).or_default().push(*storage);
                     }
                 }
             }
@@ -156,17 +158,19 @@ impl LineGraph {
 
     /// The entries where something is new from which some way leads to a block and writes it nowhere.
     fn reached(&self, what: Storage, at: usize, blocks: &[BlockUse], of: &Owners) -> Vec<usize> {
-        let own = of.entries(what);
+        let entries = of.entries(what);
         let mut found = Vec::new();
         let mut seen = HashSet::from_iter([at]);
         let mut work = vec![at];
         while let Some(at) = work.pop() {
-            if let Some(entry) = blocks[at].entered.filter(|entry| own.contains(entry)) {
+            if let Some(entry) = blocks[at].entered.filter(|entry| entries.contains(entry)) {
                 found.push(entry);
                 continue;
             }
             let before = self.predecessors[at].iter().copied();
-            work.extend(before.filter(|own| !blocks[*own].writes(what) && seen.insert(*own)));
+            work.extend(
+                before.filter(|earlier| !blocks[*earlier].writes(what) && seen.insert(*earlier)),
+            );
         }
         found
     }
@@ -186,10 +190,10 @@ struct BlockUse {
 
 impl BlockUse {
     fn of(lines: &[LinkedLine], of: &Owners, passing: &HashMap<RoutineId, Passing>) -> Self {
-        let mut own = Self::default();
+        let mut block = Self::default();
         for line in lines {
             if let LinkedLine::Enter(entry) = line {
-                own.entered = Some(*entry);
+                block.entered = Some(*entry);
             }
             let (read, written) = match line {
                 LinkedLine::Call { routine, .. } => {
@@ -199,23 +203,23 @@ impl BlockUse {
                 }
                 _ => (read_by(line), written_by(line)),
             };
-            for read in read.into_iter().filter(|own| of.has(*own)) {
-                own.add_read(read);
+            for read in read.into_iter().filter(|storage| of.has(*storage)) {
+                block.add_read(read);
             }
-            for written in written.into_iter().filter(|own| of.has(*own)) {
+            for written in written.into_iter().filter(|stored| of.has(*stored)) {
                 match written {
-                    Storage::Register(register) => drop(own.registers.insert(register)),
-                    Storage::Memory(first, bytes) => own.memory.push((first, bytes)),
+                    Storage::Register(register) => drop(block.registers.insert(register)),
+                    Storage::Memory(first, bytes) => block.memory.push((first, bytes)),
                 }
             }
         }
-        own
+        block
     }
 
     /// Whether nothing is left of what was there before the block.
     fn writes(&self, what: Storage) -> bool {
         match what {
-            Storage::Register(own) => self.registers.contains(&own),
+            Storage::Register(register) => self.registers.contains(&register),
             Storage::Memory(at, bytes) => self.memory.iter().any(|&(first, size)| {
                 first <= at && at.saturating_add(bytes) <= first.saturating_add(size)
             }),
@@ -232,12 +236,12 @@ impl BlockUse {
         written.sort_unstable();
         let end = first.saturating_add(bytes);
         let mut at = first;
-        for (own, size) in written.into_iter().chain([(end, 0)]) {
-            let next = own.min(end);
+        for (byte, size) in written.into_iter().chain([(end, 0)]) {
+            let next = byte.min(end);
             if at < next {
                 self.read.insert(Storage::Memory(at, next - at));
             }
-            at = at.max(own.saturating_add(size));
+            at = at.max(byte.saturating_add(size));
         }
     }
 }
@@ -251,27 +255,34 @@ struct Owners {
 
 impl Owners {
     fn of(lines: &[LinkedLine], entries: &[ScopeEntry]) -> Self {
-        let mut own = Self { registers: HashMap::default(), memory: Vec::new() };
+        let mut owners = Self { registers: HashMap::default(), memory: Vec::new() };
         for line in lines {
             let LinkedLine::Enter(at) = line else { continue };
             for register in &entries[*at].registers {
-                own.registers.entry(*register).or_default().push(*at);
+                owners.registers.entry(*register).or_default().push(*at);
             }
-            own.memory.extend(entries[*at].memory.iter().map(|(first, size)| (*first, *size, *at)));
+            owners
+                .memory
+                .extend(entries[*at].memory.iter().map(|(first, size)| (*first, *size, *at)));
         }
-        own.memory.sort_unstable();
-        own
+        owners.memory.sort_unstable();
+        owners
     }
 
     /// Where it is new. A variable of a caller is where its callees leave results, so that it is new where each of them is
     /// entered; the condition-code register is new behind every call.
     fn entries(&self, what: Storage) -> Vec<usize> {
         match what {
-            Storage::Register(own) => self.registers.get(&own).cloned().unwrap_or_default(),
+            Storage::Register(register) => {
+                self.registers.get(&register).cloned().unwrap_or_default()
+            }
             Storage::Memory(first, bytes) => {
-                let at = self.memory.partition_point(|(own, ..)| *own <= first);
+                let at = self.memory.partition_point(|(start_before, ..)| *start_before <= first);
                 let start = at.checked_sub(1).map_or(0, |last| self.memory[last].0);
-                let same = self.memory[..at].iter().rev().take_while(|(own, ..)| *own == start);
+                let same = self.memory[..at]
+                    .iter()
+                    .rev()
+                    .take_while(|(other_start, ..)| *other_start == start);
                 let holds = |size: u64| bytes.saturating_add(first - start) <= size;
                 same.filter(|(_, size, _)| holds(*size)).map(|(.., entry)| *entry).collect()
             }
@@ -291,7 +302,8 @@ fn accessed(instr: &Instr) -> Option<Storage> {
 }
 
 fn read_by(line: &LinkedLine) -> Vec<Storage> {
-    let condition = |own: &Option<Condition>| own.iter().map(|own| own.register).collect();
+    let condition =
+        |guard: &Option<Condition>| guard.iter().map(|predicate| predicate.register).collect();
     let registers: Vec<Reg> = match line {
         LinkedLine::Instr(instr) => {
             let loaded = accessed(instr).filter(|_| instr.effect() != Effect::Store);
@@ -300,7 +312,7 @@ fn read_by(line: &LinkedLine) -> Vec<Storage> {
         LinkedLine::Jump { condition: own, .. } | LinkedLine::Exit { condition: own, .. } => {
             condition(own)
         }
-        LinkedLine::Switch { index: Operand::Register(own), .. } => vec![*own],
+        LinkedLine::Switch { index: Operand::Register(register), .. } => vec![*register],
         _ => Vec::new(),
     };
     registers.into_iter().map(Storage::Register).collect()
@@ -313,7 +325,13 @@ fn written_by(line: &LinkedLine) -> Vec<Storage> {
         return Vec::new();
     }
     let stored = accessed(instr).filter(|_| instr.effect() == Effect::Store);
-    instr.dests.iter().flatten().map(|own| Storage::Register(*own)).chain(stored).collect()
+    instr
+        .dests
+        .iter()
+        .flatten()
+        .map(|register| Storage::Register(*register))
+        .chain(stored)
+        .collect()
 }
 
 impl<'m> Linker<'m> {
@@ -329,9 +347,9 @@ impl<'m> Linker<'m> {
             ScopeEntry { place, registers: Vec::new(), memory: Vec::new(), returns: Vec::new() };
         for &(bound, size) in returns {
             match bound {
-                Bound::Register(own) => {
-                    entry.registers.push(own);
-                    entry.returns.push(Storage::Register(own));
+                Bound::Register(register) => {
+                    entry.registers.push(register);
+                    entry.returns.push(Storage::Register(register));
                 }
                 Bound::Memory(_, first) => {
                     entry.memory.push((first, size));
@@ -364,8 +382,8 @@ impl<'m> Linker<'m> {
 
     /// Where the results of a function lie, with their bytes.
     pub(super) fn returned(&self, function: &Function, frame: &Frame<'m>) -> Vec<(Bound, u64)> {
-        let bound = |own: &Variable| {
-            frame.bound.get(self.module.name(own.name)).map(|bound| (*bound, own.size()))
+        let bound = |variable: &Variable| {
+            frame.bound.get(self.module.name(variable.name)).map(|bound| (*bound, variable.size()))
         };
         function.returns.iter().filter_map(bound).collect()
     }
@@ -378,7 +396,7 @@ impl<'m> Linker<'m> {
         variables: &[(Scope, &Variable)],
     ) {
         let entry = |scope: Scope| entries.get(scope).copied().flatten();
-        let new = frame.registers.iter().filter_map(|((of, _), own)| Some((*own, entry(*of)?)));
+        let new = frame.registers.iter().filter_map(|((of, _), dest)| Some((*dest, entry(*of)?)));
         for (register, at) in new.collect::<BTreeMap<_, _>>() {
             self.entries[at].registers.push(register);
         }

@@ -29,15 +29,18 @@ impl<'m> Asm<'m> {
             guard,
             mnemonic,
             decoded: decode(mnemonic).filter(|decoded| !decoded.is_strange)?,
-            operands: operands.iter().map(|own| operand(module, own)).collect::<Option<_>>()?,
+            operands: operands
+                .iter()
+                .map(|written| operand(module, written))
+                .collect::<Option<_>>()?,
         })
     }
 
     /// The same instruction with another operand at `at`.
     pub(super) fn with(&self, at: usize, operand: &str) -> String {
         let mut operands = self.operands.clone();
-        if let Some(own) = operands.get_mut(at) {
-            operand.clone_into(own);
+        if let Some(known) = operands.get_mut(at) {
+            operand.clone_into(known);
         }
         self.line(self.mnemonic, &operands)
     }

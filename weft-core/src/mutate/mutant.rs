@@ -58,7 +58,9 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
             mutants.unreached += 1;
             continue;
         }
-        let Some(asm) = texts.get(&span).and_then(|(body, own)| Asm::of(module, body, own)) else {
+        let Some(asm) =
+            texts.get(&span).and_then(|(body, instruction)| Asm::of(module, body, instruction))
+        else {
             continue;
         };
         let site = site_at(module, Role::Here, place, String::new());
@@ -93,7 +95,7 @@ fn instructions(module: &Module) -> BTreeMap<Span, (&Body, &Instruction)> {
 
 fn of_body(body: &Body) -> impl Iterator<Item = (Span, (&Body, &Instruction))> {
     body.statements.iter().filter_map(move |statement| match statement {
-        Statement::Instruction(own) => Some((own.span, (body, own))),
+        Statement::Instruction(instruction) => Some((instruction.span, (body, instruction))),
         _ => None,
     })
 }
@@ -102,8 +104,8 @@ impl Mutant {
     /// The module with the change made. All other instructions keep their lines.
     pub fn apply(&self, module: &Module) -> Module {
         let (text, range) = (module.text(), self.site.span.range());
-        let own = text.get(range.clone()).unwrap_or("");
-        let lines = "\n".repeat(own.matches('\n').count());
+        let name = text.get(range.clone()).unwrap_or("");
+        let lines = "\n".repeat(name.matches('\n').count());
         let (before, after) = (text.get(..range.start), text.get(range.end..));
         ptx::parse(&[before.unwrap_or(""), &self.replacement, &lines, after.unwrap_or("")].concat())
     }
@@ -117,7 +119,8 @@ impl Mutant {
                     .to_owned(),
             );
         }
-        let new = clean.assumptions.iter().filter(|own| !kernel.assumptions.contains(own));
+        let new =
+            clean.assumptions.iter().filter(|assumption| !kernel.assumptions.contains(assumption));
         notes.extend(new.map(|own| format!("assumed then: {}", own.sentence())));
         Advice {
             change: self.change.name(),

@@ -147,9 +147,9 @@ impl Order {
     pub fn arrive(&mut self, arrival: Arrival) -> Option<Recycling> {
         let Arrival { warp, barrier, waits, pc } = arrival;
         let slot = usize::from(barrier) % Barriers::COUNT;
-        let own = &self.warps[warp];
+        let clock = &self.warps[warp];
         let is_known =
-            |done: &Completion| done.warp == warp || own.known.warps[done.warp] >= done.arrival;
+            |done: &Completion| done.warp == warp || clock.known.warps[done.warp] >= done.arrival;
         let unknown = self.completed[slot].iter().find(|done| !is_known(done));
         let recycling = unknown.map(|done| Recycling {
             barrier,
@@ -159,13 +159,13 @@ impl Order {
             arrival_warp: warp,
         });
         let live = self.live[warp];
-        let own = &mut self.warps[warp];
-        own.now.arrivals = own.now.arrivals.saturating_add(1);
-        let arrival = own.now.arrivals;
+        let warp_clock = &mut self.warps[warp];
+        warp_clock.now.arrivals = warp_clock.now.arrivals.saturating_add(1);
+        let arrival = warp_clock.now.arrivals;
         let generation = &mut self.generations[slot];
-        generation.joined.join(&own.known);
+        generation.joined.join(&warp_clock.known);
         generation.joined.warps[warp] = arrival;
-        for (slot, known) in own.known_of_ended(live) {
+        for (slot, known) in warp_clock.known_of_ended(live) {
             generation.joined.learn(slot, known);
         }
         generation.participants.push(Completion { warp, arrival, pc, waits });
@@ -193,21 +193,21 @@ impl Order {
     /// These lanes of a warp have synchronized.
     pub fn converge(&mut self, warp: usize, met: LaneMask) {
         let live = self.live[warp];
-        let own = &mut self.warps[warp];
-        own.now.syncs = own.now.syncs.saturating_add(1);
-        let meeting = own.now.syncs;
+        let clock = &mut self.warps[warp];
+        clock.now.syncs = clock.now.syncs.saturating_add(1);
+        let meeting = clock.now.syncs;
         let is_all = met & live == live;
-        match &mut own.lanes {
+        match &mut clock.lanes {
             LaneClocks::All(last) if is_all => *last = meeting,
             LaneClocks::All(last) => {
-                let ended = own.ended.as_ref();
+                let ended = clock.ended.as_ref();
                 let known = |lane: usize| ended.map_or(*last, |ended| ended[lane].syncs.min(*last));
                 let mut each = Box::new([std::array::from_fn(known); WARP]);
                 meet(&mut each, met, meeting);
-                own.lanes = LaneClocks::Each(each);
+                clock.lanes = LaneClocks::Each(each);
             }
-            LaneClocks::Each(_) if is_all && own.ended.is_none() => {
-                own.lanes = LaneClocks::All(meeting)
+            LaneClocks::Each(_) if is_all && clock.ended.is_none() => {
+                clock.lanes = LaneClocks::All(meeting)
             }
             LaneClocks::Each(each) => meet(each, met, meeting),
         }
@@ -219,11 +219,11 @@ impl Order {
         if self.live[warp] != 0 {
             lanes(mask).for_each(|lane| self.part(warp, lane));
         }
-        let own = &mut self.warps[warp];
+        let clock = &mut self.warps[warp];
         let never = Epoch { arrivals: u32::MAX, syncs: u32::MAX };
-        let ended = own.ended.get_or_insert_with(|| Box::new([never; WARP]));
+        let ended = clock.ended.get_or_insert_with(|| Box::new([never; WARP]));
         for lane in lanes(mask) {
-            ended[lane] = own.now;
+            ended[lane] = clock.now;
         }
     }
 
@@ -232,7 +232,7 @@ impl Order {
         let slot = self.slots;
         self.slots += 1;
         self.warps[warp].slots.insert(lane, slot);
-        let known = self.warps.iter_mut().map(|own| &mut own.known);
+        let known = self.warps.iter_mut().map(|warp_clock| &mut warp_clock.known);
         let given = self.generations.iter_mut().map(|generation| &mut generation.joined);
         for clock in known.chain(given) {
             let arrivals = clock.warps[warp];
@@ -281,8 +281,8 @@ impl Order {
         lane: usize,
     ) -> LaneMask {
         let others = mask & !(1 << lane);
-        let own = &self.warps[warp];
-        let mut unordered = match (&own.lanes, &own.ended) {
+        let clock = &self.warps[warp];
+        let mut unordered = match (&clock.lanes, &clock.ended) {
             (LaneClocks::All(last), None) if *last > then.syncs => 0,
             (LaneClocks::All(last), Some(ended)) if *last > then.syncs => {
                 filter(others, |before| ended[before].syncs <= then.syncs)
@@ -292,7 +292,7 @@ impl Order {
                 filter(others, |before| each[lane][before] <= then.syncs)
             }
         };
-        if unordered != 0 && own.known.warps[warp] > then.arrivals {
+        if unordered != 0 && clock.known.warps[warp] > then.arrivals {
             unordered = filter(unordered, |before| !self.is_before(warp, then, 1 << before, warp));
         }
         unordered

@@ -88,7 +88,7 @@ impl Module {
 
     /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&Function> {
-        self.function(name).filter(|own| own.is_kernel && own.body.is_some())
+        self.function(name).filter(|function| function.is_kernel && function.body.is_some())
     }
 
     /// The function or kernel with this name; of several declarations the first with a body.

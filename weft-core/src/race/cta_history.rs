@@ -81,11 +81,11 @@ impl CtaHistory {
         if self.watched.is_empty() || !pairs.compare(0) {
             return;
         }
-        let (key, own) = ((access.pc, access.warp), CtaAccess::new(access, cta));
-        if self.latest.get(&key) == Some(&own) {
+        let (key, last) = ((access.pc, access.warp), CtaAccess::new(access, cta));
+        if self.latest.get(&key) == Some(&last) {
             return;
         }
-        self.latest.insert(key, own);
+        self.latest.insert(key, last);
         if self.kept >= self.most {
             pairs.cut();
             return;

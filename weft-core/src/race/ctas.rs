@@ -44,7 +44,7 @@ impl Footprint {
 
     fn note(&mut self, page: u64, kind: AccessKind, bytes: Bytes) {
         let Some(page) = self.pages.page(page) else { return };
-        if let Some((_, known)) = page.iter_mut().find(|(own, _)| *own == kind) {
+        if let Some((_, known)) = page.iter_mut().find(|(access_kind, _)| *access_kind == kind) {
             *known |= bytes;
             return;
         }
@@ -115,13 +115,13 @@ impl Ctas {
     pub fn add(&mut self, cta: u32, footprint: Footprint) {
         self.is_full |= footprint.is_full();
         let mut pages = footprint.pages.into_all().peekable();
-        while let Some((first, own)) = pages.next() {
+        while let Some((first, accesses)) = pages.next() {
             let mut end = first + 1;
-            while pages.next_if(|(next, other)| *next == end && *other == own).is_some() {
+            while pages.next_if(|(next, other)| *next == end && *other == accesses).is_some() {
                 end += 1;
             }
             if !self.is_full {
-                self.add_run(first, end, &own, cta);
+                self.add_run(first, end, &accesses, cta);
             }
             self.is_full |=
                 (self.runs.len() * RUN + self.ways * size_of::<PageAccess>()) as u64 > self.most;
@@ -130,20 +130,21 @@ impl Ctas {
 
     /// Whether what ctas did conflicts with what others do that go other ways, in bytes that are not known to race.
     pub fn meets(&self, others: &Self) -> bool {
-        let is_other =
-            |own: &PageAccess, their: &PageAccess| own.by != their.by || own.by == Accessor::Many;
+        let is_other = |page_access: &PageAccess, their: &PageAccess| {
+            page_access.by != their.by || page_access.by == Accessor::Many
+        };
         let is_new = |byte: &u64| !self.racing.contains(byte) && !others.racing.contains(byte);
-        self.runs.iter().any(|(first, own)| {
-            others.over(*first, own.end).any(|(start, their)| {
+        self.runs.iter().any(|(first, run)| {
+            others.over(*first, run.end).any(|(start, their)| {
                 let pairs = their
                     .ways
                     .iter()
-                    .flat_map(|their| own.ways.iter().map(move |own| (own, their)));
+                    .flat_map(|their| run.ways.iter().map(move |ours| (ours, their)));
                 let racing = pairs
-                    .filter(|(own, their)| is_other(own, their))
-                    .filter(|(own, their)| conflict(own.kind, their.kind, false).is_some())
-                    .fold(0, |racing, (own, their)| racing | own.bytes & their.bytes);
-                let pages = start.max(*first)..if racing == 0 { 0 } else { their.end.min(own.end) };
+                    .filter(|(ours, their)| is_other(ours, their))
+                    .filter(|(ours, their)| conflict(ours.kind, their.kind, false).is_some())
+                    .fold(0, |racing, (ours, their)| racing | ours.bytes & their.bytes);
+                let pages = start.max(*first)..if racing == 0 { 0 } else { their.end.min(run.end) };
                 let mut bytes =
                     pages.flat_map(|page| places(racing).map(move |at| page * PAGE + at));
                 bytes.any(|byte| is_new(&byte))
@@ -158,7 +159,7 @@ impl Ctas {
     }
 
     /// Adds what a cta did to each of these pages.
-    fn add_run(&mut self, first: u64, end: u64, own: &Own, cta: u32) {
+    fn add_run(&mut self, first: u64, end: u64, accesses: &Own, cta: u32) {
         self.split(first);
         self.split(end);
         let known = self.runs.range(first..end).map(|(start, run)| (*start, run.end));
@@ -178,7 +179,7 @@ impl Ctas {
         }
         let (last, met) = starts.split_last().unwrap_or((&end, &[]));
         for start in met {
-            self.meet(*start, own, cta);
+            self.meet(*start, accesses, cta);
         }
         for start in met {
             self.join(*start);
@@ -187,13 +188,13 @@ impl Ctas {
     }
 
     /// Adds what a cta did to each page of a run.
-    fn meet(&mut self, start: u64, own: &Own, cta: u32) {
+    fn meet(&mut self, start: u64, accesses: &Own, cta: u32) {
         let Some(run) = self.runs.get_mut(&start) else { return };
         let before = run.ways.len();
         let add = |racing, (kind, bytes): &(AccessKind, Bytes)| {
             racing | add(&mut run.ways, *kind, cta, *bytes)
         };
-        let racing = own.iter().fold(0, add);
+        let racing = accesses.iter().fold(0, add);
         self.ways = self.ways + run.ways.len().saturating_sub(1) - before.saturating_sub(1);
         let end = run.end;
         for page in start..if racing == 0 { start } else { end } {
@@ -220,7 +221,7 @@ impl Ctas {
     fn join(&mut self, at: u64) {
         let Some(run) = self.runs.get(&at) else { return };
         let before = self.runs.range(..at).next_back();
-        let before = before.filter(|(_, own)| own.end == at && own.ways == run.ways);
+        let before = before.filter(|(_, previous)| previous.end == at && previous.ways == run.ways);
         let Some((&start, _)) = before else { return };
         let Some(PageRun { end, ways }) = self.runs.remove(&at) else { return };
         self.ways -= ways.len().saturating_sub(1);

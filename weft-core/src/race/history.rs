@@ -144,7 +144,7 @@ impl HistoryPage {
     /// Adds a record, and hands over each other that shares bytes with it.
     fn add(&mut self, new: AccessRecord, mut meet: impl FnMut(&AccessRecord, &AccessRecord)) {
         let Self { records, latest, .. } = self;
-        let writes = |own: &AccessRecord| own.side.kind.writes;
+        let writes = |record: &AccessRecord| record.side.kind.writes;
         let may_race = |old: &&AccessRecord| {
             old.row.bytes & new.row.bytes != 0 && (writes(old) || writes(&new))
         };
@@ -166,18 +166,18 @@ impl HistoryPage {
             !order.is_before_all(usize::from(old.side.warp), old.when, old.row.lanes)
         });
         self.latest.clear();
-        for (at, own) in self.records.iter().enumerate() {
-            latest_of(&mut self.latest, own).push(at);
+        for (at, record) in self.records.iter().enumerate() {
+            latest_of(&mut self.latest, record).push(at);
         }
     }
 }
 
 /// The records of the last moment of an instruction and warp, which is that of this record.
-fn latest_of<'a>(latest: &'a mut LastAccesses, own: &AccessRecord) -> &'a mut Vec<usize> {
-    let key = (own.side.pc, own.side.warp);
-    let (when, records) = latest.entry(key).or_insert_with(|| (own.when, Vec::new()));
-    if *when != own.when {
-        *when = own.when;
+fn latest_of<'a>(latest: &'a mut LastAccesses, record: &AccessRecord) -> &'a mut Vec<usize> {
+    let key = (record.side.pc, record.side.warp);
+    let (when, records) = latest.entry(key).or_insert_with(|| (record.when, Vec::new()));
+    if *when != record.when {
+        *when = record.when;
         records.clear();
     }
     records
@@ -250,7 +250,7 @@ impl Meeting<'_> {
         }
         // Then all lanes race, and where they did so before, nothing is new.
         if order.is_one(before, after) {
-            let sides = [old, new].map(|own| (own.side.pc, own.side.warp));
+            let sides = [old, new].map(|record| (record.side.pc, record.side.warp));
             let key = (space, self.page, sides);
             let is_known = raced.get(&key).is_some_and(|[a, b]| *a == old.row && *b == new.row);
             if is_known && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {

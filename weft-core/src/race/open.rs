@@ -47,7 +47,7 @@ impl Noted {
 
     /// Whether both are of one kind, so that one can stand for the other.
     fn is_same(&self, other: &Self) -> bool {
-        let what = |own: &Self| (own.open, own.compared, own.decides);
+        let what = |noted: &Self| (noted.open, noted.compared, noted.decides);
         what(self) == what(other)
     }
 }
@@ -164,8 +164,8 @@ impl OpenAccesses {
             }
             (is_global, None) => cells
                 .range((is_global, None)..)
-                .take_while(|((own, _), _)| *own == is_global)
-                .map(|(_, own)| own)
+                .take_while(|((has_global, _), _)| *has_global == is_global)
+                .map(|(_, known)| known)
                 .collect(),
         };
         for noted in met {
@@ -196,14 +196,15 @@ impl OpenAccesses {
 
     /// Whether some write at an open address may have gone to a place of shared memory; `None`: anywhere.
     pub fn may_be_written(&self, variable: Option<usize>) -> bool {
-        let own = (false, variable);
+        let place = (false, variable);
         let writes = |access: &&OpenAccess| !access.is_global && access.kind.writes;
-        self.open.iter().filter(writes).any(|access| meets((false, access.region), own))
+        self.open.iter().filter(writes).any(|access| meets((false, access.region), place))
     }
 
     /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
     pub fn stays_in_variables(&self) -> bool {
-        let is_placed = |own: &OpenAccess| own.region.is_some() || own.class.is_some();
+        let is_placed =
+            |open_access: &OpenAccess| open_access.region.is_some() || open_access.class.is_some();
         self.open.iter().any(|access| !access.is_global && is_placed(access))
     }
 
@@ -222,8 +223,8 @@ impl OpenAccesses {
         let classes = self.classes();
         let mut known = BTreeMap::new();
         let mut may_conflict = |access: &OpenAccess, same_cta| {
-            let own = (compared(access), access.kind);
-            *known.entry(own).or_insert_with(|| self.may_conflict(own, same_cta, &classes))
+            let key = (compared(access), access.kind);
+            *known.entry(key).or_insert_with(|| self.may_conflict(key, same_cta, &classes))
         };
         let is_doubtful = |access: &&OpenAccess| match self.cells {
             Some(_) if !self.is_full => {
@@ -242,7 +243,7 @@ impl OpenAccesses {
     pub fn unsettled(&self, has_others: bool) -> BTreeSet<Place> {
         let knows_order = self.cells.is_some() && !self.is_full;
         let loads: BTreeSet<Place> =
-            self.known.iter().filter(|own| own.3).map(|own| own.0).collect();
+            self.known.iter().filter(|entry| entry.3).map(|own| own.0).collect();
         let stores = self.open.iter().filter(|open| open.kind.writes);
         let places: BTreeSet<Place> = stores.map(|open| (open.is_global, open.region)).collect();
         let is_unsettled = |place: &Place| {
@@ -261,13 +262,13 @@ impl OpenAccesses {
     /// Without order: whether anything in the same place conflicts.
     fn may_conflict(
         &self,
-        (own, kind): (Compared, AccessKind),
+        (compared, kind): (Compared, AccessKind),
         same_cta: bool,
         classes: &BTreeSet<(Compared, AccessKind)>,
     ) -> bool {
         classes.iter().any(|&(other, with)| {
-            meets(other.0, own.0)
-                && !self.is_compared(other, own)
+            meets(other.0, compared.0)
+                && !self.is_compared(other, compared)
                 && conflict(with, kind, same_cta).is_some()
         })
     }

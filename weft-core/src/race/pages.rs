@@ -79,7 +79,7 @@ impl<P: Default> Pages<P> {
     /// The index of a page, if it is the one found last or was made just before or after that: neighbours mostly are
     /// accessed together.
     fn near(&self, number: u64) -> Option<usize> {
-        let is_it = |at: &usize| self.all.get(*at).is_some_and(|(own, _)| *own == number);
+        let is_it = |at: &usize| self.all.get(*at).is_some_and(|(known, _)| *known == number);
         [self.last, self.last.wrapping_add(1), self.last.wrapping_sub(1)].into_iter().find(is_it)
     }
 }

@@ -51,14 +51,16 @@ pub(super) struct Threads {
 impl Threads {
     /// One pair.
     pub(super) fn one(first: u8, second: u8) -> Self {
-        let mut own = Self::default();
-        own.of[usize::from(second) % WARP] = 1 << first;
-        own
+        let mut threads = Self::default();
+        threads.of[usize::from(second) % WARP] = 1 << first;
+        threads
     }
 
     /// Lanes of the first and the second.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
-        let of = |(second, first): (usize, &LaneMask)| lanes(*first).map(move |own| (own, second));
+        let of = |(second, first): (usize, &LaneMask)| {
+            lanes(*first).map(move |first_lane| (first_lane, second))
+        };
         self.of.iter().enumerate().flat_map(of)
     }
 
@@ -167,8 +169,8 @@ impl Pairs {
     /// Takes over which races are benign, from another pass that compared the values of stores.
     pub fn take_values(&mut self, valued: &Self) {
         for (key, pair) in &mut self.all {
-            if let Some(own) = valued.all.get(key) {
-                pair.is_benign = own.is_benign;
+            if let Some(stored) = valued.all.get(key) {
+                pair.is_benign = stored.is_benign;
             }
         }
     }
@@ -177,7 +179,7 @@ impl Pairs {
     /// bytes had there were those of one schedule, so that it is so in some run.
     pub fn take_worse(&mut self, other: &Self) {
         for (key, pair) in &other.all {
-            let is_worse = |own: &Pair| pair.conflict > own.conflict;
+            let is_worse = |known: &Pair| pair.conflict > known.conflict;
             if !pair.leaves_the_same() && self.all.get(key).is_none_or(is_worse) {
                 self.all.insert(*key, pair.clone());
             }

@@ -147,17 +147,17 @@ impl KnownRows {
         pattern: Pattern,
         find: impl FnOnce() -> Vec<(u64, Row)>,
     ) -> Rows {
-        let is_it = |(own, other, _): &&(Rc<Offsets>, Pattern, _)| {
-            Rc::ptr_eq(own, offsets) && *other == pattern
+        let is_it = |(known, other, _): &&(Rc<Offsets>, Pattern, _)| {
+            Rc::ptr_eq(known, offsets) && *other == pattern
         };
         if let Some((.., rows)) = self.all.iter().find(is_it) {
             return Rc::clone(rows);
         }
         let rows: Rows = find().into();
-        let own = (Rc::clone(offsets), pattern, Rc::clone(&rows));
+        let entry = (Rc::clone(offsets), pattern, Rc::clone(&rows));
         match self.all.get_mut(self.next) {
-            Some(oldest) => *oldest = own,
-            None => self.all.push(own),
+            Some(oldest) => *oldest = entry,
+            None => self.all.push(entry),
         }
         self.next = (self.next + 1) % Self::MAX;
         rows
@@ -253,17 +253,17 @@ fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, 
     for page in start / PAGE..=(end - 1) / PAGE {
         let first = base.wrapping_sub(page * PAGE).cast_signed();
         let from = |lane: u32| first + i64::from(lane) * stride;
-        let own = access.lanes & lanes_on_page(first, stride, width);
+        let on_page = access.lanes & lanes_on_page(first, stride, width);
         let bytes = if is_dense {
             span(from(lowest), from(highest) + width)
         } else {
             let of = |lane: usize| {
                 u32::try_from(lane).map_or(0, |lane| span(from(lane), from(lane) + width))
             };
-            lanes(own).fold(0, |all, lane| all | of(lane))
+            lanes(on_page).fold(0, |all, lane| all | of(lane))
         };
-        if own != 0 {
-            visit(page, Row { bytes, lanes: own, by: LaneBytes::Stride { first, stride } });
+        if on_page != 0 {
+            visit(page, Row { bytes, lanes: on_page, by: LaneBytes::Stride { first, stride } });
         }
     }
 }
@@ -359,9 +359,10 @@ mod tests {
                                 said.extend(all.map(|at| (lane, page * PAGE + at)));
                             }
                         });
-                        let own = |lane: usize| (0..u64::from(bytes)).map(move |at| (lane, at));
+                        let bytes_of =
+                            |lane: usize| (0..u64::from(bytes)).map(move |at| (lane, at));
                         let mut expected: Vec<_> = lanes(mask)
-                            .flat_map(own)
+                            .flat_map(bytes_of)
                             .map(|(lane, at)| (lane, addresses.lane(lane) + at))
                             .collect();
                         said.sort_unstable();

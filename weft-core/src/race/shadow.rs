@@ -157,11 +157,13 @@ impl ShadowPage {
         if new.kind.writes {
             self.written |= new.row.bytes;
         }
-        let own = if new.kind.writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
+        let alike_range =
+            if new.kind.writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
         let (writes, reads) = (&mut self.writes, &mut self.reads);
         let (alike, others) = if new.kind.writes { (writes, reads) } else { (reads, writes) };
         // Whatever raced with it since, it was compared with.
-        if alike[own.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row)) {
+        if alike[alike_range.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row))
+        {
             return;
         }
         let mut is_covered = |old: &mut Past| {
@@ -175,20 +177,20 @@ impl ShadowPage {
             }
             old.row.bytes == 0
         };
-        let covered = others.iter_mut().map(&mut is_covered).filter(|own| *own).count();
+        let covered = others.iter_mut().map(&mut is_covered).filter(|hidden| *hidden).count();
         if covered != 0 {
             others.retain(|old| old.row.bytes != 0);
         }
         // Mostly it is the same again: it takes the place of what it covers.
         let (mut covered, mut free) = (0, None);
-        for at in own.clone() {
+        for at in alike_range.clone() {
             if is_covered(&mut alike[at]) {
                 covered += 1;
                 free = Some(at);
             }
         }
         let takes_in = |old: &Past| old.row.bytes != 0 && old.is_alike(&new);
-        let mut rest = alike[own.clone()].iter_mut().filter(|old| takes_in(old));
+        let mut rest = alike[alike_range.clone()].iter_mut().filter(|old| takes_in(old));
         if !rest.any(|old| old.row.merge(&new.row)) {
             if let Some(at) = free {
                 alike[at] = new;
@@ -198,7 +200,7 @@ impl ShadowPage {
                 if alike.is_empty() {
                     alike.reserve_exact(1);
                 }
-                alike.insert(own.end, new);
+                alike.insert(alike_range.end, new);
             }
         }
         if covered != 0 {
@@ -222,21 +224,20 @@ impl ShadowPage {
 /// The same, byte by byte: what one warp did in one way and at one time to a byte becomes one. By warp.
 fn settled(past: &[Past]) -> Vec<Past> {
     let mut all: BTreeMap<_, Past> = BTreeMap::new();
-    for own in past {
-        for at in places(own.row.bytes) {
+    for entry in past {
+        for at in places(entry.row.bytes) {
             let bytes = 1 << at;
-            let lanes = own.row.lanes_at(bytes);
-            let known = all.entry((own.warp, at, own.when, own.kind)).or_insert_with(|| Past {
-                row: Row { bytes, lanes, by: LaneBytes::All },
-                ..own.clone()
+            let lanes = entry.row.lanes_at(bytes);
+            let known = all.entry((entry.warp, at, entry.when, entry.kind)).or_insert_with(|| {
+                Past { row: Row { bytes, lanes, by: LaneBytes::All }, ..entry.clone() }
             });
             known.row.lanes |= lanes;
         }
     }
     let mut merged: Vec<Past> = Vec::new();
-    for own in all.into_values() {
-        if !merged.iter_mut().any(|old| old.is_alike(&own) && old.row.merge(&own.row)) {
-            merged.push(own);
+    for entry in all.into_values() {
+        if !merged.iter_mut().any(|old| old.is_alike(&entry) && old.row.merge(&entry.row)) {
+            merged.push(entry);
         }
     }
     merged

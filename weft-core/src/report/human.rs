@@ -20,8 +20,8 @@ pub fn report(
     color: bool,
 ) -> String {
     let mut out = String::new();
-    for own in &report.findings {
-        out.push_str(&finding(module, ptx, own, source, color));
+    for each in &report.findings {
+        out.push_str(&finding(module, ptx, each, source, color));
         out.push('\n');
     }
     out.push_str(&summary(report, color));
@@ -127,12 +127,12 @@ fn given(launch: &Launch) -> Option<String> {
     }
     for (position, arg) in &launch.args {
         match arg {
-            Arg::Fields(own) => {
-                let all = own.bytes.iter();
+            Arg::Fields(fields) => {
+                let all = fields.bytes.iter();
                 parts.extend(
                     all.map(|bytes| format!("argument {position} = {} given bytes", bytes.len())),
                 );
-                parts.extend(own.fields.iter().map(|(first, field)| {
+                parts.extend(fields.fields.iter().map(|(first, field)| {
                     format!("argument {position} + {first} = {}", value(field))
                 }));
             }

@@ -180,7 +180,7 @@ impl SavedReport {
             block: self.block.map(dim),
             grid: dim(self.grid),
             findings: findings.collect::<Option<_>>()?,
-            assumptions: self.assumptions.into_iter().map(|own| own.0).collect(),
+            assumptions: self.assumptions.into_iter().map(|assumption| assumption.0).collect(),
             coverage: Coverage { reached: self.reached, sites: self.sites },
             unreached: self.unreached.into_iter().map(span).collect(),
             stats: Stats {
@@ -220,7 +220,7 @@ impl SavedFinding {
         };
         Some(Finding {
             code: Code::from_name(&self.code)?,
-            check: self.check.map(|own| own.0),
+            check: self.check.map(|saved| saved.0),
             message: self.message,
             sites: self.sites.into_iter().map(SavedSite::site).collect(),
             notes: self.notes,

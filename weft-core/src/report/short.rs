@@ -7,7 +7,7 @@ use crate::finding::{Advice, Finding, Report, Site};
 
 /// One line for each finding; empty for a clean report. `ptx` is the path of the PTX as it is to be shown.
 pub fn report(ptx: &str, report: &Report) -> String {
-    report.findings.iter().map(|own| finding(ptx, own) + "\n").collect()
+    report.findings.iter().map(|each| finding(ptx, each) + "\n").collect()
 }
 
 /// One finding without a line break.

@@ -15,15 +15,15 @@ pub(super) fn dependences(program: &Program) -> Option<Vec<Vec<BlockId>>> {
             // Everything from the successor up to where the sides meet again runs only on this side.
             let mut here = Some(successor);
             while here != block.post_dominator {
-                let Some(own) = here else { break };
+                let Some(header) = here else { break };
                 pairs += 1;
                 if pairs > MAX_PAIRS {
                     return None;
                 }
-                if dependences[own.index()].last() != Some(&branch) {
-                    dependences[own.index()].push(branch);
+                if dependences[header.index()].last() != Some(&branch) {
+                    dependences[header.index()].push(branch);
                 }
-                here = program.blocks[own.index()].post_dominator;
+                here = program.blocks[header.index()].post_dominator;
             }
         }
     }

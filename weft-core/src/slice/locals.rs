@@ -25,15 +25,15 @@ pub(super) struct Locals {
 
 impl Locals {
     pub(super) fn of(program: &Program) -> Self {
-        let mut own = Self::default();
+        let mut locals = Self::default();
         for (instr, pc) in program.code.iter().zip((0..).map(Pc)) {
             if matches!(instr.effect(), Effect::Store | Effect::Atomic) {
                 for word in named(instr).into_iter().flatten() {
-                    own.stores.entry(word).or_default().push(pc);
+                    locals.stores.entry(word).or_default().push(pc);
                 }
             }
         }
-        own
+        locals
     }
 
     /// Takes a load into account; whether it is the first that might load any word. The words that it names, if it names

@@ -258,7 +258,8 @@ impl<'p> Marker<'p> {
 
     /// How much of an instruction runs whose result is needed.
     fn of_result(&self, pc: Pc) -> Keep {
-        let is_float = |own: &Decoded| own.is_float_arithmetic() || own.is_float_comparison();
+        let is_float =
+            |decoded: &Decoded| decoded.is_float_arithmetic() || decoded.is_float_comparison();
         match self.slice.floats {
             Floats::Open if self.program.code[pc.index()].decoded().is_some_and(is_float) => {
                 Keep::Open
@@ -316,8 +317,8 @@ impl<'p> Marker<'p> {
         if std::mem::replace(&mut self.is_kept[first.index()], true) {
             return;
         }
-        let mut at = self.blocks_at.partition_point(|(own, _)| *own < first);
-        while let Some(&(_, block)) = self.blocks_at.get(at).filter(|(own, _)| *own == first) {
+        let mut at = self.blocks_at.partition_point(|(start, _)| *start < first);
+        while let Some(&(_, block)) = self.blocks_at.get(at).filter(|(start, _)| *start == first) {
             self.keep_block(block);
             at += 1;
         }

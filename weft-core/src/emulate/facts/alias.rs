@@ -79,7 +79,7 @@ impl AliasClasses {
             return Some(root);
         }
         let count = self.counts.entry(place).or_default();
-        if *count >= most || place.1.is_some_and(|own| own > MAX_PLACE) {
+        if *count >= most || place.1.is_some_and(|index| index > MAX_PLACE) {
             return None;
         }
         let root = AliasClass(u16::try_from(*count).ok()?);
@@ -130,7 +130,7 @@ pub(crate) fn representative_address(
 
 fn packed(place: Place, root: AliasClass, drifts: bool, cell: u64) -> u64 {
     let number = u64::from(root.0) << 1 | u64::from(drifts);
-    let place = place.1.map_or(0, |own| own as u64 + 1);
+    let place = place.1.map_or(0, |index| index as u64 + 1);
     REPRESENTATIVE | place << (CELL_BITS + CLASS_BITS + 1) | number << CELL_BITS | cell
 }
 

@@ -94,15 +94,15 @@ impl Splits {
 
     /// Whether a condition holds, if it is decided. `is_own`: each cta has one for itself.
     pub(crate) fn decide(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<bool> {
-        let asked = self.own.iter().position(|(_, own)| *own == condition);
+        let asked = self.own.iter().position(|(_, value)| *value == condition);
         let place = asked.map_or(place, |at| self.own[at].0);
         let before = &self.own[..asked.unwrap_or(self.own.len())];
-        let nth = is_own.then(|| before.iter().filter(|(own, _)| *own == place).count());
-        let is_it = |own: &&Choice| match nth {
-            Some(_) => (own.place, own.nth) == (place, nth),
-            None => own.condition == condition,
+        let nth = is_own.then(|| before.iter().filter(|(asked_at, _)| *asked_at == place).count());
+        let is_it = |choice: &&Choice| match nth {
+            Some(_) => (choice.place, choice.nth) == (place, nth),
+            None => choice.condition == condition,
         };
-        let known = self.choices.iter().find(is_it).map(|own| own.holds);
+        let known = self.choices.iter().find(is_it).map(|decided| decided.holds);
         let can_ask = self.at.contains(&place) && self.choices.len() < MAX_CHOICES;
         if known.is_none() && !can_ask {
             return None;

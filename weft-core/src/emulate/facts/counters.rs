@@ -181,9 +181,10 @@ impl Counters {
         let (is_global, cta, first) = at;
         let from = (is_global, cta, first.saturating_sub(WIDEST));
         let to = (is_global, cta, first.saturating_add(u64::from(bytes)));
-        let overlaps =
-            |(own, way): &(&At, &UpdatePattern)| own.2.saturating_add(u64::from(way.bytes)) > first;
-        self.ways.range(from..to).filter(overlaps).map(|(own, _)| *own).collect()
+        let overlaps = |(known, way): &(&At, &UpdatePattern)| {
+            known.2.saturating_add(u64::from(way.bytes)) > first
+        };
+        self.ways.range(from..to).filter(overlaps).map(|(known, _)| *known).collect()
     }
 
     /// An atomic at a known address. What it returns is a ticket of this count, if it is one.
@@ -205,11 +206,11 @@ impl Counters {
         let way = UpdatePattern { bytes, grows: amount > 0 };
         let known = *self.ways.entry(at).or_insert(way);
         if known != way || others.iter().any(|other| *other != at) {
-            others.into_iter().chain([at]).for_each(|own| self.spoil(own));
+            others.into_iter().chain([at]).for_each(|spoiled| self.spoil(spoiled));
         }
         let counter = *self.counters.entry(at).or_insert(Counter { place, count: 0 });
         let is_spoiled = self.spoiled.contains(&at)
-            || [place, (at.0, None)].iter().any(|own| self.spoiled_places.contains(own));
+            || [place, (at.0, None)].iter().any(|region| self.spoiled_places.contains(region));
         if is_spoiled {
             return None;
         }
@@ -224,11 +225,11 @@ impl Counters {
     /// A plain store at a known address. Where one stands for the stores of all iterations of a loop, tickets of all counts
     /// that it starts are mixed.
     pub(crate) fn store(&mut self, at: At, bytes: u32, is_repeated: bool) {
-        for own in self.overlapped(at, bytes) {
+        for hit in self.overlapped(at, bytes) {
             if is_repeated {
-                self.spoil(own);
+                self.spoil(hit);
             }
-            self.counters.entry(own).and_modify(|counter| counter.count += 1);
+            self.counters.entry(hit).and_modify(|counter| counter.count += 1);
         }
     }
 
@@ -253,7 +254,9 @@ impl Counters {
     pub(crate) fn count(&self, at: At) -> Option<Count> {
         let counter = self.counters.get(&at)?;
         let is_spoiled = self.spoiled.contains(&at)
-            || [counter.place, (at.0, None)].iter().any(|own| self.spoiled_places.contains(own));
+            || [counter.place, (at.0, None)]
+                .iter()
+                .any(|region| self.spoiled_places.contains(region));
         (!is_spoiled).then_some((at, counter.count))
     }
 
@@ -301,8 +304,8 @@ impl Counters {
 
     /// An access of a queue begins so many bytes from the ticket's multiple on.
     pub(crate) fn reach(&mut self, queue: Queue, offset: i64, bytes: u32) {
-        let own = &mut self.indexed[queue.0 as usize].bytes;
-        *own = (own.0.min(offset), own.1.max(offset.saturating_add(i64::from(bytes))));
+        let extent = &mut self.indexed[queue.0 as usize].bytes;
+        *extent = (extent.0.min(offset), extent.1.max(offset.saturating_add(i64::from(bytes))));
     }
 
     /// Notes that a term is a ticket.

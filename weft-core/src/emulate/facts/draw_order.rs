@@ -25,8 +25,8 @@ impl CounterDraws {
     /// Whether each cta took its turn in all rounds but the last, and in that the first ones.
     fn has_no_gap(&self, ctas: u64) -> bool {
         let draws = |cta: u64| {
-            let own = u32::try_from(cta).ok().and_then(|cta| self.drawn.get(&cta));
-            own.copied().unwrap_or(0)
+            let drawn = u32::try_from(cta).ok().and_then(|cta| self.drawn.get(&cta));
+            drawn.copied().unwrap_or(0)
         };
         let (first, last) = (draws(0), draws(ctas.saturating_sub(1)));
         first.saturating_sub(last) <= 1
@@ -65,7 +65,8 @@ impl DrawOrder {
     /// A pass ended. It was that of some schedule if the turns that ctas took follow each other without a gap, and if no
     /// cta draws from several counters in an order that the turns contradict.
     pub(crate) fn settle(&mut self) {
-        let global = || self.lines.iter().filter(|(count, _)| is_global(**count)).map(|own| own.1);
+        let global =
+            || self.lines.iter().filter(|(count, _)| is_global(**count)).map(|draws| draws.1);
         let agrees = |line: &CounterDraws| {
             self.ctas == 1 || global().count() == 1 || line.drawn.values().all(|&own| own <= 1)
         };
@@ -106,10 +107,10 @@ impl DrawOrder {
         cta: u32,
         is_sure: bool,
     ) -> Option<(Lane, u64)> {
-        let own = self.of_cta.entry(count).or_insert(Some(0));
-        let number = own.filter(|_| is_sure);
-        *own = number.map(|number| number + 1);
-        let (number, next) = number.zip(*own)?;
+        let drawn = self.of_cta.entry(count).or_insert(Some(0));
+        let number = drawn.filter(|_| is_sure);
+        *drawn = number.map(|number| number + 1);
+        let (number, next) = number.zip(*drawn)?;
         // What is stored to a counter in global memory is stored at some time between the draws of other ctas.
         let line = self.lines.get_mut(&count).filter(|line| line.amount == amount);
         let Some(line) = line.filter(|_| !is_global(count) || count.1 == 0) else {

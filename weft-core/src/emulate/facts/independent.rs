@@ -44,14 +44,14 @@ impl Facts {
     }
 
     /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
-    pub fn join(&mut self, spent: u64, own: CtaFacts) -> bool {
+    pub fn join(&mut self, spent: u64, facts: CtaFacts) -> bool {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {
             self.spent += spent;
-            self.assumed.join(own.assumed);
-            self.interference.join(own.loaded);
-            self.reach.join(own.reach);
-            self.draws |= own.draws;
+            self.assumed.join(facts.assumed);
+            self.interference.join(facts.loaded);
+            self.reach.join(facts.reach);
+            self.draws |= facts.draws;
         }
         fits
     }

@@ -74,7 +74,7 @@ impl Inherited {
     /// An iteration writes nobody knows where.
     pub(crate) fn write_somewhere(&mut self, is_global: bool) {
         if self.spaces.insert(is_global) {
-            self.changed |= self.reads.iter().any(|(own, _)| *own == is_global);
+            self.changed |= self.reads.iter().any(|(read_global, _)| *read_global == is_global);
         }
     }
 }
@@ -136,19 +136,19 @@ mod tests {
 
     #[test]
     fn a_byte_is_of_the_state_that_wrote_it_last() {
-        let (mut written, own, other) =
+        let (mut written, here, other) =
             (GeneralWrites::default(), (BlockId(1), 1), (BlockId(1), 2));
-        written.write(false, 8, 8, Some(own));
-        assert!(written.holds(false, 8, 8, own) && !written.holds(true, 8, 8, own));
+        written.write(false, 8, 8, Some(here));
+        assert!(written.holds(false, 8, 8, here) && !written.holds(true, 8, 8, here));
         assert!(!written.holds(false, 8, 8, other));
         written.write(false, 12, 1, Some(other));
-        assert!(written.holds(false, 8, 4, own) && !written.holds(false, 8, 8, own));
+        assert!(written.holds(false, 8, 4, here) && !written.holds(false, 8, 8, here));
         written.write(false, 15, 1, Some(other));
-        assert!(written.holds(false, 13, 2, own) && !written.holds(false, 13, 3, own));
-        written.write(false, 15, 1, Some(own));
+        assert!(written.holds(false, 13, 2, here) && !written.holds(false, 13, 3, here));
+        written.write(false, 15, 1, Some(here));
         written.write(false, 8, 4, None);
-        assert!(!written.holds(false, 8, 4, own) && written.holds(false, 13, 3, own));
+        assert!(!written.holds(false, 8, 4, here) && written.holds(false, 13, 3, here));
         // The first byte is another state's.
-        assert!(!written.holds(false, 12, 4, own));
+        assert!(!written.holds(false, 12, 4, here));
     }
 }

@@ -46,12 +46,12 @@ impl Loaded {
         let end = address.saturating_add(u64::from(bytes));
         for page in address / PAGE..end.div_ceil(PAGE) {
             let place = |at: u64| at.wrapping_sub(page * PAGE).cast_signed();
-            let own = span(place(address), place(end));
+            let bytes_here = span(place(address), place(end));
             match &mut self.last {
-                Some((last, known)) if *last == (is_global, page) => *known |= own,
+                Some((last, known)) if *last == (is_global, page) => *known |= bytes_here,
                 _ => {
                     self.keep_last();
-                    self.last = Some(((is_global, page), own));
+                    self.last = Some(((is_global, page), bytes_here));
                 }
             }
         }
@@ -66,8 +66,8 @@ impl Loaded {
     fn has(&self, (is_global, word): Word) -> bool {
         let address = word * WORD;
         let place = (address % PAGE).cast_signed();
-        let own = span(place, place + WORD.cast_signed());
-        self.pages.get(&(is_global, address / PAGE)).is_some_and(|known| known & own != 0)
+        let bytes = span(place, place + WORD.cast_signed());
+        self.pages.get(&(is_global, address / PAGE)).is_some_and(|known| known & bytes != 0)
     }
 
     /// Whether some of a word was read that holds this byte, of global memory or of shared memory.
@@ -78,7 +78,7 @@ impl Loaded {
     /// Whether something was read in these bytes, to the page.
     fn meets(&self, is_global: bool, (first, last): Extent) -> bool {
         let is_in = |page: u64| (first / PAGE..=last / PAGE).contains(&page);
-        self.pages.keys().any(|(own, page)| *own == is_global && is_in(*page))
+        self.pages.keys().any(|(of_global, page)| *of_global == is_global && is_in(*page))
     }
 
     /// Takes in what another cta read.
@@ -182,8 +182,8 @@ impl Interference {
 
     fn is_contended(&self, is_global: bool, at: u64, bytes: u32) -> bool {
         let last = at.saturating_add(u64::from(bytes).saturating_sub(1));
-        let is_in = |(own, extent): &(bool, Extent)| {
-            *own == is_global && extent.0 <= last && at <= extent.1
+        let is_in = |(of_global, extent): &(bool, Extent)| {
+            *of_global == is_global && extent.0 <= last && at <= extent.1
         };
         self.extents.iter().any(is_in)
             || !self.words.is_empty()
@@ -207,10 +207,10 @@ impl Interference {
             let word = (is_global, byte / WORD);
             changed |= self.words.insert(word) && loaded.has(word);
         }
-        for own in extents {
-            if !self.extents.contains(&own) {
-                self.extents.push(own);
-                changed |= loaded.meets(own.0, own.1);
+        for extent in extents {
+            if !self.extents.contains(&extent) {
+                self.extents.push(extent);
+                changed |= loaded.meets(extent.0, extent.1);
             }
         }
         self.count(changed);

@@ -124,7 +124,7 @@ impl Facts {
         places: impl IntoIterator<Item = (bool, Option<usize>)>,
     ) -> bool {
         let places = places.into_iter();
-        let extents = places.map(|own| (own.0, extent_of(program, own.0, own.1)));
+        let extents = places.map(|place| (place.0, extent_of(program, place.0, place.1)));
         let is_news = self.interference.interfere(loaded, bytes, extents);
         self.changes += u32::from(is_news);
         is_news

@@ -20,7 +20,7 @@ impl Facts {
             _ if self.counters.ways.is_empty() => Drawn::Nothing,
             None => Drawn::Apart,
             // Whoever waits might have to draw later, and ctas that choose for themselves might draw otherwise.
-            Some(own) if own.is_kept() && !self.assumed.waits_end && self.splits.is_empty() => {
+            Some(order) if order.is_kept() && !self.assumed.waits_end && self.splits.is_empty() => {
                 Drawn::InTurn
             }
             Some(_) => Drawn::InNoOrder,
@@ -74,14 +74,15 @@ impl Facts {
 
     /// The queues in which all that is indexed with one ticket fits the stride between two.
     pub(crate) fn apart(&self) -> BTreeSet<Queue> {
-        let is_apart = |own: &Indexed| {
-            let Some(steps) = self.counters.steps.get(&own.count) else { return false };
-            let stride = u128::from(own.multiple.factor.unsigned_abs()) * u128::from(steps.least);
-            let extent = i128::from(own.bytes.1) - i128::from(own.bytes.0);
+        let is_apart = |indexed: &Indexed| {
+            let Some(steps) = self.counters.steps.get(&indexed.count) else { return false };
+            let stride =
+                u128::from(indexed.multiple.factor.unsigned_abs()) * u128::from(steps.least);
+            let extent = i128::from(indexed.bytes.1) - i128::from(indexed.bytes.0);
             let fits = u128::try_from(extent).is_ok_and(|extent| extent <= stride);
-            fits && steps.all.saturating_sub(steps.least) <= own.multiple.most
+            fits && steps.all.saturating_sub(steps.least) <= indexed.multiple.most
         };
         let numbered = self.counters.indexed.iter().zip(0..);
-        numbered.filter(|(own, _)| is_apart(own)).map(|(_, at)| Queue(at)).collect()
+        numbered.filter(|(entry, _)| is_apart(entry)).map(|(_, at)| Queue(at)).collect()
     }
 }

@@ -41,15 +41,15 @@ impl Facts {
             return None;
         }
         let width = if place.0 { 64 } else { 32 };
-        let own = if self.symbolics.bits(term) < width {
+        let value = if self.symbolics.bits(term) < width {
             self.symbolics.shared_extension(term, width, false).0
         } else {
             Lane::open(term)
         };
-        let Lane { bits, symbol: term } = self.symbolics.low(own, width);
+        let Lane { bits, symbol: term } = self.symbolics.low(value, width);
         let (term, added) = self.symbolics.natural(term?)?;
-        let (own, drifts) = (self.symbolics.modulus(term), self.symbolics.drifts(term));
-        if own == 1 {
+        let (modulus_here, drifts) = (self.symbolics.modulus(term), self.symbolics.drifts(term));
+        if modulus_here == 1 {
             return None;
         }
         let queue = self.queue(place, term);
@@ -58,9 +58,10 @@ impl Facts {
         let root = self.aliases.class(place, &atoms, most)?;
         let frame = if width == 64 { self.symbolics.frame(&atoms) } else { 0 };
         // Whatever wraps around, a power of two is left that divides both; any other drift is one of sums that do not.
-        let own = if own.is_power_of_two() { gcd(own, frame) } else { own };
-        self.symbolics.assumes_unwrapped |= drifts && !own.is_power_of_two();
-        let modulus = if drifts { self.aliases.modulus(place, root, own) } else { 0 };
+        let modulus_here =
+            if modulus_here.is_power_of_two() { gcd(modulus_here, frame) } else { modulus_here };
+        self.symbolics.assumes_unwrapped |= drifts && !modulus_here.is_power_of_two();
+        let modulus = if drifts { self.aliases.modulus(place, root, modulus_here) } else { 0 };
         let mirrored = self.aliases.moduli.get(&(place, root)).filter(|_| !drifts).copied();
         let added = added.wrapping_add(bits);
         Some(AliasFrame {
@@ -116,7 +117,13 @@ impl Facts {
             None => None,
         };
         let address = representative_address(place, root, drifts, offset, modulus, bytes)?;
-        Some(Representative { class: root, queue, address, is_congruent: drifts, shadow_copy: mirror })
+        Some(Representative {
+            class: root,
+            queue,
+            address,
+            is_congruent: drifts,
+            shadow_copy: mirror,
+        })
     }
 
     /// The root in which accesses at known addresses of a place are mirrored.

@@ -264,14 +264,14 @@ impl World {
     fn joined(&self, random: &mut Random) -> (u32, Rule) {
         let bits = *random.one_of(&[32, 64]);
         let all = self.of_width(bits);
-        let own = *random.one_of(&all);
+        let register = *random.one_of(&all);
         let step = *random.one_of(&[4, 12, 1024, 1 << 31, u64::MAX - 7]);
         (
             bits,
             match random.below(3) {
-                0 => Rule::Drift(own, step.cast_signed().unsigned_abs()),
-                1 => Rule::Rounds(own, step),
-                _ => Rule::Either(own, *random.one_of(&all)),
+                0 => Rule::Drift(register, step.cast_signed().unsigned_abs()),
+                1 => Rule::Rounds(register, step),
+                _ => Rule::Either(register, *random.one_of(&all)),
             },
         )
     }
@@ -280,22 +280,22 @@ impl World {
     fn cancelled(&self, random: &mut Random) -> Option<(u32, Rule)> {
         let bits = *random.one_of(&[32, 64, 64]);
         let mut all = self.of_width(bits);
-        let own = all.swap_remove(random.below(all.len()));
-        let roots = self.roots(own);
+        let base = all.swap_remove(random.below(all.len()));
+        let roots = self.roots(base);
         all.retain(|other| self.roots(*other) & roots != 0);
         if all.is_empty() {
             return None;
         }
-        let operands = vec![Operand::Register(own), Operand::Register(*random.one_of(&all))];
+        let operands = vec![Operand::Register(base), Operand::Register(*random.one_of(&all))];
         let mnemonic = if bits == 32 { "sub.u32" } else { "sub.u64" };
         Some((bits, Rule::Operation(Box::new(isa::decode(mnemonic).unwrap()), operands)))
     }
 
     /// A register as far away as a sum is off that wraps around before it is extended and multiplied.
     fn far(&self, random: &mut Random) -> (u32, Rule) {
-        let own = *random.one_of(&self.of_width(64));
+        let base = *random.one_of(&self.of_width(64));
         let distance = *random.one_of(&[1 << 16, 1 << 32, 1 << 34, u64::MAX << 32]);
-        let operands = vec![Operand::Register(own), Operand::Known(Value::uniform(distance))];
+        let operands = vec![Operand::Register(base), Operand::Known(Value::uniform(distance))];
         (64, Rule::Operation(Box::new(isa::decode("add.u64").unwrap()), operands))
     }
 
@@ -328,13 +328,15 @@ impl World {
                 compute(symbolics, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
             }
             Rule::Drift(at, step) => {
-                let (own, bits) = (registers[*at].value.clone(), registers[*at].bits.max(32));
-                Value::from_lanes(|lane| symbolics.drifting(own.whole(lane), (*step, bits), origin))
+                let (old_value, bits) = (registers[*at].value.clone(), registers[*at].bits.max(32));
+                Value::from_lanes(|lane| {
+                    symbolics.drifting(old_value.whole(lane), (*step, bits), origin)
+                })
             }
             Rule::Rounds(at, step) => {
-                let own = registers[*at].value.clone();
+                let values = registers[*at].value.clone();
                 let count = symbolics.rounds(origin, 0, BlockId(0), 1);
-                Value::from_lanes(|lane| symbolics.plus(own.whole(lane), count, *step))
+                Value::from_lanes(|lane| symbolics.plus(values.whole(lane), count, *step))
             }
             Rule::Either(a, b) => {
                 let (a, b) = (registers[*a].value.clone(), registers[*b].value.clone());
@@ -357,11 +359,11 @@ impl World {
         let mut all: Vec<Lanes> = Vec::new();
         self.steps_wrap.set(false);
         for register in &self.registers {
-            let added = |own: u64, step: u64, count: u64| {
-                let whole = i128::from(step.cast_signed()) * i128::from(count) + i128::from(own);
+            let added = |start: u64, step: u64, count: u64| {
+                let whole = i128::from(step.cast_signed()) * i128::from(count) + i128::from(start);
                 let wraps = register.bits < 64 && !(0..1 << register.bits).contains(&whole);
                 self.steps_wrap.set(self.steps_wrap.get() || wraps);
-                truncate(own.wrapping_add(step.wrapping_mul(count)), register.bits)
+                truncate(start.wrapping_add(step.wrapping_mul(count)), register.bits)
             };
             all.push(std::array::from_fn(|lane| match &register.rule {
                 Rule::Atom(at, bits) => Some(truncate(atoms[*at], *bits)),
@@ -381,9 +383,9 @@ impl World {
                         _ => 20,
                     };
                     let count = random.next() % (1 << most);
-                    all[*at][lane].map(|own| added(own, *step, count))
+                    all[*at][lane].map(|start| added(start, *step, count))
                 }
-                Rule::Rounds(at, step) => all[*at][lane].map(|own| added(own, *step, rounds)),
+                Rule::Rounds(at, step) => all[*at][lane].map(|start| added(start, *step, rounds)),
                 Rule::Either(a, b) => {
                     if random.below(2) == 0 {
                         all[*a][lane]
@@ -399,9 +401,9 @@ impl World {
     /// Whether some sum or product of 32 or 64 bits wraps around, as far as can be seen.
     pub(super) fn wraps(&self, actual: &[Lanes]) -> bool {
         let wraps = |(register, lanes): (&Register, &Lanes)| {
-            let wide = |own: u64| match register.bits {
-                64 => i128::from(own.cast_signed()),
-                _ => i128::from(truncate(own, 32)),
+            let wide = |number: u64| match register.bits {
+                64 => i128::from(number.cast_signed()),
+                _ => i128::from(truncate(number, 32)),
             };
             let Rule::Operation(decoded, operands) = &register.rule else { return false };
             (0..WARP).any(|lane| {
@@ -420,7 +422,7 @@ impl World {
                     (Opcode::Neg, [x]) => -x,
                     _ => return false,
                 };
-                lanes[lane].is_some_and(|own| wide(own) != exact)
+                lanes[lane].is_some_and(|number| wide(number) != exact)
             })
         };
         self.steps_wrap.get() || self.registers.iter().zip(actual).any(wraps)
@@ -444,8 +446,8 @@ impl World {
                         operands.join(", ")
                     )
                 }
-                Rule::Drift(own, step) => format!("r{at}: r{own} + drift {step}"),
-                Rule::Rounds(own, step) => format!("r{at}: r{own} + rounds * {step}"),
+                Rule::Drift(base, step) => format!("r{at}: r{base} + drift {step}"),
+                Rule::Rounds(base, step) => format!("r{at}: r{base} + rounds * {step}"),
                 Rule::Either(a, b) => format!("r{at}: r{a} or r{b}"),
             });
         }

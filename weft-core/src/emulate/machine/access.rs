@@ -178,9 +178,9 @@ impl<E: Events> Machine<'_, E> {
     fn split_open(&self, pc: Pc, addresses: &Value, mask: LaneMask) -> Parts {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
-            let own = addresses.whole(lane);
-            let is_number = own.symbol.is_some_and(|term| self.facts.symbolics.is_number(term));
-            let space = match (self.region(pc, own), space_of(own.bits)) {
+            let value = addresses.whole(lane);
+            let is_number = value.symbol.is_some_and(|term| self.facts.symbolics.is_number(term));
+            let space = match (self.region(pc, value), space_of(value.bits)) {
                 (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
                 (_, (space, _)) if is_number && space != Space::Global => space,
                 _ => Space::Generic,
@@ -231,7 +231,7 @@ fn split(addresses: &Value, mask: LaneMask) -> Parts {
 }
 
 fn add(parts: &mut Vec<(Space, LaneMask)>, space: Space, lane: usize) {
-    match parts.iter_mut().find(|(own, _)| *own == space) {
+    match parts.iter_mut().find(|(part_space, _)| *part_space == space) {
         Some((_, lanes)) => *lanes |= 1 << lane,
         None => parts.push((space, 1 << lane)),
     }

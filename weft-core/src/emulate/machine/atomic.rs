@@ -70,14 +70,14 @@ impl<E: Events> Machine<'_, E> {
             let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
             let term =
                 self.facts.symbolics.result(Origin::Atomic(pc), execution, decoded.ty().bits());
-            let own = result(self, (lane, term));
+            let lane_value = result(self, (lane, term));
             let unwritten = self.unwritten_before(piece, lane);
             origin = unwritten.filter(|_| is_kept).unwrap_or(origin);
             let given = operands.iter().map(|operand| operand.whole(lane));
             origin = self.facts.symbolics.unwritten(given).map_or(origin, Origin::perhaps);
             results[lane] = match unwritten {
                 Some(origin) => Lane::open(self.facts.symbolics.fresh(origin)),
-                None => own,
+                None => lane_value,
             };
         }
         let left = self.facts.symbolics.fresh(origin);
@@ -183,10 +183,10 @@ impl<E: Events> Machine<'_, E> {
         if self.inputs.options.atomics != Atomics::Unique {
             return unknown.clone();
         }
-        let own = self.warps[warp].registers[register].clone();
+        let value = self.warps[warp].registers[register].clone();
         self.atomics += 1;
         Value::from_lanes(|lane| {
-            self.next_ticket(warp, own.whole(lane), fetches, lane)
+            self.next_ticket(warp, value.whole(lane), fetches, lane)
                 .map_or_else(|| unknown.whole(lane), Lane::open)
         })
     }
@@ -194,11 +194,11 @@ impl<E: Events> Machine<'_, E> {
     fn next_ticket(
         &mut self,
         warp: usize,
-        own: Lane,
+        value: Lane,
         fetches: &[Pc],
         lane: usize,
     ) -> Option<SymbolId> {
-        let count = self.facts.counters.of(own.symbol?).filter(|_| own.bits == 0)?;
+        let count = self.facts.counters.of(value.symbol?).filter(|_| value.bits == 0)?;
         for pc in fetches {
             let instr = &self.program.code[pc.index()];
             let (decoded, address) = (instr.decoded()?, instr.address?);
@@ -213,15 +213,18 @@ impl<E: Events> Machine<'_, E> {
                 _ => (false, self.cta.index, within),
             };
             let is_same = whole.symbol.is_none() && self.facts.counters.count(at) == Some(count);
-            let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(own.symbol?);
+            let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(value.symbol?);
             if !is_same || !is_fetch {
                 return None;
             }
         }
         let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
         let origin = Origin::Atomic(*fetches.first()?);
-        let term =
-            self.facts.symbolics.result(origin, execution, self.facts.symbolics.bits(own.symbol?));
+        let term = self.facts.symbolics.result(
+            origin,
+            execution,
+            self.facts.symbolics.bits(value.symbol?),
+        );
         self.facts.counters.stand_in(term, count).then_some(term)
     }
 
@@ -240,7 +243,8 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { warp, pc, instr, decoded, addresses, lanes: mask, .. } = piece;
         let size = decoded.ty().bytes();
         if decoded.vector() > 1 || size > 8 {
-            let stored = operands.iter().flat_map(|own| lanes(mask).map(|lane| own.whole(lane)));
+            let stored =
+                operands.iter().flat_map(|old_value| lanes(mask).map(|lane| old_value.whole(lane)));
             let stored = self.facts.symbolics.unwritten(stored);
             let before = self.unwritten_in_bytes(piece);
             let open =
@@ -255,13 +259,13 @@ impl<E: Events> Machine<'_, E> {
         for lane in lanes(mask) {
             let address = addresses.lane(lane);
             old[lane] = self.read_plainly(piece, lane, address, size);
-            let own: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
+            let values: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
             let known: Option<Vec<u64>> =
-                own.iter().map(|lane| lane.symbol.is_none().then_some(lane.bits)).collect();
+                values.iter().map(|lane| lane.symbol.is_none().then_some(lane.bits)).collect();
             let new = known
                 .filter(|_| old[lane].symbol.is_none())
                 .and_then(|known| modified(decoded, old[lane].bits, &known));
-            let from = self.facts.symbolics.unwritten(own.into_iter().chain([old[lane]]));
+            let from = self.facts.symbolics.unwritten(values.into_iter().chain([old[lane]]));
             let term = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
             self.write(piece, lane, address, size, new.map_or(Lane::open(term), Lane::known));
         }
@@ -275,7 +279,8 @@ impl<E: Events> Machine<'_, E> {
 fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> CounterUpdate {
     let ty = decoded.ty();
     let bits = ty.bits();
-    let Some(Lane { bits: operand, symbol: None }) = operands.first().map(|own| own.whole(lane))
+    let Some(Lane { bits: operand, symbol: None }) =
+        operands.first().map(|value| value.whole(lane))
     else {
         return CounterUpdate::Other;
     };

@@ -93,7 +93,7 @@ impl<E: Events> Machine<'_, E> {
             if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
         let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
         let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
-        let around = self.may_execute.as_ref().map(|own| own.origin);
+        let around = self.may_execute.as_ref().map(|may_execute| may_execute.origin);
         let maybe = if is_sure { around } else { Some(origin) };
         let instr = &self.program.code[pc.index()];
         let Some(decoded) = instr.decoded() else { return };

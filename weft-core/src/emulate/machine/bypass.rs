@@ -47,7 +47,10 @@ impl<E: Events> Machine<'_, E> {
         if self.warps[warp].partings.is_empty() || !slice::is_observable(self.program, pc) {
             return Ok(());
         }
-        let maybe = self.may_execute.as_ref().map(|own| (own.place, own.outermost, own.origin));
+        let maybe = self
+            .may_execute
+            .as_ref()
+            .map(|condition| (condition.place, condition.outermost, condition.origin));
         self.warps[warp].partings.observe(Late { block, pc, lanes: enabled, maybe });
         let aligned = self.warps[warp].waits.iter().copied().filter(|wait| self.is_aligned(wait));
         let mut waits: SmallVec<[(BlockId, Pc, LaneMask); 2]> =
@@ -79,9 +82,9 @@ impl<E: Events> Machine<'_, E> {
 
     /// All lanes of a warp that have not ended are at an aligned barrier.
     pub(super) fn gather(&mut self, warp: usize, wait: &Wait) {
-        let own = &mut self.warps[warp];
-        own.partings.forget(own.live);
-        let ended = own.all & !own.live;
+        let state = &mut self.warps[warp];
+        state.partings.forget(state.live);
+        let ended = state.all & !state.live;
         if ended != 0 && self.inputs.options.barrier_divergence != BarrierDivergence::Off {
             self.events.barrier_exit(BarrierExit { warp, ended, pc: wait.pc });
         }

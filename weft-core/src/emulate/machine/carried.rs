@@ -32,18 +32,18 @@ impl<E: Events> Machine<'_, E> {
             self.pass_on(header, *register, &before, mask);
         }
         let chains = |chains: &'_ crate::flow::Chains| -> Vec<(Reg, Vec<Pc>)> {
-            let of = |own: &Reg| Some((*own, chains.get(&(header, *own))?.clone()));
+            let of = |dest: &Reg| Some((*dest, chains.get(&(header, *dest))?.clone()));
             assigned.iter().filter_map(of).collect()
         };
         let invariant: BTreeSet<Pc> =
             chains(&program.invariant).into_iter().flat_map(|(_, chain)| chain).collect();
         let derived: Vec<_> = chains(&program.derived)
             .into_iter()
-            .filter(|(own, _)| !program.steps.contains_key(&(header, *own)))
-            .map(|(own, chain)| (own, chain, self.warps[warp].registers[own].clone()))
+            .filter(|(other_register, _)| !program.steps.contains_key(&(header, *other_register)))
+            .map(|(carried, chain)| (carried, chain, self.warps[warp].registers[carried].clone()))
             .collect();
         let values: Vec<_> = self.after(warp, invariant.into_iter(), mask, |machine| {
-            let after = |own| (own, machine.after_rounds(warp, header, own, origin));
+            let after = |carried| (carried, machine.after_rounds(warp, header, carried, origin));
             assigned.iter().copied().map(after).collect()
         });
         for (register, value) in values {
@@ -80,8 +80,8 @@ impl<E: Events> Machine<'_, E> {
         }
         let read = read(self);
         for (register, value) in before.into_iter().rev() {
-            if let Some((own, _)) = self.warps[warp].registers.get_mut(register) {
-                *own = value;
+            if let Some((old_value, _)) = self.warps[warp].registers.get_mut(register) {
+                *old_value = value;
             }
         }
         self.warps[warp].log = log;
@@ -117,9 +117,9 @@ impl<E: Events> Machine<'_, E> {
         let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
         let drifts = self.drifts(warp, header, steps);
         let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
-        let own = self.warps[warp].registers[register].clone();
+        let value = self.warps[warp].registers[register].clone();
         Value::from_lanes(|lane| match drifts[lane] {
-            Some(drift) => self.facts.symbolics.drifting(own.whole(lane), (drift, bits), origin),
+            Some(drift) => self.facts.symbolics.drifting(value.whole(lane), (drift, bits), origin),
             None => unknown.whole(lane),
         })
     }

@@ -42,18 +42,18 @@ impl<E: Events> Machine<'_, E> {
             let is_seen = kind(decoded).is_strong || space == Space::Local || is_general;
             let mut see = |lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                let own = if kind(decoded).is_strong {
+                let lane_value = if kind(decoded).is_strong {
                     self.seen(piece, lane, address, size)
                 } else {
                     self.read_plainly(piece, lane, address, size)
                 };
-                extended(self.facts, ty, own)
+                extended(self.facts, ty, lane_value)
             };
             let value = if !is_seen {
                 self.load_row(piece, offset, size)
             } else if is_one {
-                let own = see(0);
-                Value::uniform(own.bits).on_one(own.symbol)
+                let open_value = see(0);
+                Value::uniform(open_value.bits).on_one(open_value.symbol)
             } else {
                 Value::from_lanes(|lane| match mask >> lane & 1 {
                     1 => see(lane),
@@ -115,23 +115,23 @@ impl<E: Events> Machine<'_, E> {
         let mut reader = memory.reader();
         let mut read = |lane: usize| {
             let address = addresses.lane(lane).wrapping_add(offset);
-            let own = maybe.as_ref().filter(|_| space == Space::Shared);
-            let guards =
-                own.and_then(|own| guards_of(own, memory, lane, (address, size), &facts.symbolics));
+            let condition = maybe.as_ref().filter(|_| space == Space::Shared);
+            let guards = condition
+                .and_then(|side| guards_of(side, memory, lane, (address, size), &facts.symbolics));
             let unwritten = Origin::unwritten_at(pc, space, size);
-            let own = reader.load(
+            let value = reader.load(
                 address,
                 size,
                 View { unwritten, guards: guards.as_ref() },
                 &mut facts.symbolics,
             );
             let races = may_change && !facts.interference.load(is_global, address, size);
-            let own = if races { racing(facts, pc, own) } else { own };
-            extended(facts, ty, own)
+            let lane_value = if races { racing(facts, pc, value) } else { value };
+            extended(facts, ty, lane_value)
         };
         if is_one {
-            let own = read(0);
-            return Value::uniform(own.bits).on_one(own.symbol);
+            let open_value = read(0);
+            return Value::uniform(open_value.bits).on_one(open_value.symbol);
         }
         Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
     }
@@ -144,11 +144,11 @@ impl<E: Events> Machine<'_, E> {
         address: u64,
         size: u32,
     ) -> Lane {
-        let own = self.read(piece, lane, address, size);
+        let value = self.read(piece, lane, address, size);
         let may_change = matches!(piece.space, Space::Shared | Space::Global);
         let is_global = piece.space == Space::Global;
         let races = may_change && !self.facts.interference.load(is_global, address, size);
-        if races { racing(self.facts, piece.pc, own) } else { own }
+        if races { racing(self.facts, piece.pc, value) } else { value }
     }
 
     /// What a strong load sees: what memory holds, unless that is up to the schedule.
@@ -161,10 +161,12 @@ impl<E: Events> Machine<'_, E> {
         // Nobody knows what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
             && self.facts.interference.poll(cta, ran, is_global, address, size);
-        let own = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
+        let value = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
         // The host may write to open contents of global memory while the kernel runs.
-        if let Some(own) = own.filter(|own| !is_global || own.symbol.is_none()) {
-            return own;
+        if let Some(lane_value) =
+            value.filter(|open_value| !is_global || open_value.symbol.is_none())
+        {
+            return lane_value;
         }
         let before =
             self.facts.symbolics.reads_unwritten.then(|| self.read(piece, lane, address, size));

@@ -42,8 +42,8 @@ impl<E: Events> Machine<'_, E> {
     fn is_in_every_round(&self, header: BlockId, at: BlockId) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![header];
-        while let Some(own) = work.pop().filter(|_| at != header) {
-            let block = &self.program.blocks[own.index()];
+        while let Some(inner) = work.pop().filter(|_| at != header) {
+            let block = &self.program.blocks[inner.index()];
             for next in block.terminator.successors() {
                 let is_inside = self.program.blocks[next.index()].loops.contains(&header);
                 if next == header {
@@ -73,7 +73,10 @@ impl<E: Events> Machine<'_, E> {
         };
         let is_outside = |to: BlockId| !program.blocks[to.index()].loops.contains(&header);
         let Some(test) = self.only_definition(header, condition.register) else { return false };
-        let Some(decoded) = test.decoded().filter(|own| own.row.opcode == Opcode::Setp) else {
+        let Some(decoded) = test
+            .decoded()
+            .filter(|decoded_instruction| decoded_instruction.row.opcode == Opcode::Setp)
+        else {
             return false;
         };
         let [a, b] = *test.sources else { return false };

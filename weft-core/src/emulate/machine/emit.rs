@@ -103,14 +103,14 @@ impl<E: Events> Machine<'_, E> {
             _ => variable,
         };
         let first = place(mask.trailing_zeros() as usize % WARP);
-        let own = (space == Space::Global, first);
-        let root = self.facts.copied_class(own)?;
+        let region = (space == Space::Global, first);
+        let root = self.facts.copied_class(region)?;
         let mut made_up = [0; WARP];
         for lane in lanes(mask) {
             let bits = addresses.lane(lane);
             made_up[lane] = self
                 .facts
-                .shadow_copy(own, root, bits, piece.bytes())
+                .shadow_copy(region, root, bits, piece.bytes())
                 .filter(|_| place(lane) == first)?;
         }
         Some((root, Value::each(made_up)))
@@ -133,7 +133,8 @@ impl<E: Events> Machine<'_, E> {
         if kind.writes {
             let spoils =
                 kind.is_atomic || self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
-            let regions: BTreeSet<_> = groups.iter().map(|own| own.group.region).collect();
+            let regions: BTreeSet<_> =
+                groups.iter().map(|laid_out| laid_out.group.region).collect();
             for region in regions {
                 self.facts.counters.write_somewhere((is_global, region), spoils);
             }
@@ -149,8 +150,8 @@ impl<E: Events> Machine<'_, E> {
             }
             let outer = self.may_execute.as_ref().map(|maybe| maybe.origin);
             let maybe = if drifts || is_chosen { outer.or(origin) } else { outer };
-            let own = AccessKind { may_execute: kind.may_execute || drifts, ..kind };
-            let access = access(piece, &made_up, mask, own, &stored);
+            let access_kind = AccessKind { may_execute: kind.may_execute || drifts, ..kind };
+            let access = access(piece, &made_up, mask, access_kind, &stored);
             let access =
                 Access { condition: maybe, is_representative: true, class: root, ..access };
             self.check_fit(&access, (is_global, region));
@@ -243,8 +244,8 @@ impl<E: Events> Machine<'_, E> {
             _ => whole.symbol.and_then(|term| self.facts.alias_frame((is_global, region), term)),
         };
         *last = Some(((region, whole.symbol), layout));
-        let layout = layout.filter(|own| {
-            own.has_queue() || !whole.symbol.is_some_and(|term| self.is_repeated(term))
+        let layout = layout.filter(|frame| {
+            frame.has_queue() || !whole.symbol.is_some_and(|term| self.is_repeated(term))
         });
         let laid = layout.and_then(|own| {
             self.facts.representative(&own, whole.bits.wrapping_add(start), piece.bytes())

@@ -61,7 +61,7 @@ impl<E: Events> Machine<'_, E> {
     fn open_result(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> SymbolId {
         let sources = self.program.code[pc.index()].sources.len();
         let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
-        let open = all.iter().flat_map(|own| lanes(here).filter_map(|lane| own.base(lane)));
+        let open = all.iter().flat_map(|value| lanes(here).filter_map(|lane| value.base(lane)));
         let origin = self.facts.symbolics.origin_among(open).unwrap_or(Origin::Unsupported(pc));
         // What other lanes give may leave the same whatever an open one does.
         let is_reduced = decoded.row.opcode == Opcode::Redux;
@@ -136,9 +136,11 @@ impl<E: Events> Machine<'_, E> {
             return None;
         }
         let bits = decoded.ty().bits();
-        let own = |lane: usize| truncate(data.lane(lane), bits);
+        let datum = |lane: usize| truncate(data.lane(lane), bits);
         let equal = |lane: usize| {
-            lanes(here).filter(|&other| own(other) == own(lane)).fold(0, |set, at| set | 1 << at)
+            lanes(here)
+                .filter(|&other| datum(other) == datum(lane))
+                .fold(0, |set, at| set | 1 << at)
         };
         let first = equal(here.trailing_zeros() as usize % WARP);
         if decoded.modifiers.has(Modifier::All) {

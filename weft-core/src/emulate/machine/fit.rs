@@ -41,9 +41,9 @@ impl<E: Events> Machine<'_, E> {
     /// The bytes of a place, if they are known.
     fn size_of(&self, (is_global, region): Place) -> Option<u64> {
         if is_global {
-            return self.global.segment(buffer(region?)).map(|own| own.size);
+            return self.global.segment(buffer(region?)).map(|segment| segment.size);
         }
-        let is_shared = |own: &&Symbol| own.space == Space::Shared;
+        let is_shared = |symbol: &&Symbol| symbol.space == Space::Shared;
         let mut all = self.program.symbols.iter().filter(is_shared);
         let variable = match region {
             Some(at) => &self.program.symbols[at],

@@ -33,13 +33,14 @@ impl<E: Events> Machine<'_, E> {
         let extents = self.reached_from(piece);
         let all: Vec<_> = extents
             .into_iter()
-            .map(|own| self.shared.written_in(own, &self.facts.symbolics))
+            .map(|extent| self.shared.written_in(extent, &self.facts.symbolics))
             .collect();
-        if all.iter().all(|own| matches!(own, ReachedBytes::Nothing)) {
+        if all.iter().all(|reached| matches!(reached, ReachedBytes::Nothing)) {
             return Some(Origin::unwritten_at(piece.pc, Space::Shared, size));
         }
-        self.facts.assumed.written |= all.iter().any(|own| !matches!(own, ReachedBytes::All));
-        all.into_iter().find_map(|own| match own {
+        self.facts.assumed.written |=
+            all.iter().any(|any_reached| !matches!(any_reached, ReachedBytes::All));
+        all.into_iter().find_map(|first_reached| match first_reached {
             ReachedBytes::Unwritten(origin) => Some(origin),
             _ => None,
         })
@@ -57,8 +58,8 @@ impl<E: Events> Machine<'_, E> {
             Space::Global => vec![&self.global],
             _ => Vec::new(),
         };
-        let in_it = |own: &&Memory| {
-            extents.iter().find_map(|at| own.unwritten_in(*at, &self.facts.symbolics))
+        let in_it = |memory: &&Memory| {
+            extents.iter().find_map(|at| memory.unwritten_in(*at, &self.facts.symbolics))
         };
         memories.iter().find_map(in_it)
     }
@@ -125,7 +126,9 @@ impl<E: Events> Machine<'_, E> {
     fn reached_by(&self, instr: &Instr) -> Vec<(Space, Extent)> {
         let Some(address) = instr.address else { return Vec::new() };
         let Some(base) = address.base else {
-            let bytes = instr.decoded().map_or(1, |own| own.ty().bytes() * u32::from(own.vector()));
+            let bytes = instr
+                .decoded()
+                .map_or(1, |decoded| decoded.ty().bytes() * u32::from(decoded.vector()));
             let last = address.offset.saturating_add(u64::from(bytes) - 1);
             return vec![(address.space, (address.offset, last))];
         };

@@ -30,8 +30,8 @@ impl<E: Events> Machine<'_, E> {
         self.draws.of.insert(ticket, draw);
     }
 
-    fn draw_of(&self, own: Lane) -> Option<Draw> {
-        let draw = *self.draws.of.get(&own.symbol?)?;
+    fn draw_of(&self, value: Lane) -> Option<Draw> {
+        let draw = *self.draws.of.get(&value.symbol?)?;
         (self.draws.counts.get(&draw) == Some(&1)).then_some(draw)
     }
 
@@ -49,10 +49,10 @@ impl<E: Events> Machine<'_, E> {
             return unknown.clone();
         }
         let Some((entry, rounds)) = self.iteration_of(warp, header) else { return unknown.clone() };
-        let own = self.warps[warp].registers[register].clone();
+        let old_value = self.warps[warp].registers[register].clone();
         let mut expected = [None; WARP];
         let value = Value::from_lanes(|lane| {
-            let whole = own.whole(lane);
+            let whole = old_value.whole(lane);
             let draw = self.draw_of(whole).filter(|draw| {
                 (draw.header, draw.entry, draw.iteration + 1) == (header, entry, rounds)
             });
@@ -88,8 +88,8 @@ impl<E: Events> Machine<'_, E> {
 
     /// A general iteration ends: the registers hold what it drew.
     pub(super) fn check_handed(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
-        let Some(own) = self.open_loops.get_mut(&(warp, header)) else { return };
-        let mut handed = std::mem::take(&mut own.handed);
+        let Some(state) = self.open_loops.get_mut(&(warp, header)) else { return };
+        let mut handed = std::mem::take(&mut state.handed);
         for (register, expected) in &mut handed {
             let value = self.warps[warp].registers[*register].clone();
             for lane in lanes(mask) {

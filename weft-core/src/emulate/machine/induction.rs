@@ -32,16 +32,16 @@ impl<E: Events> Machine<'_, E> {
         mask: LaneMask,
     ) -> OrStop<()> {
         let is_back = self.program.blocks[from.index()].loops.contains(&header);
-        let own = self.open_loops.entry((warp, header)).or_default();
+        let state = self.open_loops.entry((warp, header)).or_default();
         if !is_back {
-            *own = InLoop { entry: own.entry + 1, ..InLoop::default() };
+            *state = InLoop { entry: state.entry + 1, ..InLoop::default() };
             return Ok(());
         }
-        own.is_torn |= mask != self.warps[warp].live;
-        let entry = own.entry;
-        own.iterations += 1;
-        own.before += u32::from(!own.is_general);
-        let (is_general, is_decided) = (own.is_general, own.is_decided);
+        state.is_torn |= mask != self.warps[warp].live;
+        let entry = state.entry;
+        state.iterations += 1;
+        state.before += u32::from(!state.is_general);
+        let (is_general, is_decided) = (state.is_general, state.is_decided);
         if is_general || is_decided {
             self.end_general_iteration(warp, header, mask);
         }
@@ -49,13 +49,13 @@ impl<E: Events> Machine<'_, E> {
             self.check_handed(warp, header, mask);
             return Ok(());
         }
-        let own = self.open_loops.entry((warp, header)).or_default();
+        let loop_state = self.open_loops.entry((warp, header)).or_default();
         if is_decided {
-            own.is_general = true;
-            own.general = mask;
+            loop_state.is_general = true;
+            loop_state.general = mask;
             let is_there = |other: &usize| *other != warp && self.warps[*other].live != 0;
-            own.beside = (0..self.warps.len()).filter(is_there).collect();
-            let origin = own.origin.unwrap_or(Origin::Register);
+            loop_state.beside = (0..self.warps.len()).filter(is_there).collect();
+            let origin = loop_state.origin.unwrap_or(Origin::Register);
             self.generalise(warp, header, entry, mask, origin)?;
         }
         Ok(())
@@ -67,7 +67,8 @@ impl<E: Events> Machine<'_, E> {
             return;
         }
         let program = self.program;
-        for register in inside(program, header).flat_map(|(_, own)| own.dests.iter().flatten()) {
+        for register in inside(program, header).flat_map(|(_, instr)| instr.dests.iter().flatten())
+        {
             let value = self.warps[warp].registers[*register].clone();
             self.pass_on(header, *register, &value, mask);
         }
@@ -75,7 +76,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// How often a warp has come to a loop, and how often round.
     pub(super) fn iteration_of(&self, warp: usize, header: BlockId) -> Option<(u32, u32)> {
-        self.open_loops.get(&(warp, header)).map(|own| (own.entry, own.iterations))
+        self.open_loops.get(&(warp, header)).map(|state| (state.entry, state.iterations))
     }
 
     /// The loop that a branch may leave.
@@ -89,16 +90,16 @@ impl<E: Events> Machine<'_, E> {
     pub(super) fn note_decision(&mut self, warp: usize, branch: BlockId, origin: Option<Origin>) {
         let Some(header) = self.left_by(branch) else { return };
         self.note_open_loop(warp, header, self.warps[warp].front);
-        let own = self.open_loops.entry((warp, header)).or_default();
-        own.is_decided = true;
-        own.origin = own.origin.or(origin);
-        if own.is_general {
-            let now = own.iterations;
-            let (number, last) = own.decisions.entry(branch).or_default();
+        let state = self.open_loops.entry((warp, header)).or_default();
+        state.is_decided = true;
+        state.origin = state.origin.or(origin);
+        if state.is_general {
+            let now = state.iterations;
+            let (number, last) = state.decisions.entry(branch).or_default();
             // An inner loop may ask more than once in a round.
             if *number == 0 || *last != now {
                 (*number, *last) = (*number + 1, now);
-                let round = Iteration { branch, entry: own.entry, number: *number };
+                let round = Iteration { branch, entry: state.entry, number: *number };
                 self.events.iteration(warp, round);
             }
         }
@@ -119,14 +120,15 @@ impl<E: Events> Machine<'_, E> {
         let Some(header) = self.left_by(branch).filter(|_| self.may_execute.is_none()) else {
             return Ok(None);
         };
-        let Some(own) = self.open_loops.get(&(warp, header)) else { return Ok(None) };
-        let has_run =
-            |(number, last): &(u32, u32)| *number >= GENERAL_ITERATIONS && *last != own.iterations;
-        if !own.decisions.get(&branch).is_some_and(has_run) {
+        let Some(state) = self.open_loops.get(&(warp, header)) else { return Ok(None) };
+        let has_run = |(number, last): &(u32, u32)| {
+            *number >= GENERAL_ITERATIONS && *last != state.iterations
+        };
+        if !state.decisions.get(&branch).is_some_and(has_run) {
             return Ok(None);
         }
-        let round = Iteration { branch, entry: own.entry, number: GENERAL_ITERATIONS };
-        let is_torn = own.is_torn || !self.is_complete(warp, header, (branch, open));
+        let round = Iteration { branch, entry: state.entry, number: GENERAL_ITERATIONS };
+        let is_torn = state.is_torn || !self.is_complete(warp, header, (branch, open));
         let place = self.program.blocks[branch.index()].place;
         if is_torn || !self.events.is_separated(warp, round) {
             return Err(undecided(place, place, origin));
@@ -145,29 +147,31 @@ impl<E: Events> Machine<'_, E> {
             return true;
         };
         let has_gone_on = |other: usize| {
-            let own = self.open_loops.get(&(other, header));
-            own.is_some_and(|own| own.is_general && own.entry == *entry)
+            let state = self.open_loops.get(&(other, header));
+            state.is_some_and(|loop_state| loop_state.is_general && loop_state.entry == *entry)
         };
         if beside.iter().any(|other| self.warps[*other].live == 0 && !has_gone_on(*other)) {
             return false;
         }
         let in_loop = self.open_loops.iter().filter(|((_, at), _)| *at == header);
-        in_loop.filter(|(_, own)| own.is_general && own.entry == *entry).all(|((other, _), own)| {
-            let is_there = self.warps[*other].live & own.general == own.general;
-            own.before == *before && (own.left == Some(way) || is_there)
-        })
+        in_loop
+            .filter(|(_, other_state)| other_state.is_general && other_state.entry == *entry)
+            .all(|((other, _), other_state)| {
+                let is_there = self.warps[*other].live & other_state.general == other_state.general;
+                other_state.before == *before && (other_state.left == Some(way) || is_there)
+            })
     }
 
     /// Whether some warp has decided on an open condition how often a loop is run that it came to last.
     pub(super) fn has_open_loop(&self) -> bool {
-        self.open_loops.values().any(|own| own.is_decided)
+        self.open_loops.values().any(|state| state.is_decided)
     }
 
     /// Whether a warp stands in a loop in its general state.
     pub(super) fn is_in_general(&self, warp: usize) -> bool {
         let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
         let is_general = |header: &BlockId| {
-            self.open_loops.get(&(warp, *header)).is_some_and(|own| own.is_general)
+            self.open_loops.get(&(warp, *header)).is_some_and(|state| state.is_general)
         };
         self.program.blocks[block.index()].loops.iter().any(is_general)
     }
@@ -199,7 +203,7 @@ impl<E: Events> Machine<'_, E> {
         if !is_shared || self.written.holds(is_global, address, bytes, state) {
             return None;
         }
-        let origin = self.open_loops.get(&(warp, state.0)).and_then(|own| own.origin);
+        let origin = self.open_loops.get(&(warp, state.0)).and_then(|loop_state| loop_state.origin);
         let is_carried = self.facts.inherited.read(is_global, address, bytes);
         let origin = self.facts.passed_on.in_any_store(origin.unwrap_or(Origin::Register));
         is_carried.then_some(origin)
@@ -218,15 +222,17 @@ impl<E: Events> Machine<'_, E> {
         let count = self.facts.symbolics.rounds(origin, self.cta.index, header, entry);
         for (pc, instr) in inside(program, header) {
             for dest in instr.dests.iter().flatten() {
-                let own = self.warps[warp].registers[*dest].clone();
-                self.pass_on(header, *dest, &own, mask);
+                let old_value = self.warps[warp].registers[*dest].clone();
+                self.pass_on(header, *dest, &old_value, mask);
                 let is_even = program.even.contains(&(header, *dest));
                 let steps = program.steps.get(&(header, *dest)).filter(|_| is_even);
                 let value = if let Some([step]) = steps.map(Vec::as_slice) {
                     let amounts = self.amounts(warp, header, step);
                     let left = self.facts.passed_on.in_register(header, *dest, origin);
                     Value::from_lanes(|lane| match amounts[lane] {
-                        Some(amount) => self.facts.symbolics.plus(own.whole(lane), count, amount),
+                        Some(amount) => {
+                            self.facts.symbolics.plus(old_value.whole(lane), count, amount)
+                        }
                         None => Lane::open(self.facts.symbolics.unclear(left)),
                     })
                 } else {
@@ -275,9 +281,9 @@ impl<E: Events> Machine<'_, E> {
             let open = Lane::open(self.facts.symbolics.unclear(origin));
             match is_fixed && whole.symbol.is_none() {
                 true if space == Space::Local => {
-                    let own = self.warps[warp].local(lane);
+                    let memory = self.warps[warp].local(lane);
                     (0..u64::from(bytes))
-                        .for_each(|at| own.store(within.wrapping_add(at), 1, open));
+                        .for_each(|at| memory.store(within.wrapping_add(at), 1, open));
                 }
                 true => {}
                 false => self.forget_stored_locally(warp, lane, instr, origin)?,

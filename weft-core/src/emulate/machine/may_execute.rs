@@ -89,7 +89,7 @@ impl MayExecute {
 
     /// Whether the lanes that stood together at the branch, and at those around it, still do.
     pub(super) fn stands_together(&self) -> bool {
-        self.is_together && self.together.iter().all(|own| !own.is_torn.get())
+        self.is_together && self.together.iter().all(|uniform_loop| !uniform_loop.is_torn.get())
     }
 
     /// The same, in the same iteration of all loops.

@@ -34,19 +34,19 @@ impl Needs {
     ) -> Option<FaultKind> {
         let multiple = bytes.max(1);
         let (end, rest) = (first.saturating_add(bytes), first % multiple);
-        let own = self.0.entry(at).or_insert(MemoryNeed { first, end, multiple, rest });
-        let common = multiple.min(own.multiple);
-        if own.rest % common != rest % common {
+        let memory = self.0.entry(at).or_insert(MemoryNeed { first, end, multiple, rest });
+        let common = multiple.min(memory.multiple);
+        if memory.rest % common != rest % common {
             return Some(FaultKind::Misaligned);
         }
-        if multiple > own.multiple {
-            (own.multiple, own.rest) = (multiple, rest);
+        if multiple > memory.multiple {
+            (memory.multiple, memory.rest) = (multiple, rest);
         }
-        let (least, most) = (own.first.min(first), own.end.max(end));
+        let (least, most) = (memory.first.min(first), memory.end.max(end));
         if most - least > size {
             return Some(FaultKind::OutOfBounds);
         }
-        (own.first, own.end) = (least, most);
+        (memory.first, memory.end) = (least, most);
         None
     }
 }
@@ -74,13 +74,14 @@ mod tests {
                     let mut add = |(at, bytes)| needs.add(place, at, bytes, SIZE).is_none();
                     let fits = add(a) && add(b) && add(c);
                     let has_room =
-                        (0..64).any(|start| [a, b, c].iter().all(|own| is_in(start, *own)));
+                        (0..64).any(|start| [a, b, c].iter().all(|access| is_in(start, *access)));
                     // Room that only alignment takes is not found out.
                     assert!(fits || !has_room, "{a:?} {b:?} {c:?}");
-                    let aligned = (0..64)
-                        .any(|start| [a, b, c].iter().all(|own| (own.0 + start) % own.1 == 0));
-                    let ends = [a, b, c].map(|own| own.0 + own.1);
-                    let least = [a, b, c].map(|own| own.0);
+                    let aligned = (0..64).any(|start| {
+                        [a, b, c].iter().all(|access| (access.0 + start) % access.1 == 0)
+                    });
+                    let ends = [a, b, c].map(|access| access.0 + access.1);
+                    let least = [a, b, c].map(|access| access.0);
                     let span = ends.iter().max().unwrap() - least.iter().min().unwrap();
                     assert_eq!(fits, aligned && span <= SIZE, "{a:?} {b:?} {c:?}");
                 }

@@ -14,8 +14,8 @@ impl<E: Events> Machine<'_, E> {
             Operand::Register(register) => self.warps[warp].registers[*register].clone(),
             Operand::Not(register) => {
                 let value = self.warps[warp].registers[*register].clone();
-                value.complement(|own| {
-                    self.facts.symbolics.operation(u64::MAX - 2, &[own], Region::Number, 1)
+                value.complement(|lane_value| {
+                    self.facts.symbolics.operation(u64::MAX - 2, &[lane_value], Region::Number, 1)
                 })
             }
             Operand::Constant(bits) => Value::uniform(*bits),

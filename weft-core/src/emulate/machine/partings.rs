@@ -106,10 +106,10 @@ impl Parting {
 
     pub(super) fn observe(&mut self, late: Late) {
         for (ahead, known) in self.ahead.iter().zip(&mut self.late) {
-            let own = Late { lanes: ahead & late.lanes, ..late };
+            let news = Late { lanes: ahead & late.lanes, ..late };
             let is_news = known.is_none_or(|known| known.maybe.is_some() && late.maybe.is_none());
-            if own.lanes != 0 && is_news {
-                *known = Some(own);
+            if news.lanes != 0 && is_news {
+                *known = Some(news);
             }
         }
         self.apart.late |= self.apart.passed & late.lanes;
@@ -143,16 +143,16 @@ impl Partings {
 
     /// All lanes that have not ended are together at an aligned barrier. What those that have did apart remains.
     pub(super) fn forget(&mut self, live: LaneMask) {
-        for own in &mut self.0 {
-            let Apart { ran, late, .. } = own.apart;
-            *own = Parting::new(own.branch, own.merge);
-            own.apart = Apart { ran: ran & !live, late: late & !live, ..Apart::default() };
+        for parting in &mut self.0 {
+            let Apart { ran, late, .. } = parting.apart;
+            *parting = Parting::new(parting.branch, parting.merge);
+            parting.apart = Apart { ran: ran & !live, late: late & !live, ..Apart::default() };
         }
-        self.0.retain(|own| own.apart.late != 0);
+        self.0.retain(|parted| parted.apart.late != 0);
     }
 
     pub(super) fn at(&mut self, branch: BlockId, merge: BlockId) -> &mut Parting {
-        let is_it = |own: &Parting| own.branch == branch;
+        let is_it = |parting: &Parting| parting.branch == branch;
         let at = self.0.iter().position(is_it).unwrap_or_else(|| {
             self.0.push(Parting::new(branch, merge));
             self.0.len() - 1
@@ -170,45 +170,48 @@ impl Partings {
     ) {
         let all = groups.iter().fold(0, |all, group| all | group);
         let is_split = groups.iter().any(|group| *group != 0 && *group != all);
-        let was_apart = |own: &Parting| own.branch == branch && own.apart.ran != 0;
+        let was_apart = |parting: &Parting| parting.branch == branch && parting.apart.ran != 0;
         let is_apart = all != live || self.0.iter().any(was_apart);
         if all == 0 || !is_split && !is_apart {
             return;
         }
-        let own = self.at(branch, merge);
+        let parted = self.at(branch, merge);
         if is_split {
-            own.part(groups);
+            parted.part(groups);
         }
         if is_apart {
-            own.apart.ran |= all;
-            own.apart.inside |= all;
+            parted.apart.ran |= all;
+            parted.apart.inside |= all;
         }
     }
 
     /// Lanes come to a block.
     pub(super) fn pass(&mut self, to: BlockId, mask: LaneMask) {
-        self.0.iter_mut().filter(|own| own.merge == to).for_each(|own| own.pass(mask));
+        self.0
+            .iter_mut()
+            .filter(|parting| parting.merge == to)
+            .for_each(|parted| parted.pass(mask));
         self.0.retain(|own| !own.is_over());
     }
 
     /// Lanes end.
     pub(super) fn exit(&mut self, mask: LaneMask) {
-        self.0.iter_mut().for_each(|own| own.exit(mask));
-        self.0.retain(|own| !own.is_over());
+        self.0.iter_mut().for_each(|parting| parting.exit(mask));
+        self.0.retain(|parted| !parted.is_over());
     }
 
     pub(super) fn observe(&mut self, late: Late) {
-        self.0.iter_mut().for_each(|own| own.observe(late));
+        self.0.iter_mut().for_each(|parting| parting.observe(late));
     }
 
     /// What is known of lanes that wait at an aligned barrier; what is sure comes first.
     pub(super) fn find(&self, waiting: LaneMask) -> Option<BypassEvidence> {
-        let all = || self.0.iter().filter_map(|own| own.bypass(waiting));
-        let is_sure = |own: &Bypass| own.late.maybe.is_none();
+        let all = || self.0.iter().filter_map(|parting| parting.bypass(waiting));
+        let is_sure = |bypass: &Bypass| bypass.late.maybe.is_none();
         if let Some(found) = all().find(is_sure).or_else(|| all().next()) {
             return Some(BypassEvidence::Bypass(found));
         }
-        let apart = self.0.iter().find(|own| own.is_apart(waiting))?;
+        let apart = self.0.iter().find(|parted| parted.is_apart(waiting))?;
         Some(BypassEvidence::Apart(apart.branch))
     }
 }

@@ -37,7 +37,8 @@ pub fn run(
     let count = usize::try_from(threads.div_ceil(crate::emulate::value::lane::WARP as u64))
         .unwrap_or(usize::MAX);
     if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
-        let place = program.blocks.get(program.entry.index()).map_or(PlaceId(0), |own| own.place);
+        let place =
+            program.blocks.get(program.entry.index()).map_or(PlaceId(0), |block| block.place);
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
         return CtaRun::ended(*end);
     }
@@ -96,7 +97,9 @@ impl<E: Events> Machine<'_, E> {
             }
         }
         // What no setting settles is said first.
-        if let Some(doubt) = self.doubts.iter().flatten().min_by_key(|own| !own.is_unsupported()) {
+        if let Some(doubt) =
+            self.doubts.iter().flatten().min_by_key(|candidate| !candidate.is_unsupported())
+        {
             return Err(End::Undecided(*doubt).into());
         }
         if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
@@ -110,9 +113,9 @@ impl<E: Events> Machine<'_, E> {
     fn leave(&mut self, warp: usize, doubt: Doubt) {
         self.doubts[warp] = Some(doubt);
         self.may_execute = None;
-        let own = &mut self.warps[warp];
-        (own.paused, own.log) = (None, None);
-        own.fronts.clear();
+        let state = &mut self.warps[warp];
+        (state.paused, state.log) = (None, None);
+        state.fronts.clear();
     }
 
     /// The warps that can run, bit by warp.

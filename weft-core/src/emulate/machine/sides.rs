@@ -112,8 +112,8 @@ impl<E: Events> Machine<'_, E> {
             inner.stops.push(header);
             inner.widened.push(header);
             let since = (self.atomics, self.exchanges[warp]);
-            let own = UniformLoop { header, lanes: mask, since, is_torn: Rc::default() };
-            inner.together.extend(is_together.then_some(own));
+            let uniform_loop = UniformLoop { header, lanes: mask, since, is_torn: Rc::default() };
+            inner.together.extend(is_together.then_some(uniform_loop));
         }
         (inner, rounds)
     }
@@ -173,16 +173,16 @@ impl<E: Events> Machine<'_, E> {
         let block = &blocks[branch.index()];
         let is_in =
             |at: BlockId, header| at != header && blocks[at.index()].loops.contains(&header);
-        let may_leave = |own: &UniformLoop| {
-            let stays = block.merge.is_some_and(|merge| is_in(merge, own.header));
-            block.loops.contains(&own.header) && !stays
+        let may_leave = |uniform_loop: &UniformLoop| {
+            let stays = block.merge.is_some_and(|merge| is_in(merge, uniform_loop.header));
+            block.loops.contains(&uniform_loop.header) && !stays
         };
-        for own in maybe.together.iter().filter(|own| may_leave(own)) {
-            if is_alike && own.lanes == mask {
+        for looped in maybe.together.iter().filter(|around| may_leave(around)) {
+            if is_alike && looped.lanes == mask {
                 continue;
             }
-            own.is_torn.set(true);
-            if self.exchanges[warp] > own.since.1 {
+            looped.is_torn.set(true);
+            if self.exchanges[warp] > looped.since.1 {
                 return Err(maybe.undecided());
             }
         }
@@ -192,7 +192,7 @@ impl<E: Events> Machine<'_, E> {
     /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
     pub(super) fn is_repeated(&self, term: SymbolId) -> bool {
         let first = self.may_execute.as_ref().and_then(|maybe| maybe.together.first());
-        first.is_some_and(|own| self.facts.symbolics.is_from(term, own.since))
+        first.is_some_and(|uniform_loop| self.facts.symbolics.is_from(term, uniform_loop.since))
     }
 
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.
@@ -290,14 +290,14 @@ impl<E: Events> Machine<'_, E> {
 
     /// Undoes what a side wrote, and tells it.
     fn take_back(&mut self, warp: usize, before: &Rc<Vec<Memory>>) -> SideOutcome {
-        let own = &mut self.warps[warp];
+        let state = &mut self.warps[warp];
         let mut registers = BTreeMap::new();
-        for (register, old) in own.log.take().unwrap_or_default().into_iter().rev() {
-            if let Some((known, _)) = own.registers.get_mut(register) {
+        for (register, old) in state.log.take().unwrap_or_default().into_iter().rev() {
+            if let Some((known, _)) = state.registers.get_mut(register) {
                 registers.entry(register).or_insert(std::mem::replace(known, old));
             }
         }
-        let local = std::mem::replace(&mut own.local, Rc::clone(before));
+        let local = std::mem::replace(&mut state.local, Rc::clone(before));
         SideOutcome { registers, local }
     }
 
@@ -351,9 +351,9 @@ impl<E: Events> Machine<'_, E> {
         if left.unwritten().is_none() {
             return Vec::new();
         }
-        let mut own = Memory::default();
-        own.forget(ALL, left, &self.facts.symbolics);
-        vec![own; WARP]
+        let mut memory = Memory::default();
+        memory.forget(ALL, left, &self.facts.symbolics);
+        vec![memory; WARP]
     }
 
     /// In the lanes of `mask` one of two values, nobody knows which.
@@ -372,8 +372,8 @@ impl<E: Events> Machine<'_, E> {
             1 => {
                 let both = (a.whole(lane), b.whole(lane));
                 match chooser {
-                    Some(own) => {
-                        let by = (own.condition.whole(lane), own.holds_for_first);
+                    Some(chosen) => {
+                        let by = (chosen.condition.whole(lane), chosen.holds_for_first);
                         self.facts.symbolics.either_by(both, origin, by)
                     }
                     None => self.facts.symbolics.either(both.0, both.1, origin),

@@ -104,7 +104,7 @@ impl<E: Events> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => {
                 self.compute(warp, pc, instr, enabled);
                 let mut results = instr.dests.iter().flatten();
-                if results.any(|own| self.warps[warp].registers[*own].is_apart()) {
+                if results.any(|register| self.warps[warp].registers[*register].is_apart()) {
                     self.spend(APART_COST, instr.place)?;
                 }
             }
@@ -168,16 +168,16 @@ impl<E: Events> Machine<'_, E> {
     fn computed_once(&self, warp: usize, instr: &Instr, decoded: &Decoded) -> Option<(u64, u64)> {
         let registers = &self.warps[warp].registers;
         let mut operands = [0; ops::MAX_OPERANDS];
-        let own = operands.get_mut(..instr.sources.len())?;
-        for (own, source) in own.iter_mut().zip(&instr.sources) {
-            *own = match source {
+        let values = operands.get_mut(..instr.sources.len())?;
+        for (operand, source) in values.iter_mut().zip(&instr.sources) {
+            *operand = match source {
                 Operand::Register(register) => registers[*register].as_uniform()?,
                 Operand::Constant(bits) => *bits,
                 Operand::Variable { first, offset, .. } => first.wrapping_add_signed(*offset),
                 _ => return None,
             };
         }
-        ops::compute_once(decoded, own, instr.dests.len())
+        ops::compute_once(decoded, values, instr.dests.len())
     }
 
     /// Where an open condition comes from.
@@ -310,7 +310,7 @@ impl<E: Events> Machine<'_, E> {
             let target = |lane| targets.get(usize::try_from(value.lane(lane) & 0xffff_ffff).ok()?);
             let mut sides: Vec<LaneMask> = targets
                 .iter()
-                .map(|own| lanes(mask & !open).filter(|lane| target(*lane) == Some(own)))
+                .map(|header| lanes(mask & !open).filter(|lane| target(*lane) == Some(header)))
                 .map(|side| side.fold(0, |side, lane| side | 1 << lane))
                 .collect();
             sides.push(open);
@@ -480,7 +480,7 @@ fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
     let mut groups = Groups::new();
     for lane in lanes(mask) {
         let bits = value.lane(lane);
-        match groups.iter_mut().find(|(own, _)| *own == bits) {
+        match groups.iter_mut().find(|(known, _)| *known == bits) {
             Some((_, group)) => *group |= 1 << lane,
             None => groups.push((bits, 1 << lane)),
         }

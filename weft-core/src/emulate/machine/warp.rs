@@ -198,14 +198,14 @@ impl Warp {
     /// Writes a register in some lanes.
     pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
         let (live, front) = (self.live, self.front);
-        if let Some((own, is_lasting)) = self.registers.get_mut(register) {
+        if let Some((old_value, is_lasting)) = self.registers.get_mut(register) {
             if !is_lasting {
-                return own.blend(value, lanes, front);
+                return old_value.blend(value, lanes, front);
             }
             if let Some(log) = &mut self.log {
-                log.push((register, own.clone()));
+                log.push((register, old_value.clone()));
             }
-            own.blend(value, lanes, live);
+            old_value.blend(value, lanes, live);
         }
     }
 

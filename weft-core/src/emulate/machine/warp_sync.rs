@@ -91,10 +91,11 @@ impl<E: Events> Machine<'_, E> {
 
     /// Once all lanes of a warp that have not ended wait at cta barriers, the warp arrives.
     fn arrive(&mut self, warp: usize) -> OrStop<()> {
-        let own = &self.warps[warp];
+        let state = &self.warps[warp];
         let is_at_barrier = |wait: &&Wait| matches!(wait.what, WaitFor::Warp { .. });
-        let here = own.waits.iter().filter(is_at_barrier).fold(0, |lanes, wait| lanes | wait.lanes);
-        if here == 0 || here != own.live {
+        let here =
+            state.waits.iter().filter(is_at_barrier).fold(0, |lanes, wait| lanes | wait.lanes);
+        if here == 0 || here != state.live {
             return Ok(());
         }
         let sides = std::mem::take(&mut self.warps[warp].waits);

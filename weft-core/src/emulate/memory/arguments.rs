@@ -161,10 +161,10 @@ fn structure(
         return Err(format!("the structure has {size} bytes, the contents given have {count}"));
     }
     let own = program.fields.iter().zip(program.params.len()..);
-    let mut own: Vec<_> = own.filter(|(field, _)| field.param == position).collect();
-    own.sort_by_key(|(field, _)| field.offset);
-    given.keys().try_for_each(|at| fits(&own, param, *at))?;
-    parts(program, &own, param, bytes, given, Origin::Argument(position))
+    let mut of_param: Vec<_> = own.filter(|(field, _)| field.param == position).collect();
+    of_param.sort_by_key(|(field, _)| field.offset);
+    given.keys().try_for_each(|at| fits(&of_param, param, *at))?;
+    parts(program, &of_param, param, bytes, given, Origin::Argument(position))
 }
 
 /// A structure in parts: its fields, and what lies between them.

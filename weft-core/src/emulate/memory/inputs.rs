@@ -32,15 +32,20 @@ pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
     };
     let is_given = |field: &Field| match launch.args.get(&field.param) {
         Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
-        Some(Arg::Fields(own)) => own.bytes.is_some(),
+        Some(Arg::Fields(given_fields)) => given_fields.bytes.is_some(),
         _ => false,
     };
     let is_field = |field: &Field| match given(program, launch, field) {
         Some(arg) => matches!(arg, Arg::Buffer(_)),
         None => field.is_pointer && !is_given(field),
     };
-    let params = program.params.iter().enumerate().filter(|(at, own)| is_whole(*at, own));
-    let fields = (program.params.len()..).zip(&program.fields).filter(|(_, own)| is_field(own));
+    let params = program
+        .params
+        .iter()
+        .enumerate()
+        .filter(|(at, declared_param)| is_whole(*at, declared_param));
+    let fields =
+        (program.params.len()..).zip(&program.fields).filter(|(_, described)| is_field(described));
     params.map(|(at, _)| at).chain(fields.map(|(at, _)| at)).collect()
 }
 
@@ -172,15 +177,16 @@ fn most_shared(program: &Program, launch: &Launch) -> u64 {
 fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
     let most = most_shared(program, launch);
     let is_packed = program.placement.is_packed;
-    let is_piece =
-        |own: &&Symbol| own.space == Space::Shared && (!is_packed || own.parameter.is_some());
+    let is_piece = |variable: &&Symbol| {
+        variable.space == Space::Shared && (!is_packed || variable.parameter.is_some())
+    };
     let mut pieces: Vec<_> = program
         .symbols
         .iter()
         .filter(is_piece)
-        .map(|own| {
-            let size = if own.is_dynamic() { most - program.static_shared } else { own.size };
-            (own.address, own.address.saturating_add(size))
+        .map(|symbol| {
+            let size = if symbol.is_dynamic() { most - program.static_shared } else { symbol.size };
+            (symbol.address, symbol.address.saturating_add(size))
         })
         .chain(is_packed.then_some((0, most)))
         .collect();
@@ -190,14 +196,14 @@ fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
 }
 
 fn first_dynamic(program: &Program) -> Option<u64> {
-    program.symbols.iter().find(|own| own.is_dynamic()).map(|own| own.address)
+    program.symbols.iter().find(|variable| variable.is_dynamic()).map(|symbol| symbol.address)
 }
 
 /// What the launch gives for a field.
 fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l Arg> {
     match launch.args.get(&field.param) {
-        Some(Arg::Fields(own)) => {
-            own.fields.get(&(field.offset - program.params[field.param].offset))
+        Some(Arg::Fields(fields)) => {
+            fields.fields.get(&(field.offset - program.params[field.param].offset))
         }
         _ => None,
     }

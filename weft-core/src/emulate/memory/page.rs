@@ -44,7 +44,7 @@ pub(super) struct Page {
 impl PartialEq for Page {
     fn eq(&self, other: &Self) -> bool {
         let masks =
-            |own: &Self| (own.written, own.open, own.firsts, own.torn, own.sure, own.unsure);
+            |page: &Self| (page.written, page.open, page.firsts, page.torn, page.sure, page.unsure);
         let mut kept = places(self.firsts | self.torn).map(within);
         masks(self) == masks(other)
             && self.bytes == other.bytes
@@ -134,17 +134,17 @@ impl Page {
     pub(super) fn write(&mut self, at: usize, bytes: &[u8], is_open: bool, is_sure: bool) {
         let end = at + bytes.len();
         self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
-        let own = bytes::first(u32::try_from(bytes.len()).unwrap_or(0)) << at;
-        self.written |= own;
+        let stored = bytes::first(u32::try_from(bytes.len()).unwrap_or(0)) << at;
+        self.written |= stored;
         if is_sure {
-            self.sure |= own;
+            self.sure |= stored;
         }
-        self.unsure = (self.unsure | own) & !self.sure;
+        self.unsure = (self.unsure | stored) & !self.sure;
         if is_open {
-            self.open |= own;
+            self.open |= stored;
             self.bytes[at..end].fill(0);
         } else {
-            self.open &= !own;
+            self.open &= !stored;
             self.bytes[at..end].copy_from_slice(bytes);
         }
     }
@@ -152,11 +152,11 @@ impl Page {
     /// What these bytes hold is forgotten, but not that they were written.
     pub(super) fn forget(&mut self, from: i64, to: i64) {
         self.drop_values(from, to);
-        let own = span(from, to);
-        self.written &= !own;
-        self.open &= !own;
-        self.unsure &= !own;
-        places(own).for_each(|at| self.bytes[within(at)] = 0);
+        let cleared = span(from, to);
+        self.written &= !cleared;
+        self.open &= !cleared;
+        self.unsure &= !cleared;
+        places(cleared).for_each(|at| self.bytes[within(at)] = 0);
     }
 
     /// Whether nothing is known of it but which bytes were written.
@@ -165,8 +165,8 @@ impl Page {
     }
 
     /// Whether all of these bytes were surely written.
-    pub(super) const fn is_all_sure(&self, own: Bytes) -> bool {
-        self.sure & own == own
+    pub(super) const fn is_all_sure(&self, bytes: Bytes) -> bool {
+        self.sure & bytes == bytes
     }
 
     /// Whether some bytes were surely written.
@@ -177,11 +177,11 @@ impl Page {
     /// What these bytes hold, if that is one value that was stored whole, or all of it is known.
     pub(super) fn read(&self, at: usize, size: u32) -> Option<Lane> {
         let count = size as usize;
-        let own = bytes::first(size) << at;
-        if at + count > PAGE_BYTES || self.written & own != own || self.unsure & own != 0 {
+        let wanted = bytes::first(size) << at;
+        if at + count > PAGE_BYTES || self.written & wanted != wanted || self.unsure & wanted != 0 {
             return None;
         }
-        match self.open & own {
+        match self.open & wanted {
             0 => {
                 let mut bits = [0; 8];
                 bits.get_mut(..count)?.copy_from_slice(&self.bytes[at..at + count]);

@@ -202,9 +202,11 @@ impl Memory {
     }
 
     fn drop(&mut self, extent: Extent, origin: Origin) -> usize {
-        let says_no_more = |own: Origin| own == origin || origin.unwritten().is_none();
-        let is_as_before =
-            |own: &Forgotten| own.holds(extent) && !own.is_written && says_no_more(own.origin);
+        let says_no_more =
+            |other_origin: Origin| other_origin == origin || origin.unwritten().is_none();
+        let is_as_before = |forgotten: &Forgotten| {
+            forgotten.holds(extent) && !forgotten.is_written && says_no_more(forgotten.origin)
+        };
         if self.forgotten.iter().any(is_as_before) {
             return 0;
         }
@@ -240,7 +242,11 @@ impl Memory {
             let met = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
             met.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
         });
-        let met = self.forgotten.iter().filter(|own| own.meets(extent)).map(|own| own.origin);
+        let met = self
+            .forgotten
+            .iter()
+            .filter(|forgotten| forgotten.meets(extent))
+            .map(|piece| piece.origin);
         perhaps_unwritten(in_pages.chain(met))
     }
 
@@ -260,13 +266,14 @@ impl Memory {
         if self.forgotten(extent).is_none() && !self.pages.keys().any(is_met) {
             return ReachedBytes::Nothing;
         }
-        let own = |number: u64| {
+        let bytes_of = |number: u64| {
             let start = number * PAGE;
             let from = first.max(start) - start;
             span(from.cast_signed(), (last.min(start + (PAGE - 1)) - start).cast_signed() + 1)
         };
-        let is_full =
-            |number: u64| self.pages.get(&number).is_some_and(|page| page.is_all_sure(own(number)));
+        let is_full = |number: u64| {
+            self.pages.get(&number).is_some_and(|page| page.is_all_sure(bytes_of(number)))
+        };
         if last == u64::MAX || !numbers.clone().all(is_full) {
             return ReachedBytes::Some;
         }
@@ -284,9 +291,10 @@ impl Memory {
 
     /// Where the write came from that may have gone to some of these bytes, last.
     fn forgotten(&self, extent: Extent) -> Option<Origin> {
-        let mut met = self.forgotten.iter().rev().filter(|own| own.meets(extent)).peekable();
-        let last = met.peek().map(|own| own.origin);
-        perhaps_unwritten(met.map(|own| own.origin)).or(last)
+        let mut met =
+            self.forgotten.iter().rev().filter(|forgotten| forgotten.meets(extent)).peekable();
+        let last = met.peek().map(|piece| piece.origin);
+        perhaps_unwritten(met.map(|piece_met| piece_met.origin)).or(last)
     }
 
     /// For reads that follow each other.
@@ -296,10 +304,10 @@ impl Memory {
 
     /// Whether these bytes are of a buffer whose contents are open, as they were before the launch.
     pub(crate) fn is_initial(&self, from: u64, to: u64) -> bool {
-        let is_open = |own: &Segment| {
-            let is_given = own.zeros_follow || !own.contents.is_empty();
-            let is_buffer = matches!(own.origin, Origin::Contents(_));
-            is_buffer && !is_given && to - own.start <= own.size
+        let is_open = |segment: &Segment| {
+            let is_given = segment.zeros_follow || !segment.contents.is_empty();
+            let is_buffer = matches!(segment.origin, Origin::Contents(_));
+            is_buffer && !is_given && to - segment.start <= segment.size
         };
         let is_page_as_before = |number| !self.pages.contains_key(&number);
         self.forgotten((from, to)).is_none()
@@ -374,10 +382,15 @@ impl Memory {
         }
         let of_byte = |at: u32| {
             let here = address.wrapping_add(u64::from(at));
-            let own = self.page(here).map_or((false, false), |page| page.is_written(within(here)));
-            match own {
+            let here_is =
+                self.page(here).map_or((false, false), |page| page.is_written(within(here)));
+            match here_is {
                 (true, _) => Writes::All,
-                _ if self.ways.get(&here).is_some_and(|own| own.is_implied_by(guards)) => {
+                _ if self
+                    .ways
+                    .get(&here)
+                    .is_some_and(|occurrences| occurrences.is_implied_by(guards)) =>
+                {
                     Writes::All
                 }
                 (_, true) => Writes::Perhaps,
@@ -416,9 +429,9 @@ impl Memory {
         }
         // Values that overlap tell at least where they come from.
         let before = (1..8).map(|back| address.wrapping_sub(back));
-        let own = (0..u64::from(size)).map(|at| address.wrapping_add(at));
+        let covered = (0..u64::from(size)).map(|at| address.wrapping_add(at));
         let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
-        let terms_there = before.chain(own).filter_map(|at| part_at(at)?.symbol);
+        let terms_there = before.chain(covered).filter_map(|at| part_at(at)?.symbol);
         let origins: Vec<_> = terms_there.filter_map(|term| symbolics.origin(term)).collect();
         let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
         Lane::open(symbolics.unclear(origin.unwrap_or(unwritten)))
@@ -440,24 +453,24 @@ impl Memory {
     fn write(&mut self, (address, size): (u64, u32), value: Lane, is_sure: bool) {
         // The address space has an end.
         let last = address.saturating_add(u64::from(size).saturating_sub(1));
-        let (own, end) = (address / PAGE, last / PAGE);
+        let (first_page, end) = (address / PAGE, last / PAGE);
         // A store touches two pages at most.
-        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&own) {
+        if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&first_page) {
             self.drop(ALL, Origin::Unkept);
         }
-        for own in self.forgotten.iter_mut().filter(|own| own.meets((address, last))) {
-            own.is_written = true;
+        for forgotten in self.forgotten.iter_mut().filter(|piece| piece.meets((address, last))) {
+            forgotten.is_written = true;
         }
         self.drop_values_into(address);
         let bits = value.bits.to_le_bytes();
-        for number in own..=end {
+        for number in first_page..=end {
             let page = self.pages.entry(number).or_insert_with(|| Box::new(Page::new()));
             let first = address.max(number * PAGE);
             let count = last.min(number * PAGE + (PAGE - 1)) - first + 1;
             let from = within(first - address);
             let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
             page.write(within(first), bytes, value.symbol.is_some(), is_sure);
-            if number == own && value.symbol.is_some() {
+            if number == first_page && value.symbol.is_some() {
                 self.tables += usize::from(!page.has_values());
                 page.put(within(address), size, value);
             }
@@ -483,7 +496,7 @@ impl MemoryReader<'_> {
     ) -> Lane {
         let number = address / PAGE;
         let page = match self.page {
-            Some((own, page)) if own == number => page,
+            Some((known, page)) if known == number => page,
             _ => self.memory.page(address),
         };
         self.page = Some((number, page));

@@ -48,7 +48,7 @@ fn lop3(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         let side = |value: u64, bit: u64| if at >> bit & 1 == 1 { value } else { !value };
         if table >> at & 1 == 1 { side(first, 2) & side(second, 1) & side(third, 0) } else { 0 }
     };
-    let value = truncate((0..8).map(term).fold(0, |all, own| all | own), 32);
+    let value = truncate((0..8).map(term).fold(0, |all, part| all | part), 32);
     let is_set = u64::from(value != 0);
     let predicate = match (decoded.modifiers.has(Modifier::And), rest.first()) {
         (true, Some(q)) => is_set & q,
@@ -110,8 +110,8 @@ fn extract(decoded: &Decoded, value: u64, position: u64, length: u64) -> u64 {
     let sign_at = (position + length).saturating_sub(1).min(bits - 1);
     let fill = is_signed && length > 0 && value >> sign_at & 1 == 1;
     let (shift, count) = field(bits, position, length);
-    let own = truncate(value.checked_shr(shift).unwrap_or(0), count);
-    if fill { own | !truncate(u64::MAX, count) } else { own }
+    let shifted = truncate(value.checked_shr(shift).unwrap_or(0), count);
+    if fill { shifted | !truncate(u64::MAX, count) } else { shifted }
 }
 
 fn insert(bits: u32, from: u64, into: u64, position: u64, length: u64) -> u64 {

@@ -193,8 +193,8 @@ mod tests {
                 for lane in 0..WARP {
                     let args = sources.each_ref().map(|source| source.lane(lane));
                     let (first, second) = eval(&decoded, &args).unwrap();
-                    let own = results.each_ref().map(|result| result.lane(lane));
-                    assert_eq!(own, [first, second], "{operator} {ty} {args:x?}");
+                    let both = results.each_ref().map(|result| result.lane(lane));
+                    assert_eq!(both, [first, second], "{operator} {ty} {args:x?}");
                 }
             }
         }

@@ -41,10 +41,10 @@ pub(super) fn eval(
         LinearForm::Bits => below(symbolics, decoded, &operands, bits, mask),
         LinearForm::Of(addends) => total(symbolics, &addends, &operands, bits, mask),
         LinearForm::Generic => {
-            let own = operands.into_iter().next()?;
+            let value = operands.into_iter().next()?;
             let base = window(decoded.space);
             let is_to = decoded.modifiers.has(Modifier::To);
-            Some(own.plus(if is_to { base.wrapping_neg() } else { base }, 64).based_on(&own))
+            Some(value.plus(if is_to { base.wrapping_neg() } else { base }, 64).based_on(&value))
         }
     }
 }
@@ -144,10 +144,10 @@ fn operand_width(decoded: &Decoded, at: usize, bits: u32) -> Width {
 /// An operand at the width that counts.
 fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMask) -> Value {
     if source.open_lanes() & mask == 0 {
-        let own = |lane| adapted(symbolics, source.whole(lane), width).bits;
+        let bits_of = |lane| adapted(symbolics, source.whole(lane), width).bits;
         return match source.as_affine() {
             Some((_, 0)) => Value::uniform(adapted(symbolics, source.whole(0), width).bits),
-            _ => Value::each(std::array::from_fn(own)),
+            _ => Value::each(std::array::from_fn(bits_of)),
         };
     }
     if let Some(term) = source.one_term(mask) {
@@ -159,8 +159,8 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
         let first = mask.trailing_zeros() as usize % WARP;
         let is_one = lanes(mask).all(|lane| source.lane(lane) == source.lane(first));
         if is_one {
-            let own = adapted(symbolics, source.whole(first), width);
-            return Value::uniform(own.bits).on_one(own.symbol);
+            let value = adapted(symbolics, source.whole(first), width);
+            return Value::uniform(value.bits).on_one(value.symbol);
         }
         return together(symbolics, source, term, width);
     }
@@ -178,15 +178,18 @@ fn apart(
     width: Width,
     mask: LaneMask,
 ) -> Lane {
-    let own = source.whole(lane);
+    let value = source.whole(lane);
     let shares = |other: usize| {
-        own.symbol.is_some() && source.base(other) == own.symbol && source.lane(other) != own.bits
+        value.symbol.is_some()
+            && source.base(other) == value.symbol
+            && source.lane(other) != value.bits
     };
-    match own.symbol {
+    match value.symbol {
         Some(term) if lanes(mask).any(shares) => {
-            together(symbolics, &Value::uniform(own.bits).on_one(Some(term)), term, width).whole(0)
+            together(symbolics, &Value::uniform(value.bits).on_one(Some(term)), term, width)
+                .whole(0)
         }
-        _ => adapted(symbolics, own, width),
+        _ => adapted(symbolics, value, width),
     }
 }
 
@@ -204,9 +207,9 @@ fn adapted(symbolics: &mut Symbolics, lane: Lane, width: Width) -> Lane {
 
 /// Lanes that add different numbers to one term.
 fn together(symbolics: &mut Symbolics, source: &Value, term: SymbolId, width: Width) -> Value {
-    let own = symbolics.bits(term);
+    let symbol_bits = symbolics.bits(term);
     let (from, is_signed, bits) = match width {
-        Width::Of(bits) if own < bits => (own, false, bits),
+        Width::Of(bits) if symbol_bits < bits => (symbol_bits, false, bits),
         Width::Of(bits) => {
             let low = symbolics.low(Lane::open(term), bits);
             return source.plus(low.bits, bits).on_one(low.symbol);
@@ -234,7 +237,7 @@ fn total(
     let numbers = numbers(addends, operands, bits, mask)?;
     let has_one = |value: &Value| value.one_term(mask).is_some();
     let is_known = |value: &Value| value.open_lanes() & mask == 0;
-    let is_factor = |at: usize| addends.iter().any(|own| own.is_factor(at));
+    let is_factor = |at: usize| addends.iter().any(|addend| addend.is_factor(at));
     // What is added does not decide the term, only what is multiplied with.
     let is_one = |(at, value): (usize, &Value)| {
         has_one(value) || is_known(value) && (!is_factor(at) || value.as_uniform().is_some())
@@ -262,23 +265,23 @@ impl Addend {
 
     /// The operand that is open, and the known factor; `None` if nothing is known.
     fn parts(self, operands: &[Value], bits: u32, lane: usize) -> Option<(Lane, u64)> {
-        let own = operands.get(self.operand)?.whole(lane);
+        let value = operands.get(self.operand)?.whole(lane);
         match self.by {
-            Factor::Known(factor) => Some((own, factor)),
+            Factor::Known(factor) => Some((value, factor)),
             Factor::Shift(at) => {
                 let amount = operands.get(at)?.whole(lane);
                 let amount = amount.symbol.is_none().then_some(amount.bits)?;
-                Some((own, if amount < u64::from(bits) { 1 << amount } else { 0 }))
+                Some((value, if amount < u64::from(bits) { 1 << amount } else { 0 }))
             }
             Factor::Operand(at) => {
-                let (x, y) = (own, operands.get(at)?.whole(lane));
+                let (x, y) = (value, operands.get(at)?.whole(lane));
                 let (open, factor) = match (x.symbol, y.symbol) {
                     (_, None) => (x, y.bits),
                     (None, _) => (y, x.bits),
                     _ => return None,
                 };
                 // A multiple of an address is none; one of what leads from one buffer to another might lead there.
-                let is_number = |own: u64| bits <= 32 || Region::of(own) == Region::Number;
+                let is_number = |number: u64| bits <= 32 || Region::of(number) == Region::Number;
                 let is_multiple = is_number(open.bits) && is_number(factor) || factor == 1;
                 (open.symbol.is_none() || is_multiple).then_some((open, factor))
             }
@@ -297,8 +300,8 @@ fn term_of(
 ) -> Option<Option<SymbolId>> {
     let mut open = SmallVec::<[(SymbolId, u64); 3]>::new();
     for addend in addends {
-        let (own, factor) = addend.parts(operands, bits, lane)?;
-        open.extend(own.symbol.map(|term| (term, factor)));
+        let (value, factor) = addend.parts(operands, bits, lane)?;
+        open.extend(value.symbol.map(|term| (term, factor)));
     }
     Some(if open.is_empty() { None } else { symbolics.sum(bits, &open, 0) })
 }
@@ -307,22 +310,22 @@ fn term_of(
 fn numbers(addends: &[Addend], operands: &[Value], bits: u32, mask: LaneMask) -> Option<Value> {
     let mut sum: Option<Value> = None;
     for addend in addends {
-        let own = operands.get(addend.operand)?.bits_alone();
+        let value = operands.get(addend.operand)?.bits_alone();
         let product = match addend.by {
-            Factor::Known(factor) => own.times(factor, bits),
+            Factor::Known(factor) => value.times(factor, bits),
             Factor::Operand(at) => {
                 let other = operands.get(at)?.bits_alone();
-                match (own.as_uniform(), other.as_uniform()) {
-                    (_, Some(factor)) => own.times(factor, bits),
+                match (value.as_uniform(), other.as_uniform()) {
+                    (_, Some(factor)) => value.times(factor, bits),
                     (Some(factor), _) => other.times(factor, bits),
                     _ => by_lane(mask, |lane| {
-                        Some(truncate(own.lane(lane).wrapping_mul(other.lane(lane)), bits))
+                        Some(truncate(value.lane(lane).wrapping_mul(other.lane(lane)), bits))
                     })?,
                 }
             }
             Factor::Shift(_) => by_lane(mask, |lane| {
                 let (_, factor) = addend.parts(operands, bits, lane)?;
-                Some(truncate(own.lane(lane).wrapping_mul(factor), bits))
+                Some(truncate(value.lane(lane).wrapping_mul(factor), bits))
             })?,
         };
         sum = Some(match sum {

@@ -73,7 +73,7 @@ pub(super) fn compute_once(
     dests: usize,
 ) -> Option<(u64, u64)> {
     match (decoded.row.opcode, operands) {
-        (Opcode::Mov, &[own]) if dests < 2 && moves::is_computed(decoded) => Some((own, 0)),
+        (Opcode::Mov, &[source]) if dests < 2 && moves::is_computed(decoded) => Some((source, 0)),
         (Opcode::Mov, _) => None,
         _ if decoded.row.effect == Effect::Opaque => None,
         _ => eval(decoded, operands),
@@ -141,8 +141,8 @@ fn is_modular(decoded: &Decoded) -> bool {
 
 fn in_lane(decoded: &Decoded, sources: &[&Value], lane: usize) -> Option<(u64, u64)> {
     let mut operands = [0; MAX_OPERANDS];
-    for (own, source) in operands.iter_mut().zip(sources) {
-        *own = source.lane(lane);
+    for (operand, source) in operands.iter_mut().zip(sources) {
+        *operand = source.lane(lane);
     }
     eval(decoded, &operands[..sources.len().min(MAX_OPERANDS)])
 }
@@ -170,7 +170,7 @@ fn lane_by_lane(
                 return Value::each(each);
             }
             let bit = |lane: usize| u32::from(each[lane] != 0) << lane;
-            Value::bits((0..WARP).map(bit).fold(0, |mask, own| mask | own))
+            Value::bits((0..WARP).map(bit).fold(0, |mask, of_lane| mask | of_lane))
         };
         return results([first, second].map(value), dests);
     }
@@ -256,7 +256,8 @@ fn open_lanes(
 /// Where memory was read that nothing wrote, if the result surely depends on that: it is the one operand that is open, and
 /// some of the values that it may have give different results.
 fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
-    let mut open = operands.iter().enumerate().filter_map(|(at, own)| Some((at, own.symbol?)));
+    let mut open =
+        operands.iter().enumerate().filter_map(|(at, lane_value)| Some((at, lane_value.symbol?)));
     let (at, term) = open.next().filter(|_| open.next().is_none())?;
     // What is added to a narrow word leads to values that it does not have.
     let pc = match symbolics.origin(term)? {
@@ -266,18 +267,23 @@ fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Optio
     };
     let is_float = decoded.source_type().is_float();
     // A number that is loaded has a byte at least, and no sign perhaps.
-    let others = operands.iter().filter(|own| own.symbol.is_none()).map(|own| own.bits);
-    let near = others.flat_map(|own| [own.wrapping_sub(1), own, own.wrapping_add(1)]);
+    let others = operands
+        .iter()
+        .filter(|open_value| open_value.symbol.is_none())
+        .map(|known_value| known_value.bits);
+    let near = others.flat_map(|near_value| {
+        [near_value.wrapping_sub(1), near_value, near_value.wrapping_add(1)]
+    });
     let some = [0, 1, 127, 0x3f80_0000, 0xbf80_0000, 0x3ff0 << 48, 0xbff0 << 48];
-    let is_value = |own: &u64| is_float || *own < 128;
+    let is_value = |candidate: &u64| is_float || *candidate < 128;
     let mut results = near.chain(some).filter(is_value).map(|value| {
-        let mut all: SmallVec<[u64; 3]> = operands.iter().map(|own| own.bits).collect();
+        let mut all: SmallVec<[u64; 3]> = operands.iter().map(|operand| operand.bits).collect();
         all[at] = value;
         eval(decoded, &all)
     });
     let first = results.next()??;
     let is_free = symbolics.modulus(term) == 1;
-    (is_free && results.any(|own| own.is_some_and(|own| own != first))).then_some(pc)
+    (is_free && results.any(|result| result.is_some_and(|own| own != first))).then_some(pc)
 }
 
 /// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
@@ -311,7 +317,8 @@ fn unknown(
     }
     let is_unknown = |term: &SymbolId| !symbolics.is_stable(*term);
     let term = sources.iter().filter_map(|source| source.one_term(mask)).find(is_unknown)?;
-    let origin = symbolics.origin(term).filter(|own| own.unwritten().is_none())?;
+    let origin =
+        symbolics.origin(term).filter(|other_origin| other_origin.unwritten().is_none())?;
     let lane = mask.trailing_zeros() as usize % WARP;
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(symbolics, decoded, &operands);
@@ -346,7 +353,7 @@ fn results_apart(
         }
         let origin = symbolics.origin_among(sources.iter().filter_map(|source| source.base(lane)));
         let origin = origin.unwrap_or(Origin::Register);
-        let known = last.filter(|(own, _)| *own == origin).map(|(_, term)| term);
+        let known = last.filter(|(other_origin, _)| *other_origin == origin).map(|(_, term)| term);
         let term = known.unwrap_or_else(|| symbolics.fresh(origin));
         (found[lane], last) = (Some(term), Some((origin, term)));
     }

@@ -43,11 +43,11 @@ fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> V
         return Value::uniform(truncate(known.checked_shr(shift).unwrap_or(0), bits));
     }
     Value::from_lanes(|lane| match whole.whole(lane) {
-        Lane { bits: own, symbol: None } => {
-            Lane::known(truncate(own.checked_shr(shift).unwrap_or(0), bits))
+        Lane { bits: number, symbol: None } => {
+            Lane::known(truncate(number.checked_shr(shift).unwrap_or(0), bits))
         }
-        own => {
-            let part = [own, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
+        value => {
+            let part = [value, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
             let term = symbolics.operation(u64::MAX, &part, Region::Unclear, bits);
             Lane { bits: 0, symbol: Some(term) }
         }
@@ -58,15 +58,15 @@ fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Val
     let whole = decoded.ty().bits();
     let bits = whole / u32::try_from(parts.len()).unwrap_or(1);
     Value::from_lanes(|lane| {
-        let own: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
-        if own.iter().any(|part| part.symbol.is_some()) {
-            let term = symbolics.operation(u64::MAX - 1, &own, Region::Unclear, whole);
+        let values: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
+        if values.iter().any(|part| part.symbol.is_some()) {
+            let term = symbolics.operation(u64::MAX - 1, &values, Region::Unclear, whole);
             return Lane { bits: 0, symbol: Some(term) };
         }
         let shifted = |(at, part): (usize, &Lane)| {
             truncate(part.bits, bits) << (u32::try_from(at).unwrap_or(0) * bits)
         };
-        Lane::known(own.iter().enumerate().map(shifted).fold(0, |all, part| all | part))
+        Lane::known(values.iter().enumerate().map(shifted).fold(0, |all, part| all | part))
     })
 }
 

@@ -16,8 +16,12 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     // Twice the width of a product needs the sign of its factors; all else is in the low bits.
     let whole = |at: usize| {
         let bits = from.bits();
-        let extended = |own| {
-            if from.is_signed() { signed(own, bits).cast_unsigned() } else { truncate(own, bits) }
+        let extended = |bits_in| {
+            if from.is_signed() {
+                signed(bits_in, bits).cast_unsigned()
+            } else {
+                truncate(bits_in, bits)
+            }
         };
         sources.get(at).map(|source| source.to_array().map(extended))
     };
@@ -26,7 +30,7 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
         return None;
     }
     let raw = |at: usize| sources.get(at).map(|source| source.to_array());
-    let amount = |own: u64| u32::try_from(truncate(own, 32)).unwrap_or(u32::MAX);
+    let amount = |shift: u64| u32::try_from(truncate(shift, 32)).unwrap_or(u32::MAX);
     let result: [u64; WARP] = match (decoded.row.opcode, sources.len()) {
         (Opcode::Add, 2) => each(raw(0)?, raw(1)?, u64::wrapping_add),
         (Opcode::Sub, 2) => each(raw(0)?, raw(1)?, u64::wrapping_sub),
@@ -44,12 +48,12 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
         (Opcode::Shr, 2) => each(whole(0)?, raw(1)?, |a, b| a.checked_shr(amount(b)).unwrap_or(0)),
         // A signed result is extended, for the register may be wider.
         (Opcode::Cvt, 1) if to.is_signed() => {
-            return Some(Value::each(whole(0)?.map(|own| signed(own, bits).cast_unsigned())));
+            return Some(Value::each(whole(0)?.map(|number| signed(number, bits).cast_unsigned())));
         }
         (Opcode::Cvt, 1) => whole(0)?,
         _ => return None,
     };
-    Some(Value::each(result.map(|own| truncate(own, bits))))
+    Some(Value::each(result.map(|number| truncate(number, bits))))
 }
 
 fn each(a: [u64; WARP], b: [u64; WARP], of: impl Fn(u64, u64) -> u64) -> [u64; WARP] {

@@ -62,7 +62,7 @@ impl BranchSide {
     /// A condition that is the same wherever it occurs.
     fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
-        whole.filter(|own| own.symbol.is_none_or(|term| symbolics.is_stable(term)))
+        whole.filter(|value| value.symbol.is_none_or(|term| symbolics.is_stable(term)))
     }
 
     fn taken(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Guard {
@@ -120,37 +120,39 @@ impl Occurrences {
 
     /// Where one way takes one side of a condition and another one the other side, both together do not depend on it.
     fn add(&mut self, guards: &Arc<[Guard]>) {
-        if self.0.len() == Self::MAX || self.0.iter().any(|own| is_part(own, guards)) {
+        if self.0.len() == Self::MAX
+            || self.0.iter().any(|other_guards| is_part(other_guards, guards))
+        {
             return;
         }
         let merged: Vec<Arc<[Guard]>> =
             self.0.iter().filter_map(|other| on_either_side(guards, other)).collect();
         self.0.retain(|other| !is_part(guards, other));
         self.0.push(Arc::clone(guards));
-        for own in &merged {
-            self.add(own);
+        for alternative in &merged {
+            self.add(alternative);
         }
     }
 
     /// Whether what holds is enough for one of them.
     pub(crate) fn is_implied_by(&self, guards: Option<&Guards>) -> bool {
-        let holds = |guard: &Guard| guards.is_some_and(|own| own.holds(guard));
-        self.0.iter().any(|own| own.iter().all(holds))
+        let holds = |guard: &Guard| guards.is_some_and(|all| all.holds(guard));
+        self.0.iter().any(|other_guards| other_guards.iter().all(holds))
     }
 }
 
 /// Whether all guards of the first are among those of the second.
 fn is_part(some: &[Guard], all: &[Guard]) -> bool {
-    some.iter().all(|own| all.contains(own))
+    some.iter().all(|guard| all.contains(guard))
 }
 
 /// What two need besides the one condition of which they take different sides.
 fn on_either_side(one: &[Guard], other: &[Guard]) -> Option<Arc<[Guard]>> {
-    let is_opposed = |own: &&Guard| other.contains(&Guard { holds: !own.holds, ..**own });
+    let is_opposed = |guard: &&Guard| other.contains(&Guard { holds: !guard.holds, ..**guard });
     let mut opposed = one.iter().filter(is_opposed);
     let condition = opposed.next().filter(|_| opposed.next().is_none())?.by;
-    let all = one.iter().chain(other.iter().filter(|own| !one.contains(own)));
-    Some(all.filter(|own| own.by != condition).copied().collect())
+    let all = one.iter().chain(other.iter().filter(|other_guard| !one.contains(other_guard)));
+    Some(all.filter(|kept| kept.by != condition).copied().collect())
 }
 
 #[cfg(test)]
@@ -193,8 +195,8 @@ mod tests {
             // What is implied by less is so however the rest is decided.
             for some in &ways {
                 let is_sure = assignments()
-                    .filter(|own| is_part(some, own))
-                    .all(|own| chosen.iter().any(|at| is_part(&ways[*at], &own)));
+                    .filter(|guards| is_part(some, guards))
+                    .all(|other_guards| chosen.iter().any(|at| is_part(&ways[*at], &other_guards)));
                 assert!(is_sure || !all.is_implied_by(Some(&given(some))), "{chosen:?} {some:?}");
             }
         }

@@ -195,7 +195,7 @@ impl ValueNumbering {
             None => return Some(Lane::open(NumberingId(code).lane(lane))),
         };
         Some(match self.operands.get_index(other as usize)? {
-            NumberedOperand::One(own) => *own,
+            NumberedOperand::One(value) => *value,
             NumberedOperand::Line(first, step) => {
                 Lane::known(first.wrapping_add(step.wrapping_mul(lane as u64)))
             }
@@ -236,9 +236,9 @@ mod tests {
         let halves = unknowns(&mut symbolics, |lane| lane % 16);
         let two = Value::uniform(2);
         // x * 2 + x of each, by another way through the table.
-        let [a, b, c] = [straight, turned, halves].map(|own| {
-            let product = row(&mut symbolics, MUL, &[&own, &two]);
-            row(&mut symbolics, ADD, &[&product, &own])
+        let [a, b, c] = [straight, turned, halves].map(|value| {
+            let product = row(&mut symbolics, MUL, &[&value, &two]);
+            row(&mut symbolics, ADD, &[&product, &value])
         });
         for lane in 0..WARP {
             for other in 0..WARP {

@@ -40,10 +40,10 @@ impl Offsets {
     fn extent(&self) -> OffsetRange {
         *self.extent.get_or_init(|| {
             let start = OffsetRange { least: 0, most: 0, ones: 0 };
-            self.by_lane.iter().fold(start, |all, &own| OffsetRange {
-                least: all.least.min(own.cast_signed()),
-                most: all.most.max(own.cast_signed()),
-                ones: all.ones | own,
+            self.by_lane.iter().fold(start, |all, &offset| OffsetRange {
+                least: all.least.min(offset.cast_signed()),
+                most: all.most.max(offset.cast_signed()),
+                ones: all.ones | offset,
             })
         })
     }

@@ -88,7 +88,7 @@ impl Origin {
 
 /// That of what is made of values with these origins, if one of them is memory that nothing wrote.
 pub(crate) fn perhaps_unwritten(mut origins: impl Iterator<Item = Origin>) -> Option<Origin> {
-    origins.find(|own| own.unwritten().is_some()).map(Origin::perhaps)
+    origins.find(|origin| origin.unwritten().is_some()).map(Origin::perhaps)
 }
 
 /// What a value has to do with addresses.
@@ -119,7 +119,7 @@ impl Region {
     pub(crate) fn or(self, other: Self) -> Self {
         match (self.params(), other.params()) {
             _ if self == other => self,
-            (Some(own), Some(others)) => Self::Among(own.and(others)),
+            (Some(params), Some(others)) => Self::Among(params.and(others)),
             _ => Self::Unclear,
         }
     }

@@ -109,8 +109,8 @@ impl Value {
     pub(crate) fn from_lanes(mut lane: impl FnMut(usize) -> Lane) -> Self {
         let (mut bits, mut symbolics) = ([0; WARP], [None; WARP]);
         for at in 0..WARP {
-            let own = lane(at);
-            (bits[at], symbolics[at]) = (own.bits, own.symbol);
+            let value = lane(at);
+            (bits[at], symbolics[at]) = (value.bits, value.symbol);
         }
         Self::each(bits).on(symbolics)
     }
@@ -325,7 +325,7 @@ impl Value {
         }
         Self::from_lanes(|lane| match self.whole(lane) {
             Lane { bits, symbol: None } => Lane::known(u64::from(bits == 0)),
-            own => Lane { bits: 0, symbol: Some(open(own)) },
+            value => Lane { bits: 0, symbol: Some(open(value)) },
         })
     }
 

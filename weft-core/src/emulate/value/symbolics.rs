@@ -90,7 +90,7 @@ enum Atoms {
 impl Atoms {
     fn all(&self) -> &[(SymbolId, u64)] {
         match self {
-            Self::Itself(own) => own,
+            Self::Itself(symbol) => symbol,
             Self::Sum(all) => all,
         }
     }
@@ -149,7 +149,7 @@ impl Default for Symbolics {
 fn held(key: &Identity, term: &Term) -> u64 {
     let parts = match key {
         Identity::Operation(_, operands) => operands.len() * size_of::<Lane>(),
-        Identity::Sum(own) => size_of::<Sum>() + size_of_val(own.atoms.as_slice()),
+        Identity::Sum(sum) => size_of::<Sum>() + size_of_val(sum.atoms.as_slice()),
         _ => 0,
     };
     let atoms = size_of_val(term.atoms.all());
@@ -211,7 +211,7 @@ impl Symbolics {
 
     /// Where values come from, if one of them depends on memory that nothing wrote.
     pub(crate) fn unwritten(&self, values: impl IntoIterator<Item = Lane>) -> Option<Origin> {
-        perhaps_unwritten(values.into_iter().filter_map(|own| self.origin(own.symbol?)))
+        perhaps_unwritten(values.into_iter().filter_map(|value| self.origin(value.symbol?)))
     }
 
     /// Whether values with this term and one number are equal, wherever they occur.
@@ -247,12 +247,12 @@ impl Symbolics {
 
     /// What an atom extends, and whether by its sign.
     pub(crate) fn extended_from(&self, atom: SymbolId) -> Option<(SymbolId, bool)> {
-        self.extension(atom).map(|own| (own.of, own.is_signed))
+        self.extension(atom).map(|extension| (extension.of, extension.is_signed))
     }
 
     fn extension(&self, atom: SymbolId) -> Option<Extension> {
         match self.all.get_index(atom.place())? {
-            (Identity::Extension(own), _) => Some(*own),
+            (Identity::Extension(extension), _) => Some(*extension),
             _ => None,
         }
     }
@@ -271,11 +271,11 @@ impl Symbolics {
 
     /// What a lane has to do with addresses.
     pub(crate) fn region(&self, lane: Lane) -> Region {
-        let own = Region::of(lane.bits);
+        let region = Region::of(lane.bits);
         match lane.symbol {
-            None => own,
-            Some(id) if self.is_number(id) => own,
-            Some(id) => own.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
+            None => region,
+            Some(id) if self.is_number(id) => region,
+            Some(id) => region.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
         }
     }
 
@@ -423,7 +423,7 @@ impl Symbolics {
     pub fn are_same(&self, a: SymbolId, b: SymbolId) -> bool {
         let are_one = |a: SymbolId, b: SymbolId| {
             let is_itself = a == b && self.is_stable(a);
-            is_itself || self.loaded(a).is_some_and(|own| Some(own) == self.loaded(b))
+            is_itself || self.loaded(a).is_some_and(|contents| Some(contents) == self.loaded(b))
         };
         match (a.as_number(), b.as_number()) {
             (Some(a), Some(b)) => self.numbers.are_equal(a, b, are_one),

@@ -46,7 +46,8 @@ modifiers! {
 
 impl fmt::Display for Modifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::ALL.iter().find(|(own, _)| own == self).map_or("", |(_, word)| word);
+        let word =
+            Self::ALL.iter().find(|(modifier, _)| modifier == self).map_or("", |(_, word)| word);
         f.write_str(word)
     }
 }

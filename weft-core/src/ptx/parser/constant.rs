@@ -233,7 +233,7 @@ impl Parser<'_> {
     /// Operators of at least this level with their right operands.
     fn operators(&mut self, left: Constant, least: u8, depth: u32) -> Read<Constant> {
         let mut left = left;
-        while let Some((text, operator, level)) = self.operator().filter(|own| own.2 >= least) {
+        while let Some((text, operator, level)) = self.operator().filter(|found| found.2 >= least) {
             // Each character is a token.
             for _ in text.bytes() {
                 self.advance();

@@ -217,7 +217,7 @@ impl Parser<'_> {
 fn append(bytes: &mut Vec<u8>, bits: u64, ty: Type) {
     let (bits, width) = (bits.to_le_bytes(), ty.bytes() as usize);
     match bits.get(..width) {
-        Some(own) => bytes.extend_from_slice(own),
+        Some(text) => bytes.extend_from_slice(text),
         None => bytes.extend(bits.iter().cycle().take(width)),
     }
 }

@@ -29,9 +29,9 @@ fn racing(all: &Accesses) -> BTreeMap<u64, Bytes> {
     racing
 }
 
-fn footprint(own: &[(u32, AccessKind, u64, Bytes)]) -> Footprint {
+fn footprint(accesses: &[(u32, AccessKind, u64, Bytes)]) -> Footprint {
     let mut footprint = Footprint::within(u64::MAX);
-    for (_, kind, page, bytes) in own {
+    for (_, kind, page, bytes) in accesses {
         footprint.note(*page, *kind, *bytes);
     }
     footprint
@@ -85,9 +85,10 @@ fn what_all_ctas_read_is_one_run() {
     let write = AccessKind { writes: true, ..read };
     let mut ctas = Ctas::within(u64::MAX);
     for cta in 0..1000 {
-        let mut own: Accesses = (0..64).map(|page| (cta, read, page, Bytes::MAX)).collect();
-        own.extend((0..8).map(|page| (cta, write, 1000 + u64::from(cta) * 8 + page, Bytes::MAX)));
-        ctas.add(cta, footprint(&own));
+        let mut accesses: Accesses = (0..64).map(|page| (cta, read, page, Bytes::MAX)).collect();
+        accesses
+            .extend((0..8).map(|page| (cta, write, 1000 + u64::from(cta) * 8 + page, Bytes::MAX)));
+        ctas.add(cta, footprint(&accesses));
     }
     assert!(ctas.racing().is_empty() && !ctas.is_full());
     assert_eq!(ctas.runs.len(), 1001);
@@ -115,10 +116,10 @@ fn compare(seed: u64, count: u32, writes: u64) {
     let mut touched: BTreeMap<u64, Vec<(u32, AccessKind)>> = BTreeMap::new();
     let mut racing = BTreeSet::new();
     let mut last = (4, Value::uniform(0));
-    let (mut cta, mut own) = (0, Footprint::within(u64::MAX));
+    let (mut cta, mut footprint) = (0, Footprint::within(u64::MAX));
     for _ in 0..count {
         if random.below(3) == 0 {
-            ctas.add(cta, std::mem::replace(&mut own, Footprint::within(u64::MAX)));
+            ctas.add(cta, std::mem::replace(&mut footprint, Footprint::within(u64::MAX)));
             cta += 1;
         }
         last = match random.below(4) {
@@ -133,7 +134,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
         let kind = random.kind(writes, *bytes);
         let bytes = u32::try_from(*bytes).unwrap_or(1);
         let access = access(random.warp(), random.mask(), addresses, bytes, kind);
-        own.access(&access, &mut KnownRows::default());
+        footprint.access(&access, &mut KnownRows::default());
         for lane in lanes(access.lanes) {
             let first = access.addresses.lane(lane);
             for byte in first..first + u64::from(access.bytes) {
@@ -148,7 +149,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
             }
         }
     }
-    ctas.add(cta, own);
+    ctas.add(cta, footprint);
     assert_eq!(ctas.racing(), &racing, "seed {seed}");
     ctas.assert_whole();
 }
@@ -167,10 +168,10 @@ fn accesses_race_where_lanes_of_two_ctas_conflict() {
 fn stores(all: &[(u64, u32, AccessKind)]) -> Vec<u64> {
     let mut ctas = Ctas::within(u64::MAX);
     for (cta, (from, bytes, kind)) in (0..).zip(all) {
-        let (addresses, mut own) = (Value::uniform(*from), Footprint::within(u64::MAX));
+        let (addresses, mut footprint) = (Value::uniform(*from), Footprint::within(u64::MAX));
         let kind = AccessKind { writes: true, element: 1, ..*kind };
-        own.access(&access(0, 1, &addresses, *bytes, kind), &mut KnownRows::default());
-        ctas.add(cta, own);
+        footprint.access(&access(0, 1, &addresses, *bytes, kind), &mut KnownRows::default());
+        ctas.add(cta, footprint);
     }
     ctas.racing().iter().copied().collect()
 }

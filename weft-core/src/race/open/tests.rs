@@ -90,7 +90,7 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
         };
         if random.below(if are_alike { 4 } else { 2 }) == 0 {
             let pc = Pc(if are_alike { 0 } else { at });
-            let own = OpenAccess {
+            let access = OpenAccess {
                 pc,
                 is_global: false,
                 region: place.1,
@@ -99,14 +99,14 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
                 class: root,
                 queue: None,
             };
-            one.open = Some(own);
-            accesses.open(own, warp, mask, &order);
+            one.open = Some(access);
+            accesses.open(access, warp, mask, &order);
         } else {
             one.decides = random.below(2) == 0;
             let addresses = Value::affine(0, 4);
-            let own = access(warp, mask, &addresses, 4, kind);
+            let new_access = access(warp, mask, &addresses, 4, kind);
             let (variable, decides) = (place.1, one.decides);
-            accesses.known(&Access { variable, class: root, decides, ..own }, &order);
+            accesses.known(&Access { variable, class: root, decides, ..new_access }, &order);
         }
         let of = |lane| One { touch: Touch { lane, ..one.touch }, ..one };
         let new: Vec<One> = lanes(mask).map(of).collect();
@@ -152,8 +152,8 @@ fn spaces_are_apart() {
             OpenAccess { pc, is_global, region, kind, origin: None, class: None, queue: None };
         accesses.open(open, 0, 1, &order);
         let addresses = Value::uniform(0);
-        let own = access(1, 1, &addresses, 4, AccessKind { writes: true, ..READ });
-        accesses.known(&Access { variable: Some(0), ..own }, &order);
+        let access = access(1, 1, &addresses, 4, AccessKind { writes: true, ..READ });
+        accesses.known(&Access { variable: Some(0), ..access }, &order);
         assert_eq!(!accesses.doubtful(false).is_empty(), expected, "{is_global}");
     }
 }
@@ -177,8 +177,8 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
             if let Some((kind, decides)) = with {
                 let addresses = Value::uniform(0x5000_0000_0000_0000 + (1 << 42));
                 assert_eq!(argument_of(addresses.lane(0)), Some(0));
-                let own = access(0, 1, &addresses, 4, kind);
-                accesses.known(&Access { space: Space::Global, decides, ..own }, &order);
+                let access = access(0, 1, &addresses, 4, kind);
+                accesses.known(&Access { space: Space::Global, decides, ..access }, &order);
             }
             (!accesses.doubtful(true).is_empty(), !accesses.unsettled(true).is_empty())
         })

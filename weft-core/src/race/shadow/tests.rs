@@ -68,10 +68,10 @@ fn the_bytes_that_race_are_those_of_all_pairs() {
 /// What lanes did to bytes, one by one.
 fn told(past: &[Past]) -> Vec<(u64, usize, u8, u32)> {
     let mut told = Vec::new();
-    for own in past {
-        for lane in lanes(own.row.lanes) {
-            let bytes = places(own.row.bytes_of(lane));
-            told.extend(bytes.map(|at| (at, lane, own.warp, own.when.syncs)));
+    for entry in past {
+        for lane in lanes(entry.row.lanes) {
+            let bytes = places(entry.row.bytes_of(lane));
+            told.extend(bytes.map(|at| (at, lane, entry.warp, entry.when.syncs)));
         }
     }
     told.sort_unstable();
@@ -87,11 +87,11 @@ fn told_byte_by_byte_a_page_says_the_same() {
         for _ in 0..random.below(30) {
             let (warp, addresses) = (random.warp(), random.addresses(4));
             let when = Epoch { arrivals: 0, syncs: u32::from(random.below(3) == 0) };
-            let own = access(warp, random.mask(), &addresses, 4, AccessKind::default());
-            rows(&own, &mut KnownRows::default(), |number, row| {
+            let access = access(warp, random.mask(), &addresses, 4, AccessKind::default());
+            rows(&access, &mut KnownRows::default(), |number, row| {
                 let warp = u8::try_from(warp).unwrap_or(0);
                 if number == 0 {
-                    past.push(Past { row, when, warp, kind: own.kind });
+                    past.push(Past { row, when, warp, kind: access.kind });
                 }
             });
         }

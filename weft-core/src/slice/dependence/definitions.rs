@@ -31,25 +31,25 @@ pub(super) const fn condition(terminator: &Terminator) -> Option<Reg> {
 
 impl BlockDefinitions {
     pub(super) fn of(program: &Program) -> Self {
-        let mut own = Self::default();
+        let mut definitions = Self::default();
         let (mut results, mut reads) = (0, 0);
         for instr in &program.code {
-            own.results.push(results);
-            own.reads.push(reads);
+            definitions.results.push(results);
+            definitions.reads.push(reads);
             results += u32::try_from(instr.dests.len()).unwrap_or(0);
             reads += u32::try_from(instr.reads().count()).unwrap_or(0);
         }
-        own.results.push(results);
-        own.definitions = vec![None; reads as usize];
+        definitions.results.push(results);
+        definitions.definitions = vec![None; reads as usize];
         for block in &program.blocks {
             let mut last = HashMap::default();
             for at in block.first.index()..block.end.index() {
-                own.pass(at, &program.code[at], &mut last);
+                definitions.pass(at, &program.code[at], &mut last);
             }
             let condition = condition(&block.terminator);
-            own.branches.push(condition.and_then(|register| last.get(&register).copied()));
+            definitions.branches.push(condition.and_then(|register| last.get(&register).copied()));
         }
-        own
+        definitions
     }
 
     /// Takes note of what an instruction reads and writes.

@@ -53,11 +53,11 @@ impl Stores {
     ) -> bool {
         let mut changed = false;
         for (at, value) in values.enumerate() {
-            let mut join = |own: &mut StoredDependence| {
-                let own = &mut own[usize::from(bits > 32)];
-                let joined = own.join(value);
-                changed |= joined != *own;
-                *own = joined;
+            let mut join = |stored: &mut StoredDependence| {
+                let dependence = &mut stored[usize::from(bits > 32)];
+                let joined = dependence.join(value);
+                changed |= joined != *dependence;
+                *dependence = joined;
             };
             if let Some(word) = target.word(bits, at) {
                 join(self.words.entry(word).or_default());
@@ -73,17 +73,17 @@ impl Stores {
 
     /// What an element that is loaded may be.
     pub(super) fn load(&self, target: &Target, bits: u8, at: usize) -> Dependence {
-        let own = Dependence::number(bits);
+        let dependence = Dependence::number(bits);
         let Some(word) = target.word(bits, at) else {
             let all = spaces(&target.among).map(|space| loaded(self.spaces[space], bits));
-            return all.fold(own, Dependence::join);
+            return all.fold(dependence, Dependence::join);
         };
         let bytes = u64::from(bits / 8).max(1);
         let around = self.words.range(word.saturating_sub(7)..word.saturating_add(bytes));
-        let own = own.join(loaded(self.spaces[0], bits));
-        around.fold(own, |own, (first, stored)| {
+        let stored_dependence = dependence.join(loaded(self.spaces[0], bits));
+        around.fold(stored_dependence, |joined, (first, stored)| {
             let whole = loaded(*stored, bits);
-            own.join(if *first == word { whole } else { whole.mixed(bits) })
+            joined.join(if *first == word { whole } else { whole.mixed(bits) })
         })
     }
 }

@@ -58,7 +58,7 @@ impl<'p> Dependences<'p> {
     pub fn of(program: &'p Program, pointers: &BTreeSet<usize>) -> Self {
         let definitions = BlockDefinitions::of(program);
         let results = definitions.results.last().map_or(0, |count| *count as usize);
-        let mut own = Self {
+        let mut dependences = Self {
             program,
             results: vec![Dependence::default(); results],
             definitions,
@@ -75,18 +75,18 @@ impl<'p> Dependences<'p> {
         };
         for instr in &program.code {
             for dest in instr.dests.iter().flatten() {
-                own.registers[dest.index()] = Dependence::default();
+                dependences.registers[dest.index()] = Dependence::default();
             }
-            instr.sources.iter().for_each(|source| own.list(source));
-            own.loads_parameters |= instr.decoded().is_some_and(|decoded| {
+            instr.sources.iter().for_each(|source| dependences.list(source));
+            dependences.loads_parameters |= instr.decoded().is_some_and(|decoded| {
                 decoded.row.opcode == Opcode::Cvta && decoded.space == Space::Param
             });
         }
-        own.open_windows();
+        dependences.open_windows();
         loop {
-            flow::settle(program, |at| own.step(at));
-            if !std::mem::take(&mut own.stored) {
-                return own;
+            flow::settle(program, |at| dependences.step(at));
+            if !std::mem::take(&mut dependences.stored) {
+                return dependences;
             }
         }
     }
@@ -94,8 +94,11 @@ impl<'p> Dependences<'p> {
     /// Lists the variable whose address an operand is.
     fn list(&mut self, operand: &Operand) {
         let Operand::Variable { space, first, .. } = *operand else { return };
-        let symbol = |own: &flow::Symbol| own.space == space && own.address == first;
-        let param = |own: &flow::Param| own.offset <= first && first - own.offset < own.size.max(1);
+        let symbol = |variable: &flow::Symbol| variable.space == space && variable.address == first;
+        let param = |declared_param: &flow::Param| {
+            declared_param.offset <= first
+                && first - declared_param.offset < declared_param.size.max(1)
+        };
         let base = match space {
             Space::Param => self.program.params.iter().position(param).map(Base::Parameter),
             _ => self.program.symbols.iter().position(symbol).map(Base::Variable),
@@ -181,10 +184,10 @@ impl<'p> Dependences<'p> {
                 Effect::Load | Effect::Atomic => self.loaded(at, instr, place),
                 _ => self.computed(instr, &values, place),
             };
-            for own in [&mut self.results[result], &mut self.registers[dest.index()]] {
-                let joined = own.join(new);
-                changed |= joined != *own;
-                *own = joined;
+            for dependence in [&mut self.results[result], &mut self.registers[dest.index()]] {
+                let joined = dependence.join(new);
+                changed |= joined != *dependence;
+                *dependence = joined;
             }
         }
         changed
@@ -196,13 +199,13 @@ impl<'p> Dependences<'p> {
                 let (operands, parts) = (&*instr.sources, instr.dests.len());
                 let (narrow, functions) = (self.narrow, self.functions);
                 let windows = &self.windows;
-                let own =
+                let computation =
                     Computation { decoded, operands, values, parts, narrow, functions, windows };
-                own.result(dest)
+                computation.result(dest)
             }
             None => values
                 .iter()
-                .fold(Dependence::number(ALL), |own, value| own.join(*value))
+                .fold(Dependence::number(ALL), |dependence, value| dependence.join(*value))
                 .mixed(ALL),
         }
     }
@@ -211,7 +214,7 @@ impl<'p> Dependences<'p> {
     fn read(&self, at: usize) -> impl Iterator<Item = Dependence> {
         self.definitions
             .reads(at, &self.program.code[at])
-            .map(|(own, from)| self.register(own, from))
+            .map(|(register, from)| self.register(register, from))
     }
 
     fn register(&self, register: Reg, definition: Option<ResultId>) -> Dependence {
@@ -224,11 +227,11 @@ impl<'p> Dependences<'p> {
     /// What an instruction's operands are.
     fn sources(&self, at: usize) -> Vec<Dependence> {
         let mut registers = self.read(at);
-        let own = |operand: &Operand| match operand {
+        let source = |operand: &Operand| match operand {
             Operand::Register(_) | Operand::Not(_) => registers.next().unwrap_or_default(),
             _ => self.operand(operand),
         };
-        self.program.code[at].sources.iter().map(own).collect()
+        self.program.code[at].sources.iter().map(source).collect()
     }
 
     /// What the registers of an instruction's address and guard hold.
@@ -281,9 +284,13 @@ impl<'p> Dependences<'p> {
     fn spaces(&self, at: usize, address: Address) -> Vec<Space> {
         let own = self.address_and_guard(at).0.filter(|_| address.space == Space::Generic);
         match own {
-            Some(own) if own.read == 0 && !own.is_plain && own.based >> (MAX_BASES - 1) == 0 => {
+            Some(dependence)
+                if dependence.read == 0
+                    && !dependence.is_plain
+                    && dependence.based >> (MAX_BASES - 1) == 0 =>
+            {
                 let spaces: BTreeSet<Space> =
-                    self.bases_in(own.based).map(|base| self.space_around(base)).collect();
+                    self.bases_in(dependence.based).map(|base| self.space_around(base)).collect();
                 spaces.into_iter().collect()
             }
             _ => vec![address.space],
@@ -293,7 +300,7 @@ impl<'p> Dependences<'p> {
     fn loaded(&self, at: usize, instr: &Instr, dest: usize) -> Dependence {
         let Some(address) = instr.address else { return Dependence::number(ALL) };
         let (target, bits) = (self.target(at, address), element(instr));
-        let own = match address.space {
+        let dependence = match address.space {
             Space::Param => self.parameter(address, bits, dest),
             Space::Generic if self.loads_parameters => {
                 self.any_parameter(bits).join(self.memory.load(&target, bits, dest))
@@ -301,7 +308,7 @@ impl<'p> Dependences<'p> {
             _ => self.memory.load(&target, bits, dest),
         };
         let is_signed = instr.decoded().is_some_and(|decoded| decoded.ty().is_signed());
-        if is_signed && own.based == 0 { own.wide(ALL) } else { own }
+        if is_signed && dependence.based == 0 { dependence.wide(ALL) } else { dependence }
     }
 
     /// What of pointers an element of the parameter bank holds.
@@ -311,24 +318,24 @@ impl<'p> Dependences<'p> {
         }
         let bytes = u64::from(bits / 8);
         let first = address.offset.wrapping_add(bytes * dest as u64);
-        let mut own = Dependence::number(bits);
+        let mut dependence = Dependence::number(bits);
         for (base, offset, size) in self.pointers() {
             let pointer = Dependence::address(base);
             if bytes == size && first == offset {
                 return pointer;
             }
             if offset < first.saturating_add(bytes) && first < offset + size {
-                own = own.join(pointer.mixed(bits));
+                dependence = dependence.join(pointer.mixed(bits));
             }
         }
-        own
+        dependence
     }
 
     /// What any element of the bank may hold.
     fn any_parameter(&self, bits: u8) -> Dependence {
         let one = |(base, _, size): (usize, u64, u64)| {
-            let own = Dependence::address(base);
-            if u64::from(bits / 8) == size { own } else { own.mixed(bits) }
+            let dependence = Dependence::address(base);
+            if u64::from(bits / 8) == size { dependence } else { dependence.mixed(bits) }
         };
         self.pointers().map(one).fold(Dependence::number(bits), Dependence::join)
     }

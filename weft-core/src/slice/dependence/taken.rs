@@ -18,7 +18,7 @@ const WINDOW_ALIGN: u64 = 1 << 24;
 impl Dependences<'_> {
     /// Whether something accesses shared memory at an address that is not that of a variable plus something.
     pub fn accesses_shared_by_number(&self) -> bool {
-        let is_number = |own: Dependence| !own.is_nothing() && own.based == 0;
+        let is_number = |dependence: Dependence| !dependence.is_nothing() && dependence.based == 0;
         let code = self.program.code.iter().enumerate();
         code.into_iter().any(|(at, instr)| match (instr.address, instr.decoded()) {
             (Some(Address { space: Space::Shared, offset, .. }), _) => {
@@ -71,16 +71,17 @@ impl Dependences<'_> {
     pub fn strays(&self) -> BTreeMap<Pc, Option<usize>> {
         let mut strays = BTreeMap::new();
         for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
-            let Some(own) = instr.address.and_then(|_| self.address_and_guard(pc.index()).0) else {
+            let Some(dependence) = instr.address.and_then(|_| self.address_and_guard(pc.index()).0)
+            else {
                 continue;
             };
-            let is_read = self.bases_in(own.read).any(|base| self.is_observed(base));
-            if is_read && multiple(own.low) == Beginning::Fixed {
+            let is_read = self.bases_in(dependence.read).any(|base| self.is_observed(base));
+            if is_read && multiple(dependence.low) == Beginning::Fixed {
                 let pointer = |base| match base {
                     Base::Pointer(at) => Some(at),
                     _ => None,
                 };
-                let mut all = self.bases_in(own.based).chain(self.bases_in(own.read));
+                let mut all = self.bases_in(dependence.based).chain(self.bases_in(dependence.read));
                 strays.insert(pc, all.find_map(pointer));
             }
         }
@@ -105,19 +106,19 @@ impl Dependences<'_> {
     /// What an instruction's guard, address and, if it waits, operands depend on.
     fn decides(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
         let (base, guard) = self.address_and_guard(at);
-        if let Some(own) = guard {
-            self.tested(own, taken);
+        if let Some(dependence) = guard {
+            self.tested(dependence, taken);
         }
-        if let (Some(own), Some(address)) = (base, instr.address) {
-            self.take(own.read, multiple(own.low), taken);
-            if own.read != 0 && multiple(own.low) == Beginning::Fixed {
+        if let (Some(stored_dependence), Some(address)) = (base, instr.address) {
+            self.take(stored_dependence.read, multiple(stored_dependence.low), taken);
+            if stored_dependence.read != 0 && multiple(stored_dependence.low) == Beginning::Fixed {
                 // It may lead to anything that is in the space.
                 self.all_in(address.space).for_each(|base| take(base, Beginning::Fixed, taken));
             }
         }
         match instr.effect() {
             Effect::Barrier | Effect::WarpBarrier => {
-                self.sources(at).into_iter().for_each(|own| self.tested(own, taken));
+                self.sources(at).into_iter().for_each(|joined| self.tested(joined, taken));
             }
             // The mask stands last.
             Effect::Exchange => {
@@ -133,15 +134,15 @@ impl Dependences<'_> {
 
     /// What an instruction stores is compared with what others store.
     fn stores(&self, at: usize, taken: &mut BTreeMap<Base, Beginning>) {
-        for own in self.sources(at) {
-            self.take(own.read, multiple(own.low), taken);
+        for dependence in self.sources(at) {
+            self.take(dependence.read, multiple(dependence.low), taken);
         }
     }
 
     /// A value decides something by all that it is.
-    fn tested(&self, own: Dependence, taken: &mut BTreeMap<Base, Beginning>) {
-        self.take(own.read, multiple(own.low), taken);
-        self.take(own.based, Beginning::Fixed, taken);
+    fn tested(&self, dependence: Dependence, taken: &mut BTreeMap<Base, Beginning>) {
+        self.take(dependence.read, multiple(dependence.low), taken);
+        self.take(dependence.based, Beginning::Fixed, taken);
     }
 
     /// An access needs an address that is a multiple of its size.
@@ -149,8 +150,8 @@ impl Dependences<'_> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
         let place =
             Beginning::Multiple(u64::from(decoded.ty().bytes() * u32::from(decoded.vector())));
-        if let Some(own) = self.address_and_guard(at).0 {
-            let bases = self.bases_in(own.based).filter(|base| self.is_observed(*base));
+        if let Some(dependence) = self.address_and_guard(at).0 {
+            let bases = self.bases_in(dependence.based).filter(|base| self.is_observed(*base));
             bases.for_each(|base| take(base, place, taken));
             return;
         }
@@ -184,7 +185,7 @@ impl Dependences<'_> {
     /// The bases with these bits. A generic address is that of its window as well.
     pub(super) fn bases_in(&self, bases: u128) -> impl Iterator<Item = Base> {
         let is_in = move |at: usize| bases >> at.min(MAX_BASES - 1) & 1 == 1;
-        let is_in_window = move |own: &&Window| own.generic.iter().any(|(_, at)| is_in(*at));
+        let is_in_window = move |window: &&Window| window.generic.iter().any(|(_, at)| is_in(*at));
         let windows = self.windows.iter().filter(is_in_window).map(|own| Base::Window(own.space));
         let own = self.bases.iter().enumerate().filter(move |(at, _)| is_in(*at));
         own.map(|(_, base)| *base).chain(windows)
@@ -195,7 +196,7 @@ impl Dependences<'_> {
         let is_it = move |base: &Base| space == Space::Generic || self.space(*base) == space;
         let pointers = self.bases.iter().copied().filter(|own| matches!(own, Base::Pointer(_)));
         let variables = self.program.symbols.iter().enumerate();
-        let variables = variables.filter(|(_, own)| own.parameter.is_none());
+        let variables = variables.filter(|(_, variable)| variable.parameter.is_none());
         let all = pointers.chain(variables.map(|(at, _)| Base::Variable(at)));
         all.filter(is_it).filter(|base| self.is_observed(*base))
     }
@@ -211,7 +212,7 @@ impl Dependences<'_> {
             Base::Variable(at) => self.program.symbols[at].align,
             // LLVM writes `.align 1` for every pointer of which it knows nothing.
             Base::Pointer(at) => {
-                let declared = self.program.params.get(at).and_then(|own| own.pointee_align);
+                let declared = self.program.params.get(at).and_then(|param| param.pointee_align);
                 declared.filter(|align| *align > 1).unwrap_or(0)
             }
             Base::Parameter(_) => 1,
@@ -221,8 +222,8 @@ impl Dependences<'_> {
 }
 
 fn take(base: Base, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
-    let own = taken.entry(base).or_insert(place);
-    *own = place.max(*own);
+    let beginning = taken.entry(base).or_insert(place);
+    *beginning = place.max(*beginning);
 }
 
 /// Whether an offset in shared memory leads to no variable by itself.

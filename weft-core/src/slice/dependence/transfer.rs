@@ -108,11 +108,11 @@ impl Computation<'_> {
 
     /// `cvta`, into the generic addresses or out of them.
     fn converted(&self) -> Dependence {
-        let own = self.of(0);
+        let dependence = self.of(0);
         match self.windows.iter().find(|window| window.space == self.decoded.space) {
-            Some(window) if self.decoded.modifiers.has(Modifier::To) => window.left(own),
-            Some(window) => window.entered(own),
-            None => own,
+            Some(window) if self.decoded.modifiers.has(Modifier::To) => window.left(dependence),
+            Some(window) => window.entered(dependence),
+            None => dependence,
         }
     }
 
@@ -122,33 +122,34 @@ impl Computation<'_> {
             self.decoded.space == Space::Global || window.space == self.decoded.space
         };
         let windows = self.windows.iter().filter(is_asked);
-        let own = self.values.first().copied().unwrap_or(Dependence::number(ALL));
-        windows.fold(Dependence::number(1), |all, window| all.join(window.asked(own)))
+        let dependence = self.values.first().copied().unwrap_or(Dependence::number(ALL));
+        windows.fold(Dependence::number(1), |all, window| all.join(window.asked(dependence)))
     }
 
     /// Whether an address of functions is compared with one of them, or with null: the same wherever they lie.
     fn asks_which_function(&self) -> bool {
-        let [own, _] = self.values else { return false };
-        let is_function = own.read == 0 && own.based & !self.functions == 0;
-        is_function && self.constant(1).is_some_and(|own| own == 0 || flow::is_function(own))
+        let [dependence, _] = self.values else { return false };
+        let is_function = dependence.read == 0 && dependence.based & !self.functions == 0;
+        is_function
+            && self.constant(1).is_some_and(|number| number == 0 || flow::is_function(number))
     }
 
     fn of(&self, at: usize) -> Dependence {
-        let own = self.values.get(at).copied().unwrap_or(Dependence::number(ALL));
-        own.truncated(bits(self.decoded.source_type().bits()), self.narrow)
+        let dependence = self.values.get(at).copied().unwrap_or(Dependence::number(ALL));
+        dependence.truncated(bits(self.decoded.source_type().bits()), self.narrow)
     }
 
     /// The last operand of a product with a sum, which has the bits of the result.
     fn of_addend(&self) -> Dependence {
         let is_wide = self.decoded.modifiers.has(Modifier::Wide);
-        let own = self.values.get(2).copied().unwrap_or(Dependence::number(ALL));
-        if is_wide { own } else { self.of(2) }
+        let dependence = self.values.get(2).copied().unwrap_or(Dependence::number(ALL));
+        if is_wide { dependence } else { self.of(2) }
     }
 
     /// One of all operands from one on.
     fn rest(&self, from: usize) -> Dependence {
         let all = self.values.get(from..).unwrap_or_default();
-        all.iter().fold(Dependence::number(0), |own, other| own.join(*other))
+        all.iter().fold(Dependence::number(0), |dependence, other| dependence.join(*other))
     }
 
     /// What is computed from the operands in whatever way.
@@ -196,15 +197,15 @@ impl Computation<'_> {
             }
         }
         // Of a mask that is no address, nothing is higher.
-        let numbers = [first, second].into_iter().filter(|own| own.based == 0);
-        let most = numbers.map(|own| own.width).min().unwrap_or(width);
+        let numbers = [first, second].into_iter().filter(|dependence| dependence.based == 0);
+        let most = numbers.map(|stored_dependence| stored_dependence.width).min().unwrap_or(width);
         first.join(second).digits(width).below(most)
     }
 
     /// Shifts, fields and remainders by a constant.
     fn by_a_constant(&self, width: u8) -> Dependence {
         let value = self.of(0);
-        let small = |at| self.constant(at).and_then(|own| u8::try_from(own).ok());
+        let small = |at| self.constant(at).and_then(|number| u8::try_from(number).ok());
         match (self.decoded.row.opcode, small(1), small(2)) {
             (Opcode::Shl, Some(by), _) => {
                 let most = value.width.saturating_add(by).min(width);
@@ -216,7 +217,7 @@ impl Computation<'_> {
                 value.shifted(by).wide(width)
             }
             (Opcode::Bfe, Some(by), Some(count)) => value.shifted(by).below(count),
-            _ => match self.constant(1).filter(|own| own.is_power_of_two()) {
+            _ => match self.constant(1).filter(|factor| factor.is_power_of_two()) {
                 Some(modulus)
                     if self.decoded.row.opcode == Opcode::Rem && !is_signed(self.decoded) =>
                 {

@@ -80,14 +80,14 @@ impl Dependence {
     /// A number each of whose bits is computed from bits of the value that are no higher: sums, products, bitwise
     /// operations.
     pub(super) const fn digits(self, width: u8) -> Self {
-        let own = Self::number(width).reading(self.read, self.low, self.shift);
-        own.reading(self.based, ALL, 0).below(width)
+        let dependence = Self::number(width).reading(self.read, self.low, self.shift);
+        dependence.reading(self.based, ALL, 0).below(width)
     }
 
     /// A number computed from the value in any other way.
     pub(super) const fn mixed(self, width: u8) -> Self {
-        let own = Self::number(width).reading(self.read, self.low, ALL);
-        own.reading(self.based, ALL, ALL)
+        let dependence = Self::number(width).reading(self.read, self.low, ALL);
+        dependence.reading(self.based, ALL, ALL)
     }
 
     /// The same number, known to be below `2^width`.
@@ -162,7 +162,7 @@ impl Dependence {
     /// The difference of two addresses that start from one base: nothing of the base is in it.
     fn apart(self, other: Self, width: u8) -> Option<Self> {
         let is_one = self.certain().is_some() && self.certain() == other.certain();
-        let without = |own: Self| Self { based: 0, is_plain: true, ..own };
+        let without = |dependence: Self| Self { based: 0, is_plain: true, ..dependence };
         is_one.then(|| without(self).join(without(other)).digits(width))
     }
 
@@ -179,9 +179,9 @@ impl Dependence {
         if address.based == 0 || number.based != 0 {
             return self.join(other).digits(width);
         }
-        let own = address.plus(number, width);
+        let dependence = address.plus(number, width);
         // What is set is the lower bits of the address, minus what they were.
-        own.reading(address.based, number.width, 0)
+        dependence.reading(address.based, number.width, 0)
     }
 
     /// Rounded down to a multiple of `2^bits`: without its lowest bits.

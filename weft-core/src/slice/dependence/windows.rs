@@ -26,41 +26,42 @@ fn bit(base: usize) -> u128 {
 
 impl Window {
     /// The generic address of an address in the space.
-    pub(super) fn entered(&self, own: Dependence) -> Dependence {
+    pub(super) fn entered(&self, dependence: Dependence) -> Dependence {
         let pairs = self.generic.iter().map(|(inside, generic)| (bit(*inside), bit(*generic)));
-        let (known, based) = replaced(own.based, pairs);
-        let first = if own.is_plain { bit(self.first) } else { 0 };
-        let entered = Dependence { based: based | first, is_plain: false, width: ALL, ..own };
-        self.read_unless(own.based & !known == 0, entered)
+        let (known, based) = replaced(dependence.based, pairs);
+        let first = if dependence.is_plain { bit(self.first) } else { 0 };
+        let entered =
+            Dependence { based: based | first, is_plain: false, width: ALL, ..dependence };
+        self.read_unless(dependence.based & !known == 0, entered)
     }
 
     /// The address in the space of a generic address.
-    pub(super) fn left(&self, own: Dependence) -> Dependence {
+    pub(super) fn left(&self, dependence: Dependence) -> Dependence {
         let pairs = self.generic.iter().map(|(inside, generic)| (bit(*generic), bit(*inside)));
-        let (known, based) = replaced(own.based, pairs);
+        let (known, based) = replaced(dependence.based, pairs);
         let first = bit(self.first) & !LAST;
-        let is_plain = own.is_plain || own.based & first != 0;
-        let left = Dependence { based: based & !first, is_plain, width: ALL, ..own };
-        self.read_unless(!own.is_plain && own.based & !(known | first) == 0, left)
+        let is_plain = dependence.is_plain || dependence.based & first != 0;
+        let left = Dependence { based: based & !first, is_plain, width: ALL, ..dependence };
+        self.read_unless(!dependence.is_plain && dependence.based & !(known | first) == 0, left)
     }
 
     /// Whether a generic address is one of the space: a number might be.
-    pub(super) fn asked(&self, own: Dependence) -> Dependence {
-        let is_number = own.is_plain && own.width > LEAST_BITS;
+    pub(super) fn asked(&self, dependence: Dependence) -> Dependence {
+        let is_number = dependence.is_plain && dependence.width > LEAST_BITS;
         self.read_unless(!is_number, Dependence::number(1))
     }
 
     /// Unless this holds, the value depends on where the window begins.
-    fn read_unless(&self, holds: bool, own: Dependence) -> Dependence {
-        if holds { own } else { own.reading(bit(self.first), ALL, ALL) }
+    fn read_unless(&self, holds: bool, dependence: Dependence) -> Dependence {
+        if holds { dependence } else { dependence.reading(bit(self.first), ALL, ALL) }
     }
 }
 
 /// The first ones of these pairs, and bases with the second ones in their place.
 fn replaced(based: u128, pairs: impl Iterator<Item = (u128, u128)>) -> (u128, u128) {
     let (mut from, mut to) = (0, 0);
-    for (own, other) in pairs.filter(|(own, _)| based & own & !LAST != 0) {
-        from |= own;
+    for (one, other) in pairs.filter(|(own, _)| based & own & !LAST != 0) {
+        from |= one;
         to |= other;
     }
     (from, based & !from | to)

@@ -7,7 +7,9 @@ impl Value {
     /// The bits alone, with a number added to them all within `bits` bits.
     pub(crate) fn plus(&self, number: u64, bits: u32) -> Self {
         match &self.shape {
-            LaneShape::Uniform(own) => Self::uniform(truncate(own.wrapping_add(number), bits)),
+            LaneShape::Uniform(number_there) => {
+                Self::uniform(truncate(number_there.wrapping_add(number), bits))
+            }
             LaneShape::Affine(base, step) => {
                 Self::affine_in(base.wrapping_add(number), *step, bits)
             }
@@ -40,7 +42,9 @@ impl Value {
     /// The bits alone, times a number within `bits` bits.
     pub(crate) fn times(&self, factor: u64, bits: u32) -> Self {
         match &self.shape {
-            LaneShape::Uniform(own) => Self::uniform(truncate(own.wrapping_mul(factor), bits)),
+            LaneShape::Uniform(number_there) => {
+                Self::uniform(truncate(number_there.wrapping_mul(factor), bits))
+            }
             LaneShape::Affine(base, step) => {
                 Self::affine_in(base.wrapping_mul(factor), step.wrapping_mul(factor), bits)
             }
@@ -53,7 +57,9 @@ impl Value {
     /// The low `from` bits alone, extended by their sign.
     pub(crate) fn signed(&self, from: u32) -> Self {
         match self.shape {
-            LaneShape::Uniform(own) => Self::uniform(signed(own, from).cast_unsigned()),
+            LaneShape::Uniform(number_there) => {
+                Self::uniform(signed(number_there, from).cast_unsigned())
+            }
             _ => Self::each(std::array::from_fn(|lane| {
                 signed(self.lane(lane), from).cast_unsigned()
             })),

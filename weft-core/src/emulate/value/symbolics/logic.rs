@@ -55,7 +55,9 @@ impl Relation {
             (Modifier::Ge, Relation::GreaterOrEqual),
             (Modifier::Hs, Relation::GreaterOrEqual),
         ];
-        ALL.into_iter().find(|(own, _)| decoded.modifiers.has(*own)).map(|(_, relation)| relation)
+        ALL.into_iter()
+            .find(|(modifier, _)| decoded.modifiers.has(*modifier))
+            .map(|(_, relation)| relation)
     }
 }
 
@@ -98,13 +100,13 @@ impl Symbolics {
         match logic.and_then(|term| self.logic_of(term)) {
             Some((Logic::Not, [of])) => self.take_apart(*of, !holds, depth - 1, found),
             Some((Logic::And, both @ [_, _])) if holds => {
-                for own in both {
-                    self.take_apart(*own, true, depth - 1, found);
+                for value in both {
+                    self.take_apart(*value, true, depth - 1, found);
                 }
             }
             Some((Logic::Or, both @ [_, _])) if !holds => {
-                for own in both {
-                    self.take_apart(*own, false, depth - 1, found);
+                for lane_value in both {
+                    self.take_apart(*lane_value, false, depth - 1, found);
                 }
             }
             Some((Logic::Compares(ty, relation), &[a, b])) => {
@@ -164,12 +166,12 @@ mod tests {
         for (first, second) in (0..simple).flat_map(|a| (0..simple).map(move |b| (a, b))) {
             let both = [conditions[first].0, conditions[second].0];
             for (key, logic) in [(11, Logic::And), (12, Logic::Or)] {
-                let own = made(key, logic, &both);
+                let lane_value = made(key, logic, &both);
                 let of = |at: usize| RELATIONS[at / 2].1;
                 let (f, g, turned) = (of(first), of(second), (first % 2 == 1, second % 2 == 1));
                 let is_and = logic == Logic::And;
                 conditions.push((
-                    own,
+                    lane_value,
                     Box::new(move |a, b| {
                         let (x, y) = (f(a, b) != turned.0, g(a, b) != turned.1);
                         if is_and { x && y } else { x || y }
@@ -178,7 +180,7 @@ mod tests {
             }
         }
         for ((condition, says), outcome) in
-            conditions.iter().flat_map(|own| [true, false].map(|outcome| (own, outcome)))
+            conditions.iter().flat_map(|formula| [true, false].map(|outcome| (formula, outcome)))
         {
             let literals = symbolics.literals(*condition, outcome);
             for (a, b) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {

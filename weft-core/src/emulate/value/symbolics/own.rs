@@ -32,7 +32,7 @@ impl Symbolics {
             let Some((key, _)) = self.all.get_index(id.place()) else { continue };
             match key {
                 key if is_it(key) => return true,
-                Identity::Extension(own) => rest.push(own.of),
+                Identity::Extension(extension) => rest.push(extension.of),
                 Identity::Operation(_, operands) => {
                     rest.extend(operands.iter().filter_map(|lane| lane.symbol));
                 }

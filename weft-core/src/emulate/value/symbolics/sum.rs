@@ -32,8 +32,8 @@ const fn drift_in(bits: u32, drift: u64) -> u64 {
 /// The drift of a term in so many bits: where it has more, it wraps around there first.
 const fn drift_of(term: &Term, bits: u32) -> u64 {
     match term.drift {
-        own if own != 0 && bits < term.bits => gcd(own, wrap_of(bits)),
-        own => own,
+        drift if drift != 0 && bits < term.bits => gcd(drift, wrap_of(bits)),
+        drift => drift,
     }
 }
 
@@ -60,10 +60,10 @@ impl Symbolics {
             let bits = if is_signed { signed(known, from).cast_unsigned() } else { known };
             return Lane::known(bits);
         };
-        let own = self.bits(id);
-        if own < from {
+        let known_bits = self.bits(id);
+        if known_bits < from {
             // There are zeros above it, so that the sign is none.
-            return self.extended(lane, own, false);
+            return self.extended(lane, known_bits, false);
         }
         let Lane { bits: known, symbol: term } = self.low(lane, from);
         let Some(narrow) = term else { return self.extended(Lane::known(known), from, is_signed) };
@@ -103,13 +103,13 @@ impl Symbolics {
         let (origin, atoms) = (*origin, atoms.all().to_vec());
         let mut most = u128::from(added);
         for (atom, factor) in &atoms {
-            let own = self.extension(*atom)?;
+            let extension = self.extension(*atom)?;
             // The only one may fall below zero where the sign is extended again.
-            let is_one = atoms.len() == 1 && *factor == 1 && added == 0 && own.from <= from;
-            if own.is_signed && !(is_one && is_signed) {
+            let is_one = atoms.len() == 1 && *factor == 1 && added == 0 && extension.from <= from;
+            if extension.is_signed && !(is_one && is_signed) {
                 return None;
             }
-            let bits = if own.is_signed { own.from - 1 } else { own.from };
+            let bits = if extension.is_signed { extension.from - 1 } else { extension.from };
             most += u128::from(*factor) * ((1 << bits) - 1);
         }
         let bits = if is_signed { from - 1 } else { from };
@@ -124,10 +124,11 @@ impl Symbolics {
         from: u32,
         is_signed: bool,
     ) -> (Lane, u32) {
-        let own = self.bits(id);
-        let (from, is_signed) = if own < from { (own, false) } else { (from, is_signed) };
+        let known_bits = self.bits(id);
+        let (from, is_signed) =
+            if known_bits < from { (known_bits, false) } else { (from, is_signed) };
         let Lane { bits, symbol: term } = self.low(Lane::open(id), from);
-        let shared = term.and_then(|own| self.shared(own, from, is_signed));
+        let shared = term.and_then(|atom| self.shared(atom, from, is_signed));
         (Lane { bits, symbol: if from < 64 { shared } else { term } }, from)
     }
 
@@ -162,9 +163,9 @@ impl Symbolics {
         for &(atom, factor) in self.atoms(id) {
             match self.extension(atom) {
                 // The low bits of what is extended are as they were.
-                Some(own) if own.from >= bits => {
-                    added = added.wrapping_add(own.added.wrapping_mul(factor));
-                    addends.push((own.of, factor));
+                Some(extension) if extension.from >= bits => {
+                    added = added.wrapping_add(extension.added.wrapping_mul(factor));
+                    addends.push((extension.of, factor));
                 }
                 _ => addends.push((atom, factor)),
             }
@@ -179,8 +180,8 @@ impl Symbolics {
     /// A lane in so many bits. A narrow value in a wide register has zeros above it.
     pub(crate) fn at_width(&mut self, lane: Lane, bits: u32) -> Lane {
         match lane.symbol.map(|id| self.bits(id)) {
-            Some(own) if own < bits => {
-                let whole = self.extended(lane, own, false);
+            Some(narrow) if narrow < bits => {
+                let whole = self.extended(lane, narrow, false);
                 self.low(whole, bits)
             }
             _ => self.low(lane, bits),
@@ -206,12 +207,15 @@ impl Symbolics {
             drift = gcd(drift, drift_of(term, bits).wrapping_mul(size(factor)));
             wrap = gcd(wrap, scaled(term.wrap, factor));
             atoms.extend(
-                term.atoms.all().iter().map(|&(atom, own)| (atom, own.wrapping_mul(factor))),
+                term.atoms
+                    .all()
+                    .iter()
+                    .map(|&(atom, coefficient)| (atom, coefficient.wrapping_mul(factor))),
             );
             region = region.plus(match term.region {
                 _ if bits <= 32 => Region::Number,
                 Region::Number => Region::Number,
-                own if factor == 1 => own,
+                own_region if factor == 1 => own_region,
                 _ => Region::Unclear,
             });
         }
@@ -265,16 +269,17 @@ impl Symbolics {
     /// 0: nothing is.
     pub(crate) fn frame(&self, atoms: &[(SymbolId, u64)]) -> u64 {
         let wrap = |&(atom, factor): &(SymbolId, u64)| {
-            let own = self.extension(atom).filter(|own| own.from >= WIDE);
-            own.map_or(0, |own| scaled(wrap_of(own.from), factor))
+            let extension = self.extension(atom).filter(|extended| extended.from >= WIDE);
+            extension.map_or(0, |wide| scaled(wrap_of(wide.from), factor))
         };
         atoms.iter().map(wrap).fold(0, gcd)
     }
 
     /// A term of 64 bits with the numbers that were added before it was extended moved out of it: the term, and their sum.
     pub(crate) fn natural(&mut self, id: SymbolId) -> Option<(SymbolId, u64)> {
-        let is_added =
-            |(atom, _): &(SymbolId, u64)| self.extension(*atom).is_some_and(|own| own.added != 0);
+        let is_added = |(atom, _): &(SymbolId, u64)| {
+            self.extension(*atom).is_some_and(|extension| extension.added != 0)
+        };
         if !self.atoms(id).iter().any(is_added) {
             return Some((id, 0));
         }
@@ -282,16 +287,18 @@ impl Symbolics {
         let mut added = 0_u64;
         let mut parts = atoms.all().to_vec();
         for (atom, factor) in &mut parts {
-            let Some(own) = self.extension(*atom).filter(|own| own.added != 0) else { continue };
-            let off = scaled(wrap_of(own.from), *factor);
-            if own.from >= WIDE {
+            let Some(extended) = self.extension(*atom).filter(|wide| wide.added != 0) else {
+                continue;
+            };
+            let off = scaled(wrap_of(extended.from), *factor);
+            if extended.from >= WIDE {
                 wrap = gcd(wrap, off);
             } else {
                 drift = gcd(drift, off);
             }
-            let number = signed(own.added, own.from).cast_unsigned();
+            let number = signed(extended.added, extended.from).cast_unsigned();
             added = added.wrapping_add(number.wrapping_mul(*factor));
-            let key = Identity::Extension(Extension { added: 0, ..own });
+            let key = Identity::Extension(Extension { added: 0, ..extended });
             *atom = self.atom(key, origin, Region::Number, 64);
         }
         Some((self.sum_of(bits, parts, (drift, wrap), origin, region)?, added))
@@ -302,8 +309,8 @@ impl Symbolics {
         if a == b {
             return a;
         }
-        let own = [a, b].into_iter().filter_map(|lane| self.origin(lane.symbol?));
-        let origin = perhaps_unwritten(own).unwrap_or(origin);
+        let origins = [a, b].into_iter().filter_map(|lane| self.origin(lane.symbol?));
+        let origin = perhaps_unwritten(origins).unwrap_or(origin);
         let width = |lane: Lane| lane.symbol.map(|id| self.bits(id));
         let is_one_width = width(a).zip(width(b)).is_none_or(|(a, b)| a == b);
         let [a, b] = [a, b].map(|lane| {
@@ -332,13 +339,13 @@ impl Symbolics {
         origin: Origin,
         (condition, holds_for_first): (Lane, bool),
     ) -> Lane {
-        let own = self.either(a, b, origin);
-        match self.region(own) {
+        let value = self.either(a, b, origin);
+        match self.region(value) {
             region @ Region::Among(_) => {
                 let [then, otherwise] = if holds_for_first { [a, b] } else { [b, a] };
                 Lane::open(self.operation(u64::MAX - 4, &[then, otherwise, condition], region, 64))
             }
-            _ => own,
+            _ => value,
         }
     }
 
@@ -346,7 +353,7 @@ impl Symbolics {
     pub(crate) fn region_of_either(&self, a: Lane, b: Lane) -> Region {
         let [left, right] = [a, b].map(|lane| self.region(lane));
         let leads_nowhere =
-            |lane: Lane, own: Region| lane.symbol.is_none() && own == Region::Number;
+            |lane: Lane, region: Region| lane.symbol.is_none() && region == Region::Number;
         let nothing = Region::Among(Params::NONE);
         match (left, right) {
             (Region::Number, Region::Number) => Region::Number,
@@ -369,11 +376,11 @@ impl Symbolics {
         let region = self.region(lane);
         let Lane { bits, symbol: term } = self.at_width(lane, width);
         let term = term.map(|id| self.plain(id));
-        let (atoms, own, own_region) = match term.and_then(|id| self.get(id)) {
+        let (atoms, known_drift, own_region) = match term.and_then(|id| self.get(id)) {
             Some(term) => (term.atoms.all().to_vec(), term.modulus(), term.region),
             None => (Vec::new(), 0, Region::Number),
         };
-        match self.sum_of(width, atoms, (gcd(own, drift), 0), origin, own_region) {
+        match self.sum_of(width, atoms, (gcd(known_drift, drift), 0), origin, own_region) {
             Some(id) if self.modulus(id) != 1 => Lane { bits, symbol: Some(id) },
             _ => Lane::open(self.any(origin, region)),
         }
@@ -381,8 +388,9 @@ impl Symbolics {
 
     /// A lane plus a multiple of a term.
     pub(crate) fn plus(&mut self, lane: Lane, term: SymbolId, factor: u64) -> Lane {
-        let Lane { bits, symbol: own } = self.at_width(lane, 64);
-        let addends: Vec<_> = own.map(|own| (own, 1)).into_iter().chain([(term, factor)]).collect();
+        let Lane { bits, symbol: atom } = self.at_width(lane, 64);
+        let addends: Vec<_> =
+            atom.map(|only| (only, 1)).into_iter().chain([(term, factor)]).collect();
         Lane { bits, symbol: self.sum(64, &addends, 0) }
     }
 
