@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_core::emulate::{Arrival, WARP};
+use weft_core::emulate::{Arrival, BarrierId, WARP, WarpId};
 use weft_core::flow::{Operand, Pc, Program};
 
 use crate::relation::{Point, Relation};
@@ -11,7 +11,7 @@ use crate::relation::{Point, Relation};
 /// A warp's command at a barrier.
 #[derive(Clone, Debug)]
 struct Command {
-    warp: usize,
+    warp: WarpId,
     pc: Pc,
     waits: bool,
     /// By thread of the warp.
@@ -68,7 +68,7 @@ impl Barriers {
         program: &Program,
         relation: &mut Relation,
     ) -> Vec<Point> {
-        let slot = usize::from(arrival.barrier);
+        let slot = usize::from(arrival.barrier.name());
         self.check_recycling(arrival, threads, relation);
         let points: Vec<Point> = threads.iter().map(|own| relation.behind(&[*own])).collect();
         let count = match program.code[arrival.pc.index()].sources.get(1) {
@@ -93,7 +93,7 @@ impl Barriers {
     }
 
     fn check_recycling(&mut self, arrival: Arrival, threads: &[Point], relation: &Relation) {
-        let completed = &self.completed[usize::from(arrival.barrier)];
+        let completed = &self.completed[usize::from(arrival.barrier.name())];
         let is_known = |point: Point| threads.iter().all(|own| relation.holds(point, *own));
         let is_done = |command: &Command| {
             // A warp arrives as one: when one of its threads has, all have.
@@ -114,30 +114,38 @@ impl Barriers {
 
     /// Whether a generation is complete; unknown where its count is. `is_live`: whether a warp has a thread that has not
     /// ended.
-    pub(crate) fn is_due(&self, barrier: u8, is_live: impl Fn(usize) -> bool) -> Option<bool> {
-        let running = &self.running[usize::from(barrier)];
+    pub(crate) fn is_due(
+        &self,
+        barrier: BarrierId,
+        is_live: impl Fn(WarpId) -> bool,
+    ) -> Option<bool> {
+        let running = &self.running[usize::from(barrier.name())];
         let arrived = running.commands.len();
-        let has_come = |warp| running.commands.iter().any(|command| command.warp == warp);
+        let has_come = |warp: WarpId| running.commands.iter().any(|command| command.warp == warp);
         Some(match running.count {
             None => false,
             Some(Count::Unknown) => return None,
             Some(Count::Given(count)) => (arrived * WARP) as u64 >= count,
             Some(Count::All) => {
                 arrived >= self.warps
-                    || (0..self.warps).all(|warp| !is_live(warp) || has_come(warp))
+                    || (0..self.warps).map(WarpId::new).all(|warp| !is_live(warp) || has_come(warp))
             }
         })
     }
 
     /// A generation is complete: its point, and those who wait for it.
-    pub(crate) fn complete(&mut self, barrier: u8, relation: &mut Relation) -> (Point, Vec<usize>) {
-        let slot = usize::from(barrier);
+    pub(crate) fn complete(
+        &mut self,
+        barrier: BarrierId,
+        relation: &mut Relation,
+    ) -> (Point, Vec<WarpId>) {
+        let slot = usize::from(barrier.name());
         let Generation { commands, .. } = std::mem::take(&mut self.running[slot]);
         let all: Vec<Point> =
             commands.iter().flat_map(|command| &command.points).copied().collect();
         let point = relation.behind(&all);
         let waiting = commands.iter().filter(|command| command.waits).map(|command| command.warp);
-        let waiting: Vec<usize> = waiting.collect();
+        let waiting: Vec<WarpId> = waiting.collect();
         let point_of_waits = (!waiting.is_empty()).then_some(point);
         self.completed[slot] = Completed { point: point_of_waits, commands };
         (point, waiting)

@@ -45,10 +45,10 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     if one.is_shadow_copy && other.is_shadow_copy {
         return None;
     }
-    let holds_both = |kind: AccessKind| is_one_cta || !kind.is_cta_scoped;
+    let holds_both = |kind: AccessKind| is_one_cta || !kind.is_cta_scoped();
     let is_whole = one.element == other.element;
     let are_strong =
-        one.is_strong && other.is_strong && is_whole && holds_both(one) && holds_both(other);
+        one.is_strong() && other.is_strong() && is_whole && holds_both(one) && holds_both(other);
     if are_strong && one.is_atomic && other.is_atomic {
         return None;
     }

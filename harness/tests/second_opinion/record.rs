@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, AccessKind, Arrival, BarrierExit, Events, Fault, FaultKind, Iteration, LaneMask,
-    OpenAccess, Symbolics, WARP, lanes,
+    Access, AccessKind, Arrival, BarrierExit, BarrierId, CtaRank, Events, Fault, FaultKind, Fence,
+    Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -37,7 +37,7 @@ pub(crate) struct Record<'p> {
     /// By round of a loop: where each thread was when it began.
     rounds: BTreeMap<Iteration, Vec<Option<Point>>>,
     /// The barrier whose generation is complete by what happened last.
-    due: Vec<u8>,
+    due: Vec<BarrierId>,
     /// Some thread aborted the launch.
     pub(crate) has_trapped: bool,
 }
@@ -59,12 +59,13 @@ impl<'p> Record<'p> {
         }
     }
 
-    fn live(&self, warp: usize) -> Vec<usize> {
-        let threads = warp * WARP..((warp + 1) * WARP).min(self.here.len());
+    fn live(&self, warp: WarpId) -> Vec<usize> {
+        let first = warp.index() * WARP;
+        let threads = first..(first + WARP).min(self.here.len());
         threads.filter(|thread| !self.has_ended[*thread]).collect()
     }
 
-    fn is_live(&self, warp: usize) -> bool {
+    fn is_live(&self, warp: WarpId) -> bool {
         !self.live(warp).is_empty()
     }
 
@@ -80,9 +81,13 @@ impl<'p> Record<'p> {
 
     /// Notes what has to complete now.
     fn settle(&mut self) {
-        let is_due =
-            |barrier: &u8| self.barriers.is_due(*barrier, |warp| self.is_live(warp)) == Some(true);
-        self.due = (0..16).filter(is_due).collect();
+        let is_due = |barrier: &BarrierId| {
+            self.barriers.is_due(*barrier, |warp| self.is_live(warp)) == Some(true)
+        };
+        self.due = (0..16)
+            .filter_map(|name| BarrierId::named(CtaRank::default(), name))
+            .filter(is_due)
+            .collect();
     }
 
     /// Nothing has to complete before something else happens.
@@ -91,8 +96,21 @@ impl<'p> Record<'p> {
     }
 }
 
-fn threads(warp: usize, mask: LaneMask) -> impl Iterator<Item = usize> {
-    lanes(mask).map(move |lane| warp * WARP + lane)
+fn threads(warp: WarpId, mask: LaneMask) -> impl Iterator<Item = usize> {
+    lanes(mask).map(move |lane| warp.index() * WARP + lane)
+}
+
+impl OrderQuery for Record<'_> {
+    fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
+        let Some(began) = self.rounds.get(&round) else { return false };
+        let own = self.live(warp);
+        let is_before = |point: Point| {
+            own.iter()
+                .all(|own| self.here[*own].is_some_and(|here| self.relation.holds(point, here)))
+        };
+        let mut others = (0..began.len()).filter(|other| !self.has_ended[*other]);
+        others.all(|other| began[other].is_some_and(is_before))
+    }
 }
 
 impl Events for Record<'_> {
@@ -109,13 +127,15 @@ impl Events for Record<'_> {
         }
     }
 
-    fn open_access(&mut self, _: usize, _: LaneMask, _: OpenAccess) {}
+    fn open_access(&mut self, _: WarpId, _: LaneMask, _: OpenAccess) {}
 
     fn fault(&mut self, fault: Fault) {
         self.has_trapped |= matches!(fault.kind, FaultKind::Trapped(_));
     }
 
-    fn converge(&mut self, warp: usize, mask: LaneMask) {
+    fn fence(&mut self, _: Fence) {}
+
+    fn converge(&mut self, warp: WarpId, mask: LaneMask) {
         if self.is_full() {
             return;
         }
@@ -140,7 +160,7 @@ impl Events for Record<'_> {
         self.settle();
     }
 
-    fn complete(&mut self, barrier: u8) {
+    fn complete(&mut self, barrier: BarrierId) {
         let is_due = self.barriers.is_due(barrier, |warp| self.is_live(warp));
         assert_ne!(is_due, Some(false), "barrier {barrier} is released early");
         let (point, waiting) = self.barriers.complete(barrier, &mut self.relation);
@@ -156,7 +176,7 @@ impl Events for Record<'_> {
 
     fn possible_bypass(&mut self, _: PlaceId) {}
 
-    fn iteration(&mut self, warp: usize, round: Iteration) {
+    fn iteration(&mut self, warp: WarpId, round: Iteration) {
         let count = self.here.len();
         let live = self.live(warp);
         let began = self.rounds.entry(round).or_insert_with(|| vec![None; count]);
@@ -165,18 +185,7 @@ impl Events for Record<'_> {
         }
     }
 
-    fn is_separated(&self, warp: usize, round: Iteration) -> bool {
-        let Some(began) = self.rounds.get(&round) else { return false };
-        let own = self.live(warp);
-        let is_before = |point: Point| {
-            own.iter()
-                .all(|own| self.here[*own].is_some_and(|here| self.relation.holds(point, here)))
-        };
-        let mut others = (0..began.len()).filter(|other| !self.has_ended[*other]);
-        others.all(|other| began[other].is_some_and(is_before))
-    }
-
-    fn exit(&mut self, warp: usize, mask: LaneMask) {
+    fn exit(&mut self, warp: WarpId, mask: LaneMask) {
         for thread in threads(warp, mask) {
             self.has_ended[thread] = true;
             self.here[thread] = None;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, FaultKind, Iteration, LaneMask, OpenAccess,
-    Symbolics, WARP,
+    Access, Arrival, BarrierExit, BarrierId, Events, Fault, FaultKind, Fence, Iteration, LaneMask,
+    OpenAccess, OrderQuery, PerWarp, Symbolics, WARP, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
@@ -74,7 +74,7 @@ fn ranges(bytes: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
 }
 
 /// The lanes of each warp of a block.
-pub(super) fn full_warps(block: Dim3) -> Vec<LaneMask> {
+pub(super) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
     let (threads, warp) = (block.count(), WARP as u64);
     let lanes = |first: u64| match threads - first {
         rest if rest >= warp => LaneMask::MAX,
@@ -119,6 +119,12 @@ impl Detector {
     }
 }
 
+impl OrderQuery for Detector {
+    fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
+        self.order.is_separated(warp, round)
+    }
+}
+
 impl Events for Detector {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         if !access.is_representative {
@@ -134,7 +140,7 @@ impl Events for Detector {
         }
     }
 
-    fn open_access(&mut self, warp: usize, lanes: LaneMask, access: OpenAccess) {
+    fn open_access(&mut self, warp: WarpId, lanes: LaneMask, access: OpenAccess) {
         self.open.open(access, warp, lanes, &self.order);
     }
 
@@ -145,7 +151,10 @@ impl Events for Detector {
         }
     }
 
-    fn converge(&mut self, warp: usize, lanes: LaneMask) {
+    // Patterns of fences and strong accesses are not followed: they make a race `possible-race`.
+    fn fence(&mut self, _: Fence) {}
+
+    fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);
     }
 
@@ -164,19 +173,15 @@ impl Events for Detector {
         self.bypasses.insert(branch);
     }
 
-    fn complete(&mut self, barrier: u8) {
+    fn complete(&mut self, barrier: BarrierId) {
         self.order.complete(barrier);
     }
 
-    fn iteration(&mut self, warp: usize, round: Iteration) {
+    fn iteration(&mut self, warp: WarpId, round: Iteration) {
         self.order.iteration(warp, round);
     }
 
-    fn is_separated(&self, warp: usize, round: Iteration) -> bool {
-        self.order.is_separated(warp, round)
-    }
-
-    fn exit(&mut self, warp: usize, lanes: LaneMask) {
+    fn exit(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.exit(warp, lanes);
     }
 }

@@ -3,7 +3,7 @@
 use super::ctas;
 use super::decision::Decision;
 use super::detector::Detector;
-use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs};
+use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs, OrderQuery};
 use crate::explain::Names;
 use crate::race::OpenAccesses;
 use crate::slice::Slice;
@@ -49,7 +49,7 @@ impl Passes<'_> {
         &mut self,
         slice: &Slice,
         cta: Cta,
-        events: &mut impl Events,
+        events: &mut (impl Events + OrderQuery),
         reached: &mut [bool],
     ) -> CtaRun {
         crate::emulate::run(

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, Events, Fault, Iteration, LaneMask, OpenAccess, Symbolics,
+    Access, Arrival, BarrierExit, BarrierId, Events, Fault, Fence, Iteration, LaneMask, OpenAccess,
+    OrderQuery, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -22,6 +23,12 @@ pub(super) struct Recorder<'a> {
     pub(super) cta: u32,
 }
 
+impl OrderQuery for Recorder<'_> {
+    fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
+        self.order.is_separated(warp, round)
+    }
+}
+
 impl Events for Recorder<'_> {
     fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics) {
         if self.only.is_some_and(|only| !only.contains(&access.pc)) {
@@ -33,11 +40,14 @@ impl Events for Recorder<'_> {
         }
     }
 
-    fn open_access(&mut self, _: usize, _: LaneMask, _: OpenAccess) {}
+    fn open_access(&mut self, _: WarpId, _: LaneMask, _: OpenAccess) {}
 
     fn fault(&mut self, _: Fault) {}
 
-    fn converge(&mut self, warp: usize, lanes: LaneMask) {
+    // Patterns of fences and strong accesses are not followed: they make a race `possible-race`.
+    fn fence(&mut self, _: Fence) {}
+
+    fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);
     }
 
@@ -49,19 +59,15 @@ impl Events for Recorder<'_> {
 
     fn possible_bypass(&mut self, _: PlaceId) {}
 
-    fn complete(&mut self, barrier: u8) {
+    fn complete(&mut self, barrier: BarrierId) {
         self.order.complete(barrier);
     }
 
-    fn iteration(&mut self, warp: usize, round: Iteration) {
+    fn iteration(&mut self, warp: WarpId, round: Iteration) {
         self.order.iteration(warp, round);
     }
 
-    fn is_separated(&self, warp: usize, round: Iteration) -> bool {
-        self.order.is_separated(warp, round)
-    }
-
-    fn exit(&mut self, warp: usize, lanes: LaneMask) {
+    fn exit(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.exit(warp, lanes);
     }
 }

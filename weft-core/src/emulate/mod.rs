@@ -25,17 +25,20 @@ pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub use machine::event::{
     Access, AccessKind, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt, DoubtKind, End,
-    Events, Fault, FaultKind, Iteration, OpenAccess, Stuck,
+    Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
 };
+pub use machine::memory_order::{Ordering, Scope};
 pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
 pub use memory::inputs::{Cta, Inputs, is_sized, pointers};
 pub use support::{Support, Supported, support_of_form, support_table};
-pub use sync::barrier::{BarrierNeed, BarrierUse, Barriers, Misuse};
+pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};
+pub use sync::group::CtaRank;
 pub use value::lane::{LaneMask, SymbolId, WARP, lanes};
 pub(crate) use value::offsets::Offsets;
 pub use value::origin::{Origin, Region};
 pub use value::register::Value;
 pub use value::symbolics::Symbolics;
+pub use value::warp_id::{PerWarp, WarpId, WarpSet};

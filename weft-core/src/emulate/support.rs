@@ -104,7 +104,7 @@ fn support_of_row(row: &InstructionRow) -> Support {
         | Effect::Call
         | Effect::Return
         | Effect::Exit => Support::Control,
-        Effect::Nothing => Support::Nothing,
+        Effect::MemoryFence | Effect::Nothing => Support::Nothing,
         Effect::Asynchronous => Support::Unmodelled,
     }
 }

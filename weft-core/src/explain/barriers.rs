@@ -2,7 +2,8 @@
 
 use super::names::Names;
 use crate::emulate::{
-    BarrierExit, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse, Stuck,
+    BarrierExit, BarrierId, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse,
+    Stuck, WarpId, WarpSet,
 };
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
@@ -47,7 +48,7 @@ pub(crate) fn explain(
     findings
 }
 
-fn need(barrier: u8, need: BarrierNeed) -> String {
+fn need(barrier: BarrierId, need: BarrierNeed) -> String {
     match need.expected {
         Some(expected) => {
             format!("barrier {barrier} expects {expected} threads, {} have come", need.arrived)
@@ -83,7 +84,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
         let names: Vec<_> = cycle.iter().map(|barrier| format!("barrier {barrier}")).collect();
         notes.push(format!("each waits for threads that wait at the next: {}", names.join(" -> ")));
     }
-    let waiting = stuck.iter().fold(0_u32, |warps, own| warps | 1 << own.warp).count_ones();
+    let waiting = stuck.iter().map(|group| group.warp).collect::<WarpSet>().count();
     let all = names.block.count().div_ceil(32);
     let others = if u64::from(waiting) < all { ", the others have ended" } else { "" };
     notes.push(format!("{waiting} of {all} warps wait{others}"));
@@ -103,7 +104,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
 }
 
 /// Barriers of which each waits for a warp that waits at the next.
-fn cycle(stuck: &[Stuck]) -> Option<Vec<u8>> {
+fn cycle(stuck: &[Stuck]) -> Option<Vec<BarrierId>> {
     let at = |group: &Stuck| group.barrier.map(|(barrier, _)| barrier);
     let first = stuck.iter().find_map(at)?;
     let mut path = vec![first];
@@ -123,13 +124,13 @@ fn count(
     names: &Names<'_>,
     cta: Cta,
     misuse: &Misuse,
-    warp: usize,
+    warp: WarpId,
     lanes: LaneMask,
     pc: Pc,
 ) -> Finding {
     let thread = names.first_thread(cta.index, warp, lanes);
     let arrival = |label: String| names.site(Role::Arrival, pc, vec![thread], label);
-    let first = |first: Pc, warp: usize, label: String| {
+    let first = |first: Pc, warp: WarpId, label: String| {
         names.site(Role::First, first, vec![names.first_thread(cta.index, warp, 1)], label)
     };
     match *misuse {
@@ -266,7 +267,7 @@ pub(crate) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> F
     defect(Code::BarrierExit, message, sites, notes, help)
 }
 
-fn mask(names: &Names<'_>, cta: Cta, warp: usize, lanes: LaneMask, pc: Pc) -> Finding {
+fn mask(names: &Names<'_>, cta: Cta, warp: WarpId, lanes: LaneMask, pc: Pc) -> Finding {
     let message = "a lane executes a warp instruction whose mask does not hold it".to_owned();
     let thread = names.first_thread(cta.index, warp, lanes);
     let sites = vec![names.site(Role::Here, pc, vec![thread], "is not in its mask".into())];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::emulate::{LaneMask, Origin, WARP, lanes, represented};
+use crate::emulate::{LaneMask, Origin, WARP, WarpId, lanes, represented};
 use crate::finding::name::demangle;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{
@@ -99,15 +99,15 @@ impl Names<'_> {
         self.site_at(Role::Kernel, &place, Vec::new(), label.to_owned())
     }
 
-    pub(crate) fn thread(&self, cta: u32, warp: usize, lane: usize) -> Thread {
+    pub(crate) fn thread(&self, cta: u32, warp: WarpId, lane: usize) -> Thread {
         Thread {
             cta: self.grid.point(u64::from(cta)),
-            thread: self.block.point((warp * WARP + lane) as u64),
+            thread: self.block.point((warp.index() * WARP + lane) as u64),
         }
     }
 
     /// The first thread of some lanes.
-    pub(crate) fn first_thread(&self, cta: u32, warp: usize, mask: LaneMask) -> Thread {
+    pub(crate) fn first_thread(&self, cta: u32, warp: WarpId, mask: LaneMask) -> Thread {
         self.thread(cta, warp, lanes(mask).next().unwrap_or(0))
     }
 

@@ -107,9 +107,7 @@ fn sites(
     first: &RacingAccess,
     second: &RacingAccess,
 ) -> Vec<Site> {
-    let thread = |side: &RacingAccess| {
-        names.thread(side.cta, usize::from(side.warp), usize::from(side.lane))
-    };
+    let thread = |side: &RacingAccess| names.thread(side.cta, side.warp, usize::from(side.lane));
     let site = |side: &RacingAccess| {
         let (word, role) = word(side.kind);
         let address = names.address(space, side.address);

@@ -36,7 +36,8 @@ impl<'m> Linker<'m> {
     ) -> Result<Instr, LinkError> {
         // A word that the table does not know may change what is modelled; what is not modelled anyhow stays so.
         let is_modelled = |decoded: &Decoded| {
-            !matches!(decoded.row.effect, Effect::Opaque | Effect::Asynchronous | Effect::Nothing)
+            use Effect::{Asynchronous, MemoryFence, Nothing, Opaque};
+            !matches!(decoded.row.effect, Opaque | Asynchronous | MemoryFence | Nothing)
         };
         let known = decoded.filter(|decoded| !(decoded.is_strange && is_modelled(decoded)));
         let mut instr = Instr {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::recycling::{Completion, Recycling};
-use crate::emulate::{Arrival, Barriers, Iteration, LaneMask, WARP, lanes};
+use crate::emulate::{Arrival, BarrierId, Iteration, LaneMask, PerWarp, WARP, WarpId, lanes};
 
 /// When lanes of a warp did something: the warp's arrivals and lane synchronizations before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,18 +15,22 @@ pub struct Epoch {
 }
 
 /// What happens before now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Clock {
     /// By warp: the number of its last arrival, for the lanes that have not ended.
-    warps: [u32; WARP],
+    warps: PerWarp<u32>,
     /// By lane that ended before others of its warp, in the order in which they ended: the number of its last arrival and
     /// of its last meeting. The warp's later arrivals are not its own.
     ended: Vec<Epoch>,
 }
 
 impl Clock {
+    fn new(warps: usize) -> Self {
+        Self { warps: PerWarp::new(warps, |_| 0), ended: Vec::new() }
+    }
+
     fn join(&mut self, other: &Self) {
-        for (known, given) in self.warps.iter_mut().zip(&other.warps) {
+        for (known, given) in self.warps.iter_mut().zip(other.warps.iter()) {
             *known = (*known).max(*given);
         }
         for (slot, given) in other.ended.iter().enumerate() {
@@ -94,43 +98,49 @@ enum LaneClocks {
 }
 
 /// A generation that is not complete.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct OpenGeneration {
     /// What its participants knew when they came, their arrivals included.
     joined: Clock,
     /// Who waits.
-    waiting: Vec<usize>,
+    waiting: Vec<WarpId>,
     participants: Vec<Completion>,
 }
 
-/// The happens-before of a cta, as far as it has run.
+impl OpenGeneration {
+    fn new(warps: usize) -> Self {
+        Self { joined: Clock::new(warps), waiting: Vec::new(), participants: Vec::new() }
+    }
+}
+
+/// The happens-before of ctas that run together, as far as they have run.
 #[derive(Clone, Debug)]
 pub struct Order {
-    warps: Vec<WarpClock>,
-    generations: [OpenGeneration; Barriers::COUNT],
+    warps: PerWarp<WarpClock>,
+    generations: BTreeMap<BarrierId, OpenGeneration>,
     /// How the last generation of each barrier was completed: one waiting participant, or all that only arrived.
-    completed: [Vec<Completion>; Barriers::COUNT],
-    live: Vec<LaneMask>,
+    completed: BTreeMap<BarrierId, Vec<Completion>>,
+    live: PerWarp<LaneMask>,
     /// When each warp began a round of a loop.
-    iterations: BTreeMap<Iteration, Vec<Option<Epoch>>>,
+    iterations: BTreeMap<Iteration, PerWarp<Option<Epoch>>>,
     /// Lanes that have a place in the clocks.
     slots: usize,
 }
 
 impl Order {
     /// Nothing has happened. `live`: the lanes of each warp.
-    pub fn new(live: Vec<LaneMask>) -> Self {
+    pub fn new(live: PerWarp<LaneMask>) -> Self {
         let warp = WarpClock {
             now: Epoch::default(),
-            known: Clock::default(),
+            known: Clock::new(live.count()),
             lanes: LaneClocks::All(0),
             ended: None,
             slots: BTreeMap::new(),
         };
         Self {
-            warps: vec![warp; live.len()],
-            generations: std::array::from_fn(|_| OpenGeneration::default()),
-            completed: std::array::from_fn(|_| Vec::new()),
+            warps: PerWarp::new(live.count(), |_| warp.clone()),
+            generations: BTreeMap::new(),
+            completed: BTreeMap::new(),
             live,
             iterations: BTreeMap::new(),
             slots: 0,
@@ -138,7 +148,7 @@ impl Order {
     }
 
     /// When a warp is.
-    pub fn now(&self, warp: usize) -> Epoch {
+    pub fn now(&self, warp: WarpId) -> Epoch {
         self.warps[warp].now
     }
 
@@ -146,11 +156,11 @@ impl Order {
     /// happen before this point.
     pub fn arrive(&mut self, arrival: Arrival) -> Option<Recycling> {
         let Arrival { warp, barrier, waits, pc } = arrival;
-        let slot = usize::from(barrier) % Barriers::COUNT;
         let clock = &self.warps[warp];
         let is_known =
             |done: &Completion| done.warp == warp || clock.known.warps[done.warp] >= done.arrival;
-        let unknown = self.completed[slot].iter().find(|done| !is_known(done));
+        let unknown =
+            self.completed.get(&barrier).into_iter().flatten().find(|done| !is_known(done));
         let recycling = unknown.map(|done| Recycling {
             barrier,
             previous: done.pc,
@@ -162,7 +172,9 @@ impl Order {
         let warp_clock = &mut self.warps[warp];
         warp_clock.now.arrivals = warp_clock.now.arrivals.saturating_add(1);
         let arrival = warp_clock.now.arrivals;
-        let generation = &mut self.generations[slot];
+        let count = self.live.count();
+        let generation =
+            self.generations.entry(barrier).or_insert_with(|| OpenGeneration::new(count));
         generation.joined.join(&warp_clock.known);
         generation.joined.warps[warp] = arrival;
         for (slot, known) in warp_clock.known_of_ended(live) {
@@ -176,22 +188,22 @@ impl Order {
     }
 
     /// The generation of a barrier is complete: its waiting participants learn what all participants gave.
-    pub fn complete(&mut self, barrier: u8) {
-        let slot = usize::from(barrier) % Barriers::COUNT;
-        let generation = std::mem::take(&mut self.generations[slot]);
+    pub fn complete(&mut self, barrier: BarrierId) {
+        let Some(generation) = self.generations.remove(&barrier) else { return };
         for &warp in &generation.waiting {
             self.warps[warp].known.join(&generation.joined);
         }
         let waited = generation.participants.iter().find(|participant| participant.waits);
-        self.completed[slot] = match waited {
+        let completed = match waited {
             // Its own wait tells a warp of the completion, and so does hearing of it from any waiting participant.
             Some(waited) => vec![*waited],
             None => generation.participants,
         };
+        self.completed.insert(barrier, completed);
     }
 
     /// These lanes of a warp have synchronized.
-    pub fn converge(&mut self, warp: usize, met: LaneMask) {
+    pub fn converge(&mut self, warp: WarpId, met: LaneMask) {
         let live = self.live[warp];
         let clock = &mut self.warps[warp];
         clock.now.syncs = clock.now.syncs.saturating_add(1);
@@ -214,7 +226,7 @@ impl Order {
     }
 
     /// Lanes end: what they did since their last arrival happens before nothing that follows.
-    pub fn exit(&mut self, warp: usize, mask: LaneMask) {
+    pub fn exit(&mut self, warp: WarpId, mask: LaneMask) {
         self.live[warp] &= !mask;
         if self.live[warp] != 0 {
             lanes(mask).for_each(|lane| self.part(warp, lane));
@@ -228,12 +240,12 @@ impl Order {
     }
 
     /// A lane ends before others of its warp: from now on the clocks tell its arrivals from the warp's.
-    fn part(&mut self, warp: usize, lane: usize) {
+    fn part(&mut self, warp: WarpId, lane: usize) {
         let slot = self.slots;
         self.slots += 1;
         self.warps[warp].slots.insert(lane, slot);
         let known = self.warps.iter_mut().map(|warp_clock| &mut warp_clock.known);
-        let given = self.generations.iter_mut().map(|generation| &mut generation.joined);
+        let given = self.generations.values_mut().map(|generation| &mut generation.joined);
         for clock in known.chain(given) {
             let arrivals = clock.warps[warp];
             clock.learn(slot, Epoch { arrivals, syncs: 0 });
@@ -242,7 +254,7 @@ impl Order {
 
     /// Whether all that the lanes of `before` did at `then` happens before now, for a lane of another warp, or for any
     /// lane of the same warp by way of a cta barrier.
-    pub fn is_before(&self, before: usize, then: Epoch, mask: LaneMask, warp: usize) -> bool {
+    pub fn is_before(&self, before: WarpId, then: Epoch, mask: LaneMask, warp: WarpId) -> bool {
         let (known, slots) = (&self.warps[warp].known, &self.warps[before].slots);
         if slots.is_empty() {
             return known.warps[before] > then.arrivals;
@@ -254,20 +266,20 @@ impl Order {
     }
 
     /// Whether some lanes of a warp ended before others, so that [`Self::is_before`] depends on the lanes.
-    pub fn distinguishes_lanes(&self, warp: usize) -> bool {
+    pub fn distinguishes_lanes(&self, warp: WarpId) -> bool {
         !self.warps[warp].slots.is_empty()
     }
 
     /// Whether all that the lanes of `before` did at `then` happens before now for all other lanes of a warp, so that no
     /// lane need be looked at.
-    pub fn is_all_before(&self, before: usize, then: Epoch, mask: LaneMask, warp: usize) -> bool {
+    pub fn is_all_before(&self, before: WarpId, then: Epoch, mask: LaneMask, warp: WarpId) -> bool {
         let has_met = || self.warps[warp].last_common_sync().is_some_and(|last| last > then.syncs);
         self.is_before(before, then, mask, warp) || before == warp && has_met()
     }
 
     /// Whether nothing tells the lanes of `before` from each other for a warp: where [`Self::is_all_before`] does not
     /// hold, it holds for no lane.
-    pub fn is_one(&self, before: usize, warp: usize) -> bool {
+    pub fn is_one(&self, before: WarpId, warp: WarpId) -> bool {
         !self.distinguishes_lanes(before)
             && (before != warp || self.warps[warp].last_common_sync().is_some())
     }
@@ -275,7 +287,7 @@ impl Order {
     /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.
     pub fn unordered_lanes(
         &self,
-        warp: usize,
+        warp: WarpId,
         then: Epoch,
         mask: LaneMask,
         lane: usize,
@@ -299,23 +311,25 @@ impl Order {
     }
 
     /// A warp begins a round of a loop.
-    pub fn iteration(&mut self, warp: usize, round: Iteration) {
-        let (count, now) = (self.warps.len(), self.now(warp));
-        self.iterations.entry(round).or_insert_with(|| vec![None; count])[warp] = Some(now);
+    pub fn iteration(&mut self, warp: WarpId, round: Iteration) {
+        let (count, now) = (self.warps.count(), self.now(warp));
+        let began = self.iterations.entry(round);
+        began.or_insert_with(|| PerWarp::new(count, |_| None))[warp] = Some(now);
     }
 
     /// Whether all that the warps did before they began a round happens before what a warp still does.
-    pub fn is_separated(&self, warp: usize, round: Iteration) -> bool {
+    pub fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
         let Some(began) = self.iterations.get(&round) else { return false };
-        began.iter().enumerate().all(|(other, then)| {
+        began.entries().all(|(other, then)| {
             let live = self.live[other];
             live == 0 || then.is_some_and(|then| self.is_before(other, then, live, warp))
         })
     }
 
     /// Whether what these lanes did happens before everything that is still to come, by way of cta barriers.
-    pub fn is_before_all(&self, before: usize, then: Epoch, mask: LaneMask) -> bool {
-        (0..self.warps.len())
+    pub fn is_before_all(&self, before: WarpId, then: Epoch, mask: LaneMask) -> bool {
+        self.warps
+            .ids()
             .all(|warp| self.live[warp] == 0 || self.is_before(before, then, mask, warp))
     }
 }
@@ -343,22 +357,28 @@ fn meet(each: &mut [[u32; WARP]; WARP], met: LaneMask, meeting: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emulate::CtaRank;
     use crate::flow::Pc;
 
     /// A warp meets by itself.
-    fn meet_alone(order: &mut Order, warp: usize) {
-        order.arrive(Arrival { warp, barrier: 1, waits: true, pc: Pc(0) });
-        order.complete(1);
+    fn meet_alone(order: &mut Order, warp: WarpId) {
+        let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
+        order.arrive(Arrival { warp, barrier, waits: true, pc: Pc(0) });
+        order.complete(barrier);
     }
 
     #[test]
     fn all_that_live_have_to_know() {
         let all = LaneMask::MAX;
-        let mut order = Order::new(vec![1, all]);
-        assert!(!order.is_before_all(1, Epoch::default(), all), "it does not know itself");
-        meet_alone(&mut order, 1);
-        assert!(!order.is_before_all(1, Epoch::default(), all), "the first warp does not know");
-        order.exit(0, 1);
-        assert!(order.is_before_all(1, Epoch::default(), all), "nobody else is left");
+        let [first, second] = [0, 1].map(WarpId::new);
+        let mut order = Order::new([1, all].into_iter().collect());
+        assert!(!order.is_before_all(second, Epoch::default(), all), "it does not know itself");
+        meet_alone(&mut order, second);
+        assert!(
+            !order.is_before_all(second, Epoch::default(), all),
+            "the first warp does not know"
+        );
+        order.exit(first, 1);
+        assert!(order.is_before_all(second, Epoch::default(), all), "nobody else is left");
     }
 }

@@ -1,11 +1,12 @@
 //! The recycling check's data (PLDI'15 Fig. 4).
 
+use crate::emulate::{BarrierId, WarpId};
 use crate::flow::Pc;
 
 /// A participant whose part must be known before the barrier's next generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completion {
-    pub(super) warp: usize,
+    pub(super) warp: WarpId,
     /// The number of this arrival among those of its warp.
     pub(super) arrival: u32,
     pub(super) pc: Pc,
@@ -16,13 +17,13 @@ pub(super) struct Completion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Recycling {
     /// The barrier's name.
-    pub barrier: u8,
+    pub barrier: BarrierId,
     /// Where the generation before was completed: a wait, or an arrival of a generation of arrivals alone.
     pub previous: Pc,
     /// By which warp.
-    pub previous_warp: usize,
+    pub previous_warp: WarpId,
     /// The arrival that is not ordered after it.
     pub arrival: Pc,
     /// By which warp.
-    pub arrival_warp: usize,
+    pub arrival_warp: WarpId,
 }

@@ -9,7 +9,7 @@ use super::entry::conflict;
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::stored::StoredByte;
 use crate::emulate::memory::bytes::PAGE;
-use crate::emulate::{Access, AccessKind, LaneMask, Symbolics, Value, WARP, lanes};
+use crate::emulate::{Access, AccessKind, LaneMask, Symbolics, Value, WARP, WarpId, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -39,7 +39,7 @@ pub struct CtaHistory {
     watched: BTreeSet<u64>,
     records: HashMap<u64, Vec<CtaRecord>, RandomState>,
     /// By instruction and warp, the access that came last. The ctas run one after another: the same again says nothing.
-    latest: HashMap<(Pc, usize), CtaAccess, RandomState>,
+    latest: HashMap<(Pc, WarpId), CtaAccess, RandomState>,
     /// Records of all bytes, and how many there may be.
     kept: u64,
     most: u64,

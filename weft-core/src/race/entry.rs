@@ -1,6 +1,6 @@
 //! An access as a shadow cell remembers it, and when two of them conflict.
 
-use crate::emulate::{AccessKind, LaneMask, lanes};
+use crate::emulate::{AccessKind, LaneMask, WarpId, lanes};
 use crate::order::{Epoch, Order};
 
 /// Lanes of a warp that accessed a cell at one moment in one way.
@@ -8,7 +8,7 @@ use crate::order::{Epoch, Order};
 pub(super) struct ShadowEntry {
     pub(super) lanes: LaneMask,
     pub(super) when: Epoch,
-    pub(super) warp: u8,
+    pub(super) warp: WarpId,
     pub(super) kind: AccessKind,
 }
 
@@ -33,8 +33,8 @@ pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict
     if !a.writes && !b.writes || a.is_shadow_copy && b.is_shadow_copy {
         return None;
     }
-    let scoped = (same_cta || !(a.is_cta_scoped || b.is_cta_scoped)) && a.element == b.element;
-    match (a.is_strong && b.is_strong && scoped, a.is_atomic && b.is_atomic) {
+    let scoped = (same_cta || !(a.is_cta_scoped() || b.is_cta_scoped())) && a.element == b.element;
+    match (a.is_strong() && b.is_strong() && scoped, a.is_atomic && b.is_atomic) {
         (true, true) => None,
         _ if a.may_execute || b.may_execute => Some(Conflict::Possible),
         (true, false) => Some(Conflict::Strong),
@@ -44,21 +44,21 @@ pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict
 
 /// Whether everything that conflicts with `a` conflicts at least as much with `b`.
 pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
-    let is_as_weak = !b.is_strong || a.is_strong;
+    let is_as_weak = !b.is_strong() || a.is_strong();
     let is_as_plain = !b.is_atomic || a.is_atomic;
     (b.writes || !a.writes)
         && (!b.is_shadow_copy || a.is_shadow_copy)
         && (!b.may_execute || a.may_execute)
-        && (!b.is_strong || a.element == b.element)
+        && (!b.is_strong() || a.element == b.element)
         && is_as_weak
         && is_as_plain
-        && (b.is_cta_scoped || !a.is_cta_scoped || !b.is_strong)
+        && (b.is_cta_scoped() || !a.is_cta_scoped() || !b.is_strong())
 }
 
 impl ShadowEntry {
     /// What lanes of a warp do now.
-    pub(super) fn new(warp: usize, lanes: LaneMask, kind: AccessKind, order: &Order) -> Self {
-        Self { lanes, when: order.now(warp), warp: u8::try_from(warp).unwrap_or(u8::MAX), kind }
+    pub(super) fn new(warp: WarpId, lanes: LaneMask, kind: AccessKind, order: &Order) -> Self {
+        Self { lanes, when: order.now(warp), warp, kind }
     }
 
     /// The conflict with a later access, if nothing orders some of their lanes.
@@ -69,14 +69,14 @@ impl ShadowEntry {
 
     /// Whether every lane of this one is ordered before every other thread of the later one.
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
-        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        let (before, after) = (self.warp, later.warp);
         order.is_before(before, self.when, self.lanes, after)
             || before == after && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
     }
 
     /// Of the lanes of this one, those that are not ordered before a later access by another lane of the warp.
     pub(super) fn unordered(&self, lane: usize, order: &Order) -> LaneMask {
-        order.unordered_lanes(usize::from(self.warp), self.when, self.lanes, lane)
+        order.unordered_lanes(self.warp, self.when, self.lanes, lane)
     }
 
     /// Whether this one can be forgotten: whatever races with it races with the later one too.

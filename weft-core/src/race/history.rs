@@ -10,7 +10,7 @@ use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, Row, rows};
 use super::stored::{StoredByte, are_same};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, Symbolics, Value, lanes};
+use crate::emulate::{Access, Symbolics, Value, WarpId, lanes};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -44,12 +44,12 @@ struct HistoryPage {
 }
 
 /// By page, and instructions and warps of two accesses all of whose lanes raced there: their rows the last time.
-type Raced = HashMap<(Space, u64, [(Pc, u8); 2]), [Row; 2], RandomState>;
+type Raced = HashMap<(Space, u64, [(Pc, WarpId); 2]), [Row; 2], RandomState>;
 
 /// Races that are remembered.
 const MAX_RACED: usize = 1 << 15;
 
-type LastAccesses = HashMap<(Pc, u8), (Epoch, Vec<usize>), RandomState>;
+type LastAccesses = HashMap<(Pc, WarpId), (Epoch, Vec<usize>), RandomState>;
 
 /// All accesses of one cta to the watched bytes.
 #[derive(Debug)]
@@ -162,9 +162,7 @@ impl HistoryPage {
         if self.records.len() < PRUNE_AT || !self.records.len().is_power_of_two() {
             return;
         }
-        self.records.retain(|old| {
-            !order.is_before_all(usize::from(old.side.warp), old.when, old.row.lanes)
-        });
+        self.records.retain(|old| !order.is_before_all(old.side.warp, old.when, old.row.lanes));
         self.latest.clear();
         for (at, record) in self.records.iter().enumerate() {
             latest_of(&mut self.latest, record).push(at);
@@ -198,7 +196,11 @@ impl AccessRecord {
 
     fn side(&self, lane: usize) -> RacingAccess {
         let address = self.addresses.lane(lane);
-        RacingAccess { lane: u8::try_from(lane).unwrap_or(0), address, ..self.side }
+        RacingAccess {
+            lane: u8::try_from(lane).expect("a warp has 32 lanes"),
+            address,
+            ..self.side
+        }
     }
 
     /// Whether both are one instruction's accesses of the same locations, at one moment.
@@ -244,7 +246,7 @@ impl Meeting<'_> {
     fn race(&self, old: &AccessRecord, new: &AccessRecord, raced: &mut Raced, pairs: &mut Pairs) {
         let Self { space, order, .. } = *self;
         let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
-        let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
+        let (before, after) = (old.side.warp, new.side.warp);
         if order.is_all_before(before, old.when, old.row.lanes, after) {
             return;
         }
@@ -273,7 +275,7 @@ impl Meeting<'_> {
 
     /// By lane of the later access those of the other that access some byte with it and are not ordered before it.
     fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
-        let (before, after) = (usize::from(old.side.warp), usize::from(new.side.warp));
+        let (before, after) = (old.side.warp, new.side.warp);
         let both = old.row.bytes & new.row.bytes;
         let unordered = |others, lane: usize| {
             if before == after {

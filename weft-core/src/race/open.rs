@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use smallvec::{SmallVec, smallvec};
 
 use super::entry::{ShadowEntry, conflict};
-use crate::emulate::{Access, AccessKind, AliasClass, LaneMask, OpenAccess, Queue, lanes};
+use crate::emulate::{Access, AccessKind, AliasClass, LaneMask, OpenAccess, Queue, WarpId, lanes};
 use crate::flow::argument_of;
 use crate::order::Order;
 use crate::ptx::Space;
@@ -140,7 +140,7 @@ impl OpenAccesses {
     }
 
     /// An access of some lanes whose address is open.
-    pub fn open(&mut self, access: OpenAccess, warp: usize, mask: LaneMask, order: &Order) {
+    pub fn open(&mut self, access: OpenAccess, warp: WarpId, mask: LaneMask, order: &Order) {
         self.open.insert(access);
         if self.cells.is_some() {
             let kind = access.kind;

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::entry::Conflict;
 use crate::emulate::memory::bytes::Bytes;
-use crate::emulate::{Access, AccessKind, LaneMask, Origin, WARP, lanes};
+use crate::emulate::{Access, AccessKind, LaneMask, Origin, WARP, WarpId, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -20,7 +20,7 @@ pub struct RacingAccess {
     /// Linear index of the cta.
     pub cta: u32,
     /// Warp in the cta.
-    pub warp: u8,
+    pub warp: WarpId,
     /// Lane in the warp.
     pub lane: u8,
     /// First byte in the space.
@@ -35,9 +35,8 @@ impl RacingAccess {
     /// What a lane does.
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
         let Access { pc, kind, bytes, condition: maybe, .. } = *access;
-        let (warp, lane_number) = (u8::try_from(access.warp), u8::try_from(lane));
-        let address = access.addresses.lane(lane);
-        let (warp, lane) = (warp.unwrap_or(u8::MAX), lane_number.unwrap_or(0));
+        let (warp, address) = (access.warp, access.addresses.lane(lane));
+        let lane = u8::try_from(lane).expect("a warp has 32 lanes");
         Self { pc, kind, cta, warp, lane, address, bytes, maybe }
     }
 }
@@ -255,7 +254,8 @@ impl Pair {
 
     /// Counts pairs of threads that were not counted before.
     fn count(&mut self, first: &RacingAccess, second: &RacingAccess, threads: &Threads) {
-        let warp = |side: &RacingAccess| u64::from(side.cta) << 8 | u64::from(side.warp);
+        let warp =
+            |side: &RacingAccess| u64::from(side.cta) << u16::BITS | side.warp.index() as u64;
         let (a, b) = (warp(first), warp(second));
         let is_turned = (first.pc, a) > (second.pc, b);
         let key = if is_turned { (b, a) } else { (a, b) };

@@ -1,7 +1,9 @@
 //! Accesses that look random, for tests that compare with brute force.
 
 use crate::emulate::memory::bytes::PAGE;
-use crate::emulate::{Access, AccessKind, Arrival, LaneMask, Value};
+use crate::emulate::{
+    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, Ordering, Scope, Value, WarpId,
+};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -12,8 +14,8 @@ const WARPS: usize = 3;
 pub(super) const READ: AccessKind = AccessKind {
     writes: false,
     is_atomic: false,
-    is_strong: false,
-    is_cta_scoped: false,
+    ordering: Ordering::Weak,
+    scope: Scope::Gpu,
     may_execute: false,
     is_shadow_copy: false,
     element: 4,
@@ -34,8 +36,8 @@ impl Random {
         self.0 % end
     }
 
-    pub(super) fn warp(&mut self) -> usize {
-        usize::try_from(self.below(WARPS as u64)).unwrap_or(0)
+    pub(super) fn warp(&mut self) -> WarpId {
+        WarpId::new(usize::try_from(self.below(WARPS as u64)).unwrap_or(0))
     }
 
     pub(super) fn mask(&mut self) -> LaneMask {
@@ -67,12 +69,11 @@ impl Random {
     pub(super) fn kind(&mut self, writes: u64, bytes: u64) -> AccessKind {
         let element = u8::try_from(bytes >> self.below(2).min(bytes.ilog2().into())).unwrap_or(1);
         let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
-        let is_cta_scoped = self.below(3) == 0;
+        let scope = if self.below(3) == 0 { Scope::Cta } else { Scope::Gpu };
+        let ordering = Ordering::Relaxed;
         let kind = match self.below(8) {
-            0 | 1 => AccessKind { is_strong: true, is_cta_scoped, ..kind },
-            2 | 3 => {
-                AccessKind { is_strong: true, is_atomic: true, writes: true, is_cta_scoped, ..kind }
-            }
+            0 | 1 => AccessKind { ordering, scope, ..kind },
+            2 | 3 => AccessKind { ordering, is_atomic: true, writes: true, scope, ..kind },
             _ => kind,
         };
         let is_mirror = self.below(12) == 0;
@@ -85,7 +86,7 @@ impl Random {
 }
 
 pub(super) fn access(
-    warp: usize,
+    warp: WarpId,
     lanes: LaneMask,
     addresses: &Value,
     bytes: u32,
@@ -113,14 +114,14 @@ pub(super) fn access(
 /// What a lane did to a byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
-    pub(super) warp: usize,
+    pub(super) warp: WarpId,
     pub(super) lane: usize,
     pub(super) when: Epoch,
     pub(super) kind: AccessKind,
 }
 
 impl Touch {
-    pub(super) fn is_before(&self, warp: usize, lane: usize, order: &Order) -> bool {
+    pub(super) fn is_before(&self, warp: WarpId, lane: usize, order: &Order) -> bool {
         if self.warp == warp {
             return order.unordered_lanes(warp, self.when, 1 << self.lane, lane) == 0;
         }
@@ -130,25 +131,27 @@ impl Touch {
 
 /// Three warps, the last one not full.
 pub(super) fn order() -> Order {
-    Order::new(vec![LaneMask::MAX, LaneMask::MAX, 0x000f_ffff])
+    Order::new([LaneMask::MAX, LaneMask::MAX, 0x000f_ffff].into_iter().collect())
 }
 
 /// All warps, or two of them, meet at a barrier; or lanes of one meet.
 pub(super) fn synchronize(random: &mut Random, order: &mut Order) {
     let left = random.warp();
+    let [all, some] =
+        [0, 1].map(|name| BarrierId::named(CtaRank::default(), name).expect("one of sixteen"));
     match random.below(10) {
         0 => {}
         1 => {
-            for warp in (0..WARPS).filter(|warp| *warp != left) {
+            for warp in (0..WARPS).map(WarpId::new).filter(|warp| *warp != left) {
                 let waits = random.below(3) > 0;
-                order.arrive(Arrival { warp, barrier: 1, waits, pc: Pc(0) });
+                order.arrive(Arrival { warp, barrier: some, waits, pc: Pc(0) });
             }
-            return order.complete(1);
+            return order.complete(some);
         }
         _ => return order.converge(left, random.mask()),
     }
-    for warp in 0..WARPS {
-        order.arrive(Arrival { warp, barrier: 0, waits: true, pc: Pc(0) });
+    for warp in (0..WARPS).map(WarpId::new) {
+        order.arrive(Arrival { warp, barrier: all, waits: true, pc: Pc(0) });
     }
-    order.complete(0);
+    order.complete(all);
 }

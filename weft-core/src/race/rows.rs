@@ -292,7 +292,7 @@ fn lanes_below(end: i64) -> LaneMask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emulate::{AccessKind, Value};
+    use crate::emulate::{AccessKind, Value, WarpId};
     use crate::flow::Pc;
     use crate::ptx::Space;
 
@@ -334,7 +334,7 @@ mod tests {
                         let addresses = addresses.plus(shift, 64);
                         let kind = AccessKind { writes, ..AccessKind::default() };
                         let access = Access {
-                            warp: 0,
+                            warp: WarpId::new(0),
                             lanes: mask,
                             pc: Pc(0),
                             space: Space::Shared,

@@ -7,7 +7,7 @@ use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
 use super::rows::{KnownRows, LaneBytes, Row, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, AccessKind, lanes};
+use crate::emulate::{Access, AccessKind, WarpId, lanes};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -17,7 +17,7 @@ use crate::ptx::Space;
 struct Past {
     row: Row,
     when: Epoch,
-    warp: u8,
+    warp: WarpId,
     kind: AccessKind,
 }
 
@@ -50,7 +50,7 @@ pub struct Shadow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unwritten {
     /// The warp.
-    pub warp: usize,
+    pub warp: WarpId,
     /// One of its lanes.
     pub lane: usize,
     /// First byte.
@@ -112,7 +112,7 @@ impl Shadow {
             if watches && row.bytes & !page.written != 0 {
                 note_unwritten(access, &row, page.written, unwritten);
             }
-            let (warp, kind) = (u8::try_from(access.warp).unwrap_or(u8::MAX), access.kind);
+            let (warp, kind) = (access.warp, access.kind);
             let new = Past { row, when: order.now(access.warp), warp, kind };
             let before = page.held();
             page.add(new, order, |bytes, conflict| {
@@ -214,7 +214,7 @@ impl ShadowPage {
     }
 
     /// The places of a warp's reads.
-    fn reads_of(&self, warp: u8) -> Range<usize> {
+    fn reads_of(&self, warp: WarpId) -> Range<usize> {
         let first = self.reads.partition_point(|old| old.warp < warp);
         let count = self.reads[first..].iter().take_while(|old| old.warp == warp).count();
         first..first + count
@@ -281,13 +281,13 @@ impl Past {
 
     /// Whether all of it is ordered before all lanes of a later one.
     fn is_before(&self, later: &Self, order: &Order) -> bool {
-        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        let (before, after) = (self.warp, later.warp);
         order.is_all_before(before, self.when, self.row.lanes, after)
     }
 
     /// Of bytes that both access, those at which some lane of this one is not ordered before another of the later one.
     fn unordered(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
-        let (before, after) = (usize::from(self.warp), usize::from(later.warp));
+        let (before, after) = (self.warp, later.warp);
         if self.is_before(later, order) {
             return 0;
         }
@@ -308,7 +308,7 @@ impl Past {
         if self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row) {
             return 0;
         }
-        let warp = usize::from(self.warp);
+        let warp = self.warp;
         let mut unordered = 0;
         for lane in lanes(later.row.lanes_at(both)) {
             let others = order.unordered_lanes(warp, self.when, self.row.lanes, lane);

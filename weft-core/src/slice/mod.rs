@@ -141,7 +141,7 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     let mut marker = Marker::new(program, floats);
     for at in 0..program.code.len() {
         let pc = Pc(u32::try_from(at).unwrap_or(u32::MAX));
-        if is_observable(program, pc) {
+        if is_observable(program, pc) || program.code[pc.index()].effect() == Effect::MemoryFence {
             marker.keep(pc, Keep::Event);
         }
         if widen.contains(&pc) {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, BarrierExit, Cta, End, Events, Facts, Fault, Inputs, Iteration,
-    LaneMask, OpenAccess, Symbolics,
+    self, Access, Arrival, BarrierExit, BarrierId, Cta, End, Events, Facts, Fault, Fence, Inputs,
+    Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -24,6 +24,12 @@ struct Stores {
     count: usize,
 }
 
+impl OrderQuery for Stores {
+    fn is_separated(&self, _: WarpId, _: Iteration) -> bool {
+        true
+    }
+}
+
 impl Events for Stores {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         let [value] = access.stored else { return };
@@ -36,7 +42,7 @@ impl Events for Stores {
         }
     }
 
-    fn open_access(&mut self, _: usize, _: LaneMask, _: OpenAccess) {
+    fn open_access(&mut self, _: WarpId, _: LaneMask, _: OpenAccess) {
         unreachable!("all addresses are known");
     }
 
@@ -44,7 +50,9 @@ impl Events for Stores {
         unreachable!("{fault:?}");
     }
 
-    fn converge(&mut self, _: usize, _: LaneMask) {}
+    fn fence(&mut self, _: Fence) {}
+
+    fn converge(&mut self, _: WarpId, _: LaneMask) {}
 
     fn arrive(&mut self, _: Arrival) {}
 
@@ -52,15 +60,11 @@ impl Events for Stores {
 
     fn possible_bypass(&mut self, _: PlaceId) {}
 
-    fn iteration(&mut self, _: usize, _: Iteration) {}
+    fn iteration(&mut self, _: WarpId, _: Iteration) {}
 
-    fn is_separated(&self, _: usize, _: Iteration) -> bool {
-        true
-    }
+    fn complete(&mut self, _: BarrierId) {}
 
-    fn complete(&mut self, _: u8) {}
-
-    fn exit(&mut self, _: usize, _: LaneMask) {}
+    fn exit(&mut self, _: WarpId, _: LaneMask) {}
 }
 
 /// What the kernel `group` stores, `operations` results a thread.

@@ -11,10 +11,9 @@ use crate::dice::Dice;
 use crate::generate::Theme;
 use crate::judge::Case;
 use crate::kernel::{Instr, What};
-use crate::print;
 use crate::rewrite::Rewritten;
 use crate::subject::{Found, Subject, case_of};
-use crate::transform;
+use crate::{print, transform};
 
 /// How a kernel is made of another, and what holds of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_core::emulate::{Access, AccessKind, Arrival, BarrierUse, Barriers, Symbolics, Value};
+use weft_core::emulate::{
+    Access, AccessKind, Arrival, BarrierId, BarrierUse, Barriers, CtaRank, PerWarp, Symbolics,
+    Value, WarpId, WarpSet,
+};
 use weft_core::flow::Pc;
 use weft_core::order::Order;
 use weft_core::ptx::Space;
@@ -93,8 +96,8 @@ struct Run<'p> {
     program: &'p Program,
     next: Vec<usize>,
     /// The barrier that an agent waits at.
-    waits: BTreeMap<usize, u8>,
-    live: u32,
+    waits: BTreeMap<usize, BarrierId>,
+    live: WarpSet,
     barriers: Barriers,
     order: Order,
 }
@@ -106,13 +109,14 @@ fn run(program: &Program, schedule: Schedule, pass: &mut impl Pass) -> Option<()
         program,
         next: vec![0; agents],
         waits: BTreeMap::new(),
-        live: (1 << agents) - 1,
-        barriers: Barriers::new(agents),
-        order: Order::new(vec![1; agents]),
+        live: (0..agents).map(WarpId::new).collect(),
+        barriers: Barriers::new(u32::try_from(agents).expect("few agents")),
+        order: Order::new(PerWarp::new(agents, |_| 1)),
     };
     let mut turn = 0;
-    while run.live != 0 {
-        let runs = |agent: &usize| run.live >> agent & 1 == 1 && !run.waits.contains_key(agent);
+    while run.live != WarpSet::EMPTY {
+        let runs =
+            |agent: &usize| run.live.has(WarpId::new(*agent)) && !run.waits.contains_key(agent);
         let agent = match schedule {
             Schedule::Lowest => (0..agents).find(runs),
             Schedule::Highest => (0..agents).rev().find(runs),
@@ -131,8 +135,8 @@ impl Run<'_> {
         let pc = Pc(u32::try_from(agent * PLACES + index).unwrap_or(u32::MAX));
         match self.program.agents[agent].get(index) {
             None => {
-                self.live &= !(1 << agent);
-                self.order.exit(agent, 1);
+                self.live.remove(WarpId::new(agent));
+                self.order.exit(WarpId::new(agent), 1);
             }
             Some(Command::Sync { barrier, count }) => {
                 self.arrive(agent, pc, *barrier, *count, BarrierUse::Sync)?;
@@ -155,10 +159,11 @@ impl Run<'_> {
         how: BarrierUse,
     ) -> Option<()> {
         let threads = Some(u64::from(count) * 32);
-        let is_complete =
-            self.barriers.arrive(agent, pc, u64::from(barrier), threads, how, self.live).ok()?;
+        let (warp, barrier) =
+            (WarpId::new(agent), BarrierId::named(CtaRank::default(), u64::from(barrier))?);
+        let is_complete = self.barriers.arrive(warp, pc, barrier, threads, how, self.live).ok()?;
         let waits = how == BarrierUse::Sync;
-        if self.order.arrive(Arrival { warp: agent, barrier, waits, pc }).is_some() {
+        if self.order.arrive(Arrival { warp, barrier, waits, pc }).is_some() {
             return None;
         }
         if waits {
@@ -176,7 +181,7 @@ impl Run<'_> {
         let kind = AccessKind { writes, ..AccessKind::default() };
         let (space, bytes) = (Space::Shared, 4);
         let access = Access {
-            warp: agent,
+            warp: WarpId::new(agent),
             lanes: 1,
             pc,
             space,

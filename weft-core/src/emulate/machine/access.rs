@@ -1,6 +1,6 @@
 //! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
 
-use super::event::{AccessKind, DoubtKind, Events};
+use super::event::{AccessKind, DoubtKind, Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::piece::{Piece, kind};
 use super::state::Machine;
@@ -9,16 +9,17 @@ use crate::emulate::memory::pages::{Memory, MemoryUse};
 use crate::emulate::value::lane::{Lane, LaneMask, lanes, truncate};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Address, Instr, Pc, space_of};
 use crate::launch::Atomics;
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::slice::Keep;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn access(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
         instr: &Instr,
         enabled: LaneMask,
@@ -57,7 +58,7 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    pub(super) fn addresses(&self, warp: usize, address: &Address) -> Value {
+    pub(super) fn addresses(&self, warp: WarpId, address: &Address) -> Value {
         // The addresses of these spaces have 32 bits, whatever the register's width.
         let bits = if matches!(address.space, Space::Generic | Space::Global) { 64 } else { 32 };
         let Some(base) = address.base else {
@@ -99,7 +100,7 @@ impl<E: Events> Machine<'_, E> {
         let given = origin.unwrap_or(Origin::Unsupported(pc));
         let value = Value::open(match before {
             Some(origin) => self.facts.symbolics.anything(origin, Region::Number),
-            None if kind(decoded).is_strong => {
+            None if kind(decoded).is_strong() => {
                 self.facts.symbolics.fresh(self.facts.passed_on.in_strong_store(given))
             }
             None => self.facts.symbolics.fresh(given),
@@ -157,7 +158,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open
     /// condition may stand on different sides of it, unless it is one for all of them.
-    pub(super) fn in_lock_step(&mut self, warp: usize) {
+    pub(super) fn in_lock_step(&mut self, warp: WarpId) {
         let is_together = self.may_execute.as_ref().is_none_or(MayExecute::is_in_step);
         if self.inputs.options.warp_synchronous && is_together {
             self.events.converge(warp, self.warps[warp].front);

@@ -1,6 +1,6 @@
 //! Atomics (NFM'14 §4): what they return and leave.
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::piece::Piece;
 use super::state::Machine;
@@ -11,6 +11,7 @@ use crate::emulate::value::lane::{Lane, SymbolId, lanes, signed, truncate};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Execution;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::addresses::argument_of;
 use crate::flow::{Pc, Reg, space_of};
 use crate::launch::Atomics;
@@ -30,7 +31,7 @@ const OPERATIONS: [Modifier; 10] = [
     Modifier::Dec,
 ];
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lanes execute an atomic at known addresses.
     pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value]) {
         match self.inputs.options.atomics {
@@ -67,7 +68,7 @@ impl<E: Events> Machine<'_, E> {
         let mut origin = Origin::Atomic(pc);
         let mut results = [Lane::known(0); crate::emulate::value::lane::WARP];
         for lane in lanes(mask) {
-            let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
+            let execution = Execution { cta: self.cta(warp).index, number: self.atomics, lane };
             let term =
                 self.facts.symbolics.result(Origin::Atomic(pc), execution, decoded.ty().bits());
             let lane_value = result(self, (lane, term));
@@ -97,10 +98,14 @@ impl<E: Events> Machine<'_, E> {
             return None;
         }
         let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
-        let guards = self.guards(piece.space, lane, (address, size));
+        let guards = self.guards(piece, lane, (address, size));
         let unwritten = Origin::PerhapsUnwritten(piece.pc);
         let view = View { unwritten, guards: guards.as_ref() };
-        let memory = if is_shared { &self.shared } else { &self.global };
+        let memory = if is_shared {
+            &self.ctas[self.warps[piece.warp].cta.index()].shared
+        } else {
+            &self.global
+        };
         let before = memory.load(address, size, view, &mut self.facts.symbolics);
         let others = self.facts.passed_on.in_strong_store(Origin::Atomic(piece.pc));
         let origin = self.facts.symbolics.unwritten([before]).map_or(others, Origin::perhaps);
@@ -115,11 +120,12 @@ impl<E: Events> Machine<'_, E> {
         (lane, term): (usize, SymbolId),
     ) -> Option<Lane> {
         let (at, place) = self.location(piece, lane);
+        let cta = self.cta(piece.warp).index;
         let change = change(piece.decoded, operands, lane);
         let count = self.facts.counters.atomic(at, place, piece.bytes(), change)?;
         let CounterUpdate::Adds(amount) = change else { return None };
         let is_sure = self.may_execute.is_none() && !self.has_open_loop();
-        if self.facts.counters.order()?.is_first(count, self.cta.index) {
+        if self.facts.counters.order()?.is_first(count, cta) {
             let seen = self.seen(piece, lane, at.2, piece.bytes());
             let first = if seen.symbol.is_none() { seen } else { Lane::open(term) };
             self.facts.counters.order()?.start(count, first, amount);
@@ -131,8 +137,7 @@ impl<E: Events> Machine<'_, E> {
                 self.facts.counters.order()?.give_up();
             }
         }
-        let (first, steps) =
-            self.facts.counters.order()?.next(count, amount, self.cta.index, is_sure)?;
+        let (first, steps) = self.facts.counters.order()?.next(count, amount, cta, is_sure)?;
         let bits = truncate(first.bits.wrapping_add(steps), piece.decoded.ty().bits());
         Some(Lane { bits, ..first })
     }
@@ -175,7 +180,7 @@ impl<E: Events> Machine<'_, E> {
     /// lane's accesses do not race with each other, and other lanes fetch others: unless tickets are passed on.
     pub(super) fn next_tickets(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         register: Reg,
         fetches: &[Pc],
         unknown: &Value,
@@ -193,7 +198,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn next_ticket(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         value: Lane,
         fetches: &[Pc],
         lane: usize,
@@ -210,7 +215,7 @@ impl<E: Events> Machine<'_, E> {
             };
             let at = match space {
                 Space::Global => (true, 0, within),
-                _ => (false, self.cta.index, within),
+                _ => (false, self.cta(warp).index, within),
             };
             let is_same = whole.symbol.is_none() && self.facts.counters.count(at) == Some(count);
             let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(value.symbol?);
@@ -218,7 +223,7 @@ impl<E: Events> Machine<'_, E> {
                 return None;
             }
         }
-        let execution = Execution { cta: self.cta.index, number: self.atomics, lane };
+        let execution = Execution { cta: self.cta(warp).index, number: self.atomics, lane };
         let origin = Origin::Atomic(*fetches.first()?);
         let term = self.facts.symbolics.result(
             origin,
@@ -235,7 +240,7 @@ impl<E: Events> Machine<'_, E> {
         }
         let end = address.saturating_add(u64::from(piece.bytes()));
         let variable = self.program.shared_variable(address, end);
-        ((false, self.cta.index, address), (false, variable))
+        ((false, self.cta(piece.warp).index, address), (false, variable))
     }
 
     /// Without atomics: lane after lane reads, computes and writes.

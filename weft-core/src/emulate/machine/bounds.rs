@@ -1,15 +1,17 @@
 //! Whether accesses lie within memory and are aligned.
 
-use super::event::{Access, AccessKind, Events, Fault, FaultKind};
+use super::event::{Access, AccessKind, Events, Fault, FaultKind, Fence, OrderQuery};
+use super::memory_order::{Ordering, Scope};
 use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
-use crate::flow::{Pc, PlaceId};
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Instr, Pc, PlaceId};
 use crate::ptx::Space;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Tells of the first lane that is outside of all memory, and of the first that is misaligned.
     pub(super) fn check_bounds(&mut self, access: &Access<'_>) {
         let fault = |kind, lane: usize| Fault {
@@ -57,8 +59,16 @@ impl<E: Events> Machine<'_, E> {
         });
     }
 
+    /// Lanes execute a fence. Those that order other ways of reaching memory, such as `fence.proxy`, are not modelled.
+    pub(super) fn emit_fence(&mut self, warp: WarpId, pc: Pc, instr: &Instr, lanes: LaneMask) {
+        let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else { return };
+        let (ordering, scope) = (Ordering::of_fence(decoded), Scope::of(decoded));
+        let may_execute = self.may_execute.is_some();
+        self.events.fence(Fence { warp, lanes, pc, ordering, scope, may_execute });
+    }
+
     /// Lanes abort the launch.
-    pub(super) fn tell_trap(&mut self, warp: usize, mask: LaneMask, place: PlaceId) {
+    pub(super) fn tell_trap(&mut self, warp: WarpId, mask: LaneMask, place: PlaceId) {
         self.events.fault(Fault {
             kind: FaultKind::Trapped(place),
             pc: Pc(0),
@@ -76,7 +86,7 @@ impl<E: Events> Machine<'_, E> {
     /// for which that is what shared memory held before anything was written there.
     pub(super) fn check_written(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         value: &Value,
         open: LaneMask,
         place: PlaceId,

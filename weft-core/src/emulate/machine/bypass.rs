@@ -14,20 +14,21 @@
 use smallvec::SmallVec;
 
 use super::divergence::diverged;
-use super::event::{BarrierExit, DivergedThreads, Divergence, Events};
+use super::event::{BarrierExit, DivergedThreads, Divergence, Events, OrderQuery};
 use super::partings::{BypassEvidence, Late};
 use super::state::Machine;
 use super::stop::{OrStop, Stop, undecided};
 use super::warp::Wait;
 use crate::emulate::value::lane::LaneMask;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Pc};
 use crate::launch::BarrierDivergence;
 use crate::ptx::isa::Effect;
 use crate::slice;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lanes leave a branch by its sides, of which the last may be its merge.
-    pub(super) fn part(&mut self, warp: usize, branch: BlockId, groups: &[LaneMask]) {
+    pub(super) fn part(&mut self, warp: WarpId, branch: BlockId, groups: &[LaneMask]) {
         let merge = self.program.blocks[branch.index()].merge;
         let is_followed = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
         let Some(merge) = merge.filter(|_| is_followed) else { return };
@@ -38,7 +39,7 @@ impl<E: Events> Machine<'_, E> {
     /// Lanes come to an instruction: have some of the warp gone around a barrier that others wait at?
     pub(super) fn watch(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         block: BlockId,
         pc: Pc,
         instr: &Instr,
@@ -81,7 +82,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// All lanes of a warp that have not ended are at an aligned barrier.
-    pub(super) fn gather(&mut self, warp: usize, wait: &Wait) {
+    pub(super) fn gather(&mut self, warp: WarpId, wait: &Wait) {
         let state = &mut self.warps[warp];
         state.partings.forget(state.live);
         let ended = state.all & !state.live;

@@ -3,21 +3,22 @@
 
 use std::collections::BTreeSet;
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::open_loop::inside;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::gcd;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{self, BlockId, Holds, Pc, Reg};
 use crate::ptx::Space;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Takes the registers that a loop assigns to what they may hold when any iteration begins.
     pub(super) fn forget_registers(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         mask: LaneMask,
         origin: Origin,
@@ -64,7 +65,7 @@ impl<E: Events> Machine<'_, E> {
     /// What is read after some arithmetic, which leaves no trace.
     fn after<T>(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         chain: impl Iterator<Item = Pc>,
         mask: LaneMask,
         read: impl FnOnce(&mut Self) -> T,
@@ -91,7 +92,7 @@ impl<E: Events> Machine<'_, E> {
     /// What a register may hold after some rounds of a loop.
     pub(super) fn after_rounds(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         register: Reg,
         origin: Origin,
@@ -127,7 +128,7 @@ impl<E: Events> Machine<'_, E> {
     /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
     fn drifts(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         steps: &[flow::InductionStep],
     ) -> [Option<u64>; WARP] {
@@ -145,7 +146,7 @@ impl<E: Events> Machine<'_, E> {
     /// By lane: what a definition adds in one round, if it is known.
     pub(super) fn amounts(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         step: &flow::InductionStep,
     ) -> [Option<u64>; WARP] {

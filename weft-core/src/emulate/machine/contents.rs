@@ -1,6 +1,6 @@
 //! What accesses read and leave behind, where the slice keeps it.
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::piece::{Piece, kind};
 use super::state::Machine;
@@ -18,7 +18,7 @@ use crate::ptx::{Space, Type};
 /// Bytes from the first to the last lane of which the contents before the launch are taken as one row.
 const MAX_ROW: u64 = 1 << 12;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
         let ty = decoded.ty();
@@ -39,10 +39,10 @@ impl<E: Events> Machine<'_, E> {
             let offset = at as u64 * u64::from(ty.bytes());
             let is_one = space != Space::Local && self.is_one(piece, offset, size);
             let is_general = self.warps[warp].general.is_some();
-            let is_seen = kind(decoded).is_strong || space == Space::Local || is_general;
+            let is_seen = kind(decoded).is_strong() || space == Space::Local || is_general;
             let mut see = |lane: usize| {
                 let address = addresses.lane(lane).wrapping_add(offset);
-                let lane_value = if kind(decoded).is_strong {
+                let lane_value = if kind(decoded).is_strong() {
                     self.seen(piece, lane, address, size)
                 } else {
                     self.read_plainly(piece, lane, address, size)
@@ -82,7 +82,7 @@ impl<E: Events> Machine<'_, E> {
             let at = address.wrapping_add(offset);
             self.may_execute.is_none()
                 || piece.space != Space::Shared
-                || self.shared.is_surely_written(at, size, None)
+                || self.shared(piece.warp).is_surely_written(at, size, None)
         };
         piece.addresses.as_uniform().is_some_and(is_known)
     }
@@ -91,7 +91,8 @@ impl<E: Events> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
-        let Self { shared, global, inputs, facts, may_execute: maybe, .. } = self;
+        let Self { ctas, warps, global, inputs, facts, may_execute: maybe, .. } = self;
+        let shared = &ctas[warps[piece.warp].cta.index()].shared;
         let Some(memory) = held(space, shared, global, inputs) else {
             return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
         };
@@ -157,7 +158,7 @@ impl<E: Events> Machine<'_, E> {
         if !is_global && piece.space != Space::Shared {
             return self.read(piece, lane, address, size);
         }
-        let (cta, ran) = (self.cta.index, self.spent);
+        let (cta, ran) = (self.cta(piece.warp).index, self.spent);
         // Nobody knows what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
             && self.facts.interference.poll(cta, ran, is_global, address, size);
@@ -176,15 +177,20 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What holds where a lane accesses bytes; `None` if nothing depends on it.
-    pub(super) fn guards(&self, space: Space, lane: usize, bytes: (u64, u32)) -> Option<Guards> {
-        let maybe = self.may_execute.as_ref().filter(|_| space == Space::Shared)?;
-        guards_of(maybe, &self.shared, lane, bytes, &self.facts.symbolics)
+    pub(super) fn guards(
+        &self,
+        piece: &Piece<'_>,
+        lane: usize,
+        bytes: (u64, u32),
+    ) -> Option<Guards> {
+        let maybe = self.may_execute.as_ref().filter(|_| piece.space == Space::Shared)?;
+        guards_of(maybe, self.shared(piece.warp), lane, bytes, &self.facts.symbolics)
     }
 
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::unwritten_at(pc, space, size);
-        let guards = self.guards(space, lane, (address, size));
+        let guards = self.guards(piece, lane, (address, size));
         let view = View { unwritten, guards: guards.as_ref() };
         if space == Space::Local {
             return self.warps[warp].local(lane).load(
@@ -195,12 +201,13 @@ impl<E: Events> Machine<'_, E> {
             );
         }
         if let Some(origin) = self.other_iterations(warp, space, address, size) {
-            let is_written =
-                space != Space::Shared || self.shared.is_surely_written(address, size, view.guards);
+            let is_written = space != Space::Shared
+                || self.shared(piece.warp).is_surely_written(address, size, view.guards);
             let origin = if is_written { origin } else { unwritten.perhaps() };
             return Lane::open(self.facts.symbolics.unclear(origin));
         }
-        match held(space, &self.shared, &self.global, self.inputs) {
+        let shared = &self.ctas[self.warps[warp].cta.index()].shared;
+        match held(space, shared, &self.global, self.inputs) {
             Some(memory) => memory.load(address, size, view, &mut self.facts.symbolics),
             None => Lane::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
         }
@@ -217,9 +224,9 @@ impl<E: Events> Machine<'_, E> {
         let &Piece { warp, space, .. } = piece;
         self.note_written(warp, space, address, size);
         self.leave_behind(piece, value);
-        let guards = self.guards(space, lane, (address, size));
+        let guards = self.guards(piece, lane, (address, size));
         let memory = match space {
-            Space::Shared => &mut self.shared,
+            Space::Shared => &mut self.ctas[self.warps[warp].cta.index()].shared,
             Space::Global => &mut self.global,
             Space::Local => self.warps[warp].local(lane),
             _ => return,

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::open_loop::inside;
 use super::state::Machine;
 use crate::emulate::value::lane::{LaneMask, lanes};
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Operand, Reg, Terminator};
 use crate::ptx::isa::{Modifier, Opcode};
 
@@ -25,9 +26,9 @@ const ORDERED: [Modifier; 8] = [
 ];
 const EQUAL: [Modifier; 2] = [Modifier::Eq, Modifier::Ne];
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lanes leave a loop, or go on in it, on an open condition.
-    pub(super) fn note_open_loop(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+    pub(super) fn note_open_loop(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         if self.facts.assumed.waits_end {
             return;
         }
@@ -60,7 +61,7 @@ impl<E: Events> Machine<'_, E> {
     /// Whether a block's branch leaves the loop by a count.
     fn leaves_by_count(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         at: BlockId,
         mask: LaneMask,
@@ -111,7 +112,7 @@ impl<E: Events> Machine<'_, E> {
     /// Whether every round steps a register by a known number: any but zero towards an order, by one towards a value.
     fn steps(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         counter: Operand,
         mask: LaneMask,

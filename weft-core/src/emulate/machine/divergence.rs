@@ -1,16 +1,18 @@
 //! Barrier divergence: the rule of PTX for lanes of a warp, and `OpenCL`'s for the whole cta (ESOP'13 §3.2): all threads
 //! reach the same barrier instruction (B1) with the same loop counters (B2).
 
-use super::event::{DivergedThreads, Divergence, End, Events};
+use super::event::{DivergedThreads, Divergence, End, Events, OrderQuery};
 use super::loop_counters::FirstArrivals;
 use super::state::Machine;
 use super::stop::{OrStop, Stop};
 use super::warp::Wait;
+use crate::emulate::sync::barrier::BarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
+use crate::emulate::value::warp_id::{WarpId, WarpSet};
 use crate::flow::{BlockId, Pc};
 use crate::launch::BarrierDivergence;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     fn is_examined(&self) -> bool {
         self.inputs.options.barrier_divergence == BarrierDivergence::Cta
     }
@@ -18,7 +20,7 @@ impl<E: Events> Machine<'_, E> {
     /// Lanes go from a block to the header of a loop: counts iterations, if anybody asks.
     pub(super) fn count_iteration(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         from: BlockId,
         to: BlockId,
         mask: LaneMask,
@@ -36,7 +38,7 @@ impl<E: Events> Machine<'_, E> {
     /// Lanes of a warp at an instruction.
     pub(super) fn side(
         &self,
-        warp: usize,
+        warp: WarpId,
         block: BlockId,
         pc: Pc,
         mask: LaneMask,
@@ -49,15 +51,15 @@ impl<E: Events> Machine<'_, E> {
         DivergedThreads { warp, lanes: mask, pc, block, iterations }
     }
 
-    fn waiting(&self, warp: usize, wait: &Wait, mask: LaneMask) -> DivergedThreads {
+    fn waiting(&self, warp: WarpId, wait: &Wait, mask: LaneMask) -> DivergedThreads {
         self.side(warp, wait.block, wait.pc, mask)
     }
 
     /// All lanes of a warp that have not ended wait at cta barriers: do they reach them together?
     pub(super) fn check_divergence(
         &mut self,
-        warp: usize,
-        barrier: u64,
+        warp: WarpId,
+        barrier: BarrierId,
         sides: &[Wait],
     ) -> OrStop<()> {
         let Some(first) = sides.first() else { return Ok(()) };
@@ -73,14 +75,14 @@ impl<E: Events> Machine<'_, E> {
         if !self.is_examined() {
             return Ok(());
         }
-        let slot = usize::try_from(barrier).unwrap_or(usize::MAX);
         for wait in sides {
             for lane in lanes(wait.lanes) {
                 let side = self.waiting(warp, wait, 1 << lane);
-                let Some(reached) = self.first_arrivals.get_mut(slot) else { return Ok(()) };
+                let warps = WarpSet::EMPTY;
+                let reached = self.first_arrivals.entry(barrier);
                 let reached =
-                    reached.get_or_insert_with(|| FirstArrivals { first: side.clone(), warps: 0 });
-                reached.warps |= 1 << warp;
+                    reached.or_insert_with(|| FirstArrivals { first: side.clone(), warps });
+                reached.warps.insert(warp);
                 let first = &reached.first;
                 if first.block != side.block {
                     return Err(diverged(Divergence::Barriers, vec![first.clone(), side]));
@@ -98,9 +100,10 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A generation is complete: have all warps come?
-    pub(super) fn check_gathered(&mut self, barrier: u8) -> OrStop<()> {
-        let Some(reached) = self.first_arrivals[usize::from(barrier)].take() else { return Ok(()) };
-        if reached.warps.count_ones() as usize == self.warps.len() {
+    pub(super) fn check_gathered(&mut self, barrier: BarrierId) -> OrStop<()> {
+        let Some(reached) = self.first_arrivals.remove(&barrier) else { return Ok(()) };
+        let warps = self.warps.iter().filter(|warp| warp.cta == barrier.cta()).count();
+        if reached.warps.count() as usize == warps {
             return Ok(());
         }
         Err(diverged(Divergence::Ended, vec![reached.first]))

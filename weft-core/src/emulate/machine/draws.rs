@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use crate::emulate::value::lane::{SymbolId, WARP};
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Pc, Reg};
 
 /// An atomic that a lane executed in an iteration of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Draw {
     pub(super) pc: Pc,
-    pub(super) warp: usize,
+    pub(super) warp: WarpId,
     pub(super) lane: usize,
     pub(super) header: BlockId,
     /// How often the warp had come to the loop, and how often round.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use smallvec::{SmallVec, smallvec};
 
-use super::event::{Access, AccessKind, Events, OpenAccess};
+use super::event::{Access, AccessKind, Events, OpenAccess, OrderQuery};
 use super::may_execute::MayExecute;
 use super::piece::Piece;
 use super::state::Machine;
@@ -53,7 +53,7 @@ type LayoutKey = (Option<usize>, Option<SymbolId>);
 /// No region that a number leads to is narrower.
 const NEAR: u64 = 1 << 40;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// An access at known addresses.
     pub(super) fn tell_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
         let &Piece { decoded, space, addresses, lanes: mask, .. } = piece;

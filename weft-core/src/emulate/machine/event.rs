@@ -1,12 +1,14 @@
 //! What the machine tells, as it happens.
 
+use super::memory_order::{Ordering, Scope};
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::Queue;
-use crate::emulate::sync::barrier::{BarrierNeed, Misuse};
+use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Misuse};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Symbolics;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Pc, PlaceId};
 use crate::ptx::Space;
 
@@ -18,10 +20,10 @@ pub struct AccessKind {
     pub writes: bool,
     /// Read and write are one.
     pub is_atomic: bool,
-    /// Strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
-    pub is_strong: bool,
-    /// Its scope is the cta: no protection against other ctas.
-    pub is_cta_scoped: bool,
+    /// Its semantics.
+    pub ordering: Ordering,
+    /// The threads that it is strong for.
+    pub scope: Scope,
     /// It lies under an open condition and may not happen.
     pub may_execute: bool,
     /// It stands elsewhere for an access at another address: it conflicts only with accesses that are there themselves.
@@ -30,11 +32,23 @@ pub struct AccessKind {
     pub element: u8,
 }
 
+impl AccessKind {
+    /// Strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
+    pub const fn is_strong(self) -> bool {
+        self.ordering.is_strong()
+    }
+
+    /// Whether it is strong for no thread of another group of ctas.
+    pub const fn is_cta_scoped(self) -> bool {
+        self.scope.is_within_group()
+    }
+}
+
 /// One access instruction of a warp.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// The warp, by its place in the cta.
-    pub warp: usize,
+    pub warp: WarpId,
     /// The lanes that access.
     pub lanes: LaneMask,
     /// The instruction.
@@ -106,7 +120,7 @@ pub struct Fault {
     /// The instruction.
     pub pc: Pc,
     /// The warp.
-    pub warp: usize,
+    pub warp: WarpId,
     /// The first such lane.
     pub lane: usize,
     /// `Shared` or `Global`; `Const` or `Param` of a write to what may only be read.
@@ -121,13 +135,30 @@ pub struct Fault {
     pub condition: Option<Origin>,
 }
 
+/// Lanes execute a fence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// Their warp.
+    pub warp: WarpId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The instruction.
+    pub pc: Pc,
+    /// Its semantics.
+    pub ordering: Ordering,
+    /// The threads that it is strong for.
+    pub scope: Scope,
+    /// It lies under an open condition and might not happen.
+    pub may_execute: bool,
+}
+
 /// A warp arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The warp.
-    pub warp: usize,
+    pub warp: WarpId,
     /// The barrier's name.
-    pub barrier: u8,
+    pub barrier: BarrierId,
     /// Whether it waits for the generation (`sync`, `red`) or goes on (`arrive`).
     pub waits: bool,
     /// The instruction.
@@ -138,7 +169,7 @@ pub struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierExit {
     /// The warp.
-    pub warp: usize,
+    pub warp: WarpId,
     /// The lanes that have ended.
     pub ended: LaneMask,
     /// The barrier instruction.
@@ -161,11 +192,13 @@ pub trait Events {
     /// Lanes access shared or global memory.
     fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics);
     /// Lanes access shared or global memory at addresses that are open: within the buffer of an argument, or anywhere.
-    fn open_access(&mut self, warp: usize, lanes: LaneMask, access: OpenAccess);
+    fn open_access(&mut self, warp: WarpId, lanes: LaneMask, access: OpenAccess);
     /// A lane accesses where nothing is, or misaligned.
     fn fault(&mut self, fault: Fault);
+    /// Lanes execute a fence.
+    fn fence(&mut self, fence: Fence);
     /// These lanes of a warp have synchronized with each other.
-    fn converge(&mut self, warp: usize, lanes: LaneMask);
+    fn converge(&mut self, warp: WarpId, lanes: LaneMask);
     /// A warp arrives.
     fn arrive(&mut self, arrival: Arrival);
     /// A warp arrives at an aligned barrier after some of its lanes have ended.
@@ -174,13 +207,17 @@ pub trait Events {
     /// that others wait at.
     fn possible_bypass(&mut self, branch: PlaceId);
     /// The generation of a barrier is complete.
-    fn complete(&mut self, barrier: u8);
+    fn complete(&mut self, barrier: BarrierId);
     /// A warp begins a round of a loop.
-    fn iteration(&mut self, warp: usize, round: Iteration);
-    /// Whether all that warps did before this round is ordered before what the warp still does.
-    fn is_separated(&self, warp: usize, round: Iteration) -> bool;
+    fn iteration(&mut self, warp: WarpId, round: Iteration);
     /// Lanes end.
-    fn exit(&mut self, warp: usize, lanes: LaneMask);
+    fn exit(&mut self, warp: WarpId, lanes: LaneMask);
+}
+
+/// What the machine has to know of the order of what it has emitted.
+pub trait OrderQuery {
+    /// Whether everything that warps did before this iteration happens before everything that `warp` will still do.
+    fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool;
 }
 
 /// What was open where it had to be known.
@@ -243,14 +280,14 @@ impl Doubt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Their warp.
-    pub warp: usize,
+    pub warp: WarpId,
     /// The lanes.
     pub lanes: LaneMask,
     /// What they wait at.
     pub pc: Pc,
     /// The barrier's name and what it still needs; `None` at a warp-level instruction, and at a barrier that no warp has
     /// arrived at yet.
-    pub barrier: Option<(u8, BarrierNeed)>,
+    pub barrier: Option<(BarrierId, BarrierNeed)>,
 }
 
 /// Why threads do not reach a barrier together.
@@ -273,7 +310,7 @@ pub enum Divergence {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DivergedThreads {
     /// Their warp.
-    pub warp: usize,
+    pub warp: WarpId,
     /// Their lanes.
     pub lanes: LaneMask,
     /// The instruction.
@@ -296,7 +333,7 @@ pub enum End {
         /// How.
         misuse: Misuse,
         /// By which warp.
-        warp: usize,
+        warp: WarpId,
         /// By its lanes.
         lanes: LaneMask,
         /// Where.
@@ -313,7 +350,7 @@ pub enum End {
     /// Lanes execute a warp instruction whose mask does not hold them.
     Mask {
         /// The warp.
-        warp: usize,
+        warp: WarpId,
         /// The lanes left out.
         lanes: LaneMask,
         /// Where.

@@ -1,12 +1,13 @@
 //! Values exchanged within a warp: shfl, vote, match, redux, elect, activemask (PTX ISA §9.7.9.6, §9.7.13.9-14). They
 //! order no memory.
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes, signed, truncate};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use crate::slice::Keep;
@@ -16,9 +17,9 @@ const SHUFFLES: [Modifier; 3] = [Modifier::Up, Modifier::Down, Modifier::Bfly];
 const OPERATIONS: [Modifier; 6] =
     [Modifier::Add, Modifier::Min, Modifier::Max, Modifier::And, Modifier::Or, Modifier::Xor];
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// The lanes of `here` exchange values.
-    pub(super) fn exchange(&mut self, warp: usize, pc: Pc, here: LaneMask) {
+    pub(super) fn exchange(&mut self, warp: WarpId, pc: Pc, here: LaneMask) {
         self.exchanges[warp] = self.exchanges[warp].saturating_add(1);
         let instr = &self.program.code[pc.index()];
         if self.slice.keep[pc.index()] != Keep::Value {
@@ -58,7 +59,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// What an exchange gives on open values: votes and reductions give all who take part the same. An exchange that
     /// stands for those of all rounds of a loop gives others in each.
-    fn open_result(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> SymbolId {
+    fn open_result(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> SymbolId {
         let sources = self.program.code[pc.index()].sources.len();
         let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
         let open = all.iter().flat_map(|value| lanes(here).filter_map(|lane| value.base(lane)));
@@ -70,14 +71,18 @@ impl<E: Events> Machine<'_, E> {
         if is_one && self.may_execute.as_ref().is_none_or(MayExecute::stands_together) {
             let bits = decoded.ty().bits();
             let number = self.exchanges[warp];
-            return self.facts.symbolics.exchanged(origin, (self.cta.index, warp, number), bits);
+            return self.facts.symbolics.exchanged(
+                origin,
+                (self.cta(warp).index, warp, number),
+                bits,
+            );
         }
         self.facts.symbolics.fresh(origin)
     }
 
     fn shuffle(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
         decoded: &Decoded,
         here: LaneMask,
@@ -103,7 +108,7 @@ impl<E: Events> Machine<'_, E> {
         Some((Value::from_lanes(|lane| values[lane]), Value::bits(within)))
     }
 
-    fn ballot(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
+    fn ballot(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
         let predicate = self.source(warp, pc, 0);
         let trues = predicate.truth() & here;
         let open = predicate.open_lanes() & here;
@@ -126,7 +131,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn matching(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
         decoded: &Decoded,
         here: LaneMask,
@@ -153,7 +158,7 @@ impl<E: Events> Machine<'_, E> {
         Some((Value::each(std::array::from_fn(|lane| u64::from(equal(lane)))), Value::uniform(0)))
     }
 
-    fn reduce(&mut self, warp: usize, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
+    fn reduce(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
         let data = self.source(warp, pc, 0);
         let ty = decoded.ty();
         if data.open_lanes() & here != 0 {

@@ -1,7 +1,7 @@
 //! Whether accesses at open addresses that are known numbers of bytes apart can all lie in their memory, and be aligned:
 //! whatever the open part is, it is one for all of them.
 
-use super::event::{Access, Events, Fault};
+use super::event::{Access, Events, Fault, OrderQuery};
 use super::state::Machine;
 use crate::emulate::facts::place::Place;
 use crate::emulate::value::lane::lanes;
@@ -9,7 +9,7 @@ use crate::flow::Symbol;
 use crate::flow::addresses::buffer;
 use crate::ptx::Space;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Takes in accesses that surely happen, from one open address; tells of the first lane that has no room beside others.
     pub(super) fn check_fit(&mut self, access: &Access<'_>, place: Place) {
         let Some(root) = access.class else { return };

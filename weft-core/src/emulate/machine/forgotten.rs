@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::piece::Piece;
 use super::state::Machine;
 use super::stop::{OrStop, PAGE_COST};
 use crate::emulate::memory::pages::{ALL, Extent, Memory, ReachedBytes};
 use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::emulate::value::origin::{Origin, Region};
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::addresses::slot;
 use crate::flow::{Holds, Instr, PlaceId, Reg};
 use crate::ptx::Space;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// A store at an open address: what it may reach is forgotten.
     pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> OrStop<()> {
         let (space, mask, place) = (piece.space, piece.lanes, piece.instr.place);
@@ -31,9 +32,10 @@ impl<E: Events> Machine<'_, E> {
         }
         let size = piece.decoded.ty().bytes();
         let extents = self.reached_from(piece);
+        let shared = &mut self.ctas[self.warps[piece.warp].cta.index()].shared;
         let all: Vec<_> = extents
             .into_iter()
-            .map(|extent| self.shared.written_in(extent, &self.facts.symbolics))
+            .map(|extent| shared.written_in(extent, &self.facts.symbolics))
             .collect();
         if all.iter().all(|reached| matches!(reached, ReachedBytes::Nothing)) {
             return Some(Origin::unwritten_at(piece.pc, Space::Shared, size));
@@ -93,7 +95,7 @@ impl<E: Events> Machine<'_, E> {
     /// Any number of stores by an instruction, wherever its address register leads: what they may reach is forgotten.
     pub(super) fn forget_stored(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         mask: LaneMask,
         instr: &Instr,
         origin: Origin,
@@ -108,7 +110,7 @@ impl<E: Events> Machine<'_, E> {
     /// The same in local memory of one lane alone.
     pub(super) fn forget_stored_locally(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         lane: usize,
         instr: &Instr,
         origin: Origin,
@@ -186,14 +188,17 @@ impl<E: Events> Machine<'_, E> {
     /// What these bytes hold is open.
     fn forget(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         mask: LaneMask,
         (space, extent): (Space, Extent),
         origin: Origin,
         place: PlaceId,
     ) -> OrStop<()> {
         let looked_at = match space {
-            Space::Shared => self.shared.forget(extent, origin, &self.facts.symbolics),
+            Space::Shared => {
+                let shared = &mut self.ctas[self.warps[warp].cta.index()].shared;
+                shared.forget(extent, origin, &self.facts.symbolics)
+            }
             Space::Global => self.global.forget(extent, origin, &self.facts.symbolics),
             Space::Local => {
                 let Self { warps, facts, .. } = self;

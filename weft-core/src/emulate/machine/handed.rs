@@ -9,18 +9,19 @@
 //! compared as equals: then the register is open.
 
 use super::draws::Draw;
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Execution;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Pc, Reg};
 use crate::launch::Atomics;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// A lane drew a ticket.
-    pub(super) fn note_ticket(&mut self, (warp, lane): (usize, usize), pc: Pc, ticket: SymbolId) {
+    pub(super) fn note_ticket(&mut self, (warp, lane): (WarpId, usize), pc: Pc, ticket: SymbolId) {
         let block = &self.program.blocks[self.warps[warp].block.index()];
         let Some(&header) = block.loops.last() else { return };
         let Some((entry, round)) = self.iteration_of(warp, header) else { return };
@@ -39,7 +40,7 @@ impl<E: Events> Machine<'_, E> {
     /// known to hold a ticket of it hold what is `unknown`.
     pub(super) fn hand_on(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         register: Reg,
         unknown: &Value,
@@ -78,7 +79,8 @@ impl<E: Events> Machine<'_, E> {
             return Some(known);
         }
         self.atomics += 1;
-        let execution = Execution { cta: self.cta.index, number: self.atomics, lane: draw.lane };
+        let execution =
+            Execution { cta: self.cta(draw.warp).index, number: self.atomics, lane: draw.lane };
         let bits = self.facts.symbolics.bits(ticket);
         let renamed = self.facts.symbolics.result(Origin::Atomic(draw.pc), execution, bits);
         self.facts.counters.hand_out(renamed, count);
@@ -87,7 +89,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A general iteration ends: the registers hold what it drew.
-    pub(super) fn check_handed(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+    pub(super) fn check_handed(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         let Some(state) = self.open_loops.get_mut(&(warp, header)) else { return };
         let mut handed = std::mem::take(&mut state.handed);
         for (register, expected) in &mut handed {

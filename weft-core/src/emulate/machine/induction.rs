@@ -6,7 +6,7 @@
 //! all that is still to come, so have all pairs there are. What rounds leave in memory for later ones is open there (see
 //! `inherited`).
 
-use super::event::{Events, Iteration};
+use super::event::{Events, Iteration, OrderQuery};
 use super::open_loop::{InLoop, inside};
 use super::state::Machine;
 use super::stop::{OrStop, undecided};
@@ -14,6 +14,7 @@ use super::warp::Warp;
 use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Condition, Instr, Reg, space_of};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
@@ -22,11 +23,11 @@ use crate::slice::Keep;
 /// Rounds that run in the general state before the loop ends.
 const GENERAL_ITERATIONS: u32 = 2;
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lanes go to the header of a loop.
     pub(super) fn enter_header(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         from: BlockId,
         header: BlockId,
         mask: LaneMask,
@@ -53,8 +54,8 @@ impl<E: Events> Machine<'_, E> {
         if is_decided {
             loop_state.is_general = true;
             loop_state.general = mask;
-            let is_there = |other: &usize| *other != warp && self.warps[*other].live != 0;
-            loop_state.beside = (0..self.warps.len()).filter(is_there).collect();
+            let is_there = |other: &WarpId| *other != warp && self.warps[*other].live != 0;
+            loop_state.beside = self.warps.ids().filter(is_there).collect();
             let origin = loop_state.origin.unwrap_or(Origin::Register);
             self.generalise(warp, header, entry, mask, origin)?;
         }
@@ -62,7 +63,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A round ends whose registers later ones are taken to begin with.
-    fn end_general_iteration(&mut self, warp: usize, header: BlockId, mask: LaneMask) {
+    fn end_general_iteration(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         if !self.facts.symbolics.reads_unwritten {
             return;
         }
@@ -75,7 +76,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// How often a warp has come to a loop, and how often round.
-    pub(super) fn iteration_of(&self, warp: usize, header: BlockId) -> Option<(u32, u32)> {
+    pub(super) fn iteration_of(&self, warp: WarpId, header: BlockId) -> Option<(u32, u32)> {
         self.open_loops.get(&(warp, header)).map(|state| (state.entry, state.iterations))
     }
 
@@ -87,7 +88,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A branch was decided on an open condition.
-    pub(super) fn note_decision(&mut self, warp: usize, branch: BlockId, origin: Option<Origin>) {
+    pub(super) fn note_decision(&mut self, warp: WarpId, branch: BlockId, origin: Option<Origin>) {
         let Some(header) = self.left_by(branch) else { return };
         self.note_open_loop(warp, header, self.warps[warp].front);
         let state = self.open_loops.entry((warp, header)).or_default();
@@ -109,7 +110,7 @@ impl<E: Events> Machine<'_, E> {
     /// hold for that.
     pub(super) fn leaves(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         branch: BlockId,
         condition: Condition,
         taken: BlockId,
@@ -141,12 +142,12 @@ impl<E: Events> Machine<'_, E> {
     /// Whether all threads that went on into the general state of a loop did so after the same rounds, and are still there,
     /// or left it in the same way, and no other thread has ended since: a thread that ended before is ordered before none
     /// of the rounds after its end, of which only a few run.
-    fn is_complete(&self, warp: usize, header: BlockId, way: (BlockId, Lane)) -> bool {
+    fn is_complete(&self, warp: WarpId, header: BlockId, way: (BlockId, Lane)) -> bool {
         let Some(InLoop { entry, before, beside, .. }) = self.open_loops.get(&(warp, header))
         else {
             return true;
         };
-        let has_gone_on = |other: usize| {
+        let has_gone_on = |other: WarpId| {
             let state = self.open_loops.get(&(other, header));
             state.is_some_and(|loop_state| loop_state.is_general && loop_state.entry == *entry)
         };
@@ -168,7 +169,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Whether a warp stands in a loop in its general state.
-    pub(super) fn is_in_general(&self, warp: usize) -> bool {
+    pub(super) fn is_in_general(&self, warp: WarpId) -> bool {
         let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
         let is_general = |header: &BlockId| {
             self.open_loops.get(&(warp, *header)).is_some_and(|state| state.is_general)
@@ -177,7 +178,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// A warp writes memory that threads share.
-    pub(super) fn note_written(&mut self, warp: usize, space: Space, address: u64, bytes: u32) {
+    pub(super) fn note_written(&mut self, warp: WarpId, space: Space, address: u64, bytes: u32) {
         if !matches!(space, Space::Shared | Space::Global) {
             return;
         }
@@ -192,7 +193,7 @@ impl<E: Events> Machine<'_, E> {
     /// may have left it.
     pub(super) fn other_iterations(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         space: Space,
         address: u64,
         bytes: u32,
@@ -212,14 +213,14 @@ impl<E: Events> Machine<'_, E> {
     /// Registers after any number of rounds, the same for all threads of the cta.
     fn generalise(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         entry: u32,
         mask: LaneMask,
         origin: Origin,
     ) -> OrStop<()> {
         let program = self.program;
-        let count = self.facts.symbolics.rounds(origin, self.cta.index, header, entry);
+        let count = self.facts.symbolics.rounds(origin, self.cta(warp).index, header, entry);
         for (pc, instr) in inside(program, header) {
             for dest in instr.dests.iter().flatten() {
                 let old_value = self.warps[warp].registers[*dest].clone();
@@ -253,7 +254,7 @@ impl<E: Events> Machine<'_, E> {
     /// What a store of a loop leaves in local memory is open after any number of rounds: at one address, or anywhere.
     fn forget_local(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         instr: &Instr,
         mask: LaneMask,

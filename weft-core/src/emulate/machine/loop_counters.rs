@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::event::DivergedThreads;
 use crate::emulate::value::lane::WARP;
+use crate::emulate::value::warp_id::WarpSet;
 use crate::flow::BlockId;
 
 /// By loop header: how often each lane has come back to it since it entered the loop.
@@ -13,5 +14,5 @@ pub(super) type LoopCounters = BTreeMap<BlockId, [u32; WARP]>;
 #[derive(Clone, Debug)]
 pub(super) struct FirstArrivals {
     pub(super) first: DivergedThreads,
-    pub(super) warps: u32,
+    pub(super) warps: WarpSet,
 }

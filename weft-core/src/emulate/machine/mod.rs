@@ -24,6 +24,7 @@ mod handed;
 mod induction;
 mod loop_counters;
 mod may_execute;
+pub(crate) mod memory_order;
 mod needs;
 mod open_loop;
 mod operand;

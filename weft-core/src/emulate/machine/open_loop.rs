@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::draws::Handed;
 use crate::emulate::value::lane::{Lane, LaneMask};
 use crate::emulate::value::origin::Origin;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Pc, Program};
 
 /// A warp in a loop.
@@ -24,7 +25,7 @@ pub(super) struct InLoop {
     pub(super) iterations: u32,
     pub(super) before: u32,
     /// The other warps that were there when the general state began.
-    pub(super) beside: Vec<usize>,
+    pub(super) beside: Vec<WarpId>,
     /// Registers that are taken to hold tickets of the round before.
     pub(super) handed: Vec<Handed>,
     /// By branch: rounds in the general state in which it decided, and the last one.
@@ -33,7 +34,7 @@ pub(super) struct InLoop {
 }
 
 /// By warp and header.
-pub(super) type OpenLoops = BTreeMap<(usize, BlockId), InLoop>;
+pub(super) type OpenLoops = BTreeMap<(WarpId, BlockId), InLoop>;
 
 /// The instructions of a loop.
 pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {

@@ -1,15 +1,16 @@
 //! The values of operands: registers, constants and special registers.
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::state::Machine;
 use crate::emulate::value::lane::WARP;
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Operand, Pc, Special};
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// The value of an operand.
-    pub(super) fn operand(&mut self, warp: usize, pc: Pc, operand: &Operand) -> Value {
+    pub(super) fn operand(&mut self, warp: WarpId, pc: Pc, operand: &Operand) -> Value {
         match operand {
             Operand::Register(register) => self.warps[warp].registers[*register].clone(),
             Operand::Not(register) => {
@@ -28,7 +29,7 @@ impl<E: Events> Machine<'_, E> {
         }
     }
 
-    fn special(&mut self, warp: usize, pc: Pc, special: Special) -> Value {
+    fn special(&mut self, warp: WarpId, pc: Pc, special: Special) -> Value {
         let dimension =
             |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
         let (block, grid) = (self.inputs.block, self.inputs.grid);
@@ -37,13 +38,13 @@ impl<E: Events> Machine<'_, E> {
         };
         match special {
             Special::Tid(0) if block.y == 1 && block.z == 1 => {
-                Value::affine((warp * WARP) as u64, 1)
+                Value::affine((self.warps[warp].place * WARP) as u64, 1)
             }
             Special::Tid(part) => {
                 Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)))
             }
             Special::Ntid(part) => Value::uniform(dimension([block.x, block.y, block.z], part)),
-            Special::Ctaid(part) => Value::uniform(dimension(self.cta.at, part)),
+            Special::Ctaid(part) => Value::uniform(dimension(self.cta(warp).at, part)),
             Special::Nctaid(part) => Value::uniform(dimension([grid.x, grid.y, grid.z], part)),
             Special::Laneid => Value::affine(0, 1),
             Special::LanemaskEq => mask(|lane| 1 << lane),

@@ -1,16 +1,18 @@
 //! One access: the lanes that access one state space, and how.
 
 use super::event::AccessKind;
+use super::memory_order::{Ordering, Scope};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Instr, Pc};
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Effect, Modifier};
+use crate::ptx::isa::{Decoded, Effect};
 
 /// The lanes of one access that access one space, at known addresses.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
-    pub(super) warp: usize,
+    pub(super) warp: WarpId,
     pub(super) pc: Pc,
     pub(super) instr: &'a Instr,
     pub(super) decoded: &'a Decoded,
@@ -28,21 +30,11 @@ impl Piece<'_> {
 
 /// How an instruction acts on memory (PTX ISA §8.4).
 pub(super) fn kind(decoded: &Decoded) -> AccessKind {
-    const STRONG: [Modifier; 6] = [
-        Modifier::Volatile,
-        Modifier::Relaxed,
-        Modifier::Acquire,
-        Modifier::Release,
-        Modifier::AcqRel,
-        Modifier::Mmio,
-    ];
-    let is_atomic = decoded.row.effect == Effect::Atomic;
     AccessKind {
         writes: decoded.row.effect != Effect::Load,
-        is_atomic,
-        is_strong: is_atomic || decoded.modifiers.first_of(&STRONG).is_some(),
-        // The cluster of an only cta is that cta.
-        is_cta_scoped: decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some(),
+        is_atomic: decoded.row.effect == Effect::Atomic,
+        ordering: Ordering::of_access(decoded),
+        scope: Scope::of(decoded),
         element: u8::try_from(decoded.ty().element_bytes()).unwrap_or(0),
         may_execute: false,
         is_shadow_copy: false,

@@ -1,22 +1,26 @@
 //! Runs a cta: which warp runs next, until all threads have ended, wait in vain, or cannot go on.
 
+use std::collections::BTreeMap;
+
 use super::draws::Draws;
-use super::event::{Doubt, DoubtKind, End, Events, Stuck};
+use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck};
 use super::loop_counters::LoopCounters;
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::scheduler::Scheduler;
-use super::state::{CtaRun, Machine};
+use super::state::{CtaRun, CtaState, Machine};
 use super::stop::{MAX_REGISTERS, OrStop, Stop, doubt};
 use super::warp::{Wait, WaitFor, Warp};
 use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
-use crate::emulate::sync::barrier::Barriers;
-use crate::emulate::value::lane::LaneMask;
+use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Barriers};
+use crate::emulate::sync::group::CtaRank;
+use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::{PerWarp, WarpId, WarpSet};
 use crate::flow::{BlockId, PlaceId, Program};
 use crate::slice::Slice;
 
@@ -30,7 +34,7 @@ pub fn run(
     inputs: &Inputs,
     cta: Cta,
     facts: &mut Facts,
-    events: &mut impl Events,
+    events: &mut (impl Events + OrderQuery),
     reached: &mut [bool],
 ) -> CtaRun {
     let threads = inputs.block.count();
@@ -47,8 +51,9 @@ pub fn run(
     // Where some access might lead from one buffer to another, no store of a loop stays in what its address starts from.
     facts.reach.strays |= !inputs.strays.is_empty();
     let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
-    let warp = |index| Warp::new(index, threads, program.entry, slice, &unwritten);
+    let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
     let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);
+    let barriers = Barriers::new(u32::try_from(count).expect("a cta has few warps"));
     let mut machine = Machine {
         limit,
         spent: 0,
@@ -56,22 +61,20 @@ pub fn run(
         program,
         slice,
         inputs,
-        cta,
+        ctas: vec![CtaState { cta, barriers, shared: Memory::shared() }],
         events,
         facts,
-        warps: (0..count).map(warp).collect(),
+        warps: PerWarp::new(count, warp),
         scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
-        barriers: Barriers::new(count),
-        votes: [(0, 0, None); Barriers::COUNT],
-        loop_counters: vec![LoopCounters::new(); count],
-        first_arrivals: std::array::from_fn(|_| None),
+        votes: BTreeMap::new(),
+        loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
+        first_arrivals: BTreeMap::new(),
         atomics: 0,
-        exchanges: vec![0; count],
+        exchanges: PerWarp::new(count, |_| 0),
         trapped: false,
-        doubts: vec![None; count],
+        doubts: PerWarp::new(count, |_| None),
         open_loops: OpenLoops::new(),
         may_execute: None,
-        shared: Memory::shared(),
         global: inputs.global.clone(),
         written: GeneralWrites::default(),
         needs: Needs::default(),
@@ -87,7 +90,7 @@ pub fn run(
     run
 }
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     fn take_turns(&mut self) -> OrStop<()> {
         while let Some(warp) = self.scheduler.next(self.ready()) {
             let Err(stop) = self.turn(warp) else { continue };
@@ -110,7 +113,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// A warp cannot go on without guessing. The others can, as if it was slow: so it is up to no schedule what is seen of
     /// them.
-    fn leave(&mut self, warp: usize, doubt: Doubt) {
+    fn leave(&mut self, warp: WarpId, doubt: Doubt) {
         self.doubts[warp] = Some(doubt);
         self.may_execute = None;
         let state = &mut self.warps[warp];
@@ -118,14 +121,13 @@ impl<E: Events> Machine<'_, E> {
         state.fronts.clear();
     }
 
-    /// The warps that can run, bit by warp.
-    fn ready(&self) -> u32 {
-        let ready = self.warps.iter().filter(|warp| warp.can_run());
-        ready.fold(0, |ready, warp| ready | 1 << warp.index)
+    /// The warps that can run.
+    fn ready(&self) -> WarpSet {
+        self.warps.iter().filter(|warp| warp.can_run()).map(|warp| warp.id).collect()
     }
 
     /// Runs a warp until its lanes wait, or its turn is over.
-    fn turn(&mut self, warp: usize) -> OrStop<()> {
+    fn turn(&mut self, warp: WarpId) -> OrStop<()> {
         for _ in 0..TURN {
             if let Some(paused) = self.warps[warp].paused.take() {
                 self.go_on(warp, paused)?;
@@ -152,7 +154,7 @@ impl<E: Events> Machine<'_, E> {
     /// Lanes go to the start of a block; the last block ends them.
     pub(super) fn go(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         from: BlockId,
         to: BlockId,
         lanes: LaneMask,
@@ -189,7 +191,7 @@ impl<E: Events> Machine<'_, E> {
         self.events.exit(warp, lanes);
         self.meet(warp)?;
         if self.warps[warp].live == 0 {
-            self.release_all()?;
+            self.release_all(self.warps[warp].cta)?;
         }
         Ok(())
     }
@@ -217,28 +219,33 @@ impl<E: Events> Machine<'_, E> {
             return *end;
         }
         let mut stuck = Vec::new();
-        for warp in &self.warps {
+        for warp in self.warps.iter() {
             let held = warp.held.iter().flat_map(|held| {
-                let need = self.barriers.need(usize::from(held.barrier));
+                let need = self.need(held.barrier);
                 held.sides.iter().map(move |side| (side, need.map(|need| (held.barrier, need))))
             });
-            let waits = warp.waits.iter().map(|wait| (wait, self.needed(wait)));
+            let waits = warp.waits.iter().map(|wait| (wait, self.needed(warp.cta, wait)));
             for (&Wait { pc, lanes, .. }, barrier) in held.chain(waits) {
-                stuck.push(Stuck { warp: warp.index, lanes, pc, barrier });
+                stuck.push(Stuck { warp: warp.id, lanes, pc, barrier });
             }
         }
         End::Deadlock(stuck)
     }
 
-    fn needed(&self, wait: &Wait) -> Option<(u8, crate::emulate::sync::barrier::BarrierNeed)> {
+    /// What the generation of a barrier needs, if it is not idle.
+    fn need(&self, barrier: BarrierId) -> Option<BarrierNeed> {
+        self.ctas[barrier.cta().index()].barriers.need(barrier)
+    }
+
+    fn needed(&self, cta: CtaRank, wait: &Wait) -> Option<(BarrierId, BarrierNeed)> {
         let WaitFor::Warp { name, .. } = wait.what else { return None };
-        let name = u8::try_from(name).ok()?;
-        Some((name, self.barriers.need(usize::from(name))?))
+        let barrier = BarrierId::named(cta, name)?;
+        Some((barrier, self.need(barrier)?))
     }
 
     /// Coordinates of a thread in its cta.
-    pub(super) fn thread(&self, warp: usize, lane: usize) -> [u32; 3] {
-        self.inputs.block.point((warp * crate::emulate::value::lane::WARP + lane) as u64)
+    pub(super) fn thread(&self, warp: WarpId, lane: usize) -> [u32; 3] {
+        self.inputs.block.point((self.warps[warp].place * WARP + lane) as u64)
     }
 
     /// Counts commands of threads.

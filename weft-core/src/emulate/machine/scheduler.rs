@@ -3,6 +3,7 @@
 //! A turn ends when the warp can go no further, when it has run for long, and, under some schedules, before an access or
 //! a barrier. No warp that can run is kept from running for ever, so that a warp that polls memory gets its answer.
 
+use crate::emulate::value::warp_id::{PerWarp, WarpId, WarpSet};
 use crate::launch::Schedule;
 
 /// The order in which warps run, as far as they have run.
@@ -10,13 +11,13 @@ use crate::launch::Schedule;
 pub(super) struct Scheduler {
     schedule: Schedule,
     /// The warp that ran last.
-    last: usize,
+    last: WarpId,
     /// The warps that could run when it began.
-    ready: u32,
+    ready: WarpSet,
     /// By warp: when it was last let go on, in turns of the cta; 0 once its turn ran out.
-    since: Vec<u64>,
+    since: PerWarp<u64>,
     /// By warp: the accesses and barriers that it came to.
-    events: Vec<u64>,
+    events: PerWarp<u64>,
     count: u64,
     dice: u64,
 }
@@ -26,35 +27,35 @@ impl Scheduler {
     pub(super) fn new(schedule: Schedule, warps: usize, cta: u32) -> Self {
         let seed = if let Schedule::Random(seed) = schedule { seed } else { 0 };
         let last = if schedule == Schedule::Reverse { 0 } else { warps.saturating_sub(1) };
+        let last = WarpId::new(last);
         Self {
             schedule,
             last,
-            ready: 0,
-            since: vec![0; warps],
-            events: vec![0; warps],
+            ready: WarpSet::EMPTY,
+            since: PerWarp::new(warps, |_| 0),
+            events: PerWarp::new(warps, |_| 0),
             count: 0,
             dice: seed ^ u64::from(cta) << 32,
         }
     }
 
-    /// The warp that runs next, of those that can (bit by warp); `None`: none can.
-    pub(super) fn next(&mut self, ready: u32) -> Option<usize> {
+    /// The warp that runs next, of those that can; `None`: none can.
+    pub(super) fn next(&mut self, ready: WarpSet) -> Option<WarpId> {
         self.count += 1;
         self.note(ready);
-        let count = self.since.len();
-        let is_ready = |warp: &usize| ready >> warp & 1 == 1;
-        let all = (0..count).filter(is_ready);
+        let (count, last) = (self.since.count(), self.last.index());
+        let is_ready = |warp: &WarpId| ready.has(*warp);
+        let around = |place: usize| WarpId::new(place % count);
+        let mut all = self.since.ids().filter(is_ready);
         let next = match self.schedule {
-            Schedule::InOrder => (1..=count).map(|step| (self.last + step) % count).find(is_ready),
-            Schedule::Reverse => {
-                (1..=count).map(|step| (self.last + count - step) % count).find(is_ready)
-            }
+            Schedule::InOrder => (1..=count).map(|step| around(last + step)).find(is_ready),
+            Schedule::Reverse => (1..=count).map(|step| around(last + count - step)).find(is_ready),
             Schedule::InTurn => all.min_by_key(|warp| self.events[*warp]),
             Schedule::Latest => all.max_by_key(|warp| self.since[*warp]),
             Schedule::Random(_) => {
-                let sides = u64::from(ready.count_ones().max(1));
+                let sides = u64::from(ready.count().max(1));
                 let at = usize::try_from(self.roll() % sides).unwrap_or(0);
-                all.clone().nth(at)
+                all.nth(at)
             }
         }?;
         self.last = next;
@@ -62,9 +63,10 @@ impl Scheduler {
     }
 
     /// Notes who can run that could not before, and that the turn of the last warp ran out if it still can.
-    fn note(&mut self, ready: u32) {
-        for (warp, since) in self.since.iter_mut().enumerate() {
-            let is_woken = (ready & !self.ready) >> warp & 1 == 1;
+    fn note(&mut self, ready: WarpSet) {
+        for warp in self.since.ids() {
+            let since = &mut self.since[warp];
+            let is_woken = ready.has(warp) && !self.ready.has(warp);
             let is_over = warp == self.last && !is_woken;
             *since = match (is_woken, is_over) {
                 (true, _) => self.count,
@@ -103,10 +105,16 @@ impl Scheduler {
 mod tests {
     use super::*;
 
+    /// A set of warps, bit by warp.
+    fn set(bits: u32) -> WarpSet {
+        (0..32).filter(|place| bits >> place & 1 == 1).map(WarpId::new).collect()
+    }
+
     /// Who runs, if all of four warps always can, but for what each step says: the warps that cannot.
     fn order(schedule: Schedule, blocked: &[u32]) -> Vec<usize> {
-        let mut turns = Scheduler::new(schedule, 4, 0);
-        blocked.iter().filter_map(|blocked| turns.next(0b1111 & !blocked)).collect()
+        let mut scheduler = Scheduler::new(schedule, 4, 0);
+        let next = |blocked: &u32| scheduler.next(set(0b1111 & !blocked)).map(WarpId::index);
+        blocked.iter().filter_map(next).collect()
     }
 
     #[test]
@@ -124,13 +132,13 @@ mod tests {
 
     #[test]
     fn who_has_done_least_goes_on() {
-        let mut turns = Scheduler::new(Schedule::InTurn, 2, 0);
+        let mut scheduler = Scheduler::new(Schedule::InTurn, 2, 0);
         for warp in [0, 1, 0, 1] {
-            assert_eq!(turns.next(0b11), Some(warp));
-            assert!(turns.gives_way());
+            assert_eq!(scheduler.next(set(0b11)), Some(WarpId::new(warp)));
+            assert!(scheduler.gives_way());
         }
-        assert_eq!(turns.next(0b10), Some(1));
-        assert_eq!(turns.next(0), None);
+        assert_eq!(scheduler.next(set(0b10)), Some(WarpId::new(1)));
+        assert_eq!(scheduler.next(set(0)), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::event::{DoubtKind, Events};
+use super::event::{DoubtKind, Events, OrderQuery};
 use super::may_execute::{MAX_DEPTH, MayExecute, UniformLoop};
 use super::open_loop::inside;
 use super::state::Machine;
@@ -23,6 +23,7 @@ use crate::emulate::value::guard::{BranchSide, WrittenRegister};
 use crate::emulate::value::lane::{LaneMask, SymbolId, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Block, BlockId, Condition, Instr, Pc, Reg, Terminator};
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
@@ -40,12 +41,12 @@ struct SideOutcome {
     local: Rc<Vec<Memory>>,
 }
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lanes whose condition is open go to all of `sides`, and meet again at the branch's post-dominator. `is_one`: the
     /// condition is one for all of them.
     pub(super) fn either(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         branch: BlockId,
         sides: &[BlockId],
         mask: LaneMask,
@@ -87,7 +88,7 @@ impl<E: Events> Machine<'_, E> {
     /// The state of the sides of a branch, and the loop that they may go round.
     fn inner(
         &self,
-        warp: usize,
+        warp: WarpId,
         branch: BlockId,
         merge: BlockId,
         mask: LaneMask,
@@ -122,7 +123,7 @@ impl<E: Events> Machine<'_, E> {
     /// `log`: that of the registers outside.
     fn run_sides(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         branch: BlockId,
         (ends_at_once, entries): (bool, &[BlockId]),
         (maybe, rounds): (MayExecute, Option<BlockId>),
@@ -163,7 +164,7 @@ impl<E: Events> Machine<'_, E> {
     /// leave it together if they exchange values in it.
     pub(super) fn stay_together(
         &self,
-        warp: usize,
+        warp: WarpId,
         branch: BlockId,
         mask: LaneMask,
         is_alike: bool,
@@ -198,7 +199,7 @@ impl<E: Events> Machine<'_, E> {
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.
     pub(super) fn under_open_guard(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         block: BlockId,
         pc: Pc,
         instr: &Instr,
@@ -229,6 +230,13 @@ impl<E: Events> Machine<'_, E> {
                 self.access(warp, pc, instr, open)?;
                 self.may_execute = outer;
             }
+            Effect::MemoryFence => {
+                self.reached[pc.index()] = true;
+                let inner = MayExecute::guard(origin, instr.place);
+                let outer = self.may_execute.replace(inner);
+                self.emit_fence(warp, pc, instr, open);
+                self.may_execute = outer;
+            }
             _ => return Err(undecided(instr.place, instr.place, origin)),
         }
         for (dest, old) in before {
@@ -240,7 +248,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// What decides between the sides of a branch, of which the first in order is `first`.
-    fn chooser(&self, warp: usize, block: &Block, first: Option<BlockId>) -> Option<Chooser> {
+    fn chooser(&self, warp: WarpId, block: &Block, first: Option<BlockId>) -> Option<Chooser> {
         let Terminator::Branch { condition, taken, .. } = &block.terminator else { return None };
         let value = self.warps[warp].registers[condition.register].clone();
         let holds_for_first = (first == Some(*taken)) != condition.negated;
@@ -248,7 +256,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// One side of a branch.
-    fn taken(&self, warp: usize, branch: BlockId, entry: BlockId, is_one: bool) -> BranchSide {
+    fn taken(&self, warp: WarpId, branch: BlockId, entry: BlockId, is_one: bool) -> BranchSide {
         let block = &self.program.blocks[branch.index()];
         let run = (self.spent, block.place, entry.index());
         match &block.terminator {
@@ -263,7 +271,7 @@ impl<E: Events> Machine<'_, E> {
     /// What a condition asks for.
     fn asked(
         &self,
-        warp: usize,
+        warp: WarpId,
         Condition { register, .. }: Condition,
     ) -> (Value, WrittenRegister) {
         let registers = &self.warps[warp].registers;
@@ -273,7 +281,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn run_side(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         entry: BlockId,
         lanes: LaneMask,
         maybe: MayExecute,
@@ -289,7 +297,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Undoes what a side wrote, and tells it.
-    fn take_back(&mut self, warp: usize, before: &Rc<Vec<Memory>>) -> SideOutcome {
+    fn take_back(&mut self, warp: WarpId, before: &Rc<Vec<Memory>>) -> SideOutcome {
         let state = &mut self.warps[warp];
         let mut registers = BTreeMap::new();
         for (register, old) in state.log.take().unwrap_or_default().into_iter().rev() {
@@ -320,7 +328,7 @@ impl<E: Events> Machine<'_, E> {
     /// The state after one of several sides, nobody knows which.
     fn join(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         outcomes: Vec<SideOutcome>,
         mask: LaneMask,
         by: (Origin, Option<&Chooser>),
@@ -386,7 +394,7 @@ impl<E: Events> Machine<'_, E> {
     /// What any iteration of a loop may assign is open.
     fn forget_loop(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         header: BlockId,
         mask: LaneMask,
         origin: Origin,

@@ -1,5 +1,7 @@
 //! The machine of one cta: its warps take turns until all have ended or none can go on.
 
+use std::collections::BTreeMap;
+
 use super::draws::Draws;
 use super::event::{Doubt, End};
 use super::loop_counters::{FirstArrivals, LoopCounters};
@@ -12,8 +14,9 @@ use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
-use crate::emulate::sync::barrier::Barriers;
+use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::value::lane::SymbolId;
+use crate::emulate::value::warp_id::{PerWarp, WarpId};
 use crate::flow::Program;
 use crate::slice::Slice;
 
@@ -38,37 +41,64 @@ impl CtaRun {
     }
 }
 
-/// The state of a cta. Its parts are run by `step` (instructions), `access` (memory) and `rendezvous` (waiting).
+/// Predicates of a reduction at a barrier, so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Votes {
+    pub(super) participants: u32,
+    pub(super) trues: u32,
+    /// An open one.
+    pub(super) open: Option<SymbolId>,
+}
+
+/// What the threads of one cta share.
+pub(super) struct CtaState {
+    pub(super) cta: Cta,
+    pub(super) barriers: Barriers,
+    pub(super) shared: Memory,
+}
+
+impl<E> Machine<'_, E> {
+    /// The cta of a warp.
+    pub(super) fn cta(&self, warp: WarpId) -> Cta {
+        self.ctas[self.warps[warp].cta.index()].cta
+    }
+
+    /// The shared memory of a warp's cta.
+    pub(super) fn shared(&self, warp: WarpId) -> &Memory {
+        &self.ctas[self.warps[warp].cta.index()].shared
+    }
+}
+
+/// The state of a group of ctas. Its parts are run by `step` (instructions), `access` (memory) and `rendezvous` (waiting).
 pub(super) struct Machine<'a, E> {
     pub(super) program: &'a Program,
     pub(super) slice: &'a Slice,
     pub(super) inputs: &'a Inputs,
-    pub(super) cta: Cta,
+    /// The ctas that run together, by rank.
+    pub(super) ctas: Vec<CtaState>,
     pub(super) events: &'a mut E,
     pub(super) facts: &'a mut Facts,
-    pub(super) warps: Vec<Warp>,
+    pub(super) warps: PerWarp<Warp>,
     pub(super) scheduler: Scheduler,
-    pub(super) barriers: Barriers,
-    /// Votes of the running reduction of each barrier: participants, trues, and the term of an open one.
-    pub(super) votes: [(u32, u32, Option<SymbolId>); Barriers::COUNT],
+    /// Votes of the running reduction of each barrier.
+    pub(super) votes: BTreeMap<BarrierId, Votes>,
     /// By warp, and by barrier: what the rule for the whole cta needs.
-    pub(super) loop_counters: Vec<LoopCounters>,
-    pub(super) first_arrivals: [Option<FirstArrivals>; Barriers::COUNT],
+    pub(super) loop_counters: PerWarp<LoopCounters>,
+    pub(super) first_arrivals: BTreeMap<BarrierId, FirstArrivals>,
     /// Atomic instructions that the warps executed.
     pub(super) atomics: u64,
     /// Exchanges that each warp ran.
-    pub(super) exchanges: Vec<u32>,
+    pub(super) exchanges: PerWarp<u32>,
     /// Loops whose trip counts are open.
     pub(super) open_loops: OpenLoops,
     /// Some thread has aborted the launch.
     pub(super) trapped: bool,
     /// By warp: what it could not decide.
-    pub(super) doubts: Vec<Option<Doubt>>,
+    pub(super) doubts: PerWarp<Option<Doubt>>,
     /// What runs now may not happen.
     pub(super) may_execute: Option<MayExecute>,
-    pub(super) shared: Memory,
     pub(super) global: Memory,
-    /// What of both was written in general states of loops.
+    /// What of shared and global memory was written in general states of loops.
     pub(super) written: GeneralWrites,
     /// What accesses at open addresses need.
     pub(super) needs: Needs,

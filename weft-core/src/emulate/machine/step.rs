@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::event::{DoubtKind, Events};
+use super::event::{DoubtKind, Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::state::Machine;
 use super::stop::{APART_COST, OrStop, doubt};
@@ -11,12 +11,13 @@ use crate::emulate::ops;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Terminator};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::slice::{self, Keep};
 
-impl<E: Events> Machine<'_, E> {
-    pub(super) fn block(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> OrStop<()> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    pub(super) fn block(&mut self, warp: WarpId, id: BlockId, lanes: LaneMask) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
         let instructions = u64::from(block.end.0 - block.first.0) + 1;
@@ -26,12 +27,12 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Runs a block from where the warp's last turn ended.
-    pub(super) fn go_on(&mut self, warp: usize, paused: Paused) -> OrStop<()> {
+    pub(super) fn go_on(&mut self, warp: WarpId, paused: Paused) -> OrStop<()> {
         self.rest(warp, paused.front, Some(paused.pc))
     }
 
     /// Runs a block from an instruction on; before a later one the warp's turn may end.
-    fn rest(&mut self, warp: usize, front: Front, from: Option<Pc>) -> OrStop<()> {
+    fn rest(&mut self, warp: WarpId, front: Front, from: Option<Pc>) -> OrStop<()> {
         let Front { block: id, lanes } = front;
         let program = self.program;
         self.warps[warp].front = lanes;
@@ -65,7 +66,7 @@ impl<E: Events> Machine<'_, E> {
     /// Runs an instruction; the lanes that now wait.
     fn instruction(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         block: BlockId,
         pc: Pc,
         instr: &Instr,
@@ -108,12 +109,13 @@ impl<E: Events> Machine<'_, E> {
                     self.spend(APART_COST, instr.place)?;
                 }
             }
+            Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
         }
         Ok(0)
     }
 
-    pub(super) fn compute(&mut self, warp: usize, pc: Pc, instr: &Instr, enabled: LaneMask) {
+    pub(super) fn compute(&mut self, warp: WarpId, pc: Pc, instr: &Instr, enabled: LaneMask) {
         let decoded = instr.decoded().filter(|_| self.slice.keep[pc.index()] != Keep::Open);
         let Some(decoded) = decoded else {
             let origin = Origin::Unsupported(pc);
@@ -139,7 +141,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn computed(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
         instr: &Instr,
         decoded: &Decoded,
@@ -165,7 +167,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// The results of known operands that are one for all lanes, if there are no others.
-    fn computed_once(&self, warp: usize, instr: &Instr, decoded: &Decoded) -> Option<(u64, u64)> {
+    fn computed_once(&self, warp: WarpId, instr: &Instr, decoded: &Decoded) -> Option<(u64, u64)> {
         let registers = &self.warps[warp].registers;
         let mut operands = [0; ops::MAX_OPERANDS];
         let values = operands.get_mut(..instr.sources.len())?;
@@ -181,7 +183,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Where an open condition comes from.
-    pub(super) fn origin_of(&self, warp: usize, condition: Condition, lanes: LaneMask) -> Origin {
+    pub(super) fn origin_of(&self, warp: WarpId, condition: Condition, lanes: LaneMask) -> Origin {
         let value = &self.warps[warp].registers[condition.register];
         let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
         origin.unwrap_or(Origin::Register)
@@ -190,7 +192,7 @@ impl<E: Events> Machine<'_, E> {
     /// The lanes in which a condition enables, and those in which it is open.
     fn condition(
         &self,
-        warp: usize,
+        warp: WarpId,
         condition: Condition,
         lanes: LaneMask,
     ) -> (LaneMask, LaneMask) {
@@ -203,7 +205,7 @@ impl<E: Events> Machine<'_, E> {
     /// Whether a condition depends on memory that nothing wrote.
     fn check_condition(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         condition: Condition,
         lanes: LaneMask,
         place: PlaceId,
@@ -226,7 +228,7 @@ impl<E: Events> Machine<'_, E> {
     /// The same, once an open condition on one value is decided.
     fn decided(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         condition: Condition,
         lanes: LaneMask,
         place: PlaceId,
@@ -259,7 +261,7 @@ impl<E: Events> Machine<'_, E> {
         })
     }
 
-    fn branch(&mut self, warp: usize, id: BlockId, lanes: LaneMask) -> OrStop<()> {
+    fn branch(&mut self, warp: WarpId, id: BlockId, lanes: LaneMask) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
         let is_decided = self.slice.branches[id.index()];
@@ -296,7 +298,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn switch(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         id: BlockId,
         index: &Operand,
         targets: &[BlockId],
@@ -338,7 +340,7 @@ impl<E: Events> Machine<'_, E> {
     /// Lanes come to an instruction that waits for other threads.
     fn wait(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         block: BlockId,
         pc: Pc,
         instr: &Instr,
@@ -403,7 +405,7 @@ impl<E: Events> Machine<'_, E> {
 
     fn wait_for_warp(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         block: BlockId,
         pc: Pc,
         instr: &Instr,
@@ -436,7 +438,7 @@ impl<E: Events> Machine<'_, E> {
     /// The lanes by what they hold in an operand that must be known.
     fn known(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
         instr: &Instr,
         at: usize,

@@ -1,6 +1,6 @@
 //! What of memory that nothing wrote is handed on: by registers of loops, and by stores.
 
-use super::event::Events;
+use super::event::{Events, OrderQuery};
 use super::piece::{Piece, kind};
 use super::state::Machine;
 use crate::emulate::facts::passed_on::PassedOn;
@@ -9,7 +9,7 @@ use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::flow::{BlockId, Reg};
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Takes in what a register holds when an iteration begins or ends.
     pub(super) fn pass_on(
         &mut self,
@@ -38,7 +38,7 @@ impl<E: Events> Machine<'_, E> {
         let all = stored.iter().flat_map(|value| lanes(piece.lanes).map(|lane| value.whole(lane)));
         let origin = self.facts.symbolics.unwritten(all)?;
         let read = origin.unwritten()?;
-        self.facts.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
+        self.facts.passed_on.leave(piece.pc, kind(piece.decoded).is_strong(), read);
         Some(origin)
     }
 
@@ -48,7 +48,7 @@ impl<E: Events> Machine<'_, E> {
             return;
         }
         if let Some(read) = self.facts.symbolics.unwritten([value]).and_then(Origin::unwritten) {
-            self.facts.passed_on.leave(piece.pc, kind(piece.decoded).is_strong, read);
+            self.facts.passed_on.leave(piece.pc, kind(piece.decoded).is_strong(), read);
         }
     }
 }

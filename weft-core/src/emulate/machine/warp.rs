@@ -8,9 +8,11 @@ use std::sync::Arc;
 use super::partings::Partings;
 use crate::emulate::facts::inherited::General;
 use crate::emulate::memory::pages::Memory;
-use crate::emulate::sync::barrier::BarrierUse;
+use crate::emulate::sync::barrier::{BarrierId, BarrierUse};
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Operand, Pc, Reg};
 use crate::slice::Slice;
 
@@ -51,7 +53,7 @@ pub(super) struct Wait {
 /// A warp that has arrived and waits for the generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BarrierWait {
-    pub(super) barrier: u8,
+    pub(super) barrier: BarrierId,
     /// Where its lanes wait.
     pub(super) sides: Vec<Wait>,
 }
@@ -122,7 +124,10 @@ impl Index<Reg> for Registers {
 /// A warp.
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
-    pub(super) index: usize,
+    pub(super) id: WarpId,
+    pub(super) cta: CtaRank,
+    /// Its place among the warps of its cta.
+    pub(super) place: usize,
     /// Its lanes; less than 32 in the last warp of some ctas.
     pub(super) all: LaneMask,
     /// Lanes that have not ended.
@@ -148,18 +153,22 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    /// A warp whose lanes stand at the entry. `threads` is the size of the cta.
+    /// A warp whose lanes stand at the entry. `threads` is the size of a cta.
     pub(super) fn new(
-        index: usize,
+        id: WarpId,
         threads: u64,
         entry: BlockId,
         slice: &Slice,
         unwritten: &Value,
     ) -> Self {
-        let count = threads.saturating_sub(index as u64 * WARP as u64).min(WARP as u64);
+        let warps = usize::try_from(threads.div_ceil(WARP as u64)).expect("a cta has few warps");
+        let (cta, place) = CtaRank::of_warp(id.index(), warps);
+        let count = threads.saturating_sub((place * WARP) as u64).min(WARP as u64);
         let live = if count == WARP as u64 { LaneMask::MAX } else { (1 << count) - 1 };
         Self {
-            index,
+            id,
+            cta,
+            place,
             all: live,
             live,
             fronts: vec![Front { block: entry, lanes: live }],

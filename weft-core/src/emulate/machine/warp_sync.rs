@@ -1,19 +1,21 @@
 //! Where lanes and warps meet: warp-level synchronization, and arrival at cta barriers as a warp.
 
-use super::event::{Arrival, End, Events};
-use super::state::Machine;
+use super::event::{Arrival, End, Events, OrderQuery};
+use super::state::{Machine, Votes};
 use super::stop::OrStop;
 use super::warp::{BarrierWait, Wait, WaitFor, Warp};
-use crate::emulate::sync::barrier::BarrierUse;
-use crate::emulate::value::lane::{LaneMask, SymbolId};
+use crate::emulate::sync::barrier::{BarrierId, BarrierUse, Misuse};
+use crate::emulate::sync::group::CtaRank;
+use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::{WarpId, WarpSet};
 use crate::flow::{Operand, Pc, Terminator};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
-impl<E: Events> Machine<'_, E> {
+impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lets go on whoever of a warp has met whom it waits for.
-    pub(super) fn meet(&mut self, warp: usize) -> OrStop<()> {
+    pub(super) fn meet(&mut self, warp: WarpId) -> OrStop<()> {
         while let Some((wait, here)) = self.met(warp) {
             let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
             self.have_met(warp, wait.pc, wait.what, here);
@@ -25,7 +27,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// All lanes that were to come to an instruction have.
-    pub(super) fn have_met(&mut self, warp: usize, pc: Pc, what: WaitFor, here: LaneMask) {
+    pub(super) fn have_met(&mut self, warp: WarpId, pc: Pc, what: WaitFor, here: LaneMask) {
         match what {
             WaitFor::Members(_) => self.events.converge(warp, here),
             WaitFor::Exchange(_) => self.exchange(warp, pc, here),
@@ -37,7 +39,7 @@ impl<E: Events> Machine<'_, E> {
     /// memory there is not so on the other sides; in lock step it orders nothing that is not ordered.
     pub(super) fn meet_at_once(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
         effect: Effect,
         members: LaneMask,
@@ -56,7 +58,7 @@ impl<E: Events> Machine<'_, E> {
 
     /// The lanes of a mask that an instruction waits for. `elect.sync` waits for all of them, ended or not (PTX ISA
     /// §9.7.13.14); the others for those that have not ended.
-    pub(super) fn awaited(&self, warp: usize, pc: Pc, members: LaneMask) -> LaneMask {
+    pub(super) fn awaited(&self, warp: WarpId, pc: Pc, members: LaneMask) -> LaneMask {
         let Warp { all, live, .. } = &self.warps[warp];
         let decoded = self.program.code[pc.index()].decoded();
         let is_elect = decoded.is_some_and(|decoded| decoded.row.opcode == Opcode::Elect);
@@ -64,7 +66,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Some lanes that wait for a mask whose lanes have all come, and all who are with them.
-    fn met(&self, warp: usize) -> Option<(Wait, LaneMask)> {
+    fn met(&self, warp: WarpId) -> Option<(Wait, LaneMask)> {
         let waits = &self.warps[warp].waits;
         waits.iter().find_map(|wait| {
             let (WaitFor::Members(members) | WaitFor::Exchange(members)) = wait.what else {
@@ -76,12 +78,12 @@ impl<E: Events> Machine<'_, E> {
         })
     }
 
-    fn take(&mut self, warp: usize, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
+    fn take(&mut self, warp: WarpId, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
         self.warps[warp].waits.extract_if(.., |wait| wanted(wait)).collect()
     }
 
     /// Lanes go on behind the block they waited in.
-    fn resume(&mut self, warp: usize, side: &Wait) -> OrStop<()> {
+    fn resume(&mut self, warp: WarpId, side: &Wait) -> OrStop<()> {
         match self.program.blocks[side.block.index()].terminator {
             Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
             // A waiting instruction is the last of its block and falls into the next.
@@ -90,7 +92,7 @@ impl<E: Events> Machine<'_, E> {
     }
 
     /// Once all lanes of a warp that have not ended wait at cta barriers, the warp arrives.
-    fn arrive(&mut self, warp: usize) -> OrStop<()> {
+    fn arrive(&mut self, warp: WarpId) -> OrStop<()> {
         let state = &self.warps[warp];
         let is_at_barrier = |wait: &&Wait| matches!(wait.what, WaitFor::Warp { .. });
         let here =
@@ -101,16 +103,21 @@ impl<E: Events> Machine<'_, E> {
         let sides = std::mem::take(&mut self.warps[warp].waits);
         let Some(&first) = sides.first() else { return Ok(()) };
         let WaitFor::Warp { name, count, how } = first.what else { return Ok(()) };
-        self.check_divergence(warp, name, &sides)?;
+        let cta = self.warps[warp].cta;
+        let Some(barrier) = BarrierId::named(cta, name) else {
+            let (misuse, Wait { lanes, pc, .. }) = (Misuse::Name(name), first);
+            return Err(End::Misuse { misuse, warp, lanes, pc }.into());
+        };
+        self.check_divergence(warp, barrier, &sides)?;
         if self.is_aligned(&first) {
             self.gather(warp, &first);
         }
-        let live = self.live_warps();
+        let live = self.live_warps(cta);
         let pc = first.pc;
-        let arrived = self.barriers.arrive(warp, pc, name, count, how, live);
+        let barriers = &mut self.ctas[cta.index()].barriers;
+        let arrived = barriers.arrive(warp, pc, barrier, count, how, live);
         let is_complete =
             arrived.map_err(|misuse| End::Misuse { misuse, warp, lanes: first.lanes, pc })?;
-        let barrier = u8::try_from(name).unwrap_or(u8::MAX);
         self.events.arrive(Arrival { warp, barrier, waits: how != BarrierUse::Arrive, pc });
         if how == BarrierUse::Reduce {
             self.vote(warp, barrier, &sides);
@@ -125,18 +132,19 @@ impl<E: Events> Machine<'_, E> {
         if is_complete { self.release(barrier) } else { Ok(()) }
     }
 
-    /// Warps that have a lane that has not ended, bit by warp.
-    fn live_warps(&self) -> u32 {
-        self.warps.iter().filter(|warp| warp.live != 0).fold(0, |live, warp| live | 1 << warp.index)
+    /// Warps of a cta that have a lane that has not ended.
+    fn live_warps(&self, cta: CtaRank) -> WarpSet {
+        let is_live = |warp: &&Warp| warp.cta == cta && warp.live != 0;
+        self.warps.iter().filter(is_live).map(|warp| warp.id).collect()
     }
 
     /// A generation is complete: who waits for it goes on.
-    fn release(&mut self, barrier: u8) -> OrStop<()> {
+    fn release(&mut self, barrier: BarrierId) -> OrStop<()> {
         self.run.generations += 1;
         self.check_gathered(barrier)?;
         self.events.complete(barrier);
-        let votes = std::mem::take(&mut self.votes[usize::from(barrier)]);
-        for warp in 0..self.warps.len() {
+        let votes = self.votes.remove(&barrier).unwrap_or_default();
+        for warp in self.warps.ids() {
             if self.warps[warp].held.as_ref().is_none_or(|held| held.barrier != barrier) {
                 continue;
             }
@@ -149,36 +157,32 @@ impl<E: Events> Machine<'_, E> {
         Ok(())
     }
 
-    /// A warp has ended: barriers that waited for nobody else are released (PTX ISA §9.7.12.7).
-    pub(super) fn release_all(&mut self) -> OrStop<()> {
-        let live = self.live_warps();
-        for barrier in 0..crate::emulate::sync::barrier::Barriers::COUNT {
-            if self.barriers.complete(barrier, live) {
-                self.release(u8::try_from(barrier).unwrap_or(0))?;
+    /// A warp of a cta has ended: barriers that waited for nobody else are released (PTX ISA §9.7.12.7).
+    pub(super) fn release_all(&mut self, cta: CtaRank) -> OrStop<()> {
+        let live = self.live_warps(cta);
+        for barrier in self.ctas[cta.index()].barriers.busy() {
+            if self.ctas[cta.index()].barriers.complete(barrier, live) {
+                self.release(barrier)?;
             }
         }
         Ok(())
     }
 
     /// Adds the predicates of a warp to the running reduction.
-    fn vote(&mut self, warp: usize, barrier: u8, sides: &[Wait]) {
+    fn vote(&mut self, warp: WarpId, barrier: BarrierId, sides: &[Wait]) {
         for side in sides {
             let instr = &self.program.code[side.pc.index()];
             let Some(predicate) = instr.sources.last().copied() else { continue };
             let value = self.operand(warp, side.pc, &predicate);
-            let (count, trues, open) = &mut self.votes[usize::from(barrier)];
-            *count += side.lanes.count_ones();
-            *trues += (value.truth() & side.lanes).count_ones();
-            *open = open.or(value.term(side.lanes));
+            let votes = self.votes.entry(barrier).or_default();
+            votes.participants += side.lanes.count_ones();
+            votes.trues += (value.truth() & side.lanes).count_ones();
+            votes.open = votes.open.or(value.term(side.lanes));
         }
     }
 
-    fn write_vote(
-        &mut self,
-        warp: usize,
-        side: &Wait,
-        (count, trues, open): (u32, u32, Option<SymbolId>),
-    ) {
+    fn write_vote(&mut self, warp: WarpId, side: &Wait, votes: Votes) {
+        let Votes { participants, trues, open } = votes;
         let instr = &self.program.code[side.pc.index()];
         let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else {
             return;
@@ -193,14 +197,14 @@ impl<E: Events> Machine<'_, E> {
                 Value::open(self.facts.symbolics.fresh(origin))
             }
             (None, Some(Modifier::Popc)) => Value::uniform(u64::from(trues)),
-            (None, Some(Modifier::And)) => Value::uniform(u64::from(trues == count)),
+            (None, Some(Modifier::And)) => Value::uniform(u64::from(trues == participants)),
             (None, _) => Value::uniform(u64::from(trues > 0)),
         };
         self.warps[warp].write(*dest, value, side.lanes);
     }
 
     /// The predicate operand of an instruction, for exchanges.
-    pub(super) fn source(&mut self, warp: usize, pc: crate::flow::Pc, at: usize) -> Value {
+    pub(super) fn source(&mut self, warp: WarpId, pc: crate::flow::Pc, at: usize) -> Value {
         let program = self.program;
         let operand = program.code[pc.index()].sources.get(at).copied().unwrap_or(Operand::Opaque);
         self.operand(warp, pc, &operand)

@@ -1,5 +1,7 @@
 //! The contents of a state space: bytes known, open or as before the launch.
 
+mod reader;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use crate::emulate::value::guard::{Guards, Occurrences};
 use crate::emulate::value::lane::Lane;
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
 use crate::emulate::value::symbolics::Symbolics;
+use reader::MemoryReader;
 
 /// Pages of global memory whose contents are kept: 64 MiB.
 const MAX_GLOBAL: usize = 1 << 19;
@@ -299,7 +302,7 @@ impl Memory {
 
     /// For reads that follow each other.
     pub(crate) const fn reader(&self) -> MemoryReader<'_> {
-        MemoryReader { memory: self, page: None }
+        MemoryReader::of(self)
     }
 
     /// Whether these bytes are of a buffer whose contents are open, as they were before the launch.
@@ -475,33 +478,6 @@ impl Memory {
                 page.put(within(address), size, value);
             }
         }
-    }
-}
-
-/// Reads of a memory: lanes often read one page.
-pub(crate) struct MemoryReader<'a> {
-    memory: &'a Memory,
-    /// The page that was read last, by number.
-    page: Option<(u64, Option<&'a Page>)>,
-}
-
-impl MemoryReader<'_> {
-    /// As [`Memory::load`].
-    pub(crate) fn load(
-        &mut self,
-        address: u64,
-        size: u32,
-        view: View<'_>,
-        symbolics: &mut Symbolics,
-    ) -> Lane {
-        let number = address / PAGE;
-        let page = match self.page {
-            Some((known, page)) if known == number => page,
-            _ => self.memory.page(address),
-        };
-        self.page = Some((number, page));
-        let whole = page.and_then(|page| page.read(within(address), size));
-        whole.unwrap_or_else(|| self.memory.load_parts(page, address, size, view, symbolics))
     }
 }
 

@@ -1,10 +1,49 @@
-//! The sixteen barriers of a cta as the hardware sees them (PLDI'15 §3, PTX ISA §9.7.13.1).
+//! Barriers as the hardware sees them (PLDI'15 §3, PTX ISA §9.7.13.1).
 //!
 //! A generation is configured by its first arrival and complete as soon as its count is reached; the barrier is then
 //! idle at once. A full barrier that still waits for its reset, and with it one participant too many, cannot be seen.
 
+use crate::emulate::value::warp_id::{WarpId, WarpSet};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::group::CtaRank;
 use crate::emulate::value::lane::WARP;
 use crate::flow::Pc;
+
+/// A barrier: the cta that has it, of those that run together, and its name there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BarrierId {
+    cta: CtaRank,
+    name: u8,
+}
+
+impl BarrierId {
+    /// Barriers of a cta.
+    const COUNT: u8 = 16;
+
+    /// The barrier that an operand names in a cta; `None`: there is none of this name.
+    pub fn named(cta: CtaRank, name: u64) -> Option<Self> {
+        let name = u8::try_from(name).ok().filter(|name| *name < Self::COUNT)?;
+        Some(Self { cta, name })
+    }
+
+    /// The cta that has it.
+    pub const fn cta(self) -> CtaRank {
+        self.cta
+    }
+
+    /// Its name, from 0 to 15.
+    pub const fn name(self) -> u8 {
+        self.name
+    }
+}
+
+impl fmt::Display for BarrierId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(out)
+    }
+}
 
 /// What a warp does at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,14 +77,14 @@ pub enum Misuse {
         /// The arrival that configured it.
         first: Pc,
         /// Its warp.
-        first_warp: usize,
+        first_warp: WarpId,
     },
     /// A reduction mixed with sync or arrive.
     Mixed {
         /// The arrival that configured the generation.
         first: Pc,
         /// Its warp.
-        first_warp: usize,
+        first_warp: WarpId,
     },
 }
 
@@ -66,34 +105,28 @@ struct Generation {
     /// No participant gave a count: ended warps are not waited for.
     is_implicit: bool,
     arrived: u32,
-    /// Warps that have come, bit by warp.
-    warps: u32,
+    /// Warps that have come.
+    warps: WarpSet,
     is_reduction: bool,
     first: Pc,
-    first_warp: usize,
+    first_warp: WarpId,
 }
 
-/// The barriers of a cta.
+/// The barriers of a cta: those that are not idle have a generation.
 #[derive(Clone, Debug)]
 pub struct Barriers {
-    generations: [Option<Generation>; Self::COUNT],
-    /// Warps of the cta.
-    warps: u32,
+    generations: BTreeMap<BarrierId, Generation>,
+    /// Threads of the cta, rounded up to warps.
+    threads: u32,
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "32")]
 const WARP_THREADS: u32 = WARP as u32;
 
 impl Barriers {
-    /// How many a cta has.
-    pub const COUNT: usize = 16;
-
-    /// All idle.
-    pub fn new(warps: usize) -> Self {
-        Self {
-            generations: std::array::from_fn(|_| None),
-            warps: u32::try_from(warps).unwrap_or(WARP_THREADS),
-        }
+    /// All idle. `warps`: how many the cta has.
+    pub fn new(warps: u32) -> Self {
+        Self { generations: BTreeMap::new(), threads: warps * WARP_THREADS }
     }
 
     /// A warp arrives. True if that completes the generation, which makes the barrier idle.
@@ -102,16 +135,14 @@ impl Barriers {
     /// How the barrier was used wrongly.
     pub fn arrive(
         &mut self,
-        warp: usize,
+        warp: WarpId,
         pc: Pc,
-        name: u64,
+        barrier: BarrierId,
         count: Option<u64>,
         how: BarrierUse,
-        live: u32,
+        live: WarpSet,
     ) -> Result<bool, Misuse> {
-        let threads = self.warps * WARP_THREADS;
-        let slot = usize::try_from(name).ok().and_then(|name| self.generations.get_mut(name));
-        let Some(slot) = slot else { return Err(Misuse::Name(name)) };
+        let threads = self.threads;
         let given = match count {
             None => threads,
             Some(given) => u32::try_from(given)
@@ -119,11 +150,11 @@ impl Barriers {
                 .filter(|given| (1..=threads).contains(given) && given % WARP_THREADS == 0)
                 .ok_or(Misuse::Count { given, threads })?,
         };
-        let generation = slot.get_or_insert_with(|| Generation {
+        let generation = self.generations.entry(barrier).or_insert_with(|| Generation {
             count: given,
             is_implicit: true,
             arrived: 0,
-            warps: 0,
+            warps: WarpSet::EMPTY,
             is_reduction: how == BarrierUse::Reduce,
             first: pc,
             first_warp: warp,
@@ -142,24 +173,29 @@ impl Barriers {
         }
         generation.is_implicit &= count.is_none();
         generation.arrived += WARP_THREADS;
-        generation.warps |= 1 << warp;
-        Ok(self.complete(usize::try_from(name).unwrap_or(0), live))
+        generation.warps.insert(warp);
+        Ok(self.complete(barrier, live))
     }
 
     /// Whether a generation is complete while the warps of `live` have not ended; makes the barrier idle if so.
-    pub fn complete(&mut self, name: usize, live: u32) -> bool {
-        let Some(Some(generation)) = self.generations.get(name) else { return false };
+    pub fn complete(&mut self, barrier: BarrierId, live: WarpSet) -> bool {
+        let Some(generation) = self.generations.get(&barrier) else { return false };
         let is_full = generation.arrived >= generation.count;
-        let is_released = generation.is_implicit && live & !generation.warps == 0;
+        let is_released = generation.is_implicit && live.is_within(generation.warps);
         if is_full || is_released {
-            self.generations[name] = None;
+            self.generations.remove(&barrier);
         }
         is_full || is_released
     }
 
+    /// The barriers that are not idle, in the order of their names.
+    pub fn busy(&self) -> impl Iterator<Item = BarrierId> + use<> {
+        self.generations.keys().copied().collect::<Vec<_>>().into_iter()
+    }
+
     /// What a barrier's generation needs, if it is not idle.
-    pub fn need(&self, name: usize) -> Option<BarrierNeed> {
-        let generation = self.generations.get(name)?.as_ref()?;
+    pub fn need(&self, barrier: BarrierId) -> Option<BarrierNeed> {
+        let generation = self.generations.get(&barrier)?;
         let expected = (!generation.is_implicit).then_some(generation.count);
         Some(BarrierNeed { expected, arrived: generation.arrived })
     }

@@ -1,3 +1,4 @@
-//! What warps wait at: the barriers of a cta.
+//! What warps wait at, and who waits together: the barriers of a cta, and groups of ctas.
 
 pub(crate) mod barrier;
+pub(crate) mod group;

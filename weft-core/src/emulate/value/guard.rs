@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::lane::Lane;
 use super::register::Value;
 use super::symbolics::{Literal, Symbolics};
+use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{PlaceId, Reg};
 
 /// One run of a branch on an open condition: instructions spent before it, its place, and one of the ways behind it.
@@ -15,7 +16,7 @@ type BranchRun = (u64, PlaceId, usize);
 /// A register of a warp as it was written at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenRegister {
-    pub(crate) warp: usize,
+    pub(crate) warp: WarpId,
     pub(crate) register: Reg,
     /// Another one after each write.
     pub(crate) version: u64,

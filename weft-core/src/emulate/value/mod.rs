@@ -11,3 +11,4 @@ pub(crate) mod offsets;
 pub(crate) mod origin;
 pub(crate) mod register;
 pub(crate) mod symbolics;
+pub(crate) mod warp_id;

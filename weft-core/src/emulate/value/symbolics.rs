@@ -19,6 +19,7 @@ use super::lane::{Lane, NumberingId, SymbolId};
 use super::numbering::ValueNumbering;
 use super::origin::{Origin, Region, perhaps_unwritten};
 use super::register::Value;
+use super::warp_id::WarpId;
 use crate::flow::BlockId;
 use crate::flow::addresses::argument_of;
 use crate::launch::Limit;
@@ -34,7 +35,7 @@ pub(crate) struct Execution {
 }
 
 /// An exchange: the cta, the warp, how many the warp has run.
-pub(crate) type Exchange = (u32, usize, u32);
+pub(crate) type Exchange = (u32, WarpId, u32);
 
 /// What makes two symbolic values the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -56,7 +56,9 @@ pub enum Effect {
     Return,
     /// Ends the thread.
     Exit,
-    /// Nothing that matters here: fences order no accesses of other threads without an observation (PTX ISA §8.8).
+    /// Orders memory. Without an observation a fence orders no accesses of other threads (PTX ISA §8.8).
+    MemoryFence,
+    /// Nothing that matters here.
     Nothing,
     /// Memory or synchronization that is not modelled: open wherever a thread reaches it.
     Asynchronous,

@@ -5,8 +5,8 @@
 //! further `s`.
 
 use super::Effect::{
-    self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, Exchange, Exit, Load, Nothing,
-    Opaque, Return, Store, WarpBarrier,
+    self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, Exchange, Exit, Load, MemoryFence,
+    Nothing, Opaque, Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -147,8 +147,8 @@ table! {
     BarrierCtaRed "barrier.cta.red" "ds*" Synchronization Barrier "9.7.13.1";
     BarWarp "bar.warp.sync" "s" Synchronization WarpBarrier "9.7.13.2";
     BarrierCluster "barrier.cluster" "s*" Synchronization Asynchronous "9.7.13.3";
-    Membar "membar" "" Fence Nothing "9.7.13.4";
-    Fence "fence" "s*" Fence Nothing "9.7.13.4";
+    Membar "membar" "" Fence MemoryFence "9.7.13.4";
+    Fence "fence" "s*" Fence MemoryFence "9.7.13.4";
     Atom "atom" "dms*" Access Atomic "9.7.13.5";
     AtomNoReturn "red" "ms*" Access Atomic "9.7.13.7";
     RedAsync "red.async" "ms*" Access Asynchronous "9.7.13.8";

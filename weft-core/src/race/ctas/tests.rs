@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::emulate::{Value, lanes};
+use crate::emulate::{Value, WarpId, lanes};
 use crate::race::KnownRows;
 use crate::race::random::{Random, access};
 
@@ -170,7 +170,10 @@ fn stores(all: &[(u64, u32, AccessKind)]) -> Vec<u64> {
     for (cta, (from, bytes, kind)) in (0..).zip(all) {
         let (addresses, mut footprint) = (Value::uniform(*from), Footprint::within(u64::MAX));
         let kind = AccessKind { writes: true, element: 1, ..*kind };
-        footprint.access(&access(0, 1, &addresses, *bytes, kind), &mut KnownRows::default());
+        footprint.access(
+            &access(WarpId::new(0), 1, &addresses, *bytes, kind),
+            &mut KnownRows::default(),
+        );
         ctas.add(cta, footprint);
     }
     ctas.racing().iter().copied().collect()

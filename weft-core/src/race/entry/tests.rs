@@ -1,15 +1,16 @@
 //! When two accesses conflict, case by case, and what one that is forgotten leaves to the one that covers it.
 
 use super::*;
+use crate::emulate::{Ordering, Scope};
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
 const WRITE: AccessKind = AccessKind { writes: true, ..READ };
-const STRONG_READ: AccessKind = AccessKind { is_strong: true, ..READ };
-const STRONG_WRITE: AccessKind = AccessKind { is_strong: true, ..WRITE };
+const STRONG_READ: AccessKind = AccessKind { ordering: Ordering::Relaxed, ..READ };
+const STRONG_WRITE: AccessKind = AccessKind { ordering: Ordering::Relaxed, ..WRITE };
 const ATOMIC: AccessKind = AccessKind { is_atomic: true, ..STRONG_WRITE };
 
 const fn cta(kind: AccessKind) -> AccessKind {
-    AccessKind { is_cta_scoped: true, ..kind }
+    AccessKind { scope: Scope::Cta, ..kind }
 }
 
 const fn maybe(kind: AccessKind) -> AccessKind {
@@ -115,12 +116,13 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
         let is_covered = old.is_covered(&later, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
         let touches = |entry: &ShadowEntry| {
-            let (warp, when, kind) = (usize::from(entry.warp), entry.when, entry.kind);
+            let (warp, when, kind) = (entry.warp, entry.when, entry.kind);
             lanes(entry.lanes).map(move |lane| Touch { warp, lane, when, kind }).collect::<Vec<_>>()
         };
         // Whatever thread comes now and is not after all of the old one is not after some of the later one.
-        let threads = (0..3).flat_map(|warp| (0..20).map(move |lane| (warp, lane)));
-        let is_missed = |(warp, lane): (usize, usize)| {
+        let threads =
+            (0..3).map(WarpId::new).flat_map(|warp| (0..20).map(move |lane| (warp, lane)));
+        let is_missed = |(warp, lane): (WarpId, usize)| {
             let races = |touch: &Touch| {
                 (touch.warp, touch.lane) != (warp, lane) && !touch.is_before(warp, lane, &order)
             };
@@ -130,9 +132,9 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
             forgotten += 1;
             let missed: Vec<_> = threads.filter(|thread| is_missed(*thread)).collect();
             // A lane that does both itself misses nothing: program order.
-            let others = missed.iter().filter(|(warp, lane)| {
-                usize::from(later.warp) != *warp || later.lanes >> lane & 1 == 0
-            });
+            let others = missed
+                .iter()
+                .filter(|(warp, lane)| later.warp != *warp || later.lanes >> lane & 1 == 0);
             assert_eq!(others.count(), 0, "seed {seed}: {old:?} {later:?} {missed:?}");
         } else {
             kept += 1;
@@ -143,11 +145,12 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
 
 #[test]
 fn lanes_at_one_moment_are_one_entry() {
+    let [first_warp, second_warp] = [0, 1].map(WarpId::new);
     let mut order = order();
-    let first = ShadowEntry::new(0, 1, READ, &order);
-    assert!(first.is_alike(&ShadowEntry::new(0, 2, READ, &order)));
-    assert!(!first.is_alike(&ShadowEntry::new(0, 2, WRITE, &order)));
-    assert!(!first.is_alike(&ShadowEntry::new(1, 2, READ, &order)));
-    order.converge(0, 3);
-    assert!(!first.is_alike(&ShadowEntry::new(0, 2, READ, &order)));
+    let first = ShadowEntry::new(first_warp, 1, READ, &order);
+    assert!(first.is_alike(&ShadowEntry::new(first_warp, 2, READ, &order)));
+    assert!(!first.is_alike(&ShadowEntry::new(first_warp, 2, WRITE, &order)));
+    assert!(!first.is_alike(&ShadowEntry::new(second_warp, 2, READ, &order)));
+    order.converge(first_warp, 3);
+    assert!(!first.is_alike(&ShadowEntry::new(first_warp, 2, READ, &order)));
 }

@@ -1,7 +1,7 @@
 //! Brute force: what a second look says of accesses at open addresses, against every pair of threads.
 
 use super::*;
-use crate::emulate::Value;
+use crate::emulate::{Ordering, Scope, Value};
 use crate::flow::Pc;
 use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
@@ -77,7 +77,9 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
         kind.is_shadow_copy = false;
         let mut place = (false, variable(&mut random));
         if are_alike {
-            kind = AccessKind { writes: kind.writes, is_strong: random.below(4) == 0, ..READ };
+            let is_strong = random.below(4) == 0;
+            let ordering = if is_strong { Ordering::Relaxed } else { Ordering::Weak };
+            kind = AccessKind { writes: kind.writes, ordering, ..READ };
             place = (false, Some(0));
         }
         let root = (random.below(3) == 0).then(AliasClass::default);
@@ -139,7 +141,8 @@ fn the_second_look_says_what_all_pairs_say() {
     assert!(found.0 > 500 && found.1 > 50, "{found:?}");
 }
 
-const ATOMIC: AccessKind = AccessKind { writes: true, is_atomic: true, is_strong: true, ..READ };
+const ATOMIC: AccessKind =
+    AccessKind { writes: true, is_atomic: true, ordering: Ordering::Relaxed, ..READ };
 
 /// What is at a place of shared memory is not at the one of global memory that has its number.
 #[test]
@@ -150,9 +153,9 @@ fn spaces_are_apart() {
         let (pc, region, kind) = (Pc(0), Some(0), READ);
         let open =
             OpenAccess { pc, is_global, region, kind, origin: None, class: None, queue: None };
-        accesses.open(open, 0, 1, &order);
+        accesses.open(open, WarpId::new(0), 1, &order);
         let addresses = Value::uniform(0);
-        let access = access(1, 1, &addresses, 4, AccessKind { writes: true, ..READ });
+        let access = access(WarpId::new(1), 1, &addresses, 4, AccessKind { writes: true, ..READ });
         accesses.known(&Access { variable: Some(0), ..access }, &order);
         assert_eq!(!accesses.doubtful(false).is_empty(), expected, "{is_global}");
     }
@@ -173,11 +176,11 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
     // Of the first look, and of the second one.
     [OpenAccesses::default(), OpenAccesses::default().ordered()]
         .map(|mut accesses| {
-            accesses.open(open, 0, 1, &order);
+            accesses.open(open, WarpId::new(0), 1, &order);
             if let Some((kind, decides)) = with {
                 let addresses = Value::uniform(0x5000_0000_0000_0000 + (1 << 42));
                 assert_eq!(argument_of(addresses.lane(0)), Some(0));
-                let access = access(0, 1, &addresses, 4, kind);
+                let access = access(WarpId::new(0), 1, &addresses, 4, kind);
                 accesses.known(&Access { space: Space::Global, decides, ..access }, &order);
             }
             (!accesses.doubtful(true).is_empty(), !accesses.unsettled(true).is_empty())
@@ -193,7 +196,7 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
 /// No order tells ctas apart, and a scope of a cta holds no other one.
 #[test]
 fn accesses_at_open_addresses_meet_those_of_other_ctas() {
-    let cta = |kind| AccessKind { is_cta_scoped: true, ..kind };
+    let cta = |kind| AccessKind { scope: Scope::Cta, ..kind };
     let (reads, writes) = (READ, AccessKind { writes: true, ..READ });
     for (kind, with, expected) in [
         (ATOMIC, None, (false, false)),

@@ -66,7 +66,7 @@ fn the_bytes_that_race_are_those_of_all_pairs() {
 }
 
 /// What lanes did to bytes, one by one.
-fn told(past: &[Past]) -> Vec<(u64, usize, u8, u32)> {
+fn told(past: &[Past]) -> Vec<(u64, usize, WarpId, u32)> {
     let mut told = Vec::new();
     for entry in past {
         for lane in lanes(entry.row.lanes) {
@@ -89,7 +89,6 @@ fn told_byte_by_byte_a_page_says_the_same() {
             let when = Epoch { arrivals: 0, syncs: u32::from(random.below(3) == 0) };
             let access = access(warp, random.mask(), &addresses, 4, AccessKind::default());
             rows(&access, &mut KnownRows::default(), |number, row| {
-                let warp = u8::try_from(warp).unwrap_or(0);
                 if number == 0 {
                     past.push(Past { row, when, warp, kind: access.kind });
                 }
@@ -102,7 +101,7 @@ fn told_byte_by_byte_a_page_says_the_same() {
 /// Two stores look alike as rows, but another lane of each stores to the first word.
 #[test]
 fn lanes_that_change_places_race() {
-    let order = Order::new(vec![LaneMask::MAX]);
+    let order = Order::new([LaneMask::MAX].into_iter().collect());
     let place = |first: usize| {
         Value::each(std::array::from_fn(|lane| if lane == first { 0 } else { lane as u64 * 4 }))
     };
@@ -110,7 +109,7 @@ fn lanes_that_change_places_race() {
     let mut shadow = Shadow::within(u64::MAX);
     for lanes in [[1, 3], [1, 5], [1, 3]] {
         let (addresses, mask) = (place(lanes[1]), 1 << lanes[0] | 1 << lanes[1]);
-        shadow.access(&access(0, mask, &addresses, 4, kind), &order);
+        shadow.access(&access(WarpId::new(0), mask, &addresses, 4, kind), &order);
     }
     assert!(shadow.racing.keys().eq(&[0, 1, 2, 3]), "{:?}", shadow.racing);
 }

@@ -1,0 +1,19 @@
+//! Ctas that run together, so that threads of one can wait for threads of another. Clusters are not modelled: a group is
+//! one cta.
+
+/// A cta of a group, by its place there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CtaRank(u8);
+
+impl CtaRank {
+    /// The cta of a warp, where each cta has `warps`, and the warp's place in the cta.
+    pub(crate) fn of_warp(warp: usize, warps: usize) -> (Self, usize) {
+        let rank = u8::try_from(warp / warps).expect("a group has few ctas");
+        (Self(rank), warp % warps)
+    }
+
+    /// Its place.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

@@ -1,0 +1,124 @@
+//! Names of warps, and what is kept for each.
+
+use std::fmt;
+use std::ops::{Index, IndexMut};
+
+/// A warp, by its place among those of the ctas that run together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WarpId(u16);
+
+impl WarpId {
+    /// By its place. A cta has at most 32 warps and a cluster at most 16 ctas (PTX ISA §1.3, §2.2.2).
+    pub fn new(place: usize) -> Self {
+        Self(u16::try_from(place).expect("ctas that run together have few warps"))
+    }
+
+    /// Its place.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for WarpId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+/// One of something for each warp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerWarp<T>(Vec<T>);
+
+impl<T> PerWarp<T> {
+    /// One for each of `count` warps.
+    pub fn new(count: usize, of: impl Fn(WarpId) -> T) -> Self {
+        Self((0..count).map(|place| of(WarpId::new(place))).collect())
+    }
+
+    /// How many warps there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The warps, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = WarpId> + use<T> {
+        (0..self.0.len()).map(WarpId::new)
+    }
+
+    /// What is kept for each warp, in their order.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.0.iter()
+    }
+
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.0.iter_mut()
+    }
+
+    /// Each warp and what is kept for it.
+    pub fn entries(&self) -> impl Iterator<Item = (WarpId, &T)> {
+        self.ids().zip(&self.0)
+    }
+}
+
+impl<T> Index<WarpId> for PerWarp<T> {
+    type Output = T;
+
+    fn index(&self, warp: WarpId) -> &T {
+        &self.0[warp.index()]
+    }
+}
+
+impl<T> IndexMut<WarpId> for PerWarp<T> {
+    fn index_mut(&mut self, warp: WarpId) -> &mut T {
+        &mut self.0[warp.index()]
+    }
+}
+
+impl<T> FromIterator<T> for PerWarp<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
+        Self(all.into_iter().collect())
+    }
+}
+
+/// A set of warps of ctas that run together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarpSet(u32);
+
+impl WarpSet {
+    /// No warp.
+    pub const EMPTY: Self = Self(0);
+
+    /// Whether a warp is in it.
+    pub const fn has(self, warp: WarpId) -> bool {
+        self.0 >> warp.index() & 1 == 1
+    }
+
+    /// Adds a warp.
+    pub const fn insert(&mut self, warp: WarpId) {
+        self.0 |= 1 << warp.index();
+    }
+
+    /// Takes a warp out.
+    pub const fn remove(&mut self, warp: WarpId) {
+        self.0 &= !(1 << warp.index());
+    }
+
+    /// How many warps there are in it.
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether all its warps are in another set.
+    pub const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+}
+
+impl FromIterator<WarpId> for WarpSet {
+    fn from_iter<I: IntoIterator<Item = WarpId>>(all: I) -> Self {
+        let mut set = Self::EMPTY;
+        all.into_iter().for_each(|warp| set.insert(warp));
+        set
+    }
+}
