@@ -21,7 +21,7 @@ pub(super) struct Taken<'a> {
     pub(super) reached: &'a [bool],
     pub(super) assumed: Assumed,
     /// Whether counters are told apart.
-    pub(super) tells_counters: bool,
+    pub(super) distinguishes_counters: bool,
 }
 
 impl Taken<'_> {
@@ -147,7 +147,7 @@ impl Taken<'_> {
         assume(is_initial, Assumption::InitialValues);
         assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
         let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
-        assume(self.tells_counters && has_atomics, Assumption::UniqueCounters);
+        assume(self.distinguishes_counters && has_atomics, Assumption::UniqueCounters);
         assume(launch.grid.is_none(), Assumption::OneCta);
         let is_aligned = program.code.iter().any(Instr::is_aligned_barrier);
         let is_off = launch.options.barrier_divergence == BarrierDivergence::Off;

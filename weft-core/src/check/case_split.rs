@@ -27,9 +27,9 @@ type SplitCase = (Vec<Choice>, Decision, Vec<Finding>);
 pub(super) fn check(passes: &mut Passes<'_>) -> LaunchResult {
     let Some(mut whole) = passes.settle() else { return unsettled(passes.names) };
     if let Some(place) = split_of(&whole)
-        && let Some(ways) = split(passes, place)
+        && let Some(cases) = split(passes, place)
     {
-        return merged(passes.names, &passes.facts.symbolics, ways);
+        return merged(passes.names, &passes.facts.symbolics, cases);
     }
     passes.facts.splits = Splits::default();
     let findings = passes.findings(&whole);
@@ -52,13 +52,13 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
 /// All ways, if there are few and each can be run.
 fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
-    let mut ways = Vec::new();
+    let mut cases = Vec::new();
     for _ in 0..MAX_RUNS {
         let changes = passes.facts.changes();
         let mut decision = passes.settle()?;
         // What was found before may say nothing any more, and other conditions may have been asked for.
         if passes.facts.changes() != changes {
-            ways.clear();
+            cases.clear();
             passes.facts.splits.restart();
             continue;
         }
@@ -70,16 +70,16 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
         }
         let choices = passes.facts.splits.choices().to_vec();
         let open = decision.open.clone();
-        let meets = meet_others(passes, &mut decision, &choices, &ways);
+        let meets = race_with_others(passes, &mut decision, &choices, &cases);
         let mut findings = passes.findings(&decision);
-        findings.extend(meets.then(|| doubts::other_ways(passes.names)));
+        findings.extend(meets.then(|| doubts::other_cases(passes.names)));
         decision.open = open;
         if !choices.iter().any(Choice::is_own) {
             decision.close();
         }
-        ways.push((choices, decision, findings));
-        if !passes.facts.splits.next_way() {
-            return Some(ways);
+        cases.push((choices, decision, findings));
+        if !passes.facts.splits.next_case() {
+            return Some(cases);
         }
     }
     None
@@ -87,19 +87,19 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
 
 /// Compares what ctas did with what others do that chose otherwise, each for itself, in the ways before. Whether accesses
 /// at known addresses may race.
-fn meet_others(
+fn race_with_others(
     passes: &mut Passes<'_>,
     decision: &mut Decision,
     choices: &[Choice],
-    ways: &[SplitCase],
+    cases: &[SplitCase],
 ) -> bool {
     if decision.stats.ctas < 2 || !choices.iter().any(Choice::is_own) {
         return false;
     }
     let mut meets = false;
-    for (others, way, _) in ways {
+    for (others, way, _) in cases {
         if choices.iter().all(|choice| others.iter().all(|other| choice.agrees(other))) {
-            meets |= decision.between.meets(&way.between);
+            meets |= decision.between.may_meet(&way.between);
             decision.open.take_in(way.open.clone());
         }
     }
@@ -123,23 +123,23 @@ fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
     (key(finding), ctas, sites, is_open.then_some(way))
 }
 
-fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<SplitCase>) -> LaunchResult {
+fn merged(names: &Names<'_>, symbolics: &Symbolics, cases: Vec<SplitCase>) -> LaunchResult {
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
-    let is_own = ways.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
-    for (way, (_, _, findings)) in ways.iter().enumerate() {
+    let is_own = cases.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
+    for (way, (_, _, findings)) in cases.iter().enumerate() {
         let all: BTreeSet<_> =
             findings.iter().map(|finding| identity(finding, is_own, way)).collect();
         for key in all {
             *found.entry(key).or_default() += 1;
         }
     }
-    let count = ways.len();
+    let count = cases.len();
     let mut outcome = LaunchResult { findings: Vec::new(), decisions: Vec::new() };
-    for (way, (choices, decision, findings)) in ways.into_iter().enumerate() {
+    for (way, (choices, decision, findings)) in cases.into_iter().enumerate() {
         outcome.findings.extend(findings.into_iter().map(|found_finding| {
             match found[&identity(&found_finding, is_own, way)] {
-                ways if ways == count => found_finding,
-                _ => in_some_ways(names, symbolics, &choices, found_finding),
+                alternatives if alternatives == count => found_finding,
+                _ => in_some_cases(names, symbolics, &choices, found_finding),
             }
         }));
         outcome.decisions.push(decision);
@@ -148,7 +148,7 @@ fn merged(names: &Names<'_>, symbolics: &Symbolics, ways: Vec<SplitCase>) -> Lau
 }
 
 /// A defect that depends on open conditions is none yet.
-fn in_some_ways(
+fn in_some_cases(
     names: &Names<'_>,
     symbolics: &Symbolics,
     choices: &[Choice],

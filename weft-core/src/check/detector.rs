@@ -120,8 +120,8 @@ impl Detector {
 }
 
 impl OrderQuery for Detector {
-    fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
-        self.order.is_separated(warp, round)
+    fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
+        self.order.is_separated(warp, iteration)
     }
 }
 
@@ -177,8 +177,8 @@ impl Events for Detector {
         self.order.complete(barrier);
     }
 
-    fn iteration(&mut self, warp: WarpId, round: Iteration) {
-        self.order.iteration(warp, round);
+    fn iteration(&mut self, warp: WarpId, iteration: Iteration) {
+        self.order.iteration(warp, iteration);
     }
 
     fn exit(&mut self, warp: WarpId, lanes: LaneMask) {

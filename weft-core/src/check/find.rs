@@ -20,7 +20,7 @@ pub(super) struct SliceResult {
     pub(super) outcome: LaunchResult,
     pub(super) assumed: Assumed,
     /// Whether counters are told apart, and so taken not to wrap around.
-    pub(super) tells_counters: bool,
+    pub(super) distinguishes_counters: bool,
     /// How many ctas it is about.
     pub(super) ctas: u64,
     /// Whether there were too many open values to tell them apart.
@@ -89,7 +89,7 @@ const COUNT_ALL: &str = "let the atomic add as much as is indexed with the value
 
 /// What is open where counters are told apart is refuted if it goes wrong in one order of what the ctas draw.
 fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceResult {
-    if !found.is_open() || found.drawn != Drawn::Apart {
+    if !found.is_open() || found.drawn != Drawn::Distinct {
         return found;
     }
     let mut in_turn = inputs.clone();
@@ -98,7 +98,7 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
     in_turn.options.schedule = Schedule::InOrder;
     let other = among(names, &in_turn, found.ctas, Floats::Open, found.spent);
     found.spent = other.spent;
-    let happens = other.drawn == Drawn::InTurn;
+    let happens = other.drawn == Drawn::InOrder;
     let is_defect = |finding: &Finding| happens && finding.code.class() == Class::Defect;
     let (mut defects, others): (Vec<_>, Vec<_>) =
         other.outcome.findings.into_iter().partition(is_defect);
@@ -106,14 +106,14 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
         found.outcome.findings.extend(limits(others));
         return found;
     }
-    let told: BTreeSet<_> = defects
+    let emitted: BTreeSet<_> = defects
         .iter()
         .flat_map(|found_finding| &found_finding.sites)
         .map(|site| site.span)
         .collect();
     let is_told = |candidate: &Finding| {
         candidate.code == Code::DependsOnInput
-            && candidate.sites.iter().all(|site| told.contains(&site.span))
+            && candidate.sites.iter().all(|site| emitted.contains(&site.span))
     };
     found.outcome.findings.retain(|candidate| !is_told(candidate));
     for defect in &mut defects {
@@ -173,7 +173,7 @@ fn with_slice(
     let limit = Limit { instructions: most, ..names.limit };
     let mut facts = Facts::within(limit, spent.min(most));
     if inputs.draws_in_turn {
-        facts.draw_in_turn(ctas);
+        facts.choose_draw_order(ctas);
     }
     let mut passes = Passes { names, inputs, slice: &slice, ctas, facts };
     let outcome = case_split::check(&mut passes);
@@ -181,7 +181,7 @@ fn with_slice(
     SliceResult {
         outcome,
         assumed: facts.assumed(),
-        tells_counters: inputs.options.atomics == Atomics::Unique,
+        distinguishes_counters: inputs.options.atomics == Atomics::Unique,
         ctas,
         mixes_values: facts.symbolics.is_full,
         draws: facts.draws,

@@ -78,8 +78,8 @@ impl Passes<'_> {
             findings.extend(
                 faults.iter().map(|fault| faults::explain(names, decided.cta, fault, &numbers)),
             );
-            let told: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
-            let reads = unwritten.iter().filter(|(pc, _)| !told.contains(pc));
+            let emitted: BTreeSet<Pc> = faults.iter().filter(is_it).map(|fault| fault.pc).collect();
+            let reads = unwritten.iter().filter(|(pc, _)| !emitted.contains(pc));
             findings
                 .extend(reads.map(|(pc, read)| faults::unwritten(names, decided.cta, *pc, read)));
         }

@@ -13,7 +13,7 @@ use crate::race::{Footprint, OpenAccesses};
 const MOST: u64 = 32;
 
 /// What one cta found by itself.
-struct Alone {
+struct IndependentRun {
     cta: Cta,
     run: CtaRun,
     found: CtaResult,
@@ -23,30 +23,31 @@ struct Alone {
     /// Instructions.
     spent: u64,
     /// What it tells those that follow.
-    told: CtaFacts,
+    facts: CtaFacts,
     /// Whether it has nothing to say to others.
-    is_apart: bool,
+    is_independent: bool,
     /// Whether it takes too much memory to run beside others.
     is_heavy: bool,
 }
 
 impl Passes<'_> {
     /// Runs the next ctas side by side while what ran so far says nothing to them; whether the last of them ends the pass.
-    pub(super) fn decide_apart(&mut self, decision: &mut Decision) -> bool {
+    pub(super) fn decide_side_by_side(&mut self, decision: &mut Decision) -> bool {
         // A few at first: a cta that does not end ends the pass, and those beside it have run in vain.
         let mut most = 2;
-        while self.facts.is_apart() && decision.open.is_empty() && !decision.is_heavy {
+        while self.facts.are_independent() && decision.open.is_empty() && !decision.is_heavy {
             let first = decision.stats.ctas;
             let count = most.min(self.ctas - first);
             if count == 0 {
                 return false;
             }
             let next = (0..usize::try_from(count).unwrap_or(0)).into_par_iter();
-            let all: Vec<Alone> = next.map(|at| self.alone(first + at as u64)).collect();
+            let all: Vec<IndependentRun> = next.map(|at| self.alone(first + at as u64)).collect();
             for mut alone in all {
                 decision.is_heavy = alone.is_heavy;
-                let told = std::mem::take(&mut alone.told);
-                if alone.is_heavy || !alone.is_apart || !self.facts.join(alone.spent, told) {
+                let emitted = std::mem::take(&mut alone.facts);
+                if alone.is_heavy || !alone.is_independent || !self.facts.join(alone.spent, emitted)
+                {
                     return false;
                 }
                 if decision.take_alone(self, alone) {
@@ -58,7 +59,7 @@ impl Passes<'_> {
         false
     }
 
-    fn alone(&self, index: u64) -> Alone {
+    fn alone(&self, index: u64) -> IndependentRun {
         let cta = ctas::at(self.names.grid, index);
         let (mut facts, mut reached) =
             (self.facts.fork(), vec![false; self.names.program.code.len()]);
@@ -77,11 +78,11 @@ impl Passes<'_> {
         let (found, footprint) = events.close();
         let is_out = matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_memory());
         let is_footprint_full = footprint.as_ref().is_some_and(Footprint::is_full);
-        Alone {
-            is_apart: open.is_empty() && facts.is_apart(),
+        IndependentRun {
+            is_independent: open.is_empty() && facts.are_independent(),
             is_heavy: facts.symbolics.is_full || found.is_full || is_footprint_full || is_out,
             spent: facts.spent() - start,
-            told: facts.tell(),
+            facts: facts.take_cta_facts(),
             cta,
             run,
             found,
@@ -94,7 +95,7 @@ impl Passes<'_> {
 
 impl Decision {
     /// Takes in what a cta found by itself; whether it ends the pass.
-    fn take_alone(&mut self, passes: &Passes<'_>, alone: Alone) -> bool {
+    fn take_alone(&mut self, passes: &Passes<'_>, alone: IndependentRun) -> bool {
         self.open.take_in(alone.open);
         for (all, reached) in self.reached.iter_mut().zip(alone.reached) {
             *all |= reached;

@@ -164,7 +164,9 @@ fn run(
 ) -> Result<BTreeSet<Base>, CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
-    let SliceResult { slice, outcome, assumed, tells_counters, ctas, .. } = found;
+    let SliceResult {
+        slice, outcome, assumed, distinguishes_counters: tells_counters, ctas, ..
+    } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -192,7 +194,13 @@ fn run(
     findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
-    let taken = Taken { slice: &slice, decisions, reached: &reached, assumed, tells_counters };
+    let taken = Taken {
+        slice: &slice,
+        decisions,
+        reached: &reached,
+        assumed,
+        distinguishes_counters: tells_counters,
+    };
     Ok(taken.list(names, launch, report))
 }
 

@@ -24,7 +24,7 @@ impl Passes<'_> {
         let mut decision = Decision::new(self.names, open);
         self.facts.begin();
         while decision.stats.ctas < self.ctas {
-            if self.decide_one(&mut decision) || self.decide_apart(&mut decision) {
+            if self.decide_one(&mut decision) || self.decide_side_by_side(&mut decision) {
                 break;
             }
         }

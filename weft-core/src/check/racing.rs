@@ -52,12 +52,12 @@ pub(super) fn explain(
 /// with each other, which races are benign.
 pub(super) fn all(passes: &mut Passes<'_>, decision: &Decision) -> (Pairs, bool) {
     let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
-    tell_values(passes, decision, &mut pairs);
+    record_values(passes, decision, &mut pairs);
     (pairs, is_whole)
 }
 
 /// Finds out which races of stores are benign. The values may take loops that run out of fuel: then none is.
-fn tell_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) {
+fn record_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) {
     let stores: BTreeSet<Pc> =
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
     if stores.is_empty() {
@@ -73,11 +73,11 @@ fn tell_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) 
         if !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign) {
             return;
         }
-        passes.facts.symbolics.tells_floats = true;
+        passes.facts.symbolics.distinguishes_floats = true;
         passes.facts.racing = loads(pairs);
         let (valued, is_whole) = record(passes, decision, slice, Some(&stores));
         passes.facts.racing.clear();
-        passes.facts.symbolics.tells_floats = false;
+        passes.facts.symbolics.distinguishes_floats = false;
         if is_whole && !valued.is_cut() {
             pairs.take_values(&valued);
         }

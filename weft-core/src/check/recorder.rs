@@ -24,8 +24,8 @@ pub(super) struct Recorder<'a> {
 }
 
 impl OrderQuery for Recorder<'_> {
-    fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
-        self.order.is_separated(warp, round)
+    fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
+        self.order.is_separated(warp, iteration)
     }
 }
 
@@ -63,8 +63,8 @@ impl Events for Recorder<'_> {
         self.order.complete(barrier);
     }
 
-    fn iteration(&mut self, warp: WarpId, round: Iteration) {
-        self.order.iteration(warp, round);
+    fn iteration(&mut self, warp: WarpId, iteration: Iteration) {
+        self.order.iteration(warp, iteration);
     }
 
     fn exit(&mut self, warp: WarpId, lanes: LaneMask) {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::decision::Decision;
 use super::passes::Passes;
 use super::racing;
+use crate::emulate::MemoryRegion;
 use crate::emulate::memory::bytes::PAGE;
 use crate::race::{OpenAccesses, Pairs};
 
@@ -19,7 +20,7 @@ impl Passes<'_> {
         (0..MAX_PASSES).find_map(|_| {
             let choices = self.facts.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
-            decision.open.set_apart(self.facts.apart());
+            decision.open.set_disjoint(self.facts.disjoint_indices());
             // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
             let is_chosen = self.facts.splits.choices().len() == choices;
             if !is_chosen {
@@ -57,12 +58,9 @@ impl Passes<'_> {
         self.facts.interfere(self.names.program, &loaded, harmful, unsettled)
     }
 
-    /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The places that
-    /// they make unsettled.
-    pub(super) fn look_again(
-        &mut self,
-        decision: &mut Decision,
-    ) -> BTreeSet<(bool, Option<usize>)> {
+    /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The regions
+    /// that they make unsettled.
+    pub(super) fn look_again(&mut self, decision: &mut Decision) -> BTreeSet<MemoryRegion> {
         let has_others = self.ctas > 1;
         decision.doubtful = decision.open.doubtful(has_others);
         let unsettled = decision.open.unsettled(has_others);

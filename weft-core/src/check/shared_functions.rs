@@ -64,7 +64,7 @@ impl Writer {
                 4 if self.dice.roll(2) == 0 => self.line("bar.sync 0;"),
                 5 => self.line("add.u32 %x, %x, 1;"),
                 6 | 7 if depth < 2 => self.branch(function, depth),
-                8 if depth < 2 => self.rounds(function, depth),
+                8 if depth < 2 => self.iterations(function, depth),
                 9 if self.dice.roll(4) == 0 => {
                     let bit = 1 << self.dice.roll(6);
                     let end =
@@ -95,7 +95,7 @@ impl Writer {
         self.line(&format!("{behind}:"));
     }
 
-    fn rounds(&mut self, function: usize, depth: u32) {
+    fn iterations(&mut self, function: usize, depth: u32) {
         let (head, count) = (self.label(), format!("%i{depth}"));
         self.line(&format!("mov.b32 {count}, 0;\n{head}:"));
         self.body(function, depth + 1);

@@ -7,6 +7,7 @@ mod world;
 use std::collections::HashMap;
 
 use crate::emulate::facts::alias::Representative;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, WARP, signed, truncate};
 use crate::flow::addresses::{argument_of, buffer};
 use world::{Lanes, Random, World};
@@ -16,8 +17,8 @@ use world::{Lanes, Random, World};
 struct Claims {
     known: u64,
     equal: u64,
-    apart: u64,
-    meeting: u64,
+    distance: u64,
+    sync: u64,
 }
 
 /// Known bits are right; lanes on one term differ as the term says.
@@ -29,12 +30,12 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
             let (value, Some(actual)) = (register.value.whole(lane), actual[at][lane]) else {
                 continue;
             };
-            let Some(term) = value.symbol else {
+            let Some(symbol) = value.symbol else {
                 assert_eq!(value.bits, actual, "known, lane {lane}:\n{}", world.describe(at));
                 claims.known += 1;
                 continue;
             };
-            let bits = world.facts.symbolics.bits(term);
+            let bits = world.facts.symbolics.bits(symbol);
             // What lies above the width of a register is never read.
             let read = bits.min(register.bits);
             assert!(
@@ -42,7 +43,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
                 "zeros above {bits} bits, lane {lane}: {actual:x}\n{}",
                 world.describe(at)
             );
-            let zeros = world.facts.symbolics.zeros(term);
+            let zeros = world.facts.symbolics.zeros(symbol);
             let rest = actual.wrapping_sub(value.bits);
             assert!(
                 truncate(rest, zeros.min(bits)) == 0,
@@ -50,12 +51,12 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
                 world.describe(at)
             );
             let &mut (other, there, from) =
-                first.entry((term, read)).or_insert((value.bits, actual, at));
+                first.entry((symbol, read)).or_insert((value.bits, actual, at));
             let said = value.bits.wrapping_sub(other);
             let wrong = truncate(actual.wrapping_sub(there).wrapping_sub(said), read);
             let wrong = signed(wrong, read).unsigned_abs();
-            let modulus = match world.facts.symbolics.modulus(term) {
-                _ if world.facts.symbolics.is_stable(term) => 0,
+            let modulus = match world.facts.symbolics.modulus(symbol) {
+                _ if world.facts.symbolics.is_stable(symbol) => 0,
                 // Multiples are taken not to wrap around: where they do, a power of two is left.
                 own if actual_wraps || read < 32 => own & own.wrapping_neg(),
                 own => own,
@@ -73,7 +74,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
 
 /// Where lanes are laid out as addresses of the first argument's buffer.
 fn laid_out(world: &mut World) -> Vec<(usize, usize, Representative)> {
-    let place = (true, Some(0));
+    let region = MemoryRegion { is_global: true, base: Some(0) };
     let mut all = Vec::new();
     // Moduli that are found are known from the second time on.
     for _ in 0..8 {
@@ -83,16 +84,16 @@ fn laid_out(world: &mut World) -> Vec<(usize, usize, Representative)> {
                 continue;
             }
             for lane in 0..WARP {
-                let Lane { bits, symbol: Some(term) } = register.value.whole(lane) else {
+                let Lane { bits, symbol: Some(atom) } = register.value.whole(lane) else {
                     continue;
                 };
-                let Some(layout) = world.facts.alias_frame(place, term) else { continue };
+                let Some(layout) = world.facts.alias_frame(region, atom) else { continue };
                 let address = buffer(0).wrapping_add(bits);
                 if argument_of(address) != Some(0) {
                     continue;
                 }
-                if let Some(laid) = world.facts.representative(&layout, address, BYTES) {
-                    all.push((at, lane, laid));
+                if let Some(representative) = world.facts.representative(&layout, address, BYTES) {
+                    all.push((at, lane, representative));
                 }
             }
         }
@@ -113,20 +114,20 @@ const fn overlap(a: u64, b: u64) -> bool {
 /// Pairs of lanes that the layout says are apart never overlap.
 fn addresses_hold(
     world: &World,
-    laid: &[(usize, usize, Representative)],
+    representative: &[(usize, usize, Representative)],
     actual: &[Lanes],
     claims: &mut Claims,
 ) {
-    for (index, (a, a_lane, a_laid)) in laid.iter().enumerate() {
+    for (index, (a, a_lane, a_laid)) in representative.iter().enumerate() {
         // Neighbours and a few others: all pairs would take too long.
-        for (b, b_lane, b_laid) in laid[..index].iter().rev().step_by(3) {
+        for (b, b_lane, b_laid) in representative[..index].iter().rev().step_by(3) {
             if a_laid.class != b_laid.class {
                 continue;
             }
             let (Some(x), Some(y)) = (actual[*a][*a_lane], actual[*b][*b_lane]) else { continue };
             let meets = meets(a_laid, b_laid);
-            claims.apart += u64::from(!meets);
-            claims.meeting += u64::from(meets);
+            claims.distance += u64::from(!meets);
+            claims.sync += u64::from(meets);
             assert!(
                 meets || !overlap(x, y),
                 "r{a} lane {a_lane} at {x:x} and r{b} lane {b_lane} at {y:x}: {a_laid:x?} {b_laid:x?}\n{}",
@@ -137,25 +138,25 @@ fn addresses_hold(
 }
 
 /// Pairs of lanes that the layout says meet for certain, and that have not met yet under any assignment.
-fn meeting<'a>(
-    laid: &'a [(usize, usize, Representative)],
+fn sync<'a>(
+    representative: &'a [(usize, usize, Representative)],
 ) -> Vec<[&'a (usize, usize, Representative); 2]> {
     let pairs = |(index, a): (usize, &'a (usize, usize, Representative))| {
         let is_certain = |b: &&(usize, usize, Representative)| {
             a.2.class == b.2.class && !a.2.is_congruent && !b.2.is_congruent && meets(&a.2, &b.2)
         };
-        let others = laid[..index].iter().rev().step_by(5).filter(is_certain);
+        let others = representative[..index].iter().rev().step_by(5).filter(is_certain);
         others.map(move |b| [a, b]).collect::<Vec<_>>()
     };
-    laid.iter().enumerate().flat_map(pairs).take(500).collect()
+    representative.iter().enumerate().flat_map(pairs).take(500).collect()
 }
 
 /// Whether two lanes of one root may overlap, as shadows compare them.
 fn meets(a: &Representative, b: &Representative) -> bool {
     match (a.is_congruent, b.is_congruent) {
         (false, false) | (true, true) => overlap(a.address, b.address),
-        (true, false) => b.shadow_copy.is_none_or(|mirror| overlap(a.address, mirror)),
-        (false, true) => a.shadow_copy.is_none_or(|mirror| overlap(mirror, b.address)),
+        (true, false) => b.shadow_copy.is_none_or(|copy| overlap(a.address, copy)),
+        (false, true) => a.shadow_copy.is_none_or(|shadow_copy| overlap(shadow_copy, b.address)),
     }
 }
 
@@ -165,12 +166,12 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
     let mut claims = Claims::default();
     for _ in 0..worlds {
         let mut world = World::new(&mut random);
-        let laid = laid_out(&mut world);
-        let mut not_met = meeting(&laid);
+        let represented = laid_out(&mut world);
+        let mut not_met = sync(&represented);
         for at in 0..assignments {
             let actual = world.actual(&mut random, at % 8 == 0);
             values_hold(&world, &actual, &mut claims);
-            addresses_hold(&world, &laid, &actual, &mut claims);
+            addresses_hold(&world, &represented, &actual, &mut claims);
             let overlaps = |representative: &&(usize, usize, Representative),
                             other: &&(usize, usize, Representative)| {
                 let at = |own: &(usize, usize, Representative)| actual[own.0][own.1];
@@ -191,7 +192,7 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
 #[test]
 fn symbolic_values_hold_under_every_assignment() {
     let claims = hold(0x9e37_79b9_7f4a_7c15, 2500, 40);
-    let Claims { known, equal, apart, meeting } = claims;
+    let Claims { known, equal, distance: disjoint, sync: number } = claims;
     assert!(known > 1_000_000 && equal > 100_000, "{claims:?}");
-    assert!(apart > 100_000 && meeting > 10_000, "{claims:?}");
+    assert!(disjoint > 100_000 && number > 10_000, "{claims:?}");
 }

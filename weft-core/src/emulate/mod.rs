@@ -20,7 +20,7 @@ pub use facts::Facts;
 pub use facts::alias::{AliasClass, represented};
 pub use facts::assumed::Assumed;
 pub use facts::case_split::{Choice, Splits};
-pub use facts::counters::{Drawn, Queue};
+pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub use machine::event::{
@@ -33,6 +33,7 @@ pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
 pub use memory::inputs::{Cta, Inputs, is_sized, pointers};
+pub use memory::region::MemoryRegion;
 pub use support::{Support, Supported, support_of_form, support_table};
 pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};
 pub use sync::group::CtaRank;

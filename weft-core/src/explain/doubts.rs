@@ -83,7 +83,7 @@ pub(crate) fn unsettled(names: &Names<'_>) -> Finding {
 }
 
 /// Ctas may race that go different ways.
-pub(crate) fn other_ways(names: &Names<'_>) -> Finding {
+pub(crate) fn other_cases(names: &Names<'_>) -> Finding {
     let message =
         "ctas that go different ways at conditions of their own may race on global memory"
             .to_owned();
@@ -147,7 +147,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
                 format!("{what} leads a thread to none of its targets, which is undefined");
             open(Code::Unsupported, None, message, site("leads nowhere"), None)
         }
-        DoubtKind::Meeting => {
+        DoubtKind::ExchangeMask => {
             let message = "lanes of one mask exchange values at several instructions: whether they meet is not modelled";
             let help = "let all lanes of the mask execute the same instruction".to_owned();
             let label = site("some lanes wait here, others of the mask elsewhere");
@@ -200,7 +200,7 @@ pub(crate) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
 
 /// An access at an open address that may conflict with another.
 pub(crate) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
-    let check = Some(if access.is_global { Check::Global } else { Check::Shared });
+    let check = Some(if access.region.is_global { Check::Global } else { Check::Shared });
     if let Some(Origin::Unsupported(pc)) = access.origin {
         let message = format!("an address depends on {}", names.what(pc));
         let site = names.site(Role::Here, pc, Vec::new(), "its result is needed".into());

@@ -40,7 +40,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
         Space::Shared => (Check::Shared, Code::SharedRace),
         _ => (Check::Global, Code::GlobalRace),
     };
-    let unmodelled = match first.maybe.or(second.maybe) {
+    let unmodelled = match first.condition.or(second.condition) {
         Some(Origin::Unsupported(pc)) => Some(pc),
         _ => None,
     };
@@ -136,7 +136,7 @@ fn counts(pair: &Pair) -> String {
 }
 
 fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAccess) -> String {
-    let open = first.maybe.or(second.maybe);
+    let open = first.condition.or(second.condition);
     match code {
         Code::PossibleRace if open.is_none() => {
             "fences, acquires and releases of this kernel may order the two; such patterns are not followed".into()

@@ -129,17 +129,17 @@ pub(super) fn build(
             terminator: terminator(end, &targets),
             callee,
             place: place.unwrap_or(PlaceId(0)),
-            post_dominator: shape.ways.post_dominators[at].map(|to| shape.number[to]),
+            post_dominator: shape.paths.post_dominators[at].map(|to| shape.number[to]),
             merge: shape.merge(at).map(|to| shape.number[to]),
             traps,
             loops: shape.loops.headers(at).into_iter().map(|header| shape.number[header]).collect(),
-            comes_back: shape.ways.comes_back[at],
+            comes_back: shape.paths.comes_back[at],
         });
     }
     Ok(Routine {
         nodes,
         entry: shape.number[0],
-        outcome: shape.ways.outcome,
+        outcome: shape.paths.outcome,
         untrapped: shape.untrapped.outcome,
         is_irreducible: shape.loops.is_irreducible,
     })
@@ -152,7 +152,7 @@ struct FunctionShape {
     /// Blocks in sort order, without the way back and the end.
     order: Vec<usize>,
     number: Vec<BlockId>,
-    ways: GraphPaths,
+    paths: GraphPaths,
     untrapped: GraphPaths,
 }
 
@@ -172,14 +172,14 @@ impl FunctionShape {
         for (at, &block) in order.iter().chain(&[back, back + 1]).enumerate() {
             number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
         }
-        let ways = GraphPaths::of(&successors, &loops.retreating, back);
+        let cases = GraphPaths::of(&successors, &loops.retreating, back);
         let untrapped = GraphPaths::of(untrapped, &loops.retreating, back);
-        Ok(Self { successors, loops, order, number, ways, untrapped })
+        Ok(Self { successors, loops, order, number, paths: cases, untrapped })
     }
 
     /// Where threads that do not trap pass next.
     fn merge(&self, at: usize) -> Option<usize> {
-        self.untrapped.post_dominators[at].or(self.ways.post_dominators[at])
+        self.untrapped.post_dominators[at].or(self.paths.post_dominators[at])
     }
 }
 
@@ -194,18 +194,18 @@ impl GraphPaths {
     fn of(successors: &[Vec<usize>], retreating: &[(usize, usize)], back: usize) -> Self {
         let last = back + 1;
         let ending = ending(successors, retreating, last);
-        let ways = reversed(&ending);
+        let cases = reversed(&ending);
         let mut comes_back = vec![false; successors.len()];
-        for node in post_order(&ways, back) {
+        for node in post_order(&cases, back) {
             comes_back[node] = true;
         }
         let mut reachable = vec![false; successors.len()];
         for node in post_order(successors, 0) {
             reachable[node] = true;
         }
-        let ends = ways[last].iter().any(|&from| from != back && reachable[from]);
+        let ends = cases[last].iter().any(|&from| from != back && reachable[from]);
         Self {
-            post_dominators: immediate_dominators(&ways, last),
+            post_dominators: immediate_dominators(&cases, last),
             comes_back,
             outcome: ThreadOutcome { returns: reachable[back], ends },
         }

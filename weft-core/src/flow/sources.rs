@@ -91,7 +91,7 @@ pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]
     let reaching = Reaching::of(program, constants);
     let places = BTreeMap::new();
     let mut graph = ValueGraph { program, constants, reaching, places, nodes: Vec::new() };
-    let roots: Vec<_> = uses
+    let classes: Vec<_> = uses
         .iter()
         .map(|(pc, register)| graph.definitions(Defined::Register(*register), *pc))
         .collect();
@@ -108,13 +108,13 @@ pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]
         let held = graph.address(at);
         graph.nodes[at].address.join(&held)
     });
-    let found = |root: &Alternatives| {
+    let found = |class: &Alternatives| {
         let mut held = PointerSources::default();
-        graph.join(&mut held, root, |node| &node.address);
+        graph.join(&mut held, class, |node| &node.address);
         let is_sure = held.params.len() == 1 && !held.unknown && !held.unsure;
         Traced { params: held.params.to_vec(), is_sure }
     };
-    roots.iter().map(found).collect()
+    classes.iter().map(found).collect()
 }
 
 struct ValueGraph<'p> {

@@ -203,25 +203,25 @@ impl Order {
     }
 
     /// These lanes of a warp have synchronized.
-    pub fn converge(&mut self, warp: WarpId, met: LaneMask) {
+    pub fn converge(&mut self, warp: WarpId, synchronized: LaneMask) {
         let live = self.live[warp];
         let clock = &mut self.warps[warp];
         clock.now.syncs = clock.now.syncs.saturating_add(1);
-        let meeting = clock.now.syncs;
-        let is_all = met & live == live;
+        let sync = clock.now.syncs;
+        let is_all = synchronized & live == live;
         match &mut clock.lanes {
-            LaneClocks::All(last) if is_all => *last = meeting,
+            LaneClocks::All(last) if is_all => *last = sync,
             LaneClocks::All(last) => {
                 let ended = clock.ended.as_ref();
                 let known = |lane: usize| ended.map_or(*last, |ended| ended[lane].syncs.min(*last));
                 let mut each = Box::new([std::array::from_fn(known); WARP]);
-                meet(&mut each, met, meeting);
+                synchronize(&mut each, synchronized, sync);
                 clock.lanes = LaneClocks::Each(each);
             }
             LaneClocks::Each(_) if is_all && clock.ended.is_none() => {
-                clock.lanes = LaneClocks::All(meeting)
+                clock.lanes = LaneClocks::All(sync)
             }
-            LaneClocks::Each(each) => meet(each, met, meeting),
+            LaneClocks::Each(each) => synchronize(each, synchronized, sync),
         }
     }
 
@@ -311,15 +311,15 @@ impl Order {
     }
 
     /// A warp begins a round of a loop.
-    pub fn iteration(&mut self, warp: WarpId, round: Iteration) {
+    pub fn iteration(&mut self, warp: WarpId, iteration: Iteration) {
         let (count, now) = (self.warps.count(), self.now(warp));
-        let began = self.iterations.entry(round);
+        let began = self.iterations.entry(iteration);
         began.or_insert_with(|| PerWarp::new(count, |_| None))[warp] = Some(now);
     }
 
     /// Whether all that the warps did before they began a round happens before what a warp still does.
-    pub fn is_separated(&self, warp: WarpId, round: Iteration) -> bool {
-        let Some(began) = self.iterations.get(&round) else { return false };
+    pub fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
+        let Some(began) = self.iterations.get(&iteration) else { return false };
         began.entries().all(|(other, then)| {
             let live = self.live[other];
             live == 0 || then.is_some_and(|then| self.is_before(other, then, live, warp))
@@ -339,17 +339,17 @@ fn filter(mask: LaneMask, keep: impl Fn(usize) -> bool) -> LaneMask {
 }
 
 /// Each of the lanes learns what all of them know, and that they met.
-fn meet(each: &mut [[u32; WARP]; WARP], met: LaneMask, meeting: u32) {
+fn synchronize(each: &mut [[u32; WARP]; WARP], synchronized: LaneMask, sync: u32) {
     let mut given = [0; WARP];
-    for lane in lanes(met) {
+    for lane in lanes(synchronized) {
         for (given, known) in given.iter_mut().zip(&each[lane]) {
             *given = (*given).max(*known);
         }
     }
-    for lane in lanes(met) {
-        given[lane] = meeting;
+    for lane in lanes(synchronized) {
+        given[lane] = sync;
     }
-    for lane in lanes(met) {
+    for lane in lanes(synchronized) {
         each[lane] = given;
     }
 }
@@ -361,7 +361,7 @@ mod tests {
     use crate::flow::Pc;
 
     /// A warp meets by itself.
-    fn meet_alone(order: &mut Order, warp: WarpId) {
+    fn synchronize_alone(order: &mut Order, warp: WarpId) {
         let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
         order.arrive(Arrival { warp, barrier, waits: true, pc: Pc(0) });
         order.complete(barrier);
@@ -373,7 +373,7 @@ mod tests {
         let [first, second] = [0, 1].map(WarpId::new);
         let mut order = Order::new([1, all].into_iter().collect());
         assert!(!order.is_before_all(second, Epoch::default(), all), "it does not know itself");
-        meet_alone(&mut order, second);
+        synchronize_alone(&mut order, second);
         assert!(
             !order.is_before_all(second, Epoch::default(), all),
             "the first warp does not know"

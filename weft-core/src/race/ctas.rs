@@ -74,7 +74,7 @@ struct PageAccess {
 #[derive(Clone, Debug)]
 struct PageRun {
     end: u64,
-    ways: SmallVec<[PageAccess; 1]>,
+    accesses: SmallVec<[PageAccess; 1]>,
 }
 
 /// What a run takes by itself, with its place in the map, whose nodes are half full at least.
@@ -87,7 +87,7 @@ pub struct Ctas {
     runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
     /// Ways of all runs beyond one each.
-    ways: usize,
+    cases: usize,
     most: u64,
     is_full: bool,
 }
@@ -98,7 +98,7 @@ impl Ctas {
     /// Nothing was accessed. `memory`: bytes that what is accessed may take.
     pub fn within(memory: u64) -> Self {
         let (runs, racing) = (BTreeMap::new(), BTreeSet::new());
-        Self { runs, racing, ways: 0, most: memory, is_full: false }
+        Self { runs, racing, cases: 0, most: memory, is_full: false }
     }
 
     /// The bytes that race; at most 262144 of them.
@@ -124,12 +124,12 @@ impl Ctas {
                 self.add_run(first, end, &accesses, cta);
             }
             self.is_full |=
-                (self.runs.len() * RUN + self.ways * size_of::<PageAccess>()) as u64 > self.most;
+                (self.runs.len() * RUN + self.cases * size_of::<PageAccess>()) as u64 > self.most;
         }
     }
 
     /// Whether what ctas did conflicts with what others do that go other ways, in bytes that are not known to race.
-    pub fn meets(&self, others: &Self) -> bool {
+    pub fn may_meet(&self, others: &Self) -> bool {
         let is_other = |page_access: &PageAccess, their: &PageAccess| {
             page_access.by != their.by || page_access.by == Accessor::Many
         };
@@ -137,9 +137,9 @@ impl Ctas {
         self.runs.iter().any(|(first, run)| {
             others.over(*first, run.end).any(|(start, their)| {
                 let pairs = their
-                    .ways
+                    .accesses
                     .iter()
-                    .flat_map(|their| run.ways.iter().map(move |ours| (ours, their)));
+                    .flat_map(|their| run.accesses.iter().map(move |ours| (ours, their)));
                 let racing = pairs
                     .filter(|(ours, their)| is_other(ours, their))
                     .filter(|(ours, their)| conflict(ours.kind, their.kind, false).is_some())
@@ -175,27 +175,27 @@ impl Ctas {
             at = known_end;
         }
         for (start, end) in gaps {
-            self.runs.insert(start, PageRun { end, ways: smallvec![] });
+            self.runs.insert(start, PageRun { end, accesses: smallvec![] });
         }
-        let (last, met) = starts.split_last().unwrap_or((&end, &[]));
-        for start in met {
-            self.meet(*start, accesses, cta);
+        let (last, synchronized) = starts.split_last().unwrap_or((&end, &[]));
+        for start in synchronized {
+            self.compare(*start, accesses, cta);
         }
-        for start in met {
+        for start in synchronized {
             self.join(*start);
         }
         self.join(*last);
     }
 
     /// Adds what a cta did to each page of a run.
-    fn meet(&mut self, start: u64, accesses: &Own, cta: u32) {
+    fn compare(&mut self, start: u64, accesses: &Own, cta: u32) {
         let Some(run) = self.runs.get_mut(&start) else { return };
-        let before = run.ways.len();
+        let before = run.accesses.len();
         let add = |racing, (kind, bytes): &(AccessKind, Bytes)| {
-            racing | add(&mut run.ways, *kind, cta, *bytes)
+            racing | add(&mut run.accesses, *kind, cta, *bytes)
         };
         let racing = accesses.iter().fold(0, add);
-        self.ways = self.ways + run.ways.len().saturating_sub(1) - before.saturating_sub(1);
+        self.cases = self.cases + run.accesses.len().saturating_sub(1) - before.saturating_sub(1);
         let end = run.end;
         for page in start..if racing == 0 { start } else { end } {
             for at in places(racing) {
@@ -212,7 +212,7 @@ impl Ctas {
         if run.end > at {
             let rest = run.clone();
             run.end = at;
-            self.ways += rest.ways.len().saturating_sub(1);
+            self.cases += rest.accesses.len().saturating_sub(1);
             self.runs.insert(at, rest);
         }
     }
@@ -221,10 +221,11 @@ impl Ctas {
     fn join(&mut self, at: u64) {
         let Some(run) = self.runs.get(&at) else { return };
         let before = self.runs.range(..at).next_back();
-        let before = before.filter(|(_, previous)| previous.end == at && previous.ways == run.ways);
+        let before =
+            before.filter(|(_, previous)| previous.end == at && previous.accesses == run.accesses);
         let Some((&start, _)) = before else { return };
-        let Some(PageRun { end, ways }) = self.runs.remove(&at) else { return };
-        self.ways -= ways.len().saturating_sub(1);
+        let Some(PageRun { end, accesses: cases }) = self.runs.remove(&at) else { return };
+        self.cases -= cases.len().saturating_sub(1);
         if let Some(before) = self.runs.get_mut(&start) {
             before.end = end;
         }

@@ -119,9 +119,9 @@ impl History {
             if !pairs.compare(cost * (page.records.len() + 1)) {
                 return;
             }
-            let meeting = Meeting { space, page: number, order, symbolics };
+            let sync = Meeting { space, page: number, order, symbolics };
             let before = page.held();
-            page.add(new, |old, new| meeting.race(old, new, raced, pairs));
+            page.add(new, |old, new| sync.race(old, new, raced, pairs));
             page.prune(order);
             let after = page.held();
             pages.grow(before, after);
@@ -269,8 +269,8 @@ impl Meeting<'_> {
         let Some((first, second)) = threads.first() else { return };
         let is_benign =
             || threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second));
-        let met = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
-        pairs.add(met, &old.side(first), &new.side(second), &threads, conflict, is_benign);
+        let synchronized = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
+        pairs.add(synchronized, &old.side(first), &new.side(second), &threads, conflict, is_benign);
     }
 
     /// By lane of the later access those of the other that access some byte with it and are not ordered before it.

@@ -13,18 +13,16 @@ use foldhash::fast::RandomState;
 use smallvec::{SmallVec, smallvec};
 
 use super::entry::{ShadowEntry, conflict};
-use crate::emulate::{Access, AccessKind, AliasClass, LaneMask, OpenAccess, Queue, WarpId, lanes};
+use crate::emulate::{
+    Access, AccessKind, AliasClass, CounterIndex, LaneMask, MemoryRegion, OpenAccess, WarpId, lanes,
+};
 use crate::flow::argument_of;
 use crate::order::Order;
 use crate::ptx::Space;
 
-/// Whether it is of global memory; the argument in whose buffer it lies, or the variable in shared memory; `None`:
-/// anywhere, or in a variable of global memory.
-type Place = (bool, Option<usize>);
-
 /// What says of an access at known addresses whether it conflicts with others, and whether what it reads decides
 /// something.
-type Known = (Place, AccessKind, Option<AliasClass>, bool);
+type Known = (MemoryRegion, AccessKind, Option<AliasClass>, bool);
 
 /// Accesses in one cell.
 const MAX_NOTED: usize = 1024;
@@ -39,10 +37,10 @@ struct Noted {
 }
 
 impl Noted {
-    /// The place that a store at an open address of one of two makes unsettled for the other.
-    fn unsettles(&self, other: &Self) -> Option<Place> {
+    /// The region that a store at an open address of one of two makes unsettled for the other.
+    fn unsettles(&self, other: &Self) -> Option<MemoryRegion> {
         let store = self.open.filter(|open| open.kind.writes && other.decides)?;
-        Some((store.is_global, store.region))
+        Some(store.region)
     }
 
     /// Whether both are of one kind, so that one can stand for the other.
@@ -59,29 +57,21 @@ pub struct OpenAccesses {
     known: HashSet<Known, RandomState>,
     latest: Option<Known>,
     /// `None`: the first look.
-    cells: Option<BTreeMap<Place, Vec<Noted>>>,
+    cells: Option<BTreeMap<MemoryRegion, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
     /// Of the second look, within a cta.
-    unsettled: BTreeSet<Place>,
+    unsettled: BTreeSet<MemoryRegion>,
     /// Whose accesses are apart.
-    apart: BTreeSet<Queue>,
+    disjoint: BTreeSet<CounterIndex>,
     /// A cell holds more than can be compared: only the first look is left.
     is_full: bool,
 }
 
-const fn meets(a: Place, b: Place) -> bool {
-    let is_apart = match (a.1, b.1) {
-        (Some(a), Some(b)) => a != b,
-        _ => false,
-    };
-    a.0 == b.0 && !is_apart
-}
-
 /// Where shadows compare an access.
-type Compared = (Place, Option<AliasClass>, Option<Queue>);
+type Compared = (MemoryRegion, Option<AliasClass>, Option<CounterIndex>);
 
 const fn compared(open: &OpenAccess) -> Compared {
-    ((open.is_global, open.region), open.class, open.queue)
+    (open.region, open.class, open.index)
 }
 
 impl OpenAccesses {
@@ -99,7 +89,7 @@ impl OpenAccesses {
 
     /// Whether shadows compare two accesses, or their tickets keep them apart.
     fn is_compared(&self, a: Compared, b: Compared) -> bool {
-        let is_apart = a.2.is_some_and(|queue| self.apart.contains(&queue)) && a.2 == b.2;
+        let is_apart = a.2.is_some_and(|index| self.disjoint.contains(&index)) && a.2 == b.2;
         a.0 == b.0 && (is_apart || a.1.is_some() && a.1 == b.1)
     }
 
@@ -123,9 +113,9 @@ impl OpenAccesses {
 
     /// An access whose addresses are known.
     pub fn known(&mut self, access: &Access<'_>, order: &Order) {
-        for (argument, mask) in buffers(access) {
-            let place = (access.space == Space::Global, argument);
-            let known = Some((place, access.kind, access.class, access.decides));
+        for (base, mask) in buffers(access) {
+            let region = MemoryRegion { is_global: access.space == Space::Global, base };
+            let known = Some((region, access.kind, access.class, access.decides));
             // Mostly the same again.
             if self.latest != known {
                 self.known.extend(known);
@@ -133,8 +123,8 @@ impl OpenAccesses {
             }
             if self.cells.is_some() {
                 let entry = ShadowEntry::new(access.warp, mask, access.kind, order);
-                let (compared, decides) = ((place, access.class, None), access.decides);
-                self.note(place, Noted { entry, compared, open: None, decides }, order);
+                let (compared, decides) = ((region, access.class, None), access.decides);
+                self.note(region, Noted { entry, compared, open: None, decides }, order);
             }
         }
     }
@@ -151,21 +141,19 @@ impl OpenAccesses {
             }
             let entry = ShadowEntry::new(warp, mask, kind, order);
             let noted = Noted { entry, compared, open: Some(access), decides: false };
-            self.note((access.is_global, access.region), noted, order);
+            self.note(access.region, noted, order);
         }
     }
 
-    fn note(&mut self, place: Place, new: Noted, order: &Order) {
+    fn note(&mut self, region: MemoryRegion, new: Noted, order: &Order) {
         let Some(cells) = self.cells.as_ref().filter(|_| !self.is_full) else { return };
         let (mut doubtful, mut unsettled) = (Vec::new(), Vec::new());
-        let met: Vec<_> = match place {
-            (is_global, Some(_)) => {
-                [place, (is_global, None)].iter().filter_map(|at| cells.get(at)).collect()
-            }
-            (is_global, None) => cells
-                .range((is_global, None)..)
-                .take_while(|((has_global, _), _)| *has_global == is_global)
-                .map(|(_, known)| known)
+        let met: Vec<_> = match region.base {
+            Some(_) => [region, region.whole()].iter().filter_map(|own| cells.get(own)).collect(),
+            None => cells
+                .range(region..)
+                .take_while(|(own, _)| own.is_global == region.is_global)
+                .map(|(_, noted)| noted)
                 .collect(),
         };
         for noted in met {
@@ -185,7 +173,7 @@ impl OpenAccesses {
         self.doubtful.extend(doubtful);
         self.unsettled.extend(unsettled);
         let Some(cells) = &mut self.cells else { return };
-        let cell = cells.entry(place).or_default();
+        let cell = cells.entry(region).or_default();
         cell.retain(|old| !old.is_same(&new) || !old.entry.is_covered(&new.entry, order));
         match cell.iter_mut().find(|old| old.is_same(&new) && old.entry.is_alike(&new.entry)) {
             Some(old) => old.entry.lanes |= new.entry.lanes,
@@ -196,26 +184,25 @@ impl OpenAccesses {
 
     /// Whether some write at an open address may have gone to a place of shared memory; `None`: anywhere.
     pub fn may_be_written(&self, variable: Option<usize>) -> bool {
-        let place = (false, variable);
-        let writes = |access: &&OpenAccess| !access.is_global && access.kind.writes;
-        self.open.iter().filter(writes).any(|access| meets((false, access.region), place))
+        let region = MemoryRegion { is_global: false, base: variable };
+        let mut writes = self.open.iter().filter(|access| access.kind.writes);
+        writes.any(|access| access.region.may_overlap(region))
     }
 
     /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
     pub fn stays_in_variables(&self) -> bool {
-        let is_placed =
-            |open_access: &OpenAccess| open_access.region.is_some() || open_access.class.is_some();
-        self.open.iter().any(|access| !access.is_global && is_placed(access))
+        let is_placed = |open: &OpenAccess| open.region.base.is_some() || open.class.is_some();
+        self.open.iter().any(|open| !open.region.is_global && is_placed(open))
     }
 
     /// Whether some open access was taken to stay within the buffer that it starts from.
     pub fn stays_in_buffers(&self) -> bool {
-        self.open.iter().any(|access| access.is_global && access.region.is_some())
+        self.open.iter().any(|open| open.region.is_global && open.region.base.is_some())
     }
 
     /// Accesses of these queues that are indexed with different tickets are apart.
-    pub fn set_apart(&mut self, apart: BTreeSet<Queue>) {
-        self.apart = apart;
+    pub fn set_disjoint(&mut self, distance: BTreeSet<CounterIndex>) {
+        self.disjoint = distance;
     }
 
     /// The open accesses that may conflict with another access, one an instruction. `has_others`: several ctas ran.
@@ -228,7 +215,7 @@ impl OpenAccesses {
         };
         let is_doubtful = |access: &&OpenAccess| match self.cells {
             Some(_) if !self.is_full => {
-                let between = access.is_global && has_others && may_conflict(access, false);
+                let between = access.region.is_global && has_others && may_conflict(access, false);
                 self.doubtful.contains(access) || between
             }
             _ => may_conflict(access, !has_others),
@@ -240,22 +227,23 @@ impl OpenAccesses {
 
     /// The places of stores at open addresses that a load may meet at a known address whose value decides something, and
     /// that nothing orders with it. `has_others`: whether there were several ctas.
-    pub fn unsettled(&self, has_others: bool) -> BTreeSet<Place> {
+    pub fn unsettled(&self, has_others: bool) -> BTreeSet<MemoryRegion> {
         let knows_order = self.cells.is_some() && !self.is_full;
-        let loads: BTreeSet<Place> =
+        let loads: BTreeSet<MemoryRegion> =
             self.known.iter().filter(|entry| entry.3).map(|own| own.0).collect();
         let stores = self.open.iter().filter(|open| open.kind.writes);
-        let places: BTreeSet<Place> = stores.map(|open| (open.is_global, open.region)).collect();
-        let is_unsettled = |place: &Place| {
-            (!knows_order || place.0 && has_others) && loads.iter().any(|load| meets(*load, *place))
+        let regions: BTreeSet<MemoryRegion> = stores.map(|open| open.region).collect();
+        let is_unsettled = |region: &MemoryRegion| {
+            (!knows_order || region.is_global && has_others)
+                && loads.iter().any(|load| load.may_overlap(*region))
         };
-        let unordered = places.into_iter().filter(is_unsettled);
+        let unordered = regions.into_iter().filter(is_unsettled);
         self.unsettled.iter().copied().chain(unordered).collect()
     }
 
     /// All accesses by what decides whether they conflict: many instructions have few.
     fn classes(&self) -> BTreeSet<(Compared, AccessKind)> {
-        let known = self.known.iter().map(|&(place, kind, root, _)| ((place, root, None), kind));
+        let known = self.known.iter().map(|&(place, kind, class, _)| ((place, class, None), kind));
         known.chain(self.open.iter().map(|open| (compared(open), open.kind))).collect()
     }
 
@@ -267,7 +255,7 @@ impl OpenAccesses {
         classes: &BTreeSet<(Compared, AccessKind)>,
     ) -> bool {
         classes.iter().any(|&(other, with)| {
-            meets(other.0, compared.0)
+            other.0.may_overlap(compared.0)
                 && !self.is_compared(other, compared)
                 && conflict(with, kind, same_cta).is_some()
         })

@@ -28,16 +28,16 @@ pub struct RacingAccess {
     /// Bytes.
     pub bytes: u32,
     /// Where the open condition that it lies under comes from.
-    pub maybe: Option<Origin>,
+    pub condition: Option<Origin>,
 }
 
 impl RacingAccess {
     /// What a lane does.
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
-        let Access { pc, kind, bytes, condition: maybe, .. } = *access;
+        let Access { pc, kind, bytes, condition: side, .. } = *access;
         let (warp, address) = (access.warp, access.addresses.lane(lane));
         let lane = u8::try_from(lane).expect("a warp has 32 lanes");
-        Self { pc, kind, cta, warp, lane, address, bytes, maybe }
+        Self { pc, kind, cta, warp, lane, address, bytes, condition: side }
     }
 }
 
@@ -116,7 +116,7 @@ pub struct Pairs {
     compared: u64,
     /// Pairs of warps whose pairs of threads are told apart, and pages that races are known to be on; how many of these
     /// there may be.
-    told: u64,
+    listed: u64,
     most: u64,
     is_cut: bool,
 }
@@ -133,7 +133,7 @@ const TOLD: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>
 impl Pairs {
     /// None yet. `memory`: bytes that they may take.
     pub const fn within(memory: u64) -> Self {
-        Self { all: BTreeMap::new(), compared: 0, told: 0, most: memory / TOLD, is_cut: false }
+        Self { all: BTreeMap::new(), compared: 0, listed: 0, most: memory / TOLD, is_cut: false }
     }
 
     /// There is more to say than can be kept.
@@ -208,7 +208,7 @@ impl Pairs {
     /// only while all others of the instructions are.
     pub(super) fn add(
         &mut self,
-        met: Met,
+        synchronized: Met,
         first: &RacingAccess,
         second: &RacingAccess,
         threads: &Threads,
@@ -216,7 +216,8 @@ impl Pairs {
         is_benign: impl FnOnce() -> bool,
     ) {
         let example = Example { first: *first, second: *second };
-        let key = (met.space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
+        let key =
+            (synchronized.space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
         if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
             self.is_cut = true;
             return;
@@ -235,11 +236,11 @@ impl Pairs {
             (pair.conflict, pair.example) = (conflict, example);
         }
         pair.is_benign = pair.is_benign && is_benign();
-        if self.told < self.most {
+        if self.listed < self.most {
             let before = pair.seen.len() + pair.pages.len();
-            *pair.pages.entry(met.page).or_default() |= met.bytes;
+            *pair.pages.entry(synchronized.page).or_default() |= synchronized.bytes;
             pair.count(first, second, threads);
-            self.told += (pair.seen.len() + pair.pages.len() - before) as u64;
+            self.listed += (pair.seen.len() + pair.pages.len() - before) as u64;
         } else {
             self.is_cut = true;
         }

@@ -76,12 +76,8 @@ impl Random {
             2 | 3 => AccessKind { ordering, is_atomic: true, writes: true, scope, ..kind },
             _ => kind,
         };
-        let is_mirror = self.below(12) == 0;
-        AccessKind {
-            may_execute: is_mirror || self.below(8) == 0,
-            is_shadow_copy: is_mirror,
-            ..kind
-        }
+        let is_copy = self.below(12) == 0;
+        AccessKind { may_execute: is_copy || self.below(8) == 0, is_shadow_copy: is_copy, ..kind }
     }
 }
 

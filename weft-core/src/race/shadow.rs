@@ -153,7 +153,7 @@ impl ShadowPage {
     }
 
     /// Adds an access, forgets what it covers, and tells the bytes that race and how: each byte once for each way.
-    fn add(&mut self, new: Past, order: &Order, mut tell: impl FnMut(Bytes, Conflict)) {
+    fn add(&mut self, new: Past, order: &Order, mut emit: impl FnMut(Bytes, Conflict)) {
         if new.kind.writes {
             self.written |= new.row.bytes;
         }
@@ -167,12 +167,12 @@ impl ShadowPage {
             return;
         }
         let mut is_covered = |old: &mut Past| {
-            if let Some((bytes, conflict)) = old.meet(&new, order) {
+            if let Some((bytes, conflict)) = old.conflict_with(&new, order) {
                 let known = self.racing.get_or_insert_default();
                 let unknown = bytes & !known[conflict as usize];
                 known[..=conflict as usize].iter_mut().for_each(|known| *known |= unknown);
                 if unknown != 0 {
-                    tell(unknown, conflict);
+                    emit(unknown, conflict);
                 }
             }
             old.row.bytes == 0
@@ -250,7 +250,7 @@ impl Past {
     }
 
     /// Meets a later access, and forgets the bytes that this covers: the bytes that race, and how.
-    fn meet(&mut self, new: &Self, order: &Order) -> Option<(Bytes, Conflict)> {
+    fn conflict_with(&mut self, new: &Self, order: &Order) -> Option<(Bytes, Conflict)> {
         let both = self.row.bytes & new.row.bytes;
         if both == 0 {
             return None;

@@ -19,8 +19,8 @@ impl StoredByte {
         let Some(value) = element else { return Self::Unknown };
         let within = u32::try_from(offset % size).unwrap_or(0);
         let bits = value.lane(lane);
-        if let Some(term) = value.base(lane) {
-            return Self::Term(term, bits, within);
+        if let Some(symbol) = value.base(lane) {
+            return Self::Term(symbol, bits, within);
         }
         bits.to_le_bytes().get(within as usize).map_or(Self::Unknown, |byte| Self::Known(*byte))
     }

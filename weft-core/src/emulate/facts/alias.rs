@@ -1,64 +1,60 @@
-//! Where accesses at open addresses are compared. Addresses in one buffer whose symbolic values have the same atoms differ
-//! by a known number of bytes, or by one up to a multiple of a known modulus. They are laid out side by side at made-up
-//! addresses, *anchored*, where shadows compare them as they compare known addresses.
+//! Where accesses at open addresses are compared. Addresses in one region whose symbolic values have the same atoms are an
+//! *alias class*: they differ by a known number of bytes, or by one up to a multiple of a known modulus. They are laid out
+//! side by side at *representative addresses*, where shadows compare them as they compare known addresses.
 //!
-//! A term without drift has an anchor of its own: what meets there meets. Terms with drift share one, modulo the
-//! greatest number that divides all their drifts: what meets there may meet. Accesses without drift, and at known
-//! addresses of the buffer, are *mirrored* there. A pass that finds a new anchor with drift, or a smaller modulus, has to
-//! be run again with it.
+//! A symbolic value that is known exactly has a part of the class to itself: what meets there meets. Those that are known
+//! modulo something (congruent ones) share one, modulo the greatest number that divides all their moduli: what meets there
+//! may meet. Accesses that are known exactly, and at known addresses of the region, have *shadow copies* there. A pass that
+//! finds a new class of congruent values, or a smaller modulus, has to be run again with it.
 
 use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::counters::Queue;
-use super::place::Place;
+use super::counters::CounterIndex;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::symbolics::gcd;
 
-/// Anchored addresses: this bit, buffer (7 bits, 0 in shared memory), root (15 bits), drift (1 bit), cell (40 bits).
-const REPRESENTATIVE: u64 = 1 << 63;
-const CELL_BITS: u32 = 40;
-const CLASS_BITS: u32 = 15;
-const MAX_PLACE: usize = 126;
-/// Roots of one place. Tickets are compared among themselves, so that there may be many; others are compared in pairs.
+/// Classes of one region: they are compared in pairs.
 pub(crate) const MAX_CLASSES: usize = 128;
-pub(crate) const MAX_COUNTER_CLASSES: usize = 1 << CLASS_BITS;
-/// Cells of anchors without modulus are counted from here, up to `MAX_OFFSET` on both sides.
-const MIDDLE: i64 = 1 << (CELL_BITS - 1);
-const MAX_OFFSET: i64 = 1 << (CELL_BITS - 2);
+/// Classes of one region whose addresses are indexed with counter values: each is compared with itself alone.
+pub(crate) const MAX_COUNTER_CLASSES: usize = 1 << Packed::CLASS_BITS;
+/// Cells of exact addresses are counted from here, up to `MAX_OFFSET` on both sides.
+const MIDDLE: i64 = 1 << (Packed::CELL_BITS - 1);
+const MAX_OFFSET: i64 = 1 << (Packed::CELL_BITS - 2);
 
-/// Atoms that addresses in one place share; its number there.
+/// Atoms that addresses in one region share, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AliasClass(u16);
 
-/// Where a lane is laid out.
+/// Where a lane is compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Representative {
     pub(crate) class: AliasClass,
-    pub(crate) queue: Option<Queue>,
+    pub(crate) index: Option<CounterIndex>,
     pub(crate) address: u64,
     /// The address holds up to a multiple of the modulus.
     pub(crate) is_congruent: bool,
-    /// Where it is mirrored.
+    /// Its shadow copy among the congruent ones.
     pub(crate) shadow_copy: Option<u64>,
 }
 
-/// Of one place: by atoms.
+/// Of one region: by atoms.
 type ClassesByAtoms = HashMap<Vec<(SymbolId, u64)>, AliasClass, RandomState>;
 
-/// All anchors of a check.
+/// All alias classes of a check.
 #[derive(Debug, Default)]
 pub(crate) struct AliasClasses {
-    pub(crate) classes: HashMap<Place, ClassesByAtoms, RandomState>,
-    pub(crate) counts: BTreeMap<Place, usize>,
-    /// Of symbolic values with drift.
-    pub(crate) moduli: BTreeMap<(Place, AliasClass), u64>,
+    pub(crate) classes: HashMap<MemoryRegion, ClassesByAtoms, RandomState>,
+    pub(crate) counts: BTreeMap<MemoryRegion, usize>,
+    /// Of classes with congruent values.
+    pub(crate) moduli: BTreeMap<(MemoryRegion, AliasClass), u64>,
     pub(crate) changed: bool,
 }
 
 impl AliasClasses {
-    /// Whether nothing was laid out.
+    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
@@ -68,52 +64,101 @@ impl AliasClasses {
         !std::mem::take(&mut self.changed)
     }
 
+    /// The class of atoms in a region; `None`: there are `most` classes already, or the region has no number.
     pub(crate) fn class(
         &mut self,
-        place: Place,
+        region: MemoryRegion,
         atoms: &[(SymbolId, u64)],
         most: usize,
     ) -> Option<AliasClass> {
-        let roots = self.classes.entry(place).or_default();
-        if let Some(&root) = roots.get(atoms) {
-            return Some(root);
+        let classes = self.classes.entry(region).or_default();
+        if let Some(&class) = classes.get(atoms) {
+            return Some(class);
         }
-        let count = self.counts.entry(place).or_default();
-        if *count >= most || place.1.is_some_and(|index| index > MAX_PLACE) {
+        let count = self.counts.entry(region).or_default();
+        if *count >= most || region.base.is_some_and(|base| base > Packed::MAX_BASE) {
             return None;
         }
-        let root = AliasClass(u16::try_from(*count).ok()?);
+        let class = AliasClass(u16::try_from(*count).ok()?);
         *count += 1;
-        roots.insert(atoms.to_vec(), root);
-        Some(root)
+        classes.insert(atoms.to_vec(), class);
+        Some(class)
     }
 
-    /// Takes a modulus into account.
-    pub(crate) fn modulus(&mut self, place: Place, root: AliasClass, own: u64) -> u64 {
-        let known = self.moduli.entry((place, root)).or_insert(0);
-        let shared = gcd(*known, own);
+    /// Takes a modulus into account; the one that all values of the class share.
+    pub(crate) fn modulus(&mut self, region: MemoryRegion, class: AliasClass, new: u64) -> u64 {
+        let known = self.moduli.entry((region, class)).or_insert(0);
+        let shared = gcd(*known, new);
         self.changed |= shared != *known;
         *known = shared;
         shared
     }
 }
 
-/// A made-up address; `None` if it is beyond what an anchor holds, or bytes would lie on both sides of the modulus.
+/// What a representative address holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packed {
+    /// The argument whose buffer it is in.
+    base: Option<usize>,
+    class: AliasClass,
+    is_congruent: bool,
+    /// A place in the class.
+    cell: u64,
+}
+
+impl Packed {
+    /// Tells representative addresses from others. Below it: base (7 bits, 0 for none), class, whether it is congruent
+    /// (1 bit), cell.
+    const MARK: u64 = 1 << 63;
+    const CELL_BITS: u32 = 40;
+    const CLASS_BITS: u32 = 15;
+    const MAX_BASE: usize = 126;
+
+    fn pack(self) -> u64 {
+        let class = u64::from(self.class.0) << 1 | u64::from(self.is_congruent);
+        let base = self.base.map_or(0, |base| base as u64 + 1);
+        Self::MARK
+            | base << (Self::CELL_BITS + Self::CLASS_BITS + 1)
+            | class << Self::CELL_BITS
+            | self.cell
+    }
+
+    fn unpack(address: u64) -> Option<Self> {
+        if address & Self::MARK == 0 {
+            return None;
+        }
+        let field = |from: u32, bits: u32| address >> from & ((1 << bits) - 1);
+        let base = field(Self::CELL_BITS + Self::CLASS_BITS + 1, 7);
+        let class = field(Self::CELL_BITS + 1, Self::CLASS_BITS);
+        Some(Self {
+            base: usize::try_from(base).expect("seven bits").checked_sub(1),
+            class: AliasClass(u16::try_from(class).expect("fifteen bits")),
+            is_congruent: field(Self::CELL_BITS, 1) == 1,
+            cell: field(0, Self::CELL_BITS),
+        })
+    }
+}
+
+/// The representative of so many bytes at an offset from the atoms of a class; `None` if it is beyond what a class holds,
+/// or bytes would lie on both sides of the modulus.
 pub(crate) fn representative_address(
-    place: Place,
-    root: AliasClass,
-    drifts: bool,
+    region: MemoryRegion,
+    class: AliasClass,
+    is_congruent: bool,
     offset: i64,
     modulus: u64,
     bytes: u32,
 ) -> Option<u64> {
+    let packed = |cell: i64| {
+        let cell = cell.cast_unsigned();
+        Packed { base: region.base, class, is_congruent, cell }.pack()
+    };
     let modulus = i64::try_from(modulus).ok()?;
     let cell = match modulus {
         0 => Some(offset),
         1..MAX_OFFSET => {
             let cell = offset.rem_euclid(modulus);
-            return (cell + i64::from(bytes) <= modulus)
-                .then(|| packed(place, root, drifts, cell.cast_unsigned()));
+            return (cell + i64::from(bytes) <= modulus).then(|| packed(cell));
         }
         // So wide that only one side counts. The sides part where nothing may lie across.
         _ => {
@@ -125,24 +170,14 @@ pub(crate) fn representative_address(
     };
     let is_inside = |at: i64| (-MAX_OFFSET..MAX_OFFSET).contains(&at);
     let cell = cell.filter(|cell| is_inside(*cell) && is_inside(cell + i64::from(bytes)))?;
-    Some(packed(place, root, drifts, (cell + MIDDLE).cast_unsigned()))
+    Some(packed(cell + MIDDLE))
 }
 
-fn packed(place: Place, root: AliasClass, drifts: bool, cell: u64) -> u64 {
-    let number = u64::from(root.0) << 1 | u64::from(drifts);
-    let place = place.1.map_or(0, |index| index as u64 + 1);
-    REPRESENTATIVE | place << (CELL_BITS + CLASS_BITS + 1) | number << CELL_BITS | cell
-}
-
-/// The place and the offset from an open value there, if an address is made up.
+/// The argument and the offset from an open value there, if an address is a representative.
 pub fn represented(address: u64) -> Option<(Option<usize>, i64)> {
-    if address & REPRESENTATIVE == 0 {
-        return None;
-    }
-    let place =
-        usize::try_from((address & !REPRESENTATIVE) >> (CELL_BITS + CLASS_BITS + 1)).ok()?;
-    let cell = (address & ((1 << CELL_BITS) - 1)).cast_signed();
-    Some((place.checked_sub(1), if cell < MAX_OFFSET { cell } else { cell - MIDDLE }))
+    let Packed { base, cell, .. } = Packed::unpack(address)?;
+    let cell = cell.cast_signed();
+    Some((base, if cell < MAX_OFFSET { cell } else { cell - MIDDLE }))
 }
 
 #[cfg(test)]
@@ -151,12 +186,14 @@ mod tests {
 
     use super::*;
 
+    const GLOBAL: MemoryRegion = MemoryRegion { is_global: true, base: Some(0) };
+
     /// What overlaps modulo the modulus overlaps where it is laid out, if it is: at the modulus, at its half, and at the
     /// ends of what a root holds.
     #[test]
     fn accesses_that_overlap_are_laid_out_so() {
         let moduli = [0, 4, 12, 64, 1 << 20, MAX_OFFSET - 4, MAX_OFFSET, MAX_OFFSET + 64, 1 << 42];
-        let mut laid = 0;
+        let mut representative = 0;
         for modulus in moduli {
             let edges = [0, modulus / 2, modulus, -modulus / 2, MAX_OFFSET, -MAX_OFFSET];
             let near = |edge: &i64| (-9..=9).map(move |by| edge + by).collect::<Vec<_>>();
@@ -165,14 +202,7 @@ mod tests {
                 offsets.iter().flat_map(|at| [1, 4, 8, 16].map(|bytes| (*at, bytes))).collect();
             let lay = |(offset, bytes): (i64, u32)| {
                 let size = modulus.cast_unsigned();
-                representative_address(
-                    (true, Some(0)),
-                    AliasClass(0),
-                    modulus != 0,
-                    offset,
-                    size,
-                    bytes,
-                )
+                representative_address(GLOBAL, AliasClass(0), modulus != 0, offset, size, bytes)
             };
             // Most are near what the addresses share.
             if !(1..MAX_OFFSET).contains(&modulus) {
@@ -183,28 +213,39 @@ mod tests {
                 for &b in &accesses {
                     let Some(second) = lay(b) else { continue };
                     // How far the second begins behind the first.
-                    let apart = b.0 - a.0;
-                    let behind = if modulus == 0 { apart } else { apart.rem_euclid(modulus) };
+                    let distance = b.0 - a.0;
+                    let behind = if modulus == 0 { distance } else { distance.rem_euclid(modulus) };
                     let overlap = if modulus == 0 {
-                        apart < i64::from(a.1) && -apart < i64::from(b.1)
+                        distance < i64::from(a.1) && -distance < i64::from(b.1)
                     } else {
                         behind < i64::from(a.1) || modulus - behind < i64::from(b.1)
                     };
                     let meet = first < second + u64::from(b.1) && second < first + u64::from(a.1);
                     assert_eq!(overlap, meet, "{a:?} {b:?} modulo {modulus}");
-                    laid += 1;
+                    representative += 1;
                 }
             }
         }
-        assert!(laid > 100_000, "{laid}");
+        assert!(representative > 100_000, "{representative}");
     }
 
     #[test]
-    fn a_place_beyond_the_last_has_no_anchors() {
-        let mut anchors = AliasClasses::default();
-        let mut has_root = |at| anchors.class((true, Some(at)), &[], MAX_CLASSES).is_some();
-        assert!(has_root(MAX_PLACE) && !has_root(MAX_PLACE + 1));
-        let last = packed((true, Some(MAX_PLACE)), AliasClass(0), false, 0);
-        assert_eq!(represented(last), Some((Some(MAX_PLACE), 0)));
+    fn a_region_beyond_the_last_has_no_classes() {
+        let mut aliases = AliasClasses::default();
+        let region = |base| MemoryRegion { base: Some(base), ..GLOBAL };
+        let mut has_class = |base| aliases.class(region(base), &[], MAX_CLASSES).is_some();
+        assert!(has_class(Packed::MAX_BASE) && !has_class(Packed::MAX_BASE + 1));
+    }
+
+    #[test]
+    fn what_is_packed_comes_back() {
+        let class = AliasClass(u16::try_from(MAX_COUNTER_CLASSES - 1).unwrap_or(0));
+        for (base, is_congruent) in [(None, true), (Some(0), false), (Some(Packed::MAX_BASE), true)]
+        {
+            let cell = (1 << Packed::CELL_BITS) - 1;
+            let packed = Packed { base, class, is_congruent, cell };
+            assert_eq!(Packed::unpack(packed.pack()), Some(packed));
+        }
+        assert_eq!(Packed::unpack(1 << 62), None);
     }
 }

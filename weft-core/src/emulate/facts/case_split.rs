@@ -82,7 +82,7 @@ impl Splits {
     }
 
     /// Goes on to the next way: the last condition that was taken to hold, taken not to. False if all were taken.
-    pub fn next_way(&mut self) -> bool {
+    pub fn next_case(&mut self) -> bool {
         while let Some(last) = self.choices.pop() {
             if last.holds {
                 self.choices.push(Choice { holds: false, ..last });

@@ -10,14 +10,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
+use super::count::{Count, CounterLocation};
 use super::draw_order::DrawOrder;
-use super::place::{At, Count, Place};
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{SymbolId, signed, truncate};
 use crate::flow::{BlockId, Reg};
 
 /// Tickets of one count of one counter, multiplied by one factor, added to addresses of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Queue(pub(crate) u32);
+pub struct CounterIndex(pub(crate) u32);
 
 /// What is known of the values that were drawn from counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +26,11 @@ pub enum Drawn {
     /// There are none, or counters are not told apart.
     Nothing,
     /// They differ.
-    Apart,
+    Distinct,
     /// They are those of one order, in which some schedule draws them.
-    InTurn,
+    InOrder,
     /// They are those of an order that might be the order of no schedule.
-    InNoOrder,
+    InDoubtfulOrder,
 }
 
 /// What an atomic does to its location.
@@ -58,7 +59,7 @@ pub(crate) struct UpdatePattern {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counter {
-    place: Place,
+    region: MemoryRegion,
     /// Plain stores to it so far.
     count: u32,
 }
@@ -109,17 +110,17 @@ pub(crate) struct CounterSteps {
 /// All counters of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    pub(crate) counters: BTreeMap<At, Counter>,
-    pub(crate) ways: BTreeMap<At, UpdatePattern>,
+    pub(crate) counters: BTreeMap<CounterLocation, Counter>,
+    pub(crate) patterns: BTreeMap<CounterLocation, UpdatePattern>,
     /// The least step of a count, and all of a pass together.
     pub(crate) steps: HashMap<Count, CounterSteps, RandomState>,
-    pub(crate) spoiled: BTreeSet<At>,
-    pub(crate) spoiled_places: BTreeSet<Place>,
-    pub(crate) of: HashMap<SymbolId, Count, RandomState>,
+    pub(crate) spoiled: BTreeSet<CounterLocation>,
+    pub(crate) spoiled_regions: BTreeSet<MemoryRegion>,
+    pub(crate) values: HashMap<SymbolId, Count, RandomState>,
     /// Whether a ticket was stored or given to another lane: then nobody may stand in for the next ones of a loop.
     pub(crate) is_passed_on: bool,
     pub(crate) stands_in: bool,
-    pub(crate) queues: HashMap<(Place, Count, Multiple), Queue, RandomState>,
+    pub(crate) indices: HashMap<(MemoryRegion, Count, Multiple), CounterIndex, RandomState>,
     pub(crate) indexed: Vec<Indexed>,
     /// Tickets that were used as an index.
     pub(crate) used: HashSet<SymbolId, RandomState>,
@@ -142,7 +143,7 @@ impl Counters {
     /// A pass begins. What the pass before took for a ticket is none if it spoiled the counter.
     pub(crate) fn begin(&mut self) {
         self.counters.clear();
-        self.of.clear();
+        self.values.clear();
         self.used.clear();
         self.handed.clear();
         self.steps.values_mut().for_each(|steps| steps.all = 0);
@@ -161,9 +162,10 @@ impl Counters {
 
     /// Whether nothing was counted.
     pub(crate) fn is_empty(&self) -> bool {
-        let has_none = self.counters.is_empty() && self.of.is_empty() && self.indexed.is_empty();
+        let has_none =
+            self.counters.is_empty() && self.values.is_empty() && self.indexed.is_empty();
         let has_none = has_none && self.refused.is_empty();
-        has_none && self.spoiled.is_empty() && self.spoiled_places.is_empty() && !self.is_passed_on
+        has_none && self.spoiled.is_empty() && self.spoiled_regions.is_empty() && !self.is_passed_on
     }
 
     /// Whether the pass that has ended spoiled a counter.
@@ -172,26 +174,26 @@ impl Counters {
         !std::mem::take(&mut self.changed)
     }
 
-    fn spoil(&mut self, at: At) {
+    fn spoil(&mut self, at: CounterLocation) {
         self.changed |= self.spoiled.insert(at);
     }
 
     /// Counters of this or of an earlier pass that overlap some bytes.
-    fn overlapped(&self, at: At, bytes: u32) -> Vec<At> {
-        let (is_global, cta, first) = at;
-        let from = (is_global, cta, first.saturating_sub(WIDEST));
-        let to = (is_global, cta, first.saturating_add(u64::from(bytes)));
-        let overlaps = |(known, way): &(&At, &UpdatePattern)| {
-            known.2.saturating_add(u64::from(way.bytes)) > first
+    fn overlapped(&self, at: CounterLocation, bytes: u32) -> Vec<CounterLocation> {
+        let first = at.address;
+        let from = CounterLocation { address: first.saturating_sub(WIDEST), ..at };
+        let to = CounterLocation { address: first.saturating_add(u64::from(bytes)), ..at };
+        let overlaps = |(known, way): &(&CounterLocation, &UpdatePattern)| {
+            known.address.saturating_add(u64::from(way.bytes)) > first
         };
-        self.ways.range(from..to).filter(overlaps).map(|(known, _)| *known).collect()
+        self.patterns.range(from..to).filter(overlaps).map(|(known, _)| *known).collect()
     }
 
     /// An atomic at a known address. What it returns is a ticket of this count, if it is one.
     pub(crate) fn atomic(
         &mut self,
-        at: At,
-        place: Place,
+        at: CounterLocation,
+        region: MemoryRegion,
         bytes: u32,
         change: CounterUpdate,
     ) -> Option<Count> {
@@ -204,17 +206,17 @@ impl Counters {
             return None;
         }
         let way = UpdatePattern { bytes, grows: amount > 0 };
-        let known = *self.ways.entry(at).or_insert(way);
+        let known = *self.patterns.entry(at).or_insert(way);
         if known != way || others.iter().any(|other| *other != at) {
             others.into_iter().chain([at]).for_each(|spoiled| self.spoil(spoiled));
         }
-        let counter = *self.counters.entry(at).or_insert(Counter { place, count: 0 });
+        let counter = *self.counters.entry(at).or_insert(Counter { region, count: 0 });
         let is_spoiled = self.spoiled.contains(&at)
-            || [place, (at.0, None)].iter().any(|region| self.spoiled_places.contains(region));
+            || [region, region.whole()].iter().any(|own| self.spoiled_regions.contains(own));
         if is_spoiled {
             return None;
         }
-        let count = (at, counter.count);
+        let count = Count { at, number: counter.count };
         let steps = self.steps.entry(count).or_insert(CounterSteps { least: u64::MAX, all: 0 });
         let amount = amount.unsigned_abs();
         *steps =
@@ -224,7 +226,7 @@ impl Counters {
 
     /// A plain store at a known address. Where one stands for the stores of all iterations of a loop, tickets of all counts
     /// that it starts are mixed.
-    pub(crate) fn store(&mut self, at: At, bytes: u32, is_repeated: bool) {
+    pub(crate) fn store(&mut self, at: CounterLocation, bytes: u32, is_repeated: bool) {
         for hit in self.overlapped(at, bytes) {
             if is_repeated {
                 self.spoil(hit);
@@ -233,38 +235,37 @@ impl Counters {
         }
     }
 
-    /// A write at an open address of a place; `None`: anywhere. `spoils`: by an atomic, or again and again.
-    pub(crate) fn write_somewhere(&mut self, place: Place, spoils: bool) {
+    /// A write at an open address of a region. `spoils`: by an atomic, or again and again.
+    pub(crate) fn write_somewhere(&mut self, region: MemoryRegion, spoils: bool) {
         if spoils {
-            self.changed |= self.spoiled_places.insert(place);
+            self.changed |= self.spoiled_regions.insert(region);
         }
-        let may_be_hit = |(at, counter): &(&At, &mut Counter)| {
-            let is_apart = matches!((place.1, counter.place.1), (Some(a), Some(b)) if a != b);
-            at.0 == place.0 && !is_apart
+        let may_be_hit = |(at, counter): &(&CounterLocation, &mut Counter)| {
+            at.is_global == region.is_global && region.may_overlap(counter.region)
         };
         self.counters.iter_mut().filter(may_be_hit).for_each(|(_, counter)| counter.count += 1);
     }
 
     /// The ticket that a term is.
-    pub(crate) fn of(&self, term: SymbolId) -> Option<Count> {
-        self.of.get(&term).copied()
+    pub(crate) fn count_of(&self, symbol: SymbolId) -> Option<Count> {
+        self.values.get(&symbol).copied()
     }
 
     /// The count of a counter by now.
-    pub(crate) fn count(&self, at: At) -> Option<Count> {
+    pub(crate) fn count(&self, at: CounterLocation) -> Option<Count> {
         let counter = self.counters.get(&at)?;
         let is_spoiled = self.spoiled.contains(&at)
-            || [counter.place, (at.0, None)]
+            || [counter.region, counter.region.whole()]
                 .iter()
-                .any(|region| self.spoiled_places.contains(region));
-        (!is_spoiled).then_some((at, counter.count))
+                .any(|region| self.spoiled_regions.contains(region));
+        (!is_spoiled).then_some(Count { at, number: counter.count })
     }
 
     /// Notes that a term stands in for tickets that one lane fetches; false if it cannot.
-    pub(crate) fn stand_in(&mut self, term: SymbolId, count: Count) -> bool {
+    pub(crate) fn stand_in(&mut self, symbol: SymbolId, count: Count) -> bool {
         self.stands_in = true;
         if !self.is_passed_on {
-            self.of.insert(term, count);
+            self.values.insert(symbol, count);
         }
         !self.is_passed_on
     }
@@ -281,11 +282,11 @@ impl Counters {
     }
 
     /// A register hands on what is this ticket after the first iteration; false if it cannot.
-    pub(crate) fn hand_on(&mut self, ticket: SymbolId, hand: Hand) -> bool {
-        if self.used.contains(&ticket) {
+    pub(crate) fn hand_on(&mut self, value: SymbolId, hand: Hand) -> bool {
+        if self.used.contains(&value) {
             return false;
         }
-        self.handed.entry(ticket).or_default().insert(hand);
+        self.handed.entry(value).or_default().insert(hand);
         true
     }
 
@@ -295,21 +296,21 @@ impl Counters {
     }
 
     /// A ticket is used as an index.
-    pub(crate) fn use_up(&mut self, ticket: SymbolId) {
-        self.used.insert(ticket);
-        for hand in self.handed.remove(&ticket).into_iter().flatten() {
+    pub(crate) fn use_up(&mut self, value: SymbolId) {
+        self.used.insert(value);
+        for hand in self.handed.remove(&value).into_iter().flatten() {
             self.refuse_to_hand_on(hand);
         }
     }
 
     /// An access of a queue begins so many bytes from the ticket's multiple on.
-    pub(crate) fn reach(&mut self, queue: Queue, offset: i64, bytes: u32) {
-        let extent = &mut self.indexed[queue.0 as usize].bytes;
+    pub(crate) fn reach(&mut self, index: CounterIndex, offset: i64, bytes: u32) {
+        let extent = &mut self.indexed[index.0 as usize].bytes;
         *extent = (extent.0.min(offset), extent.1.max(offset.saturating_add(i64::from(bytes))));
     }
 
     /// Notes that a term is a ticket.
-    pub(crate) fn hand_out(&mut self, term: SymbolId, count: Count) {
-        self.of.insert(term, count);
+    pub(crate) fn hand_out(&mut self, symbol: SymbolId, count: Count) {
+        self.values.insert(symbol, count);
     }
 }

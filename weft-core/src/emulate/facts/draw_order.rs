@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::place::Count;
+use super::count::Count;
 use crate::emulate::value::lane::Lane;
 
 /// The draws from a counter between two plain stores to it.
@@ -113,7 +113,7 @@ impl DrawOrder {
         let (number, next) = number.zip(*drawn)?;
         // What is stored to a counter in global memory is stored at some time between the draws of other ctas.
         let line = self.lines.get_mut(&count).filter(|line| line.amount == amount);
-        let Some(line) = line.filter(|_| !is_global(count) || count.1 == 0) else {
+        let Some(line) = line.filter(|_| !is_global(count) || count.number == 0) else {
             self.give_up();
             return None;
         };
@@ -127,13 +127,14 @@ impl DrawOrder {
     }
 }
 
-const fn is_global(((is_global, ..), _): Count) -> bool {
-    is_global
+const fn is_global(count: Count) -> bool {
+    count.at.is_global
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emulate::facts::count::CounterLocation;
 
     /// Two ctas that draw so often from each of some counters in global memory, in one pass: whether that is the order of
     /// some schedule.
@@ -142,7 +143,8 @@ mod tests {
         for cta in 0..2 {
             order.begin_cta();
             for (at, often) in (0..).zip(draws) {
-                let count = ((true, 0, at), 0);
+                let at = CounterLocation { is_global: true, cta: 0, address: at };
+                let count = Count { at, number: 0 };
                 for _ in 0..often[cta as usize] {
                     if order.is_first(count, cta) {
                         order.start(count, Lane::known(0), 1);

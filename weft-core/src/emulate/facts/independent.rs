@@ -20,10 +20,10 @@ const APART_PART: u64 = 8;
 
 impl Facts {
     /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
-    pub fn is_apart(&self) -> bool {
+    pub fn are_independent(&self) -> bool {
         self.aliases.is_empty()
             && self.counters.is_empty()
-            && self.interference.is_apart()
+            && self.interference.is_empty()
             && self.inherited.is_empty()
             && self.passed_on.is_empty()
             && self.splits.is_empty()
@@ -38,7 +38,7 @@ impl Facts {
     }
 
     /// What a cta that ran apart tells those that follow, once it has run.
-    pub fn tell(&mut self) -> CtaFacts {
+    pub fn take_cta_facts(&mut self) -> CtaFacts {
         let loaded = self.interference.take_loaded();
         CtaFacts { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
     }

@@ -9,13 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
+use crate::emulate::memory::word::Word;
 use crate::flow::BlockId;
-
-/// Global memory or shared memory, and an address by the size of a word.
-type Word = (bool, u64);
-
-/// Bytes of a word.
-const WORD: u64 = 4;
 
 /// A general state: the loop, and how often the cta has come to it.
 pub(crate) type General = (BlockId, u32);
@@ -28,11 +23,6 @@ pub(crate) struct Inherited {
     spaces: BTreeSet<bool>,
     reads: HashSet<Word, RandomState>,
     changed: bool,
-}
-
-fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word> {
-    let last = address.saturating_add(u64::from(bytes).saturating_sub(1));
-    (address / WORD..=last / WORD).map(move |word| (is_global, word))
 }
 
 impl Inherited {
@@ -55,16 +45,16 @@ impl Inherited {
     /// A read in the general state of bytes that were not written in it: whether iterations write there.
     pub(crate) fn read(&mut self, is_global: bool, address: u64, bytes: u32) -> bool {
         let is_carried = self.spaces.contains(&is_global)
-            || words(is_global, address, bytes).any(|word| self.words.contains(&word));
+            || Word::all(is_global, address, bytes).any(|word| self.words.contains(&word));
         if !is_carried {
-            self.reads.extend(words(is_global, address, bytes));
+            self.reads.extend(Word::all(is_global, address, bytes));
         }
         is_carried
     }
 
     /// An iteration writes.
     pub(crate) fn write(&mut self, is_global: bool, address: u64, bytes: u32) {
-        for word in words(is_global, address, bytes) {
+        for word in Word::all(is_global, address, bytes) {
             if self.words.insert(word) {
                 self.changed |= self.reads.contains(&word);
             }
@@ -74,7 +64,7 @@ impl Inherited {
     /// An iteration writes nobody knows where.
     pub(crate) fn write_somewhere(&mut self, is_global: bool) {
         if self.spaces.insert(is_global) {
-            self.changed |= self.reads.iter().any(|(read_global, _)| *read_global == is_global);
+            self.changed |= self.reads.iter().any(|word| word.is_global == is_global);
         }
     }
 }

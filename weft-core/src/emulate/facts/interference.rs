@@ -16,12 +16,7 @@ use foldhash::fast::RandomState;
 
 use crate::emulate::memory::bytes::{Bytes, PAGE, span};
 use crate::emulate::memory::pages::Extent;
-
-/// A word of memory: global or not, its address by the size of a word.
-type Word = (bool, u64);
-
-/// Bytes of a word.
-const WORD: u64 = 4;
+use crate::emulate::memory::word::Word;
 
 /// Instructions of a cta that read a word before it is taken to be polled.
 const POLLED: u32 = 4096;
@@ -63,20 +58,20 @@ impl Loaded {
         }
     }
 
-    fn has(&self, (is_global, word): Word) -> bool {
-        let address = word * WORD;
+    fn has(&self, word: Word) -> bool {
+        let address = word.start();
         let place = (address % PAGE).cast_signed();
-        let bytes = span(place, place + WORD.cast_signed());
-        self.pages.get(&(is_global, address / PAGE)).is_some_and(|known| known & bytes != 0)
+        let bytes = span(place, place + Word::SIZE.cast_signed());
+        self.pages.get(&(word.is_global, address / PAGE)).is_some_and(|known| known & bytes != 0)
     }
 
     /// Whether some of a word was read that holds this byte, of global memory or of shared memory.
     pub fn reads(&self, is_global: bool, byte: u64) -> bool {
-        self.has((is_global, byte / WORD))
+        self.has(Word::of(is_global, byte))
     }
 
     /// Whether something was read in these bytes, to the page.
-    fn meets(&self, is_global: bool, (first, last): Extent) -> bool {
+    fn overlaps(&self, is_global: bool, (first, last): Extent) -> bool {
         let is_in = |page: u64| (first / PAGE..=last / PAGE).contains(&page);
         self.pages.keys().any(|(of_global, page)| *of_global == is_global && is_in(*page))
     }
@@ -105,14 +100,9 @@ pub(crate) struct Interference {
     changes: u32,
 }
 
-fn words(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Word> {
-    let last = address.saturating_add(u64::from(bytes).saturating_sub(1));
-    (address / WORD..=last / WORD).map(move |word| (is_global, word))
-}
-
 impl Interference {
     /// Whether nothing is contended, and nothing was read that could be polled.
-    pub(crate) fn is_apart(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let has_none = self.words.is_empty() && self.extents.is_empty() && self.polls.is_empty();
         has_none && !self.is_everything
     }
@@ -167,14 +157,14 @@ impl Interference {
             return false;
         }
         let mut is_polled = false;
-        for word in words(is_global, at, bytes) {
+        for word in Word::all(is_global, at, bytes) {
             let (last, count) = self.polls.entry(word).or_default();
             *count = if *last == cta { *count + 1 } else { 1 };
             *last = cta;
             is_polled |= *count > POLLED;
         }
         if is_polled {
-            self.words.extend(words(is_global, at, bytes));
+            self.words.extend(Word::all(is_global, at, bytes));
             self.changed = true;
         }
         !is_polled
@@ -187,7 +177,7 @@ impl Interference {
         };
         self.extents.iter().any(is_in)
             || !self.words.is_empty()
-                && words(is_global, at, bytes).any(|word| self.words.contains(&word))
+                && Word::all(is_global, at, bytes).any(|word| self.words.contains(&word))
     }
 
     pub(crate) fn take_loaded(&mut self) -> Loaded {
@@ -204,13 +194,13 @@ impl Interference {
     ) -> bool {
         let mut changed = false;
         for (is_global, byte) in bytes {
-            let word = (is_global, byte / WORD);
+            let word = Word::of(is_global, byte);
             changed |= self.words.insert(word) && loaded.has(word);
         }
         for extent in extents {
             if !self.extents.contains(&extent) {
                 self.extents.push(extent);
-                changed |= loaded.meets(extent.0, extent.1);
+                changed |= loaded.overlaps(extent.0, extent.1);
             }
         }
         self.count(changed);

@@ -6,19 +6,20 @@
 pub(crate) mod alias;
 pub(crate) mod assumed;
 pub(crate) mod case_split;
+pub(crate) mod count;
+pub(crate) mod counter_index;
 pub(crate) mod counters;
 pub(crate) mod draw_order;
 pub(crate) mod independent;
 pub(crate) mod inherited;
 pub(crate) mod interference;
 pub(crate) mod passed_on;
-pub(crate) mod place;
-pub(crate) mod queues;
 pub(crate) mod reach;
 pub(crate) mod representative;
 
 use std::collections::BTreeSet;
 
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::{Pc, Program};
 use crate::launch::Limit;
@@ -29,7 +30,6 @@ use counters::Counters;
 use inherited::Inherited;
 use interference::{Interference, Loaded};
 use passed_on::PassedOn;
-use place::extent_of;
 use reach::Reach;
 
 /// What the passes of a check found out.
@@ -114,17 +114,15 @@ impl Facts {
         self.interference.take_loaded()
     }
 
-    /// These bytes race, and so may all in these places: global or shared memory, and the argument whose buffer is meant
-    /// or the variable in shared memory; `None`: all of it. Whether that is news to the pass that read so much.
+    /// These bytes race, and all bytes of these regions might. Whether that is news to the pass that read so much.
     pub fn interfere(
         &mut self,
         program: &Program,
         loaded: &Loaded,
         bytes: impl IntoIterator<Item = (bool, u64)>,
-        places: impl IntoIterator<Item = (bool, Option<usize>)>,
+        regions: impl IntoIterator<Item = MemoryRegion>,
     ) -> bool {
-        let places = places.into_iter();
-        let extents = places.map(|place| (place.0, extent_of(program, place.0, place.1)));
+        let extents = regions.into_iter().map(|region| (region.is_global, region.extent(program)));
         let is_news = self.interference.interfere(loaded, bytes, extents);
         self.changes += u32::from(is_news);
         is_news

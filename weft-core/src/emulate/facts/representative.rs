@@ -1,157 +1,134 @@
-//! Where accesses at open addresses are laid out.
+//! Finds the representative addresses of accesses at open addresses.
 
 use super::Facts;
 use super::alias::{
     AliasClass, MAX_CLASSES, MAX_COUNTER_CLASSES, Representative, representative_address,
 };
-use super::counters::Queue;
-use super::place::Place;
+use super::counters::CounterIndex;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, signed};
 use crate::emulate::value::symbolics::gcd;
 use crate::flow::addresses::offset_in_buffer;
 
-/// What lanes share whose addresses are one term plus numbers, in one place.
+/// What lanes share whose addresses in one region are one symbolic value plus numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AliasFrame {
-    place: Place,
+    region: MemoryRegion,
     class: AliasClass,
-    queue: Option<Queue>,
+    index: Option<CounterIndex>,
     is_congruent: bool,
-    /// In which it is laid out if it drifts, and in which it is mirrored if it does not.
+    /// Of congruent values: the modulus of the class.
     modulus: u64,
+    /// Of exact values: the modulus of the congruent values of the class, if there are any.
     copy_modulus: Option<u64>,
-    /// What was added to symbolic values before they were extended.
+    /// What was added to the atoms before they were extended.
     added: u64,
-    /// Lanes that are no farther from the term than half of this are where they naturally are, whatever wraps around
-    /// before it is extended; 0: all are.
+    /// Whatever wraps around before the atoms are extended, lanes no farther from them than half of this are where they
+    /// naturally are; 0: all are.
     frame: u64,
 }
 
 impl AliasFrame {
-    /// Whether it is of accesses that are indexed with tickets.
-    pub(crate) const fn has_queue(&self) -> bool {
-        self.queue.is_some()
+    /// Whether it is of accesses that are indexed with counter values.
+    pub(crate) const fn is_counter_indexed(&self) -> bool {
+        self.index.is_some()
     }
 }
 
 impl Facts {
-    /// How lanes on one term are laid out. Shared addresses have 32 bits.
-    pub(crate) fn alias_frame(&mut self, place: Place, term: SymbolId) -> Option<AliasFrame> {
-        if place == (true, None) {
+    /// The alias frame of lanes on one symbolic value, if they can be compared. Shared addresses have 32 bits.
+    pub(crate) fn alias_frame(
+        &mut self,
+        region: MemoryRegion,
+        symbol: SymbolId,
+    ) -> Option<AliasFrame> {
+        if region.is_global && region.base.is_none() {
             return None;
         }
-        let width = if place.0 { 64 } else { 32 };
-        let value = if self.symbolics.bits(term) < width {
-            self.symbolics.shared_extension(term, width, false).0
+        let width = if region.is_global { 64 } else { 32 };
+        let whole = if self.symbolics.bits(symbol) < width {
+            self.symbolics.shared_extension(symbol, width, false).0
         } else {
-            Lane::open(term)
+            Lane::open(symbol)
         };
-        let Lane { bits, symbol: term } = self.symbolics.low(value, width);
-        let (term, added) = self.symbolics.natural(term?)?;
-        let (modulus_here, drifts) = (self.symbolics.modulus(term), self.symbolics.drifts(term));
-        if modulus_here == 1 {
+        let Lane { bits, symbol } = self.symbolics.low(whole, width);
+        let (symbol, added) = self.symbolics.natural(symbol?)?;
+        let (modulus, is_congruent) =
+            (self.symbolics.modulus(symbol), self.symbolics.is_congruent(symbol));
+        if modulus == 1 {
             return None;
         }
-        let queue = self.queue(place, term);
-        let most = if queue.is_some() { MAX_COUNTER_CLASSES } else { MAX_CLASSES };
-        let atoms = self.symbolics.atoms(term).to_vec();
-        let root = self.aliases.class(place, &atoms, most)?;
+        let index = self.counter_index(region, symbol);
+        let most = if index.is_some() { MAX_COUNTER_CLASSES } else { MAX_CLASSES };
+        let atoms = self.symbolics.atoms(symbol).to_vec();
+        let class = self.aliases.class(region, &atoms, most)?;
         let frame = if width == 64 { self.symbolics.frame(&atoms) } else { 0 };
-        // Whatever wraps around, a power of two is left that divides both; any other drift is one of sums that do not.
-        let modulus_here =
-            if modulus_here.is_power_of_two() { gcd(modulus_here, frame) } else { modulus_here };
-        self.symbolics.assumes_unwrapped |= drifts && !modulus_here.is_power_of_two();
-        let modulus = if drifts { self.aliases.modulus(place, root, modulus_here) } else { 0 };
-        let mirrored = self.aliases.moduli.get(&(place, root)).filter(|_| !drifts).copied();
+        // Whatever wraps around, a power of two is left that divides both; any other modulus is one of sums that do not.
+        let modulus = if modulus.is_power_of_two() { gcd(modulus, frame) } else { modulus };
+        self.symbolics.assumes_unwrapped |= is_congruent && !modulus.is_power_of_two();
+        let modulus = if is_congruent { self.aliases.modulus(region, class, modulus) } else { 0 };
+        let congruent = self.aliases.moduli.get(&(region, class));
+        let copy_modulus = congruent.filter(|_| !is_congruent).copied();
         let added = added.wrapping_add(bits);
-        Some(AliasFrame {
-            place,
-            class: root,
-            queue,
-            is_congruent: drifts,
-            modulus,
-            copy_modulus: mirrored,
-            added,
-            frame,
-        })
+        Some(AliasFrame { region, class, index, is_congruent, modulus, copy_modulus, added, frame })
     }
 
-    /// Where a lane is laid out: these bits from the term on, of an access of so many bytes.
+    /// The representative of a lane: so many bytes at these bits from the symbolic value of the frame.
     pub(crate) fn representative(
         &mut self,
-        layout: &AliasFrame,
+        alias: &AliasFrame,
         bits: u64,
         bytes: u32,
     ) -> Option<Representative> {
-        let &AliasFrame {
-            place,
-            class: root,
-            queue,
-            is_congruent: drifts,
-            modulus,
-            copy_modulus: mirrored,
-            added,
-            frame,
-        } = layout;
-        let offset = offset_at(place, bits.wrapping_add(added));
-        if let Some(queue) = queue {
-            self.counters.reach(queue, offset, bytes);
+        let &AliasFrame { region, class, index, is_congruent, modulus, frame, .. } = alias;
+        let offset = offset_in(region, bits.wrapping_add(alias.added));
+        if let Some(index) = index {
+            self.counters.reach(index, offset, bytes);
         }
         let is_near = |end: i64| frame == 0 || end.unsigned_abs() < frame / 2;
-        if !(drifts || is_near(offset) && is_near(offset.saturating_add(i64::from(bytes)))) {
+        if !(is_congruent || is_near(offset) && is_near(offset.saturating_add(i64::from(bytes)))) {
             // It may be a multiple of the frame from where it naturally is.
-            let modulus = self.aliases.modulus(place, root, frame);
-            let address = representative_address(place, root, true, offset, modulus, bytes)?;
-            return Some(Representative {
-                class: root,
-                queue,
-                address,
-                is_congruent: true,
-                shadow_copy: None,
-            });
+            let modulus = self.aliases.modulus(region, class, frame);
+            let address = representative_address(region, class, true, offset, modulus, bytes)?;
+            let (is_congruent, shadow_copy) = (true, None);
+            return Some(Representative { class, index, address, is_congruent, shadow_copy });
         }
-        let mirror = match mirrored {
+        let shadow_copy = match alias.copy_modulus {
             Some(modulus) => {
-                Some(representative_address(place, root, true, offset, modulus, bytes)?)
+                Some(representative_address(region, class, true, offset, modulus, bytes)?)
             }
             None => None,
         };
-        let address = representative_address(place, root, drifts, offset, modulus, bytes)?;
-        Some(Representative {
-            class: root,
-            queue,
-            address,
-            is_congruent: drifts,
-            shadow_copy: mirror,
-        })
+        let address = representative_address(region, class, is_congruent, offset, modulus, bytes)?;
+        Some(Representative { class, index, address, is_congruent, shadow_copy })
     }
 
-    /// The root in which accesses at known addresses of a place are mirrored.
-    pub(crate) fn copied_class(&self, place: Place) -> Option<AliasClass> {
+    /// The class in which accesses at known addresses of a region have shadow copies.
+    pub(crate) fn copied_class(&self, region: MemoryRegion) -> Option<AliasClass> {
         if self.aliases.moduli.is_empty() {
             return None;
         }
-        let root = *self.aliases.classes.get(&place)?.get([].as_slice())?;
-        self.aliases.moduli.contains_key(&(place, root)).then_some(root)
+        let class = *self.aliases.classes.get(&region)?.get([].as_slice())?;
+        self.aliases.moduli.contains_key(&(region, class)).then_some(class)
     }
 
-    /// Where an access at a known address is mirrored in a root.
+    /// The shadow copy of an access at a known address in a class.
     pub(crate) fn shadow_copy(
         &self,
-        place: Place,
-        root: AliasClass,
+        region: MemoryRegion,
+        class: AliasClass,
         bits: u64,
         bytes: u32,
     ) -> Option<u64> {
-        let modulus = *self.aliases.moduli.get(&(place, root))?;
-        representative_address(place, root, true, offset_at(place, bits), modulus, bytes)
+        let modulus = *self.aliases.moduli.get(&(region, class))?;
+        representative_address(region, class, true, offset_in(region, bits), modulus, bytes)
     }
 }
 
-fn offset_at(place: Place, bits: u64) -> i64 {
-    match place {
-        (true, Some(argument)) => offset_in_buffer(argument, bits),
-        // What is a little below the term's address stays below it.
+fn offset_in(region: MemoryRegion, bits: u64) -> i64 {
+    match region.base {
+        Some(argument) if region.is_global => offset_in_buffer(argument, bits),
+        // What is a little below the symbolic value stays below it.
         _ => signed(bits, 32),
     }
 }

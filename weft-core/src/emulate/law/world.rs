@@ -203,11 +203,11 @@ impl World {
     fn start(&mut self, bits: u32) {
         let at = self.atoms;
         self.atoms += 1;
-        let term = self.facts.symbolics.initial(Origin::Contents(0), 64 * at as u64, bits / 8);
+        let symbol = self.facts.symbolics.initial(Origin::Contents(0), 64 * at as u64, bits / 8);
         // A byte lies in a register of 32 bits, with zeros above it.
         let rule = Rule::Atom(at, bits);
         let bits = if bits == 8 { 32 } else { bits };
-        self.registers.push(Register { bits, rule, value: Value::open(term) });
+        self.registers.push(Register { bits, rule, value: Value::open(symbol) });
     }
 
     fn of_width(&self, bits: u32) -> Vec<usize> {
@@ -281,8 +281,8 @@ impl World {
         let bits = *random.one_of(&[32, 64, 64]);
         let mut all = self.of_width(bits);
         let base = all.swap_remove(random.below(all.len()));
-        let roots = self.roots(base);
-        all.retain(|other| self.roots(*other) & roots != 0);
+        let classes = self.classes(base);
+        all.retain(|other| self.classes(*other) & classes != 0);
         if all.is_empty() {
             return None;
         }
@@ -300,15 +300,15 @@ impl World {
     }
 
     /// The atoms in a register, bit by atom.
-    fn roots(&self, register: usize) -> u32 {
+    fn classes(&self, register: usize) -> u32 {
         match &self.registers[register].rule {
             Rule::Atom(at, _) => 1 << at,
             Rule::Operation(_, operands) => operands.iter().fold(0, |all, operand| match operand {
-                Operand::Register(at) => all | self.roots(*at),
+                Operand::Register(at) => all | self.classes(*at),
                 Operand::Known(_) => all,
             }),
-            Rule::Drift(at, _) | Rule::Rounds(at, _) => self.roots(*at),
-            Rule::Either(a, b) => self.roots(*a) | self.roots(*b),
+            Rule::Drift(at, _) | Rule::Rounds(at, _) => self.classes(*at),
+            Rule::Either(a, b) => self.classes(*a) | self.classes(*b),
         }
     }
 
@@ -330,12 +330,12 @@ impl World {
             Rule::Drift(at, step) => {
                 let (old_value, bits) = (registers[*at].value.clone(), registers[*at].bits.max(32));
                 Value::from_lanes(|lane| {
-                    symbolics.drifting(old_value.whole(lane), (*step, bits), origin)
+                    symbolics.congruent(old_value.whole(lane), (*step, bits), origin)
                 })
             }
             Rule::Rounds(at, step) => {
                 let values = registers[*at].value.clone();
-                let count = symbolics.rounds(origin, 0, BlockId(0), 1);
+                let count = symbolics.iterations(origin, 0, BlockId(0), 1);
                 Value::from_lanes(|lane| symbolics.plus(values.whole(lane), count, *step))
             }
             Rule::Either(a, b) => {
@@ -355,7 +355,7 @@ impl World {
             }
         };
         let atoms: Vec<u64> = (0..self.atoms).map(|_| number(64)).collect();
-        let rounds = if is_ordinary { random.next() % 4 } else { random.number(64) };
+        let iterations = if is_ordinary { random.next() % 4 } else { random.number(64) };
         let mut all: Vec<Lanes> = Vec::new();
         self.steps_wrap.set(false);
         for register in &self.registers {
@@ -385,7 +385,9 @@ impl World {
                     let count = random.next() % (1 << most);
                     all[*at][lane].map(|start| added(start, *step, count))
                 }
-                Rule::Rounds(at, step) => all[*at][lane].map(|start| added(start, *step, rounds)),
+                Rule::Rounds(at, step) => {
+                    all[*at][lane].map(|start| added(start, *step, iterations))
+                }
                 Rule::Either(a, b) => {
                     if random.below(2) == 0 {
                         all[*a][lane]

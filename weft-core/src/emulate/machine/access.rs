@@ -71,13 +71,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
     fn access_open(&mut self, piece: &Piece<'_>) -> OrStop<()> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
-        let origin = addresses.term(open).and_then(|term| self.facts.symbolics.origin(term));
+        let origin = addresses.symbol(open).and_then(|symbol| self.facts.symbolics.origin(symbol));
         let writes = decoded.row.effect != Effect::Load;
         if space == Space::Generic {
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
         if writes && is_read_only(space) {
-            self.tell_read_only(piece);
+            self.emit_read_only(piece);
         }
         self.spend(OPEN_ACCESS_COST, instr.place)?;
         // Where a thread's own memory is accessed decides nothing by itself.
@@ -92,7 +92,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.forget_reached(piece, unwritten.or(origin).unwrap_or(Origin::Register))?;
         }
         if is_observed(space) {
-            self.tell_open(piece);
+            self.emit_open(piece);
         }
         if writes && self.is_in_general(warp) {
             self.facts.inherited.write_somewhere(space == Space::Global);
@@ -115,7 +115,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let &Piece { pc, instr, decoded, space, lanes, .. } = piece;
         let keep = self.slice.keep[pc.index()];
         if decoded.row.effect != Effect::Load && is_read_only(space) {
-            self.tell_read_only(piece);
+            self.emit_read_only(piece);
         }
         let stored = self.stored(piece);
         if is_observed(space) {
@@ -123,7 +123,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
             // What an atomic leaves is not its operand.
             let is_left = decoded.row.effect == Effect::Store;
-            self.tell_known(piece, if is_left { &stored } else { &[] });
+            self.emit_known(piece, if is_left { &stored } else { &[] });
         }
         if decoded.row.effect == Effect::Store {
             self.reset_counters(piece);
@@ -180,7 +180,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
             let value = addresses.whole(lane);
-            let is_number = value.symbol.is_some_and(|term| self.facts.symbolics.is_number(term));
+            let is_number =
+                value.symbol.is_some_and(|symbol| self.facts.symbolics.is_number(symbol));
             let space = match (self.region(pc, value), space_of(value.bits)) {
                 (Region::Buffer(_) | Region::Among(_), _) => Space::Global,
                 (_, (space, _)) if is_number && space != Space::Global => space,

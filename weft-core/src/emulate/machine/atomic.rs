@@ -4,9 +4,10 @@ use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::piece::Piece;
 use super::state::Machine;
+use crate::emulate::facts::count::CounterLocation;
 use crate::emulate::facts::counters::CounterUpdate;
-use crate::emulate::facts::place::{At, Place};
 use crate::emulate::memory::pages::View;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, lanes, signed, truncate};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -37,20 +38,22 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         match self.inputs.options.atomics {
             Atomics::Off => self.read_modify_write(piece, operands),
             Atomics::Auto | Atomics::Abstract => {
-                self.abstracted(piece, operands, &mut |machine, (lane, term)| {
+                self.abstracted(piece, operands, &mut |machine, (lane, symbol)| {
                     machine.note_draw(piece, operands, lane);
-                    Lane::open(term)
+                    Lane::open(symbol)
                 });
             }
             Atomics::Unique if self.inputs.draws_in_turn => {
-                self.abstracted(piece, operands, &mut |machine, (lane, term)| {
-                    machine.draw_in_turn(piece, operands, (lane, term)).unwrap_or(Lane::open(term))
+                self.abstracted(piece, operands, &mut |machine, (lane, atom)| {
+                    machine.draw_in_order(piece, operands, (lane, atom)).unwrap_or(Lane::open(atom))
                 });
             }
-            Atomics::Unique => self.abstracted(piece, operands, &mut |machine, (lane, term)| {
-                machine.take_ticket(piece, operands, (lane, term));
-                Lane::open(term)
-            }),
+            Atomics::Unique => {
+                self.abstracted(piece, operands, &mut |machine, (lane, symbol_id)| {
+                    machine.take_counter_value(piece, operands, (lane, symbol_id));
+                    Lane::open(symbol_id)
+                })
+            }
         }
     }
 
@@ -69,9 +72,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut results = [Lane::known(0); crate::emulate::value::lane::WARP];
         for lane in lanes(mask) {
             let execution = Execution { cta: self.cta(warp).index, number: self.atomics, lane };
-            let term =
+            let symbol =
                 self.facts.symbolics.result(Origin::Atomic(pc), execution, decoded.ty().bits());
-            let lane_value = result(self, (lane, term));
+            let lane_value = result(self, (lane, symbol));
             let unwritten = self.unwritten_before(piece, lane);
             origin = unwritten.filter(|_| is_kept).unwrap_or(origin);
             let given = operands.iter().map(|operand| operand.whole(lane));
@@ -113,26 +116,26 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What a lane gets if the ctas draw from the counter in turn; `None`: it is no counter, or that is open.
-    fn draw_in_turn(
+    fn draw_in_order(
         &mut self,
         piece: &Piece<'_>,
         operands: &[Value],
-        (lane, term): (usize, SymbolId),
+        (lane, symbol): (usize, SymbolId),
     ) -> Option<Lane> {
-        let (at, place) = self.location(piece, lane);
+        let (at, region) = self.location(piece, lane);
         let cta = self.cta(piece.warp).index;
         let change = change(piece.decoded, operands, lane);
-        let count = self.facts.counters.atomic(at, place, piece.bytes(), change)?;
+        let count = self.facts.counters.atomic(at, region, piece.bytes(), change)?;
         let CounterUpdate::Adds(amount) = change else { return None };
         let is_sure = self.may_execute.is_none() && !self.has_open_loop();
         if self.facts.counters.order()?.is_first(count, cta) {
-            let seen = self.seen(piece, lane, at.2, piece.bytes());
-            let first = if seen.symbol.is_none() { seen } else { Lane::open(term) };
+            let seen = self.seen(piece, lane, at.address, piece.bytes());
+            let first = if seen.symbol.is_none() { seen } else { Lane::open(symbol) };
             self.facts.counters.order()?.start(count, first, amount);
             // The counter may hold any first number if nobody gives its contents, but not if the kernel changed them.
-            let before = self.read(piece, lane, at.2, piece.bytes());
+            let before = self.read(piece, lane, at.address, piece.bytes());
             if first.symbol.is_some()
-                && !before.symbol.is_some_and(|term| self.facts.symbolics.is_stable(term))
+                && !before.symbol.is_some_and(|atom| self.facts.symbolics.is_stable(atom))
             {
                 self.facts.counters.order()?.give_up();
             }
@@ -150,17 +153,17 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What a lane got may be a ticket.
-    fn take_ticket(
+    fn take_counter_value(
         &mut self,
         piece: &Piece<'_>,
         operands: &[Value],
-        (lane, term): (usize, SymbolId),
+        (lane, symbol): (usize, SymbolId),
     ) {
-        let (at, place) = self.location(piece, lane);
+        let (at, region) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
-        if let Some(count) = self.facts.counters.atomic(at, place, piece.bytes(), change) {
-            self.facts.counters.hand_out(term, count);
-            self.note_ticket((piece.warp, lane), piece.pc, term);
+        if let Some(count) = self.facts.counters.atomic(at, region, piece.bytes(), change) {
+            self.facts.counters.hand_out(symbol, count);
+            self.note_counter_value((piece.warp, lane), piece.pc, symbol);
         }
     }
 
@@ -178,7 +181,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Tickets that stand for those that a loop fetches, one after the other, where the register holds one already. A
     /// lane's accesses do not race with each other, and other lanes fetch others: unless tickets are passed on.
-    pub(super) fn next_tickets(
+    pub(super) fn next_counter_values(
         &mut self,
         warp: WarpId,
         register: Reg,
@@ -191,19 +194,19 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let value = self.warps[warp].registers[register].clone();
         self.atomics += 1;
         Value::from_lanes(|lane| {
-            self.next_ticket(warp, value.whole(lane), fetches, lane)
+            self.next_counter_value(warp, value.whole(lane), fetches, lane)
                 .map_or_else(|| unknown.whole(lane), Lane::open)
         })
     }
 
-    fn next_ticket(
+    fn next_counter_value(
         &mut self,
         warp: WarpId,
         value: Lane,
         fetches: &[Pc],
         lane: usize,
     ) -> Option<SymbolId> {
-        let count = self.facts.counters.of(value.symbol?).filter(|_| value.bits == 0)?;
+        let count = self.facts.counters.count_of(value.symbol?).filter(|_| value.bits == 0)?;
         for pc in fetches {
             let instr = &self.program.code[pc.index()];
             let (decoded, address) = (instr.decoded()?, instr.address?);
@@ -214,8 +217,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 space => (space, whole.bits),
             };
             let at = match space {
-                Space::Global => (true, 0, within),
-                _ => (false, self.cta(warp).index, within),
+                Space::Global => CounterLocation { is_global: true, cta: 0, address: within },
+                _ => {
+                    let cta = self.cta(warp).index;
+                    CounterLocation { is_global: false, cta, address: within }
+                }
             };
             let is_same = whole.symbol.is_none() && self.facts.counters.count(at) == Some(count);
             let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(value.symbol?);
@@ -225,22 +231,25 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let execution = Execution { cta: self.cta(warp).index, number: self.atomics, lane };
         let origin = Origin::Atomic(*fetches.first()?);
-        let term = self.facts.symbolics.result(
+        let symbol = self.facts.symbolics.result(
             origin,
             execution,
             self.facts.symbolics.bits(value.symbol?),
         );
-        self.facts.counters.stand_in(term, count).then_some(term)
+        self.facts.counters.stand_in(symbol, count).then_some(symbol)
     }
 
-    fn location(&self, piece: &Piece<'_>, lane: usize) -> (At, Place) {
+    fn location(&self, piece: &Piece<'_>, lane: usize) -> (CounterLocation, MemoryRegion) {
         let address = piece.addresses.lane(lane);
         if piece.space == Space::Global {
-            return ((true, 0, address), (true, argument_of(address)));
+            let region = MemoryRegion { is_global: true, base: argument_of(address) };
+            return (CounterLocation { is_global: true, cta: 0, address }, region);
         }
         let end = address.saturating_add(u64::from(piece.bytes()));
         let variable = self.program.shared_variable(address, end);
-        ((false, self.cta(piece.warp).index, address), (false, variable))
+        let cta = self.cta(piece.warp).index;
+        let region = MemoryRegion { is_global: false, base: variable };
+        (CounterLocation { is_global: false, cta, address }, region)
     }
 
     /// Without atomics: lane after lane reads, computes and writes.
@@ -271,8 +280,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 .filter(|_| old[lane].symbol.is_none())
                 .and_then(|known| modified(decoded, old[lane].bits, &known));
             let from = self.facts.symbolics.unwritten(values.into_iter().chain([old[lane]]));
-            let term = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
-            self.write(piece, lane, address, size, new.map_or(Lane::open(term), Lane::known));
+            let symbol = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
+            self.write(piece, lane, address, size, new.map_or(Lane::open(symbol), Lane::known));
         }
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, Value::from_lanes(|lane| old[lane]), mask);

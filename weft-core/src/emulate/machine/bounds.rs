@@ -37,25 +37,25 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if let Some(lane) = self.first_outside(access, size) {
             // Of an address that is computed from several pointers, one of these might be a number instead.
             let pointer = self.inputs.strays.get(&access.pc).copied().flatten();
-            let maybe = access.condition.or(pointer.map(Origin::Argument));
-            self.events.fault(Fault { condition: maybe, ..fault(FaultKind::OutOfBounds, lane) });
+            let side = access.condition.or(pointer.map(Origin::Argument));
+            self.events.fault(Fault { condition: side, ..fault(FaultKind::OutOfBounds, lane) });
         }
     }
 
     /// Lanes write to memory that a kernel may only read: tells of the first.
-    pub(super) fn tell_read_only(&mut self, piece: &Piece<'_>) {
+    pub(super) fn emit_read_only(&mut self, piece: &Piece<'_>) {
         let lane = piece.lanes.trailing_zeros() as usize % WARP;
-        let Lane { bits, symbol: term } = piece.addresses.whole(lane);
+        let Lane { bits, symbol: atom } = piece.addresses.whole(lane);
         self.events.fault(Fault {
             kind: FaultKind::ReadOnly,
             pc: piece.pc,
             warp: piece.warp,
             lane,
             space: piece.space,
-            address: term.is_none().then_some(bits),
+            address: atom.is_none().then_some(bits),
             bytes: piece.bytes(),
             access: self.own_kind(piece.decoded),
-            condition: self.may_execute.as_ref().map(|maybe| maybe.origin),
+            condition: self.may_execute.as_ref().map(|may_execute| may_execute.origin),
         });
     }
 
@@ -68,7 +68,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Lanes abort the launch.
-    pub(super) fn tell_trap(&mut self, warp: WarpId, mask: LaneMask, place: PlaceId) {
+    pub(super) fn emit_trap(&mut self, warp: WarpId, mask: LaneMask, place: PlaceId) {
         self.events.fault(Fault {
             kind: FaultKind::Trapped(place),
             pc: Pc(0),
@@ -100,11 +100,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         // One term says the same of all lanes.
         let told_apart =
-            if value.one_term(open).is_some() { open & open.wrapping_neg() } else { open };
+            if value.one_symbol(open).is_some() { open & open.wrapping_neg() } else { open };
         let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
         let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
         let around = self.may_execute.as_ref().map(|may_execute| may_execute.origin);
-        let maybe = if is_sure { around } else { Some(origin) };
+        let side = if is_sure { around } else { Some(origin) };
         let instr = &self.program.code[pc.index()];
         let Some(decoded) = instr.decoded() else { return };
         self.events.fault(Fault {
@@ -116,7 +116,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             address: None,
             bytes: decoded.ty().bytes(),
             access: AccessKind::default(),
-            condition: maybe,
+            condition: side,
         });
     }
 

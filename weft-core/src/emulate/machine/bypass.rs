@@ -48,11 +48,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.warps[warp].partings.is_empty() || !slice::is_observable(self.program, pc) {
             return Ok(());
         }
-        let maybe = self
+        let guarded_by = self
             .may_execute
             .as_ref()
             .map(|condition| (condition.place, condition.outermost, condition.origin));
-        self.warps[warp].partings.observe(Late { block, pc, lanes: enabled, maybe });
+        self.warps[warp].partings.observe(Late {
+            block,
+            pc,
+            lanes: enabled,
+            condition: guarded_by,
+        });
         let aligned = self.warps[warp].waits.iter().copied().filter(|wait| self.is_aligned(wait));
         let mut waits: SmallVec<[(BlockId, Pc, LaneMask); 2]> =
             aligned.map(|wait| (wait.block, wait.pc, wait.lanes)).collect();
@@ -62,9 +67,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for (block, pc, waiting) in waits {
             match (self.warps[warp].partings.find(waiting), &self.may_execute) {
                 (None, _) => {}
-                (Some(_), Some(maybe)) => return Err(maybe.undecided()),
+                (Some(_), Some(may_execute)) => return Err(may_execute.undecided()),
                 (Some(BypassEvidence::Bypass(found)), None) => {
-                    if let Some((place, outermost, origin)) = found.late.maybe {
+                    if let Some((place, outermost, origin)) = found.late.condition {
                         return Err(undecided(place, outermost, origin));
                     }
                     let lanes = found.waits;

@@ -44,7 +44,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             .map(|(carried, chain)| (carried, chain, self.warps[warp].registers[carried].clone()))
             .collect();
         let values: Vec<_> = self.after(warp, invariant.into_iter(), mask, |machine| {
-            let after = |carried| (carried, machine.after_rounds(warp, header, carried, origin));
+            let after =
+                |carried| (carried, machine.after_iterations(warp, header, carried, origin));
             assigned.iter().copied().map(after).collect()
         });
         for (register, value) in values {
@@ -90,7 +91,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What a register may hold after some rounds of a loop.
-    pub(super) fn after_rounds(
+    pub(super) fn after_iterations(
         &mut self,
         warp: WarpId,
         header: BlockId,
@@ -113,34 +114,36 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         let unknown = Value::open(self.facts.symbolics.any(origin, region));
         if let Some(fetches) = program.fetches.get(&(header, register)) {
-            return self.next_tickets(warp, register, fetches, &unknown);
+            return self.next_counter_values(warp, register, fetches, &unknown);
         }
         let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
-        let drifts = self.drifts(warp, header, steps);
+        let is_congruent = self.is_congruent(warp, header, steps);
         let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
         let value = self.warps[warp].registers[register].clone();
-        Value::from_lanes(|lane| match drifts[lane] {
-            Some(drift) => self.facts.symbolics.drifting(value.whole(lane), (drift, bits), origin),
+        Value::from_lanes(|lane| match is_congruent[lane] {
+            Some(congruence) => {
+                self.facts.symbolics.congruent(value.whole(lane), (congruence, bits), origin)
+            }
             None => unknown.whole(lane),
         })
     }
 
     /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
-    fn drifts(
+    fn is_congruent(
         &mut self,
         warp: WarpId,
         header: BlockId,
         steps: &[flow::InductionStep],
     ) -> [Option<u64>; WARP] {
-        let mut drifts = [Some(0_u64); WARP];
+        let mut is_congruent = [Some(0_u64); WARP];
         for step in steps {
             let amounts = self.amounts(warp, header, step);
-            for (drift, amount) in drifts.iter_mut().zip(amounts) {
+            for (congruence, amount) in is_congruent.iter_mut().zip(amounts) {
                 let size = amount.map(|amount| amount.cast_signed().unsigned_abs());
-                *drift = drift.zip(size).map(|(drift, size)| gcd(drift, size));
+                *congruence = congruence.zip(size).map(|(modulus, size)| gcd(modulus, size));
             }
         }
-        drifts
+        is_congruent
     }
 
     /// By lane: what a definition adds in one round, if it is known.
@@ -155,10 +158,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for (amount, is_less) in &step.amounts {
             let value = self.operand(warp, at, amount);
             for (lane, sum) in sums.iter_mut().enumerate() {
-                let Lane { bits, symbol: term } = value.whole(lane);
+                let Lane { bits, symbol: atom } = value.whole(lane);
                 let signed = if *is_less { bits.wrapping_neg() } else { bits };
                 // What leads from one buffer to another is no step.
-                let is_step = term.is_none() && Region::of(bits) == Region::Number;
+                let is_step = atom.is_none() && Region::of(bits) == Region::Number;
                 *sum = sum.filter(|_| is_step).map(|sum| sum.wrapping_add(signed));
             }
         }

@@ -91,7 +91,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
-        let Self { ctas, warps, global, inputs, facts, may_execute: maybe, .. } = self;
+        let Self { ctas, warps, global, inputs, facts, may_execute: guarded_by, .. } = self;
         let shared = &ctas[warps[piece.warp].cta.index()].shared;
         let Some(memory) = held(space, shared, global, inputs) else {
             return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
@@ -99,7 +99,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let ty = decoded.ty();
         let may_change = matches!(space, Space::Shared | Space::Global);
         let is_global = space == Space::Global;
-        if is_global && ty.is_float() && facts.symbolics.tells_floats {
+        if is_global && ty.is_float() && facts.symbolics.distinguishes_floats {
             let addresses = addresses.plus(offset, 64);
             let (least, most) = addresses.ends(mask);
             let end = most.saturating_add(u64::from(size));
@@ -116,7 +116,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut reader = memory.reader();
         let mut read = |lane: usize| {
             let address = addresses.lane(lane).wrapping_add(offset);
-            let condition = maybe.as_ref().filter(|_| space == Space::Shared);
+            let condition = guarded_by.as_ref().filter(|_| space == Space::Shared);
             let guards = condition
                 .and_then(|side| guards_of(side, memory, lane, (address, size), &facts.symbolics));
             let unwritten = Origin::unwritten_at(pc, space, size);
@@ -183,8 +183,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         lane: usize,
         bytes: (u64, u32),
     ) -> Option<Guards> {
-        let maybe = self.may_execute.as_ref().filter(|_| piece.space == Space::Shared)?;
-        guards_of(maybe, self.shared(piece.warp), lane, bytes, &self.facts.symbolics)
+        let may_execute = self.may_execute.as_ref().filter(|_| piece.space == Space::Shared)?;
+        guards_of(may_execute, self.shared(piece.warp), lane, bytes, &self.facts.symbolics)
     }
 
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
@@ -233,11 +233,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         match &self.may_execute {
             // The sides of a branch have local memory of their own.
-            Some(maybe) if space != Space::Local || maybe.is_guard() => {
-                let view = View { unwritten: maybe.origin, guards: None };
+            Some(may_execute) if space != Space::Local || may_execute.is_guard() => {
+                let view = View { unwritten: may_execute.origin, guards: None };
                 let before = memory.load(address, size, view, &mut self.facts.symbolics);
                 let origin =
-                    self.facts.symbolics.unwritten([value, before]).unwrap_or(maybe.origin);
+                    self.facts.symbolics.unwritten([value, before]).unwrap_or(may_execute.origin);
                 let value = Lane::open(self.facts.symbolics.unclear(origin));
                 match &guards {
                     Some(guards) => memory.store_under(guards, address, size, value),
@@ -253,8 +253,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let ty = decoded.ty();
         if ty == Type::B128 {
             let origin = self.unwritten_stored(piece).unwrap_or(Origin::Unsupported(pc));
-            let term = self.facts.symbolics.fresh(origin);
-            self.overwrite(piece, term);
+            let symbol = self.facts.symbolics.fresh(origin);
+            self.overwrite(piece, symbol);
             return;
         }
         for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
@@ -269,20 +269,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// A ticket that is stored may be used by others.
     pub(super) fn note_passed_on(&mut self, value: Lane) {
-        if self.facts.has_ticket(value) {
+        if self.facts.holds_counter_value(value) {
             self.facts.counters.pass_on();
         }
     }
 
     /// All bytes of an access become open.
-    pub(super) fn overwrite(&mut self, piece: &Piece<'_>, term: SymbolId) {
+    pub(super) fn overwrite(&mut self, piece: &Piece<'_>, symbol: SymbolId) {
         let &Piece { decoded, addresses, lanes: mask, .. } = piece;
         let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
         let size = decoded.ty().bytes().min(8);
         for lane in lanes(mask) {
             for at in (0..bytes).step_by(size as usize) {
                 let address = addresses.lane(lane).wrapping_add(at);
-                self.write(piece, lane, address, size, Lane::open(term));
+                self.write(piece, lane, address, size, Lane::open(symbol));
             }
         }
     }
@@ -307,13 +307,13 @@ fn held<'a>(
 /// What holds where a lane accesses bytes of shared memory under open conditions; `None` if the bytes were surely written,
 /// so that nothing depends on it.
 fn guards_of(
-    maybe: &MayExecute,
+    may_execute: &MayExecute,
     shared: &Memory,
     lane: usize,
     (address, size): (u64, u32),
     symbolics: &Symbolics,
 ) -> Option<Guards> {
-    (!shared.is_surely_written(address, size, None)).then(|| maybe.guards(lane, symbolics))
+    (!shared.is_surely_written(address, size, None)).then(|| may_execute.guards(lane, symbolics))
 }
 
 /// What a load of bytes sees that race, where memory holds this: it might turn out not to race after all.

@@ -34,13 +34,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let program = self.program;
         let counts = program.blocks_in(header).any(|at| {
-            self.is_in_every_round(header, at) && self.leaves_by_count(warp, header, at, mask)
+            self.is_in_every_iteration(header, at) && self.leaves_by_count(warp, header, at, mask)
         });
         self.facts.assumed.waits_end = !counts;
     }
 
     /// Whether no way from the header of a loop back to it goes around a block.
-    fn is_in_every_round(&self, header: BlockId, at: BlockId) -> bool {
+    fn is_in_every_iteration(&self, header: BlockId, at: BlockId) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![header];
         while let Some(inner) = work.pop().filter(|_| at != header) {

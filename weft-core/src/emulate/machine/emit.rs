@@ -9,8 +9,9 @@ use super::may_execute::MayExecute;
 use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::facts::alias::{AliasClass, Representative};
-use crate::emulate::facts::counters::Queue;
+use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::facts::representative::AliasFrame;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;
@@ -20,58 +21,102 @@ use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
-/// Lanes of an open access that are laid out in one way.
+/// With what lanes of an open access are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct EmitGroup {
-    region: Option<usize>,
-    /// Whether it may lie in another region as well.
-    is_chosen: bool,
-    root: Option<AliasClass>,
-    queue: Option<Queue>,
-    drifts: bool,
-    is_mirrored: bool,
+enum Target {
+    /// With nothing: whatever is in their region might conflict with them.
+    Region,
+    /// With all of an alias class, at representative addresses.
+    Class { class: AliasClass, at: Representation },
+    /// With what is indexed with values of the same counter, at representative addresses.
+    Counter { index: CounterIndex, at: Representation },
 }
 
-/// Lanes of an open access with the made-up addresses at which they are told.
-struct LaidOut {
-    group: EmitGroup,
+/// How lanes stand at representative addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Representation {
+    /// Their distance from the representative is known up to a multiple of a modulus only.
+    is_congruent: bool,
+    /// They stand at a second address as well, for accesses that are known up to a multiple.
+    has_copy: bool,
+}
+
+impl Target {
+    fn of(representative: Option<Representative>) -> Self {
+        let Some(own) = representative else { return Self::Region };
+        let at =
+            Representation { is_congruent: own.is_congruent, has_copy: own.shadow_copy.is_some() };
+        match own.index {
+            Some(index) => Self::Counter { index, at },
+            None => Self::Class { class: own.class, at },
+        }
+    }
+
+    const fn class(self) -> Option<AliasClass> {
+        if let Self::Class { class, .. } = self { Some(class) } else { None }
+    }
+
+    const fn index(self) -> Option<CounterIndex> {
+        if let Self::Counter { index, .. } = self { Some(index) } else { None }
+    }
+
+    const fn representation(self) -> Option<Representation> {
+        match self {
+            Self::Region => None,
+            Self::Class { at, .. } | Self::Counter { at, .. } => Some(at),
+        }
+    }
+}
+
+/// A region that a lane of an open access might access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    /// The argument in whose buffer it lies, or the variable in shared memory; `None`: anywhere.
+    region: Option<usize>,
+    /// Whether it is one of several.
+    is_chosen: bool,
+}
+
+/// Lanes of an open access that might access one region and are compared alike.
+struct Represented {
+    candidate: Candidate,
+    target: Target,
     lanes: LaneMask,
+    /// Representative addresses, if the target has any.
     addresses: Value,
-    mirror: Value,
+    copies: Value,
 }
 
-/// Where a lane may be laid out.
-#[derive(Clone, Copy)]
-struct Place {
-    region: Option<usize>,
-    is_chosen: bool,
-}
-
-/// What decides a layout: the region, and the term.
-type LayoutKey = (Option<usize>, Option<SymbolId>);
+/// What decides an alias frame: the region, and the symbolic value.
+type FrameKey = (Option<usize>, Option<SymbolId>);
 
 /// No region that a number leads to is narrower.
 const NEAR: u64 = 1 << 40;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// An access at known addresses.
-    pub(super) fn tell_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
+    /// Emits an access at known addresses.
+    pub(super) fn emit_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
         let &Piece { decoded, space, addresses, lanes: mask, .. } = piece;
-        let maybe = self.may_execute.as_ref().map(|maybe| maybe.origin);
+        let condition = self.may_execute.as_ref().map(|side| side.origin);
         let kind = self.own_kind(decoded);
         let variable = if space == Space::Shared { self.variable(piece) } else { None };
-        let mirror = self.mirror(piece, variable);
-        let root = mirror.as_ref().map(|(root, _)| *root);
+        let copies = self.shadow_copies(piece, variable);
+        let class = copies.as_ref().map(|(class, _)| *class);
         let decides = self.decides(piece);
         let access = access(piece, addresses, mask, kind, stored);
-        let access = Access { condition: maybe, variable, class: root, decides, ..access };
+        let access = Access { condition, variable, class, decides, ..access };
         self.check_bounds(&access);
         self.events.access(&access, &self.facts.symbolics);
-        let Some((_, made_up)) = mirror else { return };
-        let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..kind };
-        let (addresses, is_anchored) = (&made_up, true);
-        let access = Access { addresses, kind, is_representative: is_anchored, ..access };
-        self.events.access(&access, &self.facts.symbolics);
+        if let Some((_, addresses)) = &copies {
+            self.emit_copies(access, addresses);
+        }
+    }
+
+    /// Emits an access once more, at its shadow copies.
+    fn emit_copies(&mut self, access: Access<'_>, addresses: &Value) {
+        let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..access.kind };
+        let copy = Access { addresses, kind, is_representative: true, ..access };
+        self.events.access(&copy, &self.facts.symbolics);
     }
 
     /// Whether what it reads decides something.
@@ -95,25 +140,26 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (of(most) == Some(lowest)).then_some(lowest)
     }
 
-    /// Where lanes at known addresses of one place are mirrored.
-    fn mirror(&self, piece: &Piece<'_>, variable: Option<usize>) -> Option<(AliasClass, Value)> {
+    /// The shadow copies of lanes that all access one region at known addresses, if some alias class needs them.
+    fn shadow_copies(
+        &self,
+        piece: &Piece<'_>,
+        variable: Option<usize>,
+    ) -> Option<(AliasClass, Value)> {
         let &Piece { space, addresses, lanes: mask, .. } = piece;
-        let place = |lane: usize| match space {
+        let base = |lane: usize| match space {
             Space::Global => argument_of(addresses.lane(lane)),
             _ => variable,
         };
-        let first = place(mask.trailing_zeros() as usize % WARP);
-        let region = (space == Space::Global, first);
-        let root = self.facts.copied_class(region)?;
-        let mut made_up = [0; WARP];
+        let first = base(mask.trailing_zeros() as usize % WARP);
+        let region = MemoryRegion { is_global: space == Space::Global, base: first };
+        let class = self.facts.copied_class(region)?;
+        let mut copies = [0; WARP];
         for lane in lanes(mask) {
-            let bits = addresses.lane(lane);
-            made_up[lane] = self
-                .facts
-                .shadow_copy(region, root, bits, piece.bytes())
-                .filter(|_| place(lane) == first)?;
+            let copy = self.facts.shadow_copy(region, class, addresses.lane(lane), piece.bytes());
+            copies[lane] = copy.filter(|_| base(lane) == first)?;
         }
-        Some((root, Value::each(made_up)))
+        Some((class, Value::each(copies)))
     }
 
     /// The variable in shared memory to whose address the open part of an address is added.
@@ -121,144 +167,146 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.variable_around(piece.pc, Space::Shared)
     }
 
-    /// An access at open addresses.
-    pub(super) fn tell_open(&mut self, piece: &Piece<'_>) {
-        let &Piece { pc, decoded, space, addresses, warp, .. } = piece;
-        let (is_global, kind) = (space == Space::Global, self.own_kind(decoded));
-        let groups = match self.together(piece) {
+    /// Emits an access at open addresses.
+    pub(super) fn emit_open(&mut self, piece: &Piece<'_>) {
+        let groups = match self.one_group(piece) {
             Some(all) => smallvec![all],
             None => self.lane_by_lane(piece),
         };
+        self.note_writes(piece, &groups);
         let stored = self.stored(piece);
-        if kind.writes {
-            let spoils =
-                kind.is_atomic || self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
-            let regions: BTreeSet<_> =
-                groups.iter().map(|laid_out| laid_out.group.region).collect();
-            for region in regions {
-                self.facts.counters.write_somewhere((is_global, region), spoils);
-            }
-        }
-        for LaidOut { group, lanes: mask, addresses: made_up, mirror } in groups {
-            let EmitGroup { region, is_chosen, root, queue, drifts, is_mirrored } = group;
-            let kind = AccessKind { may_execute: kind.may_execute || is_chosen, ..kind };
-            let origin = addresses.term(mask).and_then(|term| self.facts.symbolics.origin(term));
-            let told = OpenAccess { pc, is_global, region, kind, origin, class: root, queue };
-            self.events.open_access(warp, mask, told);
-            if root.is_none() && queue.is_none() {
-                continue;
-            }
-            let outer = self.may_execute.as_ref().map(|maybe| maybe.origin);
-            let maybe = if drifts || is_chosen { outer.or(origin) } else { outer };
-            let access_kind = AccessKind { may_execute: kind.may_execute || drifts, ..kind };
-            let access = access(piece, &made_up, mask, access_kind, &stored);
-            let access =
-                Access { condition: maybe, is_representative: true, class: root, ..access };
-            self.check_fit(&access, (is_global, region));
-            self.events.access(&access, &self.facts.symbolics);
-            if is_mirrored {
-                let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..kind };
-                let maybe = outer.or(origin);
-                let access = Access { addresses: &mirror, kind, condition: maybe, ..access };
-                self.events.access(&access, &self.facts.symbolics);
-            }
+        for group in &groups {
+            self.emit_group(piece, group, &stored);
         }
     }
 
-    /// All lanes at once: they share a term, and the ends are as far apart where they are laid out, so that nothing in
-    /// between wraps around.
-    fn together(&mut self, piece: &Piece<'_>) -> Option<LaidOut> {
+    /// Counters in the regions that an access writes to might change.
+    fn note_writes(&mut self, piece: &Piece<'_>, groups: &[Represented]) {
+        let kind = self.own_kind(piece.decoded);
+        if !kind.writes {
+            return;
+        }
+        let is_global = piece.space == Space::Global;
+        let is_widened = self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
+        let bases: BTreeSet<_> = groups.iter().map(|group| group.candidate.region).collect();
+        for base in bases {
+            let region = MemoryRegion { is_global, base };
+            self.facts.counters.write_somewhere(region, kind.is_atomic || is_widened);
+        }
+    }
+
+    /// Emits the lanes of an open access that are compared alike: as one that might be anywhere in its region, then at its
+    /// representative addresses, then at their shadow copies.
+    fn emit_group(&mut self, piece: &Piece<'_>, group: &Represented, stored: &[Value]) {
+        let &Represented { candidate, target, lanes: mask, ref addresses, ref copies } = group;
+        let Candidate { region: base, is_chosen } = candidate;
+        let region = MemoryRegion { is_global: piece.space == Space::Global, base };
+        let kind = self.own_kind(piece.decoded);
+        let kind = AccessKind { may_execute: kind.may_execute || is_chosen, ..kind };
+        let symbol = piece.addresses.symbol(mask);
+        let origin = symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
+        let (pc, class, index) = (piece.pc, target.class(), target.index());
+        let open = OpenAccess { pc, region, kind, origin, class, index };
+        self.events.open_access(piece.warp, mask, open);
+        let Some(at) = target.representation() else { return };
+        let outer = self.may_execute.as_ref().map(|side| side.origin);
+        let may_differ = outer.or(origin);
+        let condition = if at.is_congruent || is_chosen { may_differ } else { outer };
+        let certain = AccessKind { may_execute: kind.may_execute || at.is_congruent, ..kind };
+        let access = access(piece, addresses, mask, certain, stored);
+        let access = Access { condition, is_representative: true, class, ..access };
+        self.check_fit(&access, region);
+        self.events.access(&access, &self.facts.symbolics);
+        if at.has_copy {
+            self.emit_copies(Access { kind, condition: may_differ, ..access }, copies);
+        }
+    }
+
+    /// All lanes as one group: they share a symbolic value, and the ends are as far from each other at their
+    /// representatives, so that nothing in between wraps around.
+    fn one_group(&mut self, piece: &Piece<'_>) -> Option<Represented> {
         let &Piece { addresses, lanes, .. } = piece;
-        let (term, (least, most)) = (addresses.one_term(lanes)?, addresses.ends(lanes));
+        let (symbol, (least, most)) = (addresses.one_symbol(lanes)?, addresses.ends(lanes));
         if most - least >= NEAR {
             return None;
         }
-        let mut layout = None;
-        let mut lay_out = |bits| {
-            let whole = Lane { bits, symbol: Some(term) };
-            let [place] = self.places(piece, whole)[..] else { return None };
-            Some(self.lay_out(piece, whole, place, &mut layout))
+        let mut frame = None;
+        let mut represent = |bits| {
+            let whole = Lane { bits, symbol: Some(symbol) };
+            let [candidate] = self.candidates(piece, whole)[..] else { return None };
+            Some((candidate, self.represent(piece, whole, candidate, &mut frame)))
         };
-        let ((group, first), (other, last)) = (lay_out(least)?, lay_out(most)?);
-        let shift = |of: fn(&Representative) -> Option<u64>| {
-            let place =
-                |laid: &Option<Representative>| laid.as_ref().and_then(of).unwrap_or_default();
-            let (first, last) = (place(&first), place(&last));
+        let ((candidate, first), (_, last)) = (represent(least)?, represent(most)?);
+        let shifted = |of: fn(&Representative) -> Option<u64>| {
+            let [first, last] =
+                [&first, &last].map(|own| own.as_ref().and_then(of).unwrap_or_default());
             let is_one = last.wrapping_sub(first) == most - least || first == 0 && last == 0;
             is_one.then(|| addresses.plus(first.wrapping_sub(least), 64))
         };
-        let made_up = shift(|laid| Some(laid.address))?;
-        let mirror = shift(|laid| laid.shadow_copy)?;
-        (group == other).then_some(LaidOut { group, lanes, addresses: made_up, mirror })
+        let at_representatives = shifted(|own| Some(own.address))?;
+        let copies = shifted(|own| own.shadow_copy)?;
+        let (target, other) = (Target::of(first), Target::of(last));
+        let addresses = at_representatives;
+        (target == other).then_some(Represented { candidate, target, lanes, addresses, copies })
     }
 
-    fn lane_by_lane(&mut self, piece: &Piece<'_>) -> SmallVec<[LaidOut; 1]> {
-        let mut groups: BTreeMap<EmitGroup, (LaneMask, [Option<Representative>; WARP])> =
-            BTreeMap::new();
-        let mut layout = None;
+    /// Lanes that are compared alike, in groups.
+    fn lane_by_lane(&mut self, piece: &Piece<'_>) -> SmallVec<[Represented; 1]> {
+        type Lanes = (LaneMask, [Option<Representative>; WARP]);
+        let mut groups: BTreeMap<(Candidate, Target), Lanes> = BTreeMap::new();
+        let mut frame = None;
         for lane in lanes(piece.lanes) {
             let whole = piece.addresses.whole(lane);
-            for place in self.places(piece, whole) {
-                let (group, laid) = self.lay_out(piece, whole, place, &mut layout);
-                let (mask, all) = groups.entry(group).or_insert((0, [None; WARP]));
+            for candidate in self.candidates(piece, whole) {
+                let representative = self.represent(piece, whole, candidate, &mut frame);
+                let key = (candidate, Target::of(representative));
+                let (mask, all) = groups.entry(key).or_insert((0, [None; WARP]));
                 *mask |= 1 << lane;
-                all[lane] = laid;
+                all[lane] = representative;
             }
         }
-        let laid_out = |(group, (lanes, laid)): (_, (_, [Option<Representative>; WARP]))| {
+        let group = |((candidate, target), (lanes, all)): (_, Lanes)| {
             let at = |of: fn(&Representative) -> Option<u64>| {
-                Value::each(laid.map(|laid| laid.as_ref().and_then(of).unwrap_or_default()))
+                Value::each(all.map(|own| own.as_ref().and_then(of).unwrap_or_default()))
             };
-            let (addresses, mirror) = (at(|laid| Some(laid.address)), at(|laid| laid.shadow_copy));
-            LaidOut { group, lanes, addresses, mirror }
+            let (addresses, copies) = (at(|own| Some(own.address)), at(|own| own.shadow_copy));
+            Represented { candidate, target, lanes, addresses, copies }
         };
-        groups.into_iter().map(laid_out).collect()
+        groups.into_iter().map(group).collect()
     }
 
     /// The regions in one of which a lane accesses.
-    fn places(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Place; 2]> {
-        let one = |region| smallvec![Place { region, is_chosen: false }];
+    fn candidates(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Candidate; 2]> {
+        let one = |region| smallvec![Candidate { region, is_chosen: false }];
         match self.region(piece.pc, whole) {
             _ if piece.space != Space::Global => one(self.shared_base(piece)),
             Region::Buffer(argument) => one(Some(argument)),
             Region::Among(params) => {
-                params.all().map(|at| Place { region: Some(at), is_chosen: true }).collect()
+                params.all().map(|at| Candidate { region: Some(at), is_chosen: true }).collect()
             }
             Region::Number | Region::Unclear => one(None),
         }
     }
 
-    /// Where a lane is laid out. `last`: the layout of the lane before, for lanes often share a term.
-    fn lay_out(
+    /// Where a lane is compared with others. `last`: the frame of the lane before, for lanes often share a symbolic value.
+    fn represent(
         &mut self,
         piece: &Piece<'_>,
         whole: Lane,
-        Place { region, is_chosen }: Place,
-        last: &mut Option<(LayoutKey, Option<AliasFrame>)>,
-    ) -> (EmitGroup, Option<Representative>) {
-        let is_global = piece.space == Space::Global;
+        Candidate { region: base, is_chosen }: Candidate,
+        last: &mut Option<(FrameKey, Option<AliasFrame>)>,
+    ) -> Option<Representative> {
+        let region = MemoryRegion { is_global: piece.space == Space::Global, base };
         // What is chosen among buffers starts in each of them alike.
-        let start = region.filter(|_| is_chosen).map_or(0, buffer);
-        let layout = match *last {
-            Some((key, layout)) if key == (region, whole.symbol) => layout,
-            _ => whole.symbol.and_then(|term| self.facts.alias_frame((is_global, region), term)),
+        let start = base.filter(|_| is_chosen).map_or(0, buffer);
+        let frame = match *last {
+            Some((key, frame)) if key == (base, whole.symbol) => frame,
+            _ => whole.symbol.and_then(|symbol| self.facts.alias_frame(region, symbol)),
         };
-        *last = Some(((region, whole.symbol), layout));
-        let layout = layout.filter(|frame| {
-            frame.has_queue() || !whole.symbol.is_some_and(|term| self.is_repeated(term))
-        });
-        let laid = layout.and_then(|own| {
-            self.facts.representative(&own, whole.bits.wrapping_add(start), piece.bytes())
-        });
-        let group = EmitGroup {
-            region,
-            is_chosen,
-            root: laid.filter(|laid| laid.queue.is_none()).map(|laid| laid.class),
-            queue: laid.and_then(|laid| laid.queue),
-            drifts: laid.is_some_and(|laid| laid.is_congruent),
-            is_mirrored: laid.is_some_and(|laid| laid.shadow_copy.is_some()),
-        };
-        (group, laid)
+        *last = Some(((base, whole.symbol), frame));
+        let is_repeated = || whole.symbol.is_some_and(|symbol| self.is_repeated(symbol));
+        let frame = frame.filter(|frame| frame.is_counter_indexed() || !is_repeated())?;
+        self.facts.representative(&frame, whole.bits.wrapping_add(start), piece.bytes())
     }
 }
 
@@ -272,22 +320,20 @@ fn access<'a>(
     let &Piece { warp, pc, space, .. } = piece;
     // The operand of an atomic is not what it leaves.
     let stored = if piece.decoded.row.effect == Effect::Atomic { &[] } else { stored };
-    let (bytes, is_anchored) = (piece.bytes(), false);
-    let (maybe, variable, root) = (None, None, None);
     Access {
         warp,
         lanes,
         pc,
         space,
         addresses,
-        bytes,
+        bytes: piece.bytes(),
         kind,
         reads: piece.decoded.row.effect != Effect::Store,
         stored,
-        condition: maybe,
-        variable,
-        is_representative: is_anchored,
-        class: root,
+        condition: None,
+        variable: None,
+        is_representative: false,
+        class: None,
         decides: false,
     }
 }

@@ -2,7 +2,8 @@
 
 use super::memory_order::{Ordering, Scope};
 use crate::emulate::facts::alias::AliasClass;
-use crate::emulate::facts::counters::Queue;
+use crate::emulate::facts::counters::CounterIndex;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Misuse};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
@@ -82,11 +83,8 @@ pub struct Access<'a> {
 pub struct OpenAccess {
     /// The instruction.
     pub pc: Pc,
-    /// Of global memory; of shared memory otherwise.
-    pub is_global: bool,
-    /// The argument within whose buffer the address lies, or the variable in shared memory by index of the program's
-    /// symbols; `None`: anywhere.
-    pub region: Option<usize>,
+    /// The memory in which the address lies.
+    pub region: MemoryRegion,
     /// How it acts.
     pub kind: AccessKind,
     /// Where the address comes from.
@@ -94,7 +92,7 @@ pub struct OpenAccess {
     /// Where it is compared with others of its region; `None`: nowhere.
     pub class: Option<AliasClass>,
     /// The tickets that it is indexed with: others of the same queue are apart, or compared.
-    pub queue: Option<Queue>,
+    pub index: Option<CounterIndex>,
 }
 
 /// What is wrong with an access by itself.
@@ -232,7 +230,7 @@ pub enum DoubtKind {
     /// An instruction whose effect is not modelled.
     Unsupported,
     /// Whether lanes meet that exchange values at two instructions.
-    Meeting,
+    ExchangeMask,
     /// The target of a jump or call: it is none of those that are named.
     Target,
     /// More instructions than the limit.

@@ -68,7 +68,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
-        if is_one && self.may_execute.as_ref().is_none_or(MayExecute::stands_together) {
+        if is_one && self.may_execute.as_ref().is_none_or(MayExecute::is_convergent) {
             let bits = decoded.ty().bits();
             let number = self.exchanges[warp];
             return self.facts.symbolics.exchanged(

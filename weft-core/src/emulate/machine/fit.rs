@@ -3,7 +3,7 @@
 
 use super::event::{Access, Events, Fault, OrderQuery};
 use super::state::Machine;
-use crate::emulate::facts::place::Place;
+use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::lanes;
 use crate::flow::Symbol;
 use crate::flow::addresses::buffer;
@@ -11,16 +11,16 @@ use crate::ptx::Space;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Takes in accesses that surely happen, from one open address; tells of the first lane that has no room beside others.
-    pub(super) fn check_fit(&mut self, access: &Access<'_>, place: Place) {
-        let Some(root) = access.class else { return };
+    pub(super) fn check_fit(&mut self, access: &Access<'_>, region: MemoryRegion) {
+        let Some(class) = access.class else { return };
         if access.condition.is_some() || access.kind.may_execute || self.is_in_general(access.warp)
         {
             return;
         }
-        let size = self.size_of(place).unwrap_or(u64::MAX);
+        let size = self.size_of(region).unwrap_or(u64::MAX);
         for lane in lanes(access.lanes) {
             let first = access.addresses.lane(lane);
-            let found = self.needs.add((place, root), first, access.bytes.into(), size);
+            let found = self.needs.add((region, class), first, access.bytes.into(), size);
             if let Some(kind) = found {
                 self.events.fault(Fault {
                     kind,
@@ -38,14 +38,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// The bytes of a place, if they are known.
-    fn size_of(&self, (is_global, region): Place) -> Option<u64> {
-        if is_global {
-            return self.global.segment(buffer(region?)).map(|segment| segment.size);
+    /// The bytes of a region, if they are known.
+    fn size_of(&self, region: MemoryRegion) -> Option<u64> {
+        if region.is_global {
+            return self.global.segment(buffer(region.base?)).map(|segment| segment.size);
         }
         let is_shared = |symbol: &&Symbol| symbol.space == Space::Shared;
         let mut all = self.program.symbols.iter().filter(is_shared);
-        let variable = match region {
+        let variable = match region.base {
             Some(at) => &self.program.symbols[at],
             None => all.next().filter(|_| all.next().is_none())?,
         };

@@ -21,14 +21,19 @@ use crate::launch::Atomics;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// A lane drew a ticket.
-    pub(super) fn note_ticket(&mut self, (warp, lane): (WarpId, usize), pc: Pc, ticket: SymbolId) {
+    pub(super) fn note_counter_value(
+        &mut self,
+        (warp, lane): (WarpId, usize),
+        pc: Pc,
+        value: SymbolId,
+    ) {
         let block = &self.program.blocks[self.warps[warp].block.index()];
         let Some(&header) = block.loops.last() else { return };
         let Some((entry, round)) = self.iteration_of(warp, header) else { return };
         let draw = Draw { pc, warp, lane, header, entry, iteration: round };
         let count = self.draws.counts.entry(draw).or_default();
         *count += 1;
-        self.draws.of.insert(ticket, draw);
+        self.draws.of.insert(value, draw);
     }
 
     fn draw_of(&self, value: Lane) -> Option<Draw> {
@@ -49,19 +54,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !is_unique || !self.facts.counters.can_hand_on((header, register)) {
             return unknown.clone();
         }
-        let Some((entry, rounds)) = self.iteration_of(warp, header) else { return unknown.clone() };
+        let Some((entry, iterations)) = self.iteration_of(warp, header) else {
+            return unknown.clone();
+        };
         let old_value = self.warps[warp].registers[register].clone();
         let mut expected = [None; WARP];
         let value = Value::from_lanes(|lane| {
             let whole = old_value.whole(lane);
             let draw = self.draw_of(whole).filter(|draw| {
-                (draw.header, draw.entry, draw.iteration + 1) == (header, entry, rounds)
+                (draw.header, draw.entry, draw.iteration + 1) == (header, entry, iterations)
             });
             let renamed =
                 draw.and_then(|draw| self.renamed(whole.symbol?, draw, (header, register)));
-            let (Some(term), Some(draw)) = (renamed, draw) else { return unknown.whole(lane) };
-            expected[lane] = Some((Draw { iteration: rounds, ..draw }, whole.bits));
-            Lane { bits: whole.bits, symbol: Some(term) }
+            let (Some(atom), Some(draw)) = (renamed, draw) else { return unknown.whole(lane) };
+            expected[lane] = Some((Draw { iteration: iterations, ..draw }, whole.bits));
+            Lane { bits: whole.bits, symbol: Some(atom) }
         });
         if expected.iter().any(Option::is_some) {
             self.open_loops.entry((warp, header)).or_default().handed.push((register, expected));
@@ -70,21 +77,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// The ticket that stands for those of the iterations before, where one is that of the first.
-    fn renamed(&mut self, ticket: SymbolId, draw: Draw, to: (BlockId, Reg)) -> Option<SymbolId> {
-        let count = self.facts.counters.of(ticket)?;
-        if !self.facts.counters.hand_on(ticket, to) {
+    fn renamed(&mut self, value: SymbolId, draw: Draw, to: (BlockId, Reg)) -> Option<SymbolId> {
+        let count = self.facts.counters.count_of(value)?;
+        if !self.facts.counters.hand_on(value, to) {
             return None;
         }
-        if let Some(&known) = self.draws.renamed.get(&ticket) {
+        if let Some(&known) = self.draws.renamed.get(&value) {
             return Some(known);
         }
         self.atomics += 1;
         let execution =
             Execution { cta: self.cta(draw.warp).index, number: self.atomics, lane: draw.lane };
-        let bits = self.facts.symbolics.bits(ticket);
+        let bits = self.facts.symbolics.bits(value);
         let renamed = self.facts.symbolics.result(Origin::Atomic(draw.pc), execution, bits);
         self.facts.counters.hand_out(renamed, count);
-        self.draws.renamed.insert(ticket, renamed);
+        self.draws.renamed.insert(value, renamed);
         Some(renamed)
     }
 

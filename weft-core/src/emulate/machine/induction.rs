@@ -44,7 +44,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         state.before += u32::from(!state.is_general);
         let (is_general, is_decided) = (state.is_general, state.is_decided);
         if is_general || is_decided {
-            self.end_general_iteration(warp, header, mask);
+            self.end_iteration_at_header(warp, header, mask);
         }
         if is_general {
             self.check_handed(warp, header, mask);
@@ -63,7 +63,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// A round ends whose registers later ones are taken to begin with.
-    fn end_general_iteration(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
+    fn end_iteration_at_header(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         if !self.facts.symbolics.reads_unwritten {
             return;
         }
@@ -100,8 +100,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             // An inner loop may ask more than once in a round.
             if *number == 0 || *last != now {
                 (*number, *last) = (*number + 1, now);
-                let round = Iteration { branch, entry: state.entry, number: *number };
-                self.events.iteration(warp, round);
+                let iteration = Iteration { branch, entry: state.entry, number: *number };
+                self.events.iteration(warp, iteration);
             }
         }
     }
@@ -128,10 +128,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !state.decisions.get(&branch).is_some_and(has_run) {
             return Ok(None);
         }
-        let round = Iteration { branch, entry: state.entry, number: GENERAL_ITERATIONS };
+        let iteration = Iteration { branch, entry: state.entry, number: GENERAL_ITERATIONS };
         let is_torn = state.is_torn || !self.is_complete(warp, header, (branch, open));
         let place = self.program.blocks[branch.index()].place;
-        if is_torn || !self.events.is_separated(warp, round) {
+        if is_torn || !self.events.is_separated(warp, iteration) {
             return Err(undecided(place, place, origin));
         }
         self.open_loops.entry((warp, header)).or_default().left = Some((branch, open));
@@ -220,7 +220,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         origin: Origin,
     ) -> OrStop<()> {
         let program = self.program;
-        let count = self.facts.symbolics.rounds(origin, self.cta(warp).index, header, entry);
+        let count = self.facts.symbolics.iterations(origin, self.cta(warp).index, header, entry);
         for (pc, instr) in inside(program, header) {
             for dest in instr.dests.iter().flatten() {
                 let old_value = self.warps[warp].registers[*dest].clone();
@@ -237,7 +237,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                         None => Lane::open(self.facts.symbolics.unclear(left)),
                     })
                 } else {
-                    let unknown = self.after_rounds(warp, header, *dest, origin);
+                    let unknown = self.after_iterations(warp, header, *dest, origin);
                     self.hand_on(warp, header, *dest, &unknown)
                 };
                 self.warps[warp].write(*dest, value, mask);

@@ -26,7 +26,7 @@ pub(super) struct MayExecute {
     /// Branches on open conditions around it, itself included.
     pub(super) depth: u32,
     /// Whether the lanes that stood together at the branch go the same way, whichever it is.
-    pub(super) is_together: bool,
+    pub(super) was_convergent: bool,
     /// Whether these are all lanes of the warp.
     pub(super) is_whole: bool,
     /// Blocks at which the sides end.
@@ -34,7 +34,7 @@ pub(super) struct MayExecute {
     /// Headers of loops whose every iteration is run at once.
     pub(super) widened: Vec<BlockId>,
     /// Those of them that lanes go round together.
-    pub(super) together: Vec<UniformLoop>,
+    pub(super) uniform_loops: Vec<UniformLoop>,
     /// How the open conditions around it are decided.
     pub(super) decided: Vec<Rc<BranchSide>>,
 }
@@ -59,11 +59,11 @@ impl MayExecute {
             place,
             outermost: place,
             depth: 0,
-            is_together: false,
+            was_convergent: false,
             is_whole: false,
             stops: Vec::new(),
             widened: Vec::new(),
-            together: Vec::new(),
+            uniform_loops: Vec::new(),
             decided: Vec::new(),
         }
     }
@@ -71,9 +71,9 @@ impl MayExecute {
     /// The same in the iterations of loops that are run at once around it.
     pub(super) fn within(self, outer: Option<&Self>) -> Self {
         let Some(outer) = outer else { return self };
-        let (widened, together) = (outer.widened.clone(), outer.together.clone());
+        let (widened, together) = (outer.widened.clone(), outer.uniform_loops.clone());
         let decided = outer.decided.clone();
-        Self { outermost: outer.outermost, widened, together, decided, ..self }
+        Self { outermost: outer.outermost, widened, uniform_loops: together, decided, ..self }
     }
 
     /// The same on one side of a condition.
@@ -84,17 +84,18 @@ impl MayExecute {
 
     /// What has to hold for a lane to be here.
     pub(super) fn guards(&self, lane: usize, symbolics: &Symbolics) -> Guards {
-        guard::of(&self.decided, lane, self.stands_together(), symbolics)
+        guard::of(&self.decided, lane, self.is_convergent(), symbolics)
     }
 
     /// Whether the lanes that stood together at the branch, and at those around it, still do.
-    pub(super) fn stands_together(&self) -> bool {
-        self.is_together && self.together.iter().all(|uniform_loop| !uniform_loop.is_torn.get())
+    pub(super) fn is_convergent(&self) -> bool {
+        self.was_convergent
+            && self.uniform_loops.iter().all(|uniform_loop| !uniform_loop.is_torn.get())
     }
 
     /// The same, in the same iteration of all loops.
     pub(super) fn is_in_step(&self) -> bool {
-        self.is_together && self.together.is_empty()
+        self.was_convergent && self.uniform_loops.is_empty()
     }
 
     /// Whether every iteration of some loop is run at once.

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::event::FaultKind;
 use crate::emulate::facts::alias::AliasClass;
-use crate::emulate::facts::place::Place;
+use crate::emulate::memory::region::MemoryRegion;
 
 /// What accesses from one open address need so far, at the made-up addresses at which they are told.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +19,15 @@ struct MemoryNeed {
     rest: u64,
 }
 
-/// By place and open part.
+/// By region and alias class.
 #[derive(Debug, Default)]
-pub(super) struct Needs(HashMap<(Place, AliasClass), MemoryNeed, RandomState>);
+pub(super) struct Needs(HashMap<(MemoryRegion, AliasClass), MemoryNeed, RandomState>);
 
 impl Needs {
     /// One more access, of so many bytes, a power of two: what is wrong if not all can be in memory of this size, or aligned.
     pub(super) fn add(
         &mut self,
-        at: (Place, AliasClass),
+        at: (MemoryRegion, AliasClass),
         first: u64,
         bytes: u64,
         size: u64,
@@ -66,7 +66,8 @@ mod tests {
             let at = (at + start).checked_sub(32);
             at.is_some_and(|at| at + bytes <= SIZE && at % bytes == 0)
         };
-        let place = ((false, None), AliasClass::default());
+        let region = MemoryRegion { is_global: false, base: None };
+        let place = (region, AliasClass::default());
         for &a in &all {
             for &b in &all {
                 for &c in all.iter().step_by(7) {

@@ -11,12 +11,12 @@ pub(super) struct Late {
     pub(super) pc: Pc,
     pub(super) lanes: LaneMask,
     /// The branch, the outermost branch and the origin of the open condition that decides whether it happens.
-    pub(super) maybe: Option<(PlaceId, PlaceId, Origin)>,
+    pub(super) condition: Option<(PlaceId, PlaceId, Origin)>,
 }
 
 /// Lanes that execute a branch while other lanes of the warp are elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Apart {
+pub(super) struct Separate {
     pub(super) ran: LaneMask,
     /// Those on their way to the merge.
     pub(super) inside: LaneMask,
@@ -37,7 +37,7 @@ pub(super) struct Parting {
     pub(super) ahead: [LaneMask; WARP],
     /// By lane that has not passed the merge: what lanes ahead of it did first.
     pub(super) late: [Option<Late>; WARP],
-    pub(super) apart: Apart,
+    pub(super) separate: Separate,
 }
 
 /// The branches that tell lanes of a warp apart, with an aligned barrier between them and their merge.
@@ -66,7 +66,7 @@ impl Parting {
             parted: [0; WARP],
             ahead: [0; WARP],
             late: [None; WARP],
-            apart: Apart::default(),
+            separate: Separate::default(),
         }
     }
 
@@ -88,8 +88,8 @@ impl Parting {
                 self.parted[lane] &= !mask;
             }
         }
-        self.apart.passed |= self.apart.inside & mask;
-        self.apart.inside &= !mask;
+        self.separate.passed |= self.separate.inside & mask;
+        self.separate.inside &= !mask;
     }
 
     pub(super) fn exit(&mut self, mask: LaneMask) {
@@ -100,24 +100,25 @@ impl Parting {
         for lane in lanes(mask) {
             (self.parted[lane], self.ahead[lane], self.late[lane]) = (0, 0, None);
         }
-        self.apart.inside &= !mask;
-        self.apart.passed &= !mask;
+        self.separate.inside &= !mask;
+        self.separate.passed &= !mask;
     }
 
     pub(super) fn observe(&mut self, late: Late) {
         for (ahead, known) in self.ahead.iter().zip(&mut self.late) {
             let news = Late { lanes: ahead & late.lanes, ..late };
-            let is_news = known.is_none_or(|known| known.maybe.is_some() && late.maybe.is_none());
+            let is_news =
+                known.is_none_or(|known| known.condition.is_some() && late.condition.is_none());
             if news.lanes != 0 && is_news {
                 *known = Some(news);
             }
         }
-        self.apart.late |= self.apart.passed & late.lanes;
+        self.separate.late |= self.separate.passed & late.lanes;
     }
 
     /// Whether some of the lanes that wait at an aligned barrier were gone around.
     fn bypass(&self, waiting: LaneMask) -> Option<Bypass> {
-        let is_sure = |lane: &usize| self.late[*lane].is_some_and(|late| late.maybe.is_none());
+        let is_sure = |lane: &usize| self.late[*lane].is_some_and(|late| late.condition.is_none());
         let first = lanes(waiting).find(is_sure);
         let first = first.or_else(|| lanes(waiting).find(|lane| self.late[*lane].is_some()))?;
         let waits = lanes(waiting).filter(|lane| self.late[*lane].is_some());
@@ -125,14 +126,14 @@ impl Parting {
         Some(Bypass { branch: self.branch, waits, late: self.late[first]? })
     }
 
-    fn is_apart(&self, waiting: LaneMask) -> bool {
-        lanes(waiting & self.apart.inside).any(|lane| self.apart.late & !(1 << lane) != 0)
+    fn is_separate(&self, waiting: LaneMask) -> bool {
+        lanes(waiting & self.separate.inside).any(|lane| self.separate.late & !(1 << lane) != 0)
     }
 
     fn is_over(&self) -> bool {
         let is_open =
             |lane: usize| self.parted[lane] | self.ahead[lane] != 0 || self.late[lane].is_some();
-        self.apart.ran == 0 && !(0..WARP).any(is_open)
+        self.separate.ran == 0 && !(0..WARP).any(is_open)
     }
 }
 
@@ -144,11 +145,12 @@ impl Partings {
     /// All lanes that have not ended are together at an aligned barrier. What those that have did apart remains.
     pub(super) fn forget(&mut self, live: LaneMask) {
         for parting in &mut self.0 {
-            let Apart { ran, late, .. } = parting.apart;
+            let Separate { ran, late, .. } = parting.separate;
             *parting = Parting::new(parting.branch, parting.merge);
-            parting.apart = Apart { ran: ran & !live, late: late & !live, ..Apart::default() };
+            parting.separate =
+                Separate { ran: ran & !live, late: late & !live, ..Separate::default() };
         }
-        self.0.retain(|parted| parted.apart.late != 0);
+        self.0.retain(|parted| parted.separate.late != 0);
     }
 
     pub(super) fn at(&mut self, branch: BlockId, merge: BlockId) -> &mut Parting {
@@ -170,7 +172,7 @@ impl Partings {
     ) {
         let all = groups.iter().fold(0, |all, group| all | group);
         let is_split = groups.iter().any(|group| *group != 0 && *group != all);
-        let was_apart = |parting: &Parting| parting.branch == branch && parting.apart.ran != 0;
+        let was_apart = |parting: &Parting| parting.branch == branch && parting.separate.ran != 0;
         let is_apart = all != live || self.0.iter().any(was_apart);
         if all == 0 || !is_split && !is_apart {
             return;
@@ -180,8 +182,8 @@ impl Partings {
             parted.part(groups);
         }
         if is_apart {
-            parted.apart.ran |= all;
-            parted.apart.inside |= all;
+            parted.separate.ran |= all;
+            parted.separate.inside |= all;
         }
     }
 
@@ -207,11 +209,11 @@ impl Partings {
     /// What is known of lanes that wait at an aligned barrier; what is sure comes first.
     pub(super) fn find(&self, waiting: LaneMask) -> Option<BypassEvidence> {
         let all = || self.0.iter().filter_map(|parting| parting.bypass(waiting));
-        let is_sure = |bypass: &Bypass| bypass.late.maybe.is_none();
+        let is_sure = |bypass: &Bypass| bypass.late.condition.is_none();
         if let Some(found) = all().find(is_sure).or_else(|| all().next()) {
             return Some(BypassEvidence::Bypass(found));
         }
-        let apart = self.0.iter().find(|parted| parted.is_apart(waiting))?;
-        Some(BypassEvidence::Apart(apart.branch))
+        let distance = self.0.iter().find(|parted| parted.is_separate(waiting))?;
+        Some(BypassEvidence::Apart(distance.branch))
     }
 }

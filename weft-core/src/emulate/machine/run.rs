@@ -166,7 +166,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.may_execute.is_none() && !self.warps[warp].partings.is_empty() {
             self.warps[warp].partings.pass(to, lanes);
         }
-        if self.may_execute.as_ref().is_some_and(|maybe| is_end || maybe.stops_at(to)) {
+        if self.may_execute.as_ref().is_some_and(|may_execute| is_end || may_execute.stops_at(to)) {
             return Ok(());
         }
         if self.program.is_header(to) {
@@ -183,13 +183,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if last.traps {
             // Nobody goes on because these lanes ended.
             self.trapped = true;
-            self.tell_trap(warp, lanes, last.place);
+            self.emit_trap(warp, lanes, last.place);
             return Ok(());
         }
         self.warps[warp].live &= !lanes;
         self.warps[warp].partings.exit(lanes);
         self.events.exit(warp, lanes);
-        self.meet(warp)?;
+        self.release_complete(warp)?;
         if self.warps[warp].live == 0 {
             self.release_all(self.warps[warp].cta)?;
         }
@@ -199,7 +199,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// An exchange at which lanes wait for others of their mask that wait at an exchange of the same kind elsewhere. Whether
     /// these two meet, the manual leaves to its reader: it asks for one mask and one kind (PTX ISA §9.7.13.9), not for one
     /// instruction.
-    fn exchange_apart(&self) -> Option<&Wait> {
+    fn mismatched_exchange(&self) -> Option<&Wait> {
         let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.key);
         let is_apart = |wait: &&Wait, other: &Wait| {
             matches!(wait.what, WaitFor::Exchange(_))
@@ -213,9 +213,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     fn deadlock(&self) -> End {
-        if let Some(wait) = self.exchange_apart() {
+        if let Some(wait) = self.mismatched_exchange() {
             let place = self.program.code[wait.pc.index()].place;
-            let Stop(end) = doubt(DoubtKind::Meeting, place, None);
+            let Stop(end) = doubt(DoubtKind::ExchangeMask, place, None);
             return *end;
         }
         let mut stuck = Vec::new();

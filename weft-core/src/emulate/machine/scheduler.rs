@@ -78,12 +78,12 @@ impl Scheduler {
     }
 
     /// Whether turns may end before an access or a barrier.
-    pub(super) const fn may_give_way(&self) -> bool {
+    pub(super) const fn may_end_turn(&self) -> bool {
         matches!(self.schedule, Schedule::InTurn | Schedule::Random(_))
     }
 
     /// The warp that runs comes to an access or a barrier: whether its turn ends before.
-    pub(super) fn gives_way(&mut self) -> bool {
+    pub(super) fn ends_turn(&mut self) -> bool {
         self.events[self.last] += 1;
         match self.schedule {
             Schedule::InOrder | Schedule::Reverse | Schedule::Latest => false,
@@ -135,7 +135,7 @@ mod tests {
         let mut scheduler = Scheduler::new(Schedule::InTurn, 2, 0);
         for warp in [0, 1, 0, 1] {
             assert_eq!(scheduler.next(set(0b11)), Some(WarpId::new(warp)));
-            assert!(scheduler.gives_way());
+            assert!(scheduler.ends_turn());
         }
         assert_eq!(scheduler.next(set(0b10)), Some(WarpId::new(1)));
         assert_eq!(scheduler.next(set(0)), None);

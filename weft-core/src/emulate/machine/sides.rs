@@ -63,8 +63,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         // Sides that write local memory copy it.
         let held: MemoryUse = self.warps[warp].local.iter().map(Memory::held).sum();
         self.spend(held.pages as u64, block.place)?;
-        let (maybe, rounds) = self.inner(warp, branch, merge, mask, (origin, is_one));
-        if let Some(header) = rounds {
+        let (may_execute, iterations) = self.inner(warp, branch, merge, mask, (origin, is_one));
+        if let Some(header) = iterations {
             self.spend(inside(program, header).count() as u64, block.place)?;
             self.note_open_loop(warp, header, mask);
         }
@@ -73,13 +73,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             .iter()
             .collect::<BTreeSet<_>>()
             .into_iter()
-            .partition(|side| maybe.stops_at(**side));
+            .partition(|side| may_execute.stops_at(**side));
         let first = ended.iter().chain(&entries).next().copied();
-        let chooser = self.chooser(warp, block, first).filter(|_| rounds.is_none());
+        let chooser = self.chooser(warp, block, first).filter(|_| iterations.is_none());
         let outer = self.may_execute.take();
         let outer_log = self.warps[warp].log.take();
         let sides = (!ended.is_empty(), entries.as_slice());
-        let outcomes = self.run_sides(warp, branch, sides, (maybe, rounds), mask, outer_log)?;
+        let outcomes =
+            self.run_sides(warp, branch, sides, (may_execute, iterations), mask, outer_log)?;
         self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
         self.may_execute = outer;
         self.go(warp, branch, merge, mask)
@@ -96,27 +97,28 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) -> (MayExecute, Option<BlockId>) {
         let block = &self.program.blocks[branch.index()];
         let outer = self.may_execute.clone().unwrap_or_else(|| MayExecute {
-            is_together: true,
+            was_convergent: true,
             is_whole: true,
             ..MayExecute::guard(origin, block.place)
         });
-        let is_together = is_one && outer.is_together;
+        let is_together = is_one && outer.was_convergent;
         let is_whole = is_together && mask == self.warps[warp].live && outer.is_whole;
         let (place, depth) = (block.place, outer.depth + 1);
-        let mut inner = MayExecute { origin, place, depth, is_together, is_whole, ..outer };
+        let mut inner =
+            MayExecute { origin, place, depth, was_convergent: is_together, is_whole, ..outer };
         inner.stops.push(merge);
         let merged = &self.program.blocks[merge.index()].loops;
         let goes_round =
             |header: &&BlockId| !merged.contains(header) && !inner.widened.contains(header);
-        let rounds = block.loops.iter().find(goes_round).copied();
-        if let Some(header) = rounds {
+        let iterations = block.loops.iter().find(goes_round).copied();
+        if let Some(header) = iterations {
             inner.stops.push(header);
             inner.widened.push(header);
             let since = (self.atomics, self.exchanges[warp]);
             let uniform_loop = UniformLoop { header, lanes: mask, since, is_torn: Rc::default() };
-            inner.together.extend(is_together.then_some(uniform_loop));
+            inner.uniform_loops.extend(is_together.then_some(uniform_loop));
         }
-        (inner, rounds)
+        (inner, iterations)
     }
 
     /// Runs the sides of a branch, after one that ends at once if there is one, and then all iterations that follow at once.
@@ -126,7 +128,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         warp: WarpId,
         branch: BlockId,
         (ends_at_once, entries): (bool, &[BlockId]),
-        (maybe, rounds): (MayExecute, Option<BlockId>),
+        (may_execute, iterations): (MayExecute, Option<BlockId>),
         mask: LaneMask,
         mut log: Option<Vec<(Reg, Value)>>,
     ) -> OrStop<Vec<SideOutcome>> {
@@ -137,24 +139,24 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         for entry in entries {
             self.warps[warp].log = Some(Vec::new());
-            let side = self.taken(warp, branch, *entry, maybe.is_together);
-            self.run_side(warp, *entry, mask, maybe.clone().on(side))?;
+            let side = self.taken(warp, branch, *entry, may_execute.was_convergent);
+            self.run_side(warp, *entry, mask, may_execute.clone().on(side))?;
             outcomes.push(self.take_back(warp, &before));
-            self.end_iteration(rounds, outcomes.last(), mask);
+            self.end_iteration(iterations, outcomes.last(), mask);
         }
-        if let Some(header) = rounds {
+        if let Some(header) = iterations {
             self.warps[warp].log = log.take();
-            self.forget_loop(warp, header, mask, maybe.origin)?;
+            self.forget_loop(warp, header, mask, may_execute.origin)?;
             log = self.warps[warp].log.replace(Vec::new());
             before = Rc::clone(&self.warps[warp].local);
             // Some iteration: whether it runs follows from no condition.
             let place = self.program.blocks[branch.index()].place;
             let run = (self.spent, place, header.index());
-            let is_one = maybe.is_together;
+            let is_one = may_execute.was_convergent;
             let side = BranchSide { condition: None, run, is_one, holds: true };
-            self.run_side(warp, header, mask, maybe.on(side))?;
+            self.run_side(warp, header, mask, may_execute.on(side))?;
             outcomes.push(self.take_back(warp, &before));
-            self.end_iteration(rounds, outcomes.last(), mask);
+            self.end_iteration(iterations, outcomes.last(), mask);
         }
         self.warps[warp].log = log;
         Ok(outcomes)
@@ -162,14 +164,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Lanes come to a branch that decides for these of them, or for all alike: those that go round a loop together have to
     /// leave it together if they exchange values in it.
-    pub(super) fn stay_together(
+    pub(super) fn stays_convergent(
         &self,
         warp: WarpId,
         branch: BlockId,
         mask: LaneMask,
         is_alike: bool,
     ) -> OrStop<()> {
-        let Some(maybe) = &self.may_execute else { return Ok(()) };
+        let Some(may_execute) = &self.may_execute else { return Ok(()) };
         let blocks = &self.program.blocks;
         let block = &blocks[branch.index()];
         let is_in =
@@ -178,22 +180,23 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let stays = block.merge.is_some_and(|merge| is_in(merge, uniform_loop.header));
             block.loops.contains(&uniform_loop.header) && !stays
         };
-        for looped in maybe.together.iter().filter(|around| may_leave(around)) {
+        for looped in may_execute.uniform_loops.iter().filter(|around| may_leave(around)) {
             if is_alike && looped.lanes == mask {
                 continue;
             }
             looped.is_torn.set(true);
             if self.exchanges[warp] > looped.since.1 {
-                return Err(maybe.undecided());
+                return Err(may_execute.undecided());
             }
         }
         Ok(())
     }
 
     /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
-    pub(super) fn is_repeated(&self, term: SymbolId) -> bool {
-        let first = self.may_execute.as_ref().and_then(|maybe| maybe.together.first());
-        first.is_some_and(|uniform_loop| self.facts.symbolics.is_from(term, uniform_loop.since))
+    pub(super) fn is_repeated(&self, symbol: SymbolId) -> bool {
+        let first =
+            self.may_execute.as_ref().and_then(|may_execute| may_execute.uniform_loops.first());
+        first.is_some_and(|uniform_loop| self.facts.symbolics.is_from(symbol, uniform_loop.since))
     }
 
     /// Under an open guard an access may happen, and the result may be the new or the old value: open.
@@ -284,11 +287,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         warp: WarpId,
         entry: BlockId,
         lanes: LaneMask,
-        maybe: MayExecute,
+        may_execute: MayExecute,
     ) -> OrStop<()> {
         let fronts =
             std::mem::replace(&mut self.warps[warp].fronts, vec![Front { block: entry, lanes }]);
-        self.may_execute = Some(maybe);
+        self.may_execute = Some(may_execute);
         while let Some(front) = self.warps[warp].least() {
             self.block(warp, front.block, front.lanes)?;
         }
@@ -312,11 +315,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// A side ends, perhaps at the end of an iteration.
     fn end_iteration(
         &mut self,
-        rounds: Option<BlockId>,
+        iterations: Option<BlockId>,
         side: Option<&SideOutcome>,
         mask: LaneMask,
     ) {
-        let (Some(header), Some(side)) = (rounds, side) else { return };
+        let (Some(header), Some(side)) = (iterations, side) else { return };
         if !self.facts.symbolics.reads_unwritten {
             return;
         }

@@ -45,22 +45,22 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if from.is_some_and(|from| pc < from) {
                 continue;
             }
-            if from != Some(pc) && self.gives_way(pc) {
+            if from != Some(pc) && self.ends_turn(pc) {
                 self.warps[warp].paused = Some(Paused { front, pc });
                 return Ok(());
             }
             waiting |= self.instruction(warp, id, pc, instr, lanes)?;
         }
         self.branch(warp, id, lanes & !waiting)?;
-        if waiting != 0 { self.meet(warp) } else { Ok(()) }
+        if waiting != 0 { self.release_complete(warp) } else { Ok(()) }
     }
 
     /// Whether the warp's turn ends before an instruction. What may not happen runs in one turn.
-    fn gives_way(&mut self, pc: Pc) -> bool {
-        self.scheduler.may_give_way()
+    fn ends_turn(&mut self, pc: Pc) -> bool {
+        self.scheduler.may_end_turn()
             && self.may_execute.is_none()
             && slice::is_observable(self.program, pc)
-            && self.scheduler.gives_way()
+            && self.scheduler.ends_turn()
     }
 
     /// Runs an instruction; the lanes that now wait.
@@ -105,7 +105,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => {
                 self.compute(warp, pc, instr, enabled);
                 let mut results = instr.dests.iter().flatten();
-                if results.any(|register| self.warps[warp].registers[*register].is_apart()) {
+                if results.any(|register| self.warps[warp].registers[*register].differs_by_lane()) {
                     self.spend(APART_COST, instr.place)?;
                 }
             }
@@ -185,7 +185,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Where an open condition comes from.
     pub(super) fn origin_of(&self, warp: WarpId, condition: Condition, lanes: LaneMask) -> Origin {
         let value = &self.warps[warp].registers[condition.register];
-        let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
+        let origin = value.symbol(lanes).and_then(|symbol| self.facts.symbolics.origin(symbol));
         origin.unwrap_or(Origin::Register)
     }
 
@@ -221,7 +221,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// What all of some open lanes hold, if that is provably the same.
     fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
-        let is_stable = first.symbol.is_some_and(|term| self.facts.symbolics.is_stable(term));
+        let is_stable = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_stable(symbol));
         (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
     }
 
@@ -240,7 +240,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let value = &self.warps[warp].registers[condition.register];
         let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
-        let is_own = first.symbol.is_some_and(|term| self.facts.symbolics.is_of_cta(term));
+        let is_own = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_of_cta(symbol));
         // Where every iteration of a loop is run at once, it may hold in some of them.
         if is_own && self.may_execute.as_ref().is_some_and(MayExecute::is_widened) {
             return Ok((enabled, open));
@@ -282,7 +282,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let is_known = open == 0 && (enabled == 0 || enabled == lanes);
                 let value = &self.warps[warp].registers[condition.register];
                 let is_alike = is_known || open == lanes && self.one(value, open).is_some();
-                self.stay_together(warp, id, lanes, is_alike)?;
+                self.stays_convergent(warp, id, lanes, is_alike)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     let value = self.warps[warp].registers[condition.register].clone();
@@ -318,11 +318,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             sides.push(open);
             self.part(warp, id, &sides);
         }
-        self.stay_together(warp, id, mask, false)?;
+        self.stays_convergent(warp, id, mask, false)?;
         if open != 0 {
             self.check_written(warp, &value, open, place);
             self.facts.assumed.targets = true;
-            let origin = value.term(open).and_then(|term| self.facts.symbolics.origin(term));
+            let origin = value.symbol(open).and_then(|symbol| self.facts.symbolics.origin(symbol));
             let is_one = self.one(&value, open).is_some();
             let origin = origin.unwrap_or(Origin::Register);
             self.either(warp, id, targets, open, (origin, is_one))?;
@@ -348,20 +348,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) -> OrStop<LaneMask> {
         let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
-        if let Some(maybe) = &self.may_execute
+        if let Some(may_execute) = &self.may_execute
             && (effect == Effect::Barrier
-                || !maybe.stands_together()
-                || effect == Effect::WarpBarrier && !maybe.is_in_step())
+                || !may_execute.is_convergent()
+                || effect == Effect::WarpBarrier && !may_execute.is_in_step())
         {
-            return Err(maybe.undecided());
+            return Err(may_execute.undecided());
         }
         self.count_commands(enabled);
         if decoded.row.effect == Effect::Barrier {
             return self.wait_for_warp(warp, block, pc, instr, decoded, enabled);
         }
         if !instr.waits() {
-            if let Some(maybe) = self.may_execute.as_ref().filter(|maybe| !maybe.is_whole) {
-                return Err(maybe.undecided());
+            if let Some(side) = self.may_execute.as_ref().filter(|guarded_by| !guarded_by.is_whole)
+            {
+                return Err(side.undecided());
             }
             // `activemask` and the forms before PTX 6.0 take whoever is here, which only lock step makes sure.
             if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
@@ -381,7 +382,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for (mask, group) in self.known(warp, pc, instr, at, enabled)? {
             let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
             if self.may_execute.is_some() {
-                self.meet_at_once(warp, pc, effect, mask, group)?;
+                self.synchronize_at_once(warp, pc, effect, mask, group)?;
                 continue;
             }
             if group & !mask != 0 {
@@ -394,7 +395,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 WaitFor::Exchange(mask)
             };
             if group == self.awaited(warp, pc, mask) {
-                self.have_met(warp, pc, what, group);
+                self.complete_sync(warp, pc, what, group);
                 continue;
             }
             waiting |= group;
@@ -453,7 +454,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if value.open_lanes() & lanes == 0 {
             return Ok(groups(&value, lanes));
         }
-        let origin = value.term(lanes).and_then(|term| self.facts.symbolics.origin(term));
+        let origin = value.symbol(lanes).and_then(|symbol| self.facts.symbolics.origin(symbol));
         self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);
         Err(doubt(DoubtKind::Barrier, instr.place, origin))
     }

@@ -15,10 +15,10 @@ use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lets go on whoever of a warp has met whom it waits for.
-    pub(super) fn meet(&mut self, warp: WarpId) -> OrStop<()> {
-        while let Some((wait, here)) = self.met(warp) {
-            let sides: Vec<Wait> = self.take(warp, |other| is_same_meeting(&wait, other));
-            self.have_met(warp, wait.pc, wait.what, here);
+    pub(super) fn release_complete(&mut self, warp: WarpId) -> OrStop<()> {
+        while let Some((wait, here)) = self.complete(warp) {
+            let sides: Vec<Wait> = self.take(warp, |other| is_same_sync(&wait, other));
+            self.complete_sync(warp, wait.pc, wait.what, here);
             for side in sides {
                 self.resume(warp, &side)?;
             }
@@ -27,7 +27,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// All lanes that were to come to an instruction have.
-    pub(super) fn have_met(&mut self, warp: WarpId, pc: Pc, what: WaitFor, here: LaneMask) {
+    pub(super) fn complete_sync(&mut self, warp: WarpId, pc: Pc, what: WaitFor, here: LaneMask) {
         match what {
             WaitFor::Members(_) => self.events.converge(warp, here),
             WaitFor::Exchange(_) => self.exchange(warp, pc, here),
@@ -37,7 +37,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Lanes of a side that either all or none of them go meet, if nobody else is to come. That `bar.warp.sync` orders
     /// memory there is not so on the other sides; in lock step it orders nothing that is not ordered.
-    pub(super) fn meet_at_once(
+    pub(super) fn synchronize_at_once(
         &mut self,
         warp: WarpId,
         pc: Pc,
@@ -47,8 +47,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) -> OrStop<()> {
         let is_whole = self.awaited(warp, pc, members) == group;
         let is_ordered = effect == Effect::Exchange || self.inputs.options.warp_synchronous;
-        if let Some(maybe) = self.may_execute.as_ref().filter(|_| !is_whole || !is_ordered) {
-            return Err(maybe.undecided());
+        if let Some(may_execute) = self.may_execute.as_ref().filter(|_| !is_whole || !is_ordered) {
+            return Err(may_execute.undecided());
         }
         if effect == Effect::Exchange {
             self.exchange(warp, pc, group);
@@ -66,13 +66,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Some lanes that wait for a mask whose lanes have all come, and all who are with them.
-    fn met(&self, warp: WarpId) -> Option<(Wait, LaneMask)> {
+    fn complete(&self, warp: WarpId) -> Option<(Wait, LaneMask)> {
         let waits = &self.warps[warp].waits;
         waits.iter().find_map(|wait| {
             let (WaitFor::Members(members) | WaitFor::Exchange(members)) = wait.what else {
                 return None;
             };
-            let with = waits.iter().filter(|other| is_same_meeting(wait, other));
+            let with = waits.iter().filter(|other| is_same_sync(wait, other));
             let here = with.fold(0, |lanes, other| lanes | other.lanes);
             (self.awaited(warp, wait.pc, members) & !here == 0).then_some((*wait, here))
         })
@@ -177,7 +177,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let votes = self.votes.entry(barrier).or_default();
             votes.participants += side.lanes.count_ones();
             votes.trues += (value.truth() & side.lanes).count_ones();
-            votes.open = votes.open.or(value.term(side.lanes));
+            votes.open = votes.open.or(value.symbol(side.lanes));
         }
     }
 
@@ -191,9 +191,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             open,
             decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or]),
         ) {
-            (Some(term), _) => {
+            (Some(symbol), _) => {
                 let origin =
-                    self.facts.symbolics.origin(term).unwrap_or(Origin::Unsupported(side.pc));
+                    self.facts.symbolics.origin(symbol).unwrap_or(Origin::Unsupported(side.pc));
                 Value::open(self.facts.symbolics.fresh(origin))
             }
             (None, Some(Modifier::Popc)) => Value::uniform(u64::from(trues)),
@@ -212,6 +212,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 }
 
 /// Whether two groups of lanes wait for each other: at any `bar.warp.sync` of one mask, or at one exchange of one mask.
-fn is_same_meeting(a: &Wait, b: &Wait) -> bool {
+fn is_same_sync(a: &Wait, b: &Wait) -> bool {
     a.what == b.what && (matches!(a.what, WaitFor::Members(_)) || a.block == b.block)
 }

@@ -1,7 +1,7 @@
 //! What memory holds, and what the launch gives a kernel.
 //!
 //! [`bytes`] are sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space. [`arguments`] fill the
-//! parameter bank, and [`inputs`] are a launch, resolved.
+//! parameter bank, and [`inputs`] are a launch, resolved. [`region`] and [`word`] name parts of memory.
 
 pub(crate) mod arguments;
 pub(crate) mod bytes;
@@ -9,3 +9,5 @@ pub(crate) mod input_error;
 pub(crate) mod inputs;
 pub(crate) mod page;
 pub(crate) mod pages;
+pub(crate) mod region;
+pub(crate) mod word;

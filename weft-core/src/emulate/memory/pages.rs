@@ -64,7 +64,7 @@ impl Forgotten {
         self.extent.0 <= first && last <= self.extent.1
     }
 
-    const fn meets(&self, (first, last): Extent) -> bool {
+    const fn overlaps(&self, (first, last): Extent) -> bool {
         self.extent.0 <= last && first <= self.extent.1
     }
 }
@@ -81,7 +81,7 @@ pub(crate) struct Memory {
     /// Pieces of which every byte was surely written.
     filled: Vec<Extent>,
     /// By byte: under which guards it was written.
-    ways: HashMap<u64, Occurrences, RandomState>,
+    written_under: HashMap<u64, Occurrences, RandomState>,
     /// Pages that are kept.
     limit: usize,
     /// Pages with open values.
@@ -165,7 +165,7 @@ impl Memory {
             forgotten: Vec::new(),
             starts_unwritten: false,
             filled: Vec::new(),
-            ways: HashMap::default(),
+            written_under: HashMap::default(),
             limit: MAX_GLOBAL,
             tables: 0,
         }
@@ -242,15 +242,15 @@ impl Memory {
                 let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
                 start + at <= last && first <= end
             };
-            let met = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
-            met.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
+            let synchronized = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
+            synchronized.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
         });
-        let met = self
+        let lanes_met = self
             .forgotten
             .iter()
-            .filter(|forgotten| forgotten.meets(extent))
+            .filter(|forgotten| forgotten.overlaps(extent))
             .map(|piece| piece.origin);
-        perhaps_unwritten(in_pages.chain(met))
+        perhaps_unwritten(in_pages.chain(lanes_met))
     }
 
     /// What a read reaches that may be anywhere in these bytes, where nothing is before it is written.
@@ -294,10 +294,10 @@ impl Memory {
 
     /// Where the write came from that may have gone to some of these bytes, last.
     fn forgotten(&self, extent: Extent) -> Option<Origin> {
-        let mut met =
-            self.forgotten.iter().rev().filter(|forgotten| forgotten.meets(extent)).peekable();
-        let last = met.peek().map(|piece| piece.origin);
-        perhaps_unwritten(met.map(|piece_met| piece_met.origin)).or(last)
+        let mut synchronized =
+            self.forgotten.iter().rev().filter(|forgotten| forgotten.overlaps(extent)).peekable();
+        let last = synchronized.peek().map(|piece| piece.origin);
+        perhaps_unwritten(synchronized.map(|piece_met| piece_met.origin)).or(last)
     }
 
     /// For reads that follow each other.
@@ -390,7 +390,7 @@ impl Memory {
             match here_is {
                 (true, _) => Writes::All,
                 _ if self
-                    .ways
+                    .written_under
                     .get(&here)
                     .is_some_and(|occurrences| occurrences.is_implied_by(guards)) =>
                 {
@@ -435,7 +435,7 @@ impl Memory {
         let covered = (0..u64::from(size)).map(|at| address.wrapping_add(at));
         let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
         let terms_there = before.chain(covered).filter_map(|at| part_at(at)?.symbol);
-        let origins: Vec<_> = terms_there.filter_map(|term| symbolics.origin(term)).collect();
+        let origins: Vec<_> = terms_there.filter_map(|symbol| symbolics.origin(symbol)).collect();
         let origin = perhaps_unwritten(origins.iter().copied()).or(origins.first().copied());
         Lane::open(symbolics.unclear(origin.unwrap_or(unwritten)))
     }
@@ -449,7 +449,7 @@ impl Memory {
     pub(crate) fn store_under(&mut self, guards: &Guards, address: u64, size: u32, value: Lane) {
         self.write((address, size), value, false);
         for at in 0..u64::from(size) {
-            self.ways.entry(address.wrapping_add(at)).or_default().insert(guards);
+            self.written_under.entry(address.wrapping_add(at)).or_default().insert(guards);
         }
     }
 
@@ -461,7 +461,7 @@ impl Memory {
         if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&first_page) {
             self.drop(ALL, Origin::Unkept);
         }
-        for forgotten in self.forgotten.iter_mut().filter(|piece| piece.meets((address, last))) {
+        for forgotten in self.forgotten.iter_mut().filter(|piece| piece.overlaps((address, last))) {
             forgotten.is_written = true;
         }
         self.drop_values_into(address);

@@ -70,15 +70,15 @@ fn scalar<F: FloatFormat>(decoded: &Decoded, a: &[u64]) -> Option<u64> {
         }
         _ => {}
     }
-    let round = ieee::rounding(decoded)?;
+    let iteration = ieee::rounding(decoded)?;
     let result = match decoded.row.opcode {
-        Opcode::Add => arg(0)?.add_r(arg(1)?, round),
-        Opcode::Sub => arg(0)?.sub_r(arg(1)?, round),
-        Opcode::Mul => arg(0)?.mul_r(arg(1)?, round),
-        Opcode::Div => arg(0)?.div_r(arg(1)?, round),
-        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add_r(arg(1)?, arg(2)?, round),
-        Opcode::Rcp => ieee::number::<F>(F::ONE).div_r(arg(0)?, round),
-        Opcode::Sqrt => ieee::root(arg(0)?, round)?,
+        Opcode::Add => arg(0)?.add_r(arg(1)?, iteration),
+        Opcode::Sub => arg(0)?.sub_r(arg(1)?, iteration),
+        Opcode::Mul => arg(0)?.mul_r(arg(1)?, iteration),
+        Opcode::Div => arg(0)?.div_r(arg(1)?, iteration),
+        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add_r(arg(1)?, arg(2)?, iteration),
+        Opcode::Rcp => ieee::number::<F>(F::ONE).div_r(arg(0)?, iteration),
+        Opcode::Sqrt => ieee::class(arg(0)?, iteration)?,
         _ => return None,
     };
     ieee::finished(decoded, ftz, result)

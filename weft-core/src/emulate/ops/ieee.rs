@@ -154,16 +154,16 @@ fn clamped<F: FloatFormat>(decoded: &Decoded, value: F) -> Option<u64> {
 
 /// The square root. Of the two neighbours of the exact root the nearest one is known, and its exact square tells on
 /// which side of the root it lies.
-pub(super) fn root<F: FloatFormat>(value: F, round: Round) -> Option<StatusAnd<F>> {
+pub(super) fn class<F: FloatFormat>(value: F, iteration: Round) -> Option<StatusAnd<F>> {
     let nearest = value.nearest_root()?;
     let is_regular = value.is_finite_non_zero() && !value.is_negative();
-    if round == Round::NearestTiesToEven || !is_regular {
+    if iteration == Round::NearestTiesToEven || !is_regular {
         return Some(Status::OK.and(nearest));
     }
     // Twice the bits of an f64 fit into those of a quad.
     let quad = |value: F| -> Quad { value.convert_r(Round::NearestTiesToEven, &mut false).value };
     let square = quad(nearest).mul_r(quad(nearest), Round::NearestTiesToEven).value;
-    let is_up = round == Round::TowardPositive;
+    let is_up = iteration == Round::TowardPositive;
     let result = match (square.partial_cmp(&quad(value))?, is_up) {
         (std::cmp::Ordering::Greater, false) => nearest.next_down().value,
         (std::cmp::Ordering::Less, true) => nearest.next_up().value,

@@ -150,9 +150,9 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
             _ => Value::each(std::array::from_fn(bits_of)),
         };
     }
-    if let Some(term) = source.one_term(mask) {
+    if let Some(symbol) = source.one_symbol(mask) {
         if let Width::Of(bits) = width
-            && symbolics.bits(term) == bits
+            && symbolics.bits(symbol) == bits
         {
             return source.clone();
         }
@@ -162,16 +162,16 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
             let value = adapted(symbolics, source.whole(first), width);
             return Value::uniform(value.bits).on_one(value.symbol);
         }
-        return together(symbolics, source, term, width);
+        return on_one_symbol(symbolics, source, symbol, width);
     }
     Value::from_lanes(|lane| match mask >> lane & 1 {
-        1 => apart(symbolics, source, lane, width, mask),
+        1 => lane_by_lane(symbolics, source, lane, width, mask),
         _ => Lane::known(0),
     })
 }
 
 /// One lane of several symbolic values: exact, unless others add another number to the same term.
-fn apart(
+fn lane_by_lane(
     symbolics: &mut Symbolics,
     source: &Value,
     lane: usize,
@@ -185,10 +185,13 @@ fn apart(
             && source.lane(other) != value.bits
     };
     match value.symbol {
-        Some(term) if lanes(mask).any(shares) => {
-            together(symbolics, &Value::uniform(value.bits).on_one(Some(term)), term, width)
-                .whole(0)
-        }
+        Some(symbol) if lanes(mask).any(shares) => on_one_symbol(
+            symbolics,
+            &Value::uniform(value.bits).on_one(Some(symbol)),
+            symbol,
+            width,
+        )
+        .whole(0),
         _ => adapted(symbolics, value, width),
     }
 }
@@ -206,18 +209,23 @@ fn adapted(symbolics: &mut Symbolics, lane: Lane, width: Width) -> Lane {
 }
 
 /// Lanes that add different numbers to one term.
-fn together(symbolics: &mut Symbolics, source: &Value, term: SymbolId, width: Width) -> Value {
-    let symbol_bits = symbolics.bits(term);
+fn on_one_symbol(
+    symbolics: &mut Symbolics,
+    source: &Value,
+    symbol: SymbolId,
+    width: Width,
+) -> Value {
+    let symbol_bits = symbolics.bits(symbol);
     let (from, is_signed, bits) = match width {
         Width::Of(bits) if symbol_bits < bits => (symbol_bits, false, bits),
         Width::Of(bits) => {
-            let low = symbolics.low(Lane::open(term), bits);
+            let low = symbolics.low(Lane::open(symbol), bits);
             return source.plus(low.bits, bits).on_one(low.symbol);
         }
         Width::Extended(from, is_signed) => (from, is_signed, 64),
         Width::Through(from, is_signed, bits) => (from, is_signed, bits),
     };
-    let (shared, from) = symbolics.shared_extension(term, from, is_signed);
+    let (shared, from) = symbolics.shared_extension(symbol, from, is_signed);
     let numbers = source.plus(shared.bits, from);
     let Some(open) = shared.symbol else {
         return if is_signed { numbers.signed(from).plus(0, bits) } else { numbers };
@@ -235,7 +243,7 @@ fn total(
     mask: LaneMask,
 ) -> Option<Value> {
     let numbers = numbers(addends, operands, bits, mask)?;
-    let has_one = |value: &Value| value.one_term(mask).is_some();
+    let has_one = |value: &Value| value.one_symbol(mask).is_some();
     let is_known = |value: &Value| value.open_lanes() & mask == 0;
     let is_factor = |at: usize| addends.iter().any(|addend| addend.is_factor(at));
     // What is added does not decide the term, only what is multiplied with.
@@ -244,12 +252,12 @@ fn total(
     };
     if operands.iter().enumerate().all(is_one) {
         let lane = mask.trailing_zeros() as usize % WARP;
-        let term = term_of(symbolics, addends, operands, bits, lane)?;
-        return Some(numbers.on_one(term));
+        let symbol = symbol_of(symbolics, addends, operands, bits, lane)?;
+        return Some(numbers.on_one(symbol));
     }
     let mut all = [None; WARP];
     for lane in lanes(mask) {
-        all[lane] = term_of(symbolics, addends, operands, bits, lane)?;
+        all[lane] = symbol_of(symbolics, addends, operands, bits, lane)?;
     }
     Some(numbers.on(all))
 }
@@ -291,7 +299,7 @@ impl Addend {
 
 /// The term of the sum in one lane.
 #[allow(clippy::option_option, reason = "the sum may be known, or none")]
-fn term_of(
+fn symbol_of(
     symbolics: &mut Symbolics,
     addends: &[Addend],
     operands: &[Value],
@@ -301,7 +309,7 @@ fn term_of(
     let mut open = SmallVec::<[(SymbolId, u64); 3]>::new();
     for addend in addends {
         let (value, factor) = addend.parts(operands, bits, lane)?;
-        open.extend(value.symbol.map(|term| (term, factor)));
+        open.extend(value.symbol.map(|symbol| (symbol, factor)));
     }
     Some(if open.is_empty() { None } else { symbolics.sum(bits, &open, 0) })
 }
@@ -362,7 +370,7 @@ fn below(
             return None;
         }
         let low = low.bits;
-        let zeros = open.symbol.map_or(63, |term| symbolics.zeros(term).min(63));
+        let zeros = open.symbol.map_or(63, |symbol| symbolics.zeros(symbol).min(63));
         if truncate(low, bits) >= 1 << zeros {
             return None;
         }

@@ -49,7 +49,7 @@ pub(super) fn compute(
     if let Some(both) = compare::in_row(decoded, sources) {
         return results(both, dests);
     }
-    if let Some(row) = told_apart(symbolics, pc, decoded, sources, mask) {
+    if let Some(row) = distinguished(symbolics, pc, decoded, sources, mask) {
         return smallvec![Value::row(row)];
     }
     if let Some(open) = unknown(symbolics, decoded, sources, mask) {
@@ -228,7 +228,7 @@ fn open_lanes(
         return found;
     }
     if decoded.is_float_arithmetic() && !sources.iter().copied().all(is_one) {
-        return results_apart(symbolics, pc, decoded, sources, open);
+        return results_lane_by_lane(symbolics, pc, decoded, sources, open);
     }
     let (opcode, width) = (key(pc, decoded) ^ result, width(decoded));
     if let Some(logic) = Logic::of(decoded, sources.len()).filter(|_| result == 0) {
@@ -258,9 +258,9 @@ fn open_lanes(
 fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
     let mut open =
         operands.iter().enumerate().filter_map(|(at, lane_value)| Some((at, lane_value.symbol?)));
-    let (at, term) = open.next().filter(|_| open.next().is_none())?;
+    let (at, symbol) = open.next().filter(|_| open.next().is_none())?;
     // What is added to a narrow word leads to values that it does not have.
-    let pc = match symbolics.origin(term)? {
+    let pc = match symbolics.origin(symbol)? {
         Origin::Unwritten(pc) => pc,
         Origin::NarrowUnwritten(pc) if operands[at].bits == 0 => pc,
         _ => return None,
@@ -282,12 +282,12 @@ fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Optio
         eval(decoded, &all)
     });
     let first = results.next()??;
-    let is_free = symbolics.modulus(term) == 1;
+    let is_free = symbolics.modulus(symbol) == 1;
     (is_free && results.any(|result| result.is_some_and(|own| own != first))).then_some(pc)
 }
 
 /// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
-fn told_apart(
+fn distinguished(
     symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
@@ -295,8 +295,8 @@ fn told_apart(
     mask: LaneMask,
 ) -> Option<NumberingId> {
     let open = sources.iter().fold(0, |open, source| open | source.open_lanes());
-    let is_stable = |source: &Value| source.all_terms(mask, |term| symbolics.is_stable(term));
-    let is_row = symbolics.tells_floats
+    let is_stable = |source: &Value| source.all_symbols(mask, |symbol| symbolics.is_stable(symbol));
+    let is_row = symbolics.distinguishes_floats
         && decoded.is_float_arithmetic()
         && mask & !open == 0
         && !sources.iter().copied().all(is_one)
@@ -315,10 +315,10 @@ fn unknown(
     if !decoded.is_float_arithmetic() {
         return None;
     }
-    let is_unknown = |term: &SymbolId| !symbolics.is_stable(*term);
-    let term = sources.iter().filter_map(|source| source.one_term(mask)).find(is_unknown)?;
+    let is_unknown = |symbol: &SymbolId| !symbolics.is_stable(*symbol);
+    let atom = sources.iter().filter_map(|source| source.one_symbol(mask)).find(is_unknown)?;
     let origin =
-        symbolics.origin(term).filter(|other_origin| other_origin.unwritten().is_none())?;
+        symbolics.origin(atom).filter(|other_origin| other_origin.unwritten().is_none())?;
     let lane = mask.trailing_zeros() as usize % WARP;
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(symbolics, decoded, &operands);
@@ -327,12 +327,12 @@ fn unknown(
 
 /// Whether all lanes hold the same term, or the same known bits.
 fn is_one(source: &Value) -> bool {
-    source.has_one_term() || source.as_uniform().is_some()
+    source.has_one_symbol() || source.as_uniform().is_some()
 }
 
 /// Results of floating-point arithmetic in lanes that hold others: told apart if that is asked for, and no operand drifts.
 /// Of the rest only the origin is known: a term for each origin.
-fn results_apart(
+fn results_lane_by_lane(
     symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
@@ -340,22 +340,22 @@ fn results_apart(
     open: LaneMask,
 ) -> [Option<SymbolId>; WARP] {
     let row = symbolics
-        .tells_floats
+        .distinguishes_floats
         .then(|| symbolics.row(key(pc, decoded), sources, width(decoded)))
         .flatten();
     let mut found = [None; WARP];
     let mut last: Option<(Origin, SymbolId)> = None;
     for lane in lanes(open) {
         let mut terms_of = sources.iter().filter_map(|source| source.base(lane));
-        if let Some(row) = row.filter(|_| terms_of.all(|term| symbolics.is_stable(term))) {
+        if let Some(row) = row.filter(|_| terms_of.all(|symbol| symbolics.is_stable(symbol))) {
             found[lane] = Some(row.lane(lane));
             continue;
         }
         let origin = symbolics.origin_among(sources.iter().filter_map(|source| source.base(lane)));
         let origin = origin.unwrap_or(Origin::Register);
-        let known = last.filter(|(other_origin, _)| *other_origin == origin).map(|(_, term)| term);
-        let term = known.unwrap_or_else(|| symbolics.fresh(origin));
-        (found[lane], last) = (Some(term), Some((origin, term)));
+        let known = last.filter(|(other_origin, _)| *other_origin == origin).map(|(_, atom)| atom);
+        let symbol_id = known.unwrap_or_else(|| symbolics.fresh(origin));
+        (found[lane], last) = (Some(symbol_id), Some((origin, symbol_id)));
     }
     found
 }

@@ -48,8 +48,8 @@ fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> V
         }
         value => {
             let part = [value, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
-            let term = symbolics.operation(u64::MAX, &part, Region::Unclear, bits);
-            Lane { bits: 0, symbol: Some(term) }
+            let atom = symbolics.operation(u64::MAX, &part, Region::Unclear, bits);
+            Lane { bits: 0, symbol: Some(atom) }
         }
     })
 }
@@ -60,8 +60,8 @@ fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Val
     Value::from_lanes(|lane| {
         let values: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
         if values.iter().any(|part| part.symbol.is_some()) {
-            let term = symbolics.operation(u64::MAX - 1, &values, Region::Unclear, whole);
-            return Lane { bits: 0, symbol: Some(term) };
+            let atom = symbolics.operation(u64::MAX - 1, &values, Region::Unclear, whole);
+            return Lane { bits: 0, symbol: Some(atom) };
         }
         let shifted = |(at, part): (usize, &Lane)| {
             truncate(part.bits, bits) << (u32::try_from(at).unwrap_or(0) * bits)

@@ -63,7 +63,7 @@ impl BranchSide {
     /// A condition that is the same wherever it occurs.
     fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
-        whole.filter(|value| value.symbol.is_none_or(|term| symbolics.is_stable(term)))
+        whole.filter(|value| value.symbol.is_none_or(|symbol| symbolics.is_stable(symbol)))
     }
 
     fn taken(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Guard {
@@ -90,12 +90,12 @@ impl BranchSide {
 pub(crate) fn of(
     sides: &[Rc<BranchSide>],
     lane: usize,
-    is_together: bool,
+    is_convergent: bool,
     symbolics: &Symbolics,
 ) -> Guards {
     Guards {
-        taken: sides.iter().map(|side| side.taken(lane, is_together, symbolics)).collect(),
-        parts: sides.iter().flat_map(|side| side.parts(lane, is_together, symbolics)).collect(),
+        taken: sides.iter().map(|side| side.taken(lane, is_convergent, symbolics)).collect(),
+        parts: sides.iter().flat_map(|side| side.parts(lane, is_convergent, symbolics)).collect(),
     }
 }
 
@@ -170,9 +170,9 @@ mod tests {
 
     /// All sets of three ways over three conditions: what they imply under every assignment is as if each was tried.
     #[test]
-    fn ways_hold_where_one_of_them_does() {
+    fn occurrences_hold_where_one_of_them_does() {
         let literals = [None, Some(true), Some(false)];
-        let ways: Vec<Arc<[Guard]>> = (0..27)
+        let cases: Vec<Arc<[Guard]>> = (0..27)
             .map(|number| {
                 let of = |at: usize| literals[number / 3_usize.pow(u32::try_from(at).unwrap()) % 3];
                 (0..3).filter_map(|at| Some(guard(at, of(at)?))).collect()
@@ -187,17 +187,18 @@ mod tests {
             let chosen = [number % 27, number / 27 % 27, number / 27 / 27];
             let mut all = Occurrences::default();
             for at in chosen {
-                all.add(&ways[at]);
+                all.add(&cases[at]);
             }
             for known in assignments() {
-                let holds = chosen.iter().any(|at| is_part(&ways[*at], &known));
+                let holds = chosen.iter().any(|at| is_part(&cases[*at], &known));
                 assert_eq!(all.is_implied_by(Some(&given(&known))), holds, "{chosen:?} {known:?}");
             }
             // What is implied by less is so however the rest is decided.
-            for some in &ways {
-                let is_sure = assignments()
-                    .filter(|guards| is_part(some, guards))
-                    .all(|other_guards| chosen.iter().any(|at| is_part(&ways[*at], &other_guards)));
+            for some in &cases {
+                let is_sure =
+                    assignments().filter(|guards| is_part(some, guards)).all(|other_guards| {
+                        chosen.iter().any(|at| is_part(&cases[*at], &other_guards))
+                    });
                 assert!(is_sure || !all.is_implied_by(Some(&given(some))), "{chosen:?} {some:?}");
             }
         }

@@ -69,8 +69,8 @@ impl Lane {
         Self { bits, symbol: None }
     }
 
-    pub(crate) const fn open(term: SymbolId) -> Self {
-        Self { bits: 0, symbol: Some(term) }
+    pub(crate) const fn open(atom: SymbolId) -> Self {
+        Self { bits: 0, symbol: Some(atom) }
     }
 }
 
@@ -85,8 +85,8 @@ impl NumberingId {
     }
 
     /// The row that a term is the first lane of.
-    pub(crate) const fn starting(term: SymbolId) -> Option<Self> {
-        match term.as_number() {
+    pub(crate) const fn starting(symbol: SymbolId) -> Option<Self> {
+        match symbol.as_number() {
             Some(number) if number % LaneMask::BITS == 0 => Some(Self(number / LaneMask::BITS)),
             _ => None,
         }

@@ -71,8 +71,8 @@ impl Value {
     }
 
     /// All lanes are open, with one term and nothing added.
-    pub const fn open(term: SymbolId) -> Self {
-        Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(term) }
+    pub const fn open(symbol: SymbolId) -> Self {
+        Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(symbol) }
     }
 
     /// All lanes are the results of a row.
@@ -90,7 +90,7 @@ impl Value {
 
     /// What all lanes hold, if that is plainly the same.
     pub(crate) fn as_one(&self) -> Option<Lane> {
-        let is_one = self.open == 0 || self.has_one_term();
+        let is_one = self.open == 0 || self.has_one_symbol();
         (is_one && matches!(self.shape, LaneShape::Uniform(_))).then(|| self.whole(0))
     }
 
@@ -135,9 +135,9 @@ impl Value {
     }
 
     /// The same bits, added to one term in all lanes.
-    pub(crate) fn on_one(self, term: Option<SymbolId>) -> Self {
-        match term {
-            Some(term) => Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(term) },
+    pub(crate) fn on_one(self, symbol: Option<SymbolId>) -> Self {
+        match symbol {
+            Some(atom) => Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(atom) },
             None => Self::of(self.shape),
         }
     }
@@ -158,28 +158,28 @@ impl Value {
     }
 
     /// Whether all lanes are open on one term.
-    pub(crate) const fn has_one_term(&self) -> bool {
+    pub(crate) const fn has_one_symbol(&self) -> bool {
         matches!(self.bases, Bases::One(_)) && self.open == LaneMask::MAX
     }
 
     /// The term of all of these lanes, if they are open on one.
-    pub(crate) const fn one_term(&self, among: LaneMask) -> Option<SymbolId> {
+    pub(crate) const fn one_symbol(&self, among: LaneMask) -> Option<SymbolId> {
         match self.bases {
-            Bases::One(term) if among & !self.open == 0 => Some(term),
+            Bases::One(symbol) if among & !self.open == 0 => Some(symbol),
             _ => None,
         }
     }
 
     /// Whether something holds for the symbolic values of all of these lanes that are open. What holds for a lane of a row holds for
     /// all.
-    pub(crate) fn all_terms(
+    pub(crate) fn all_symbols(
         &self,
         among: LaneMask,
         mut hold: impl FnMut(SymbolId) -> bool,
     ) -> bool {
         match &self.bases {
             Bases::None => true,
-            Bases::One(term) => self.open & among == 0 || hold(*term),
+            Bases::One(symbol) => self.open & among == 0 || hold(*symbol),
             Bases::Row(row) => hold(row.lane(0)),
             Bases::Each(_) => {
                 lanes(self.open & among).all(|lane| self.base(lane).is_none_or(&mut hold))
@@ -191,7 +191,7 @@ impl Value {
     pub fn base(&self, lane: usize) -> Option<SymbolId> {
         match &self.bases {
             Bases::None => None,
-            Bases::One(term) => (self.open >> lane & 1 == 1).then_some(*term),
+            Bases::One(symbol) => (self.open >> lane & 1 == 1).then_some(*symbol),
             Bases::Row(row) => (self.open >> lane & 1 == 1).then_some(row.lane(lane)),
             Bases::Each(symbolics) => symbolics[lane],
         }
@@ -203,7 +203,7 @@ impl Value {
     }
 
     /// Whether open lanes have symbolic values of their own.
-    pub(crate) const fn is_apart(&self) -> bool {
+    pub(crate) const fn differs_by_lane(&self) -> bool {
         matches!(self.bases, Bases::Each(_))
     }
 
@@ -252,7 +252,7 @@ impl Value {
     }
 
     /// The term of the first open lane among these.
-    pub fn term(&self, among: LaneMask) -> Option<SymbolId> {
+    pub fn symbol(&self, among: LaneMask) -> Option<SymbolId> {
         self.base(lanes(self.open & among).next()?)
     }
 
@@ -438,8 +438,8 @@ mod tests {
         let mut value = Value::affine(100, 4);
         value.blend(Value::uniform(7), 0b10, LaneMask::MAX);
         assert_eq!((value.lane(0), value.lane(1), value.lane(2)), (100, 7, 108));
-        let term = Symbolics::default().fresh(Origin::Register);
-        value.blend(Value::open(term), 0b100, LaneMask::MAX);
-        assert_eq!((value.open_lanes(), value.term(LaneMask::MAX)), (0b100, Some(term)));
+        let symbol = Symbolics::default().fresh(Origin::Register);
+        value.blend(Value::open(symbol), 0b100, LaneMask::MAX);
+        assert_eq!((value.open_lanes(), value.symbol(LaneMask::MAX)), (0b100, Some(symbol)));
     }
 }

@@ -49,7 +49,7 @@ enum Identity {
     /// What lanes got from an exchange that gives all of them one value.
     Exchanged(Exchange),
     /// How often a cta has gone round a loop that it has come to so many times.
-    Rounds(u32, BlockId, u32),
+    Iterations(u32, BlockId, u32),
     /// An extension to 64 bits.
     Extension(Extension),
     /// What has a number of its own.
@@ -74,7 +74,7 @@ struct Sum {
     bits: u32,
     /// With coefficients, in ascending order.
     atoms: Vec<(SymbolId, u64)>,
-    drift: u64,
+    congruence: u64,
     wrap: u64,
     /// Of a sum that drifts: its origin and region.
     reach: Option<(Origin, Region)>,
@@ -98,21 +98,21 @@ impl Atoms {
 }
 
 #[derive(Clone, Debug)]
-struct Term {
+struct SymbolicValue {
     origin: Origin,
     region: Region,
     bits: u32,
     atoms: Atoms,
-    drift: u64,
+    congruence: u64,
     wrap: u64,
     /// Whether it comes from exchanges alone: one term for the lanes of a warp.
     is_exchanged: bool,
 }
 
-impl Term {
+impl SymbolicValue {
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
     const fn modulus(&self) -> u64 {
-        gcd(self.drift, self.wrap)
+        gcd(self.congruence, self.wrap)
     }
 }
 
@@ -120,13 +120,13 @@ impl Term {
 #[allow(clippy::struct_excessive_bools, reason = "each is about the table as a whole")]
 #[derive(Debug)]
 pub struct Symbolics {
-    all: IndexMap<Identity, Term, RandomState>,
+    all: IndexMap<Identity, SymbolicValue, RandomState>,
     numbers: ValueNumbering,
     /// By opcode: operations whose results are conditions.
     pub(crate) logic: HashMap<u64, Logic, RandomState>,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
     /// known to be the same only if they are stored.
-    pub tells_floats: bool,
+    pub distinguishes_floats: bool,
     /// Whether memory that nothing wrote was read.
     pub(crate) reads_unwritten: bool,
     /// Whether a sum that drifts by no power of two was taken not to wrap around.
@@ -147,14 +147,14 @@ impl Default for Symbolics {
 }
 
 /// Bytes that a term takes, with its key and its place in the table.
-fn held(key: &Identity, term: &Term) -> u64 {
+fn held(key: &Identity, value: &SymbolicValue) -> u64 {
     let parts = match key {
         Identity::Operation(_, operands) => operands.len() * size_of::<Lane>(),
         Identity::Sum(sum) => size_of::<Sum>() + size_of_val(sum.atoms.as_slice()),
         _ => 0,
     };
-    let atoms = size_of_val(term.atoms.all());
-    (size_of::<(Identity, Term)>() + 4 * size_of::<u64>() + parts + atoms) as u64
+    let atoms = size_of_val(value.atoms.all());
+    (size_of::<(Identity, SymbolicValue)>() + 4 * size_of::<u64>() + parts + atoms) as u64
 }
 
 /// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
@@ -175,7 +175,7 @@ impl Symbolics {
             all: IndexMap::default(),
             numbers: ValueNumbering::default(),
             logic: HashMap::default(),
-            tells_floats: false,
+            distinguishes_floats: false,
             reads_unwritten: false,
             assumes_unwrapped: false,
             memory,
@@ -184,8 +184,8 @@ impl Symbolics {
         }
     }
 
-    fn get(&self, id: SymbolId) -> Option<&Term> {
-        self.all.get_index(id.place()).map(|(_, term)| term)
+    fn get(&self, id: SymbolId) -> Option<&SymbolicValue> {
+        self.all.get_index(id.place()).map(|(_, value)| value)
     }
 
     /// Where a value comes from.
@@ -197,7 +197,7 @@ impl Symbolics {
             }
             id = self.numbers.open_operand(number)?;
         }
-        self.get(id).map(|term| term.origin)
+        self.get(id).map(|value| value.origin)
     }
 
     /// Where a value comes from that depends on these: perhaps memory that nothing wrote if one of several does.
@@ -217,28 +217,28 @@ impl Symbolics {
 
     /// Whether values with this term and one number are equal, wherever they occur.
     pub fn is_stable(&self, id: SymbolId) -> bool {
-        id.as_number().is_some() || self.get(id).is_some_and(|term| term.modulus() == 0)
+        id.as_number().is_some() || self.get(id).is_some_and(|value| value.modulus() == 0)
     }
 
     /// Whether values with this term and one number may differ even if no sum wraps around.
-    pub(crate) fn drifts(&self, id: SymbolId) -> bool {
-        id.as_number().is_none() && self.get(id).is_none_or(|term| term.drift != 0)
+    pub(crate) fn is_congruent(&self, id: SymbolId) -> bool {
+        id.as_number().is_none() && self.get(id).is_none_or(|value| value.congruence != 0)
     }
 
     /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
     pub(crate) fn modulus(&self, id: SymbolId) -> u64 {
-        self.get(id).map_or(1, Term::modulus)
+        self.get(id).map_or(1, SymbolicValue::modulus)
     }
 
     /// Its width.
     pub(crate) fn bits(&self, id: SymbolId) -> u32 {
         let number = id.as_number().and_then(|number| self.numbers.bits(number));
-        number.or_else(|| self.get(id).map(|term| term.bits)).unwrap_or(64)
+        number.or_else(|| self.get(id).map(|value| value.bits)).unwrap_or(64)
     }
 
     /// Whether no address is in it.
     pub(crate) fn is_number(&self, id: SymbolId) -> bool {
-        id.as_number().is_some() || self.get(id).is_some_and(|term| term.region == Region::Number)
+        id.as_number().is_some() || self.get(id).is_some_and(|value| value.region == Region::Number)
     }
 
     /// What an atom extends.
@@ -260,13 +260,13 @@ impl Symbolics {
 
     /// The atoms of a term with their coefficients, its drift and wrap apart.
     pub(crate) fn atoms(&self, id: SymbolId) -> &[(SymbolId, u64)] {
-        self.get(id).map_or(&[], |term| term.atoms.all())
+        self.get(id).map_or(&[], |value| value.atoms.all())
     }
 
     /// How many of the lowest bits of a term are zero, whatever its atoms are.
     pub(crate) fn zeros(&self, id: SymbolId) -> u32 {
-        let Some(term) = self.get(id) else { return 0 };
-        let factors = term.atoms.all().iter().map(|(_, factor)| *factor).chain([term.modulus()]);
+        let Some(value) = self.get(id) else { return 0 };
+        let factors = value.atoms.all().iter().map(|(_, factor)| *factor).chain([value.modulus()]);
         factors.map(u64::trailing_zeros).min().unwrap_or(0)
     }
 
@@ -276,18 +276,18 @@ impl Symbolics {
         match lane.symbol {
             None => region,
             Some(id) if self.is_number(id) => region,
-            Some(id) => region.plus(self.get(id).map_or(Region::Unclear, |term| term.region)),
+            Some(id) => region.plus(self.get(id).map_or(Region::Unclear, |value| value.region)),
         }
     }
 
-    fn intern(&mut self, key: Identity, term: Term) -> SymbolId {
+    fn intern(&mut self, key: Identity, value: SymbolicValue) -> SymbolId {
         if let Some(known) = self.all.get_index_of(&key) {
             return SymbolId::at(known);
         }
         let is_exchanged = match &key {
             Identity::Exchanged(..) => true,
             Identity::Operation(_, operands) => {
-                let is_exchanged = |id| self.get(id).is_some_and(|term| term.is_exchanged);
+                let is_exchanged = |id| self.get(id).is_some_and(|symbolic| symbolic.is_exchanged);
                 operands.iter().filter_map(|lane| lane.symbol).all(is_exchanged)
             }
             _ => false,
@@ -297,21 +297,22 @@ impl Symbolics {
             || self.held / most as u64 >= self.memory / TERMS_PART;
         if is_full && !matches!(key, Identity::Any(..)) {
             self.is_full = true;
-            return self.any(term.origin, term.region);
+            return self.any(value.origin, value.region);
         }
-        self.held += held(&key, &term);
+        self.held += held(&key, &value);
         let id = SymbolId::at(self.all.len());
-        let is_atom = term.atoms.all().is_empty() && term.drift == 0;
-        let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { term.atoms };
-        self.all.insert(key, Term { atoms, is_exchanged, ..term });
+        let is_atom = value.atoms.all().is_empty() && value.congruence == 0;
+        let atoms = if is_atom { Atoms::Itself([(id, 1)]) } else { value.atoms };
+        self.all.insert(key, SymbolicValue { atoms, is_exchanged, ..value });
         id
     }
 
     fn atom(&mut self, key: Identity, origin: Origin, region: Region, bits: u32) -> SymbolId {
         let atoms = Atoms::Sum(Box::default());
-        let (drift, wrap, is_exchanged) = (0, 0, false);
-        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
-        self.intern(key, term)
+        let (modulus, wrap, is_exchanged) = (0, 0, false);
+        let value =
+            SymbolicValue { origin, region, bits, atoms, congruence: modulus, wrap, is_exchanged };
+        self.intern(key, value)
     }
 
     /// Some value of a region: nothing else is known, not even whether it is the same the next time.
@@ -323,9 +324,10 @@ impl Symbolics {
     pub(crate) fn anything(&mut self, origin: Origin, region: Region) -> SymbolId {
         self.reads_unwritten |= origin.unwritten().is_some();
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
-        let (drift, wrap) = (1, 0);
-        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged };
-        self.intern(Identity::Any(origin, region), term)
+        let (modulus, wrap) = (1, 0);
+        let value =
+            SymbolicValue { origin, region, bits, atoms, congruence: modulus, wrap, is_exchanged };
+        self.intern(Identity::Any(origin, region), value)
     }
 
     /// Some number.
@@ -344,14 +346,14 @@ impl Symbolics {
     }
 
     /// How many rounds of a loop came before, the same for all threads of a cta.
-    pub(crate) fn rounds(
+    pub(crate) fn iterations(
         &mut self,
         origin: Origin,
         cta: u32,
         header: BlockId,
         entry: u32,
     ) -> SymbolId {
-        self.atom(Identity::Rounds(cta, header, entry), origin, Region::Number, 64)
+        self.atom(Identity::Iterations(cta, header, entry), origin, Region::Number, 64)
     }
 
     /// What an atomic returned.

@@ -71,11 +71,14 @@ impl Ctas {
         let runs: Vec<_> = self.runs.iter().collect();
         for pair in runs.windows(2) {
             let ((_, a), (start, b)) = (pair[0], pair[1]);
-            assert!(a.end < *start || a.end == *start && a.ways != b.ways, "{a:?} and {b:?}");
+            assert!(
+                a.end < *start || a.end == *start && a.accesses != b.accesses,
+                "{a:?} and {b:?}"
+            );
         }
         assert!(runs.iter().all(|(start, run)| **start < run.end));
-        let ways: usize = runs.iter().map(|(_, run)| run.ways.len() - 1).sum();
-        assert_eq!(ways, self.ways);
+        let cases: usize = runs.iter().map(|(_, run)| run.accesses.len() - 1).sum();
+        assert_eq!(cases, self.cases);
     }
 }
 

@@ -13,11 +13,11 @@ const fn cta(kind: AccessKind) -> AccessKind {
     AccessKind { scope: Scope::Cta, ..kind }
 }
 
-const fn maybe(kind: AccessKind) -> AccessKind {
+const fn side(kind: AccessKind) -> AccessKind {
     AccessKind { may_execute: true, ..kind }
 }
 
-const fn mirror(kind: AccessKind) -> AccessKind {
+const fn copy(kind: AccessKind) -> AccessKind {
     AccessKind { is_shadow_copy: true, may_execute: true, ..kind }
 }
 
@@ -52,15 +52,15 @@ fn accesses_conflict() {
         (wide(ATOMIC), wide(ATOMIC), None, None),
         (wide(READ), WRITE, Some(Race), Some(Race)),
         // What might not happen.
-        (maybe(READ), WRITE, Some(Possible), Some(Possible)),
-        (maybe(ATOMIC), ATOMIC, None, None),
-        (maybe(STRONG_READ), ATOMIC, Some(Possible), Some(Possible)),
-        (maybe(wide(ATOMIC)), ATOMIC, Some(Possible), Some(Possible)),
-        (maybe(cta(ATOMIC)), ATOMIC, None, Some(Possible)),
+        (side(READ), WRITE, Some(Possible), Some(Possible)),
+        (side(ATOMIC), ATOMIC, None, None),
+        (side(STRONG_READ), ATOMIC, Some(Possible), Some(Possible)),
+        (side(wide(ATOMIC)), ATOMIC, Some(Possible), Some(Possible)),
+        (side(cta(ATOMIC)), ATOMIC, None, Some(Possible)),
         // What stands for another access meets those that are there themselves.
-        (mirror(WRITE), mirror(WRITE), None, None),
-        (mirror(WRITE), maybe(WRITE), Some(Possible), Some(Possible)),
-        (mirror(READ), WRITE, Some(Possible), Some(Possible)),
+        (copy(WRITE), copy(WRITE), None, None),
+        (copy(WRITE), side(WRITE), Some(Possible), Some(Possible)),
+        (copy(READ), WRITE, Some(Possible), Some(Possible)),
     ];
     for (a, b, within, between) in cases {
         for (a, b) in [(a, b), (b, a)] {
@@ -74,7 +74,7 @@ fn kinds() -> Vec<AccessKind> {
     let plain = [READ, WRITE, STRONG_READ, STRONG_WRITE, ATOMIC];
     let scoped = plain.into_iter().flat_map(|kind| [kind, cta(kind)]);
     let sized = scoped.flat_map(|kind| [kind, wide(kind)]);
-    sized.flat_map(|kind| [kind, maybe(kind), mirror(kind)]).collect()
+    sized.flat_map(|kind| [kind, side(kind), copy(kind)]).collect()
 }
 
 /// What conflicts with an access that is covered conflicts at least as much with the one that covers it, wherever.

@@ -9,8 +9,8 @@ use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 #[derive(Clone, Copy, Debug)]
 struct One {
     touch: Touch,
-    place: Place,
-    root: Option<AliasClass>,
+    region: MemoryRegion,
+    class: Option<AliasClass>,
     decides: bool,
     open: Option<OpenAccess>,
 }
@@ -20,7 +20,7 @@ struct One {
 struct Pairs {
     all: Vec<One>,
     doubtful: BTreeSet<OpenAccess>,
-    unsettled: BTreeSet<Place>,
+    unsettled: BTreeSet<MemoryRegion>,
 }
 
 impl Pairs {
@@ -32,9 +32,9 @@ impl Pairs {
                     && !old.touch.is_before(warp, lane, order)
             };
             // Lanes of one instruction may go to one place, too.
-            let met: Vec<One> =
+            let synchronized: Vec<One> =
                 self.all.iter().filter(is_unordered).chain(&new[..at]).copied().collect();
-            for old in met {
+            for old in synchronized {
                 self.meet(old, *own);
             }
         }
@@ -44,17 +44,17 @@ impl Pairs {
     fn meet(&mut self, a: One, b: One) {
         let is_open = a.open.is_some() || b.open.is_some();
         if !is_open
-            || !meets(a.place, b.place)
+            || !a.region.may_overlap(b.region)
             || conflict(a.touch.kind, b.touch.kind, true).is_none()
         {
             return;
         }
         for (store, load) in [(a, b), (b, a)] {
             if store.open.is_some() && store.touch.kind.writes && load.decides {
-                self.unsettled.insert(store.place);
+                self.unsettled.insert(store.region);
             }
         }
-        if a.place != b.place || a.root.is_none() || a.root != b.root {
+        if a.region != b.region || a.class.is_none() || a.class != b.class {
             self.doubtful.extend(a.open.into_iter().chain(b.open));
         }
     }
@@ -75,40 +75,33 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
         let (warp, mask) = (random.warp(), random.mask() & 0xf_ffff | 1);
         let mut kind = random.kind(5, 4);
         kind.is_shadow_copy = false;
-        let mut place = (false, variable(&mut random));
+        let mut region = MemoryRegion { is_global: false, base: variable(&mut random) };
         if are_alike {
             let is_strong = random.below(4) == 0;
             let ordering = if is_strong { Ordering::Relaxed } else { Ordering::Weak };
             kind = AccessKind { writes: kind.writes, ordering, ..READ };
-            place = (false, Some(0));
+            region.base = Some(0);
         }
-        let root = (random.below(3) == 0).then(AliasClass::default);
+        let alias_class = (random.below(3) == 0).then(AliasClass::default);
         let mut one = One {
             touch: Touch { warp, lane: 0, when: order.now(warp), kind },
-            place,
-            root,
+            region,
+            class: alias_class,
             decides: false,
             open: None,
         };
         if random.below(if are_alike { 4 } else { 2 }) == 0 {
             let pc = Pc(if are_alike { 0 } else { at });
-            let access = OpenAccess {
-                pc,
-                is_global: false,
-                region: place.1,
-                kind,
-                origin: None,
-                class: root,
-                queue: None,
-            };
+            let access =
+                OpenAccess { pc, region, kind, origin: None, class: alias_class, index: None };
             one.open = Some(access);
             accesses.open(access, warp, mask, &order);
         } else {
             one.decides = random.below(2) == 0;
             let addresses = Value::affine(0, 4);
             let new_access = access(warp, mask, &addresses, 4, kind);
-            let (variable, decides) = (place.1, one.decides);
-            accesses.known(&Access { variable, class: root, decides, ..new_access }, &order);
+            let (variable, decides) = (region.base, one.decides);
+            accesses.known(&Access { variable, class: alias_class, decides, ..new_access }, &order);
         }
         let of = |lane| One { touch: Touch { lane, ..one.touch }, ..one };
         let new: Vec<One> = lanes(mask).map(of).collect();
@@ -150,9 +143,8 @@ fn spaces_are_apart() {
     let order = order();
     for (is_global, expected) in [(true, false), (false, true)] {
         let mut accesses = OpenAccesses::default();
-        let (pc, region, kind) = (Pc(0), Some(0), READ);
-        let open =
-            OpenAccess { pc, is_global, region, kind, origin: None, class: None, queue: None };
+        let (pc, region, kind) = (Pc(0), MemoryRegion { is_global, base: Some(0) }, READ);
+        let open = OpenAccess { pc, region, kind, origin: None, class: None, index: None };
         accesses.open(open, WarpId::new(0), 1, &order);
         let addresses = Value::uniform(0);
         let access = access(WarpId::new(1), 1, &addresses, 4, AccessKind { writes: true, ..READ });
@@ -166,12 +158,11 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
     let order = order();
     let open = OpenAccess {
         pc: Pc(0),
-        is_global: true,
-        region: Some(0),
+        region: MemoryRegion { is_global: true, base: Some(0) },
         kind,
         origin: None,
         class: None,
-        queue: None,
+        index: None,
     };
     // Of the first look, and of the second one.
     [OpenAccesses::default(), OpenAccesses::default().ordered()]

@@ -66,17 +66,17 @@ fn the_bytes_that_race_are_those_of_all_pairs() {
 }
 
 /// What lanes did to bytes, one by one.
-fn told(past: &[Past]) -> Vec<(u64, usize, WarpId, u32)> {
-    let mut told = Vec::new();
+fn emitted(past: &[Past]) -> Vec<(u64, usize, WarpId, u32)> {
+    let mut emitted = Vec::new();
     for entry in past {
         for lane in lanes(entry.row.lanes) {
             let bytes = places(entry.row.bytes_of(lane));
-            told.extend(bytes.map(|at| (at, lane, entry.warp, entry.when.syncs)));
+            emitted.extend(bytes.map(|at| (at, lane, entry.warp, entry.when.syncs)));
         }
     }
-    told.sort_unstable();
-    told.dedup();
-    told
+    emitted.sort_unstable();
+    emitted.dedup();
+    emitted
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn told_byte_by_byte_a_page_says_the_same() {
                 }
             });
         }
-        assert_eq!(told(&settled(&past)), told(&past));
+        assert_eq!(emitted(&settled(&past)), emitted(&past));
     }
 }
 

@@ -156,11 +156,11 @@ impl Dependence {
         if other.based == 0 {
             return self.plus(other, width);
         }
-        self.apart(other, width).unwrap_or_else(|| self.join(other).digits(width))
+        self.difference(other, width).unwrap_or_else(|| self.join(other).digits(width))
     }
 
     /// The difference of two addresses that start from one base: nothing of the base is in it.
-    fn apart(self, other: Self, width: u8) -> Option<Self> {
+    fn difference(self, other: Self, width: u8) -> Option<Self> {
         let is_one = self.certain().is_some() && self.certain() == other.certain();
         let without = |dependence: Self| Self { based: 0, is_plain: true, ..dependence };
         is_one.then(|| without(self).join(without(other)).digits(width))
@@ -169,8 +169,8 @@ impl Dependence {
     /// Whether one is less than the other, or they are equal. Two addresses that start from one base compare alike
     /// wherever that is, as long as nothing wraps around, as what lies a little below some of `wrapping` might.
     pub(super) fn compared(self, other: Self, wrapping: u128) -> Self {
-        let apart = self.apart(other, ALL).filter(|_| self.based & wrapping == 0);
-        apart.unwrap_or_else(|| self.join(other)).mixed(1)
+        let distance = self.difference(other, ALL).filter(|_| self.based & wrapping == 0);
+        distance.unwrap_or_else(|| self.join(other)).mixed(1)
     }
 
     /// With the bits of `other` set, cleared or inverted.

@@ -90,7 +90,7 @@ fn initial_contents_are_one_value() {
         memory.load(0x1008, 4, NOWHERE, &mut symbolics),
     );
     assert_eq!(a, b);
-    assert!(a.symbol.is_some_and(|term| symbolics.is_stable(term)));
+    assert!(a.symbol.is_some_and(|symbol| symbolics.is_stable(symbol)));
 }
 
 const ELSEWHERE: Origin = Origin::Argument(7);

@@ -97,7 +97,7 @@ impl Symbolics {
 
     fn take_apart(&self, lane: Lane, holds: bool, depth: u32, found: &mut Vec<(Literal, bool)>) {
         let logic = lane.symbol.filter(|_| lane.bits == 0 && depth > 0);
-        match logic.and_then(|term| self.logic_of(term)) {
+        match logic.and_then(|symbol| self.logic_of(symbol)) {
             Some((Logic::Not, [of])) => self.take_apart(*of, !holds, depth - 1, found),
             Some((Logic::And, both @ [_, _])) if holds => {
                 for value in both {

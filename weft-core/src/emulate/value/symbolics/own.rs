@@ -9,7 +9,7 @@ impl Symbolics {
     /// round a loop.
     pub(crate) fn is_of_cta(&self, id: SymbolId) -> bool {
         let is_own = |key: &Identity| {
-            matches!(key, Identity::Result(..) | Identity::Exchanged(..) | Identity::Rounds(..))
+            matches!(key, Identity::Result(..) | Identity::Exchanged(..) | Identity::Iterations(..))
         };
         self.rests_on(id, is_own)
     }

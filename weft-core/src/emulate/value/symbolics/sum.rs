@@ -4,7 +4,7 @@
 //! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
 //! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
 
-use super::{Atoms, Extension, Identity, Lane, Sum, SymbolId, Symbolics, Term, gcd};
+use super::{Atoms, Extension, Identity, Lane, Sum, SymbolId, SymbolicValue, Symbolics, gcd};
 use crate::emulate::value::lane::{signed, truncate};
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
 use crate::flow::{Params, space_of};
@@ -19,21 +19,21 @@ const fn size(factor: u64) -> u64 {
 
 /// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers and indices do not wrap, so that small
 /// drift stays as it is.
-const fn drift_in(bits: u32, drift: u64) -> u64 {
+const fn congruence_in(bits: u32, congruence: u64) -> u64 {
     const LARGEST: u64 = 1 << 31;
     match bits {
-        _ if drift == 0 => 0,
-        WIDE.. if drift < LARGEST => drift,
-        64.. => 1 << drift.trailing_zeros(),
-        _ => gcd(drift, 1 << bits) % (1 << bits),
+        _ if congruence == 0 => 0,
+        WIDE.. if congruence < LARGEST => congruence,
+        64.. => 1 << congruence.trailing_zeros(),
+        _ => gcd(congruence, 1 << bits) % (1 << bits),
     }
 }
 
 /// The drift of a term in so many bits: where it has more, it wraps around there first.
-const fn drift_of(term: &Term, bits: u32) -> u64 {
-    match term.drift {
-        drift if drift != 0 && bits < term.bits => gcd(drift, wrap_of(bits)),
-        drift => drift,
+const fn congruence_of(value: &SymbolicValue, bits: u32) -> u64 {
+    match value.congruence {
+        congruence if congruence != 0 && bits < value.bits => gcd(congruence, wrap_of(bits)),
+        modulus => modulus,
     }
 }
 
@@ -65,14 +65,14 @@ impl Symbolics {
             // There are zeros above it, so that the sign is none.
             return self.extended(lane, known_bits, false);
         }
-        let Lane { bits: known, symbol: term } = self.low(lane, from);
-        let Some(narrow) = term else { return self.extended(Lane::known(known), from, is_signed) };
+        let Lane { bits: known, symbol: atom } = self.low(lane, from);
+        let Some(narrow) = atom else { return self.extended(Lane::known(known), from, is_signed) };
         if from >= 64 {
-            return Lane { bits: known, symbol: term };
+            return Lane { bits: known, symbol: atom };
         }
         let narrow = self.plain(narrow);
-        if let Some(term) = self.as_it_is(narrow, known, from, is_signed) {
-            return Lane { bits: known, symbol: term };
+        if let Some(symbol_id) = self.as_it_is(narrow, known, from, is_signed) {
+            return Lane { bits: known, symbol: symbol_id };
         }
         if self.is_stable(narrow) {
             let key = Extension { of: narrow, added: known, from, is_signed };
@@ -96,8 +96,8 @@ impl Symbolics {
         from: u32,
         is_signed: bool,
     ) -> Option<Option<SymbolId>> {
-        let Term { origin, atoms, drift, .. } = self.get(narrow)?;
-        if *drift != 0 {
+        let SymbolicValue { origin, atoms, congruence: modulus, .. } = self.get(narrow)?;
+        if *modulus != 0 {
             return None;
         }
         let (origin, atoms) = (*origin, atoms.all().to_vec());
@@ -127,15 +127,15 @@ impl Symbolics {
         let known_bits = self.bits(id);
         let (from, is_signed) =
             if known_bits < from { (known_bits, false) } else { (from, is_signed) };
-        let Lane { bits, symbol: term } = self.low(Lane::open(id), from);
-        let shared = term.and_then(|atom| self.shared(atom, from, is_signed));
-        (Lane { bits, symbol: if from < 64 { shared } else { term } }, from)
+        let Lane { bits, symbol: symbol_id } = self.low(Lane::open(id), from);
+        let shared = symbol_id.and_then(|atom| self.shared(atom, from, is_signed));
+        (Lane { bits, symbol: if from < 64 { shared } else { symbol_id } }, from)
     }
 
     /// The extension of a term of `from` bits to which some number was added.
     fn shared(&mut self, narrow: SymbolId, from: u32, is_signed: bool) -> Option<SymbolId> {
         let narrow = self.plain(narrow);
-        let Term { origin, atoms, drift, .. } = self.get(narrow)?.clone();
+        let SymbolicValue { origin, atoms, congruence: modulus, .. } = self.get(narrow)?.clone();
         let origin = if from < 64 { origin.extended() } else { origin };
         let mut parts = Vec::new();
         if !atoms.all().is_empty() {
@@ -144,11 +144,11 @@ impl Symbolics {
             parts.push((self.atom(Identity::Extension(key), origin, Region::Number, 64), 1));
         }
         let wrap = wrap_of(from);
-        self.assumes_unwrapped |= from >= WIDE && !drift.is_power_of_two() && drift != 0;
-        let off = match drift {
-            _ if from >= WIDE && drift != 0 => (drift, 0),
+        self.assumes_unwrapped |= from >= WIDE && !modulus.is_power_of_two() && modulus != 0;
+        let off = match modulus {
+            _ if from >= WIDE && modulus != 0 => (modulus, 0),
             0 if from >= WIDE => (0, wrap),
-            _ => (gcd(drift, wrap), 0),
+            _ => (gcd(modulus, wrap), 0),
         };
         self.sum_of(64, parts, off, origin, Region::Number)
     }
@@ -170,11 +170,11 @@ impl Symbolics {
                 _ => addends.push((atom, factor)),
             }
         }
-        let drift = self.get(id).map_or(1, |term| drift_of(term, bits));
+        let congruence = self.get(id).map_or(1, |value| congruence_of(value, bits));
         if addends.is_empty() || id.as_number().is_some() {
             return Lane { bits: known, symbol: self.sum(bits, &[(id, 1)], 0) };
         }
-        Lane { bits: truncate(added, bits), symbol: self.sum(bits, &addends, drift) }
+        Lane { bits: truncate(added, bits), symbol: self.sum(bits, &addends, congruence) }
     }
 
     /// A lane in so many bits. A narrow value in a wide register has zeros above it.
@@ -194,39 +194,40 @@ impl Symbolics {
         &mut self,
         bits: u32,
         addends: &[(SymbolId, u64)],
-        drift: u64,
+        congruence: u64,
     ) -> Option<SymbolId> {
         let origin = self.origin_among(addends.iter().map(|(id, _)| *id))?;
-        let is_itself = matches!(addends, [(_, 1)]) && drift == 0;
+        let is_itself = matches!(addends, [(_, 1)]) && congruence == 0;
         let origin = if is_itself { origin } else { origin.scaled() };
-        let (mut atoms, mut drift, mut wrap) = (Vec::new(), drift, 0);
+        let (mut atoms, mut modulus, mut wrap) = (Vec::new(), congruence, 0);
         let mut region = Region::Number;
         for &(id, factor) in addends {
             let id = self.plain(id);
-            let term = self.get(id)?;
-            drift = gcd(drift, drift_of(term, bits).wrapping_mul(size(factor)));
-            wrap = gcd(wrap, scaled(term.wrap, factor));
+            let value = self.get(id)?;
+            modulus = gcd(modulus, congruence_of(value, bits).wrapping_mul(size(factor)));
+            wrap = gcd(wrap, scaled(value.wrap, factor));
             atoms.extend(
-                term.atoms
+                value
+                    .atoms
                     .all()
                     .iter()
                     .map(|&(atom, coefficient)| (atom, coefficient.wrapping_mul(factor))),
             );
-            region = region.plus(match term.region {
+            region = region.plus(match value.region {
                 _ if bits <= 32 => Region::Number,
                 Region::Number => Region::Number,
                 own_region if factor == 1 => own_region,
                 _ => Region::Unclear,
             });
         }
-        self.sum_of(bits, atoms, (drift, wrap), origin, region)
+        self.sum_of(bits, atoms, (modulus, wrap), origin, region)
     }
 
     fn sum_of(
         &mut self,
         bits: u32,
         mut atoms: Vec<(SymbolId, u64)>,
-        (drift, wrap): (u64, u64),
+        (modulus, wrap): (u64, u64),
         origin: Origin,
         region: Region,
     ) -> Option<SymbolId> {
@@ -246,23 +247,37 @@ impl Symbolics {
         // Sums wrap around naturally only beside what is extended: where that has gone, what is left is a multiple.
         let frame = self.frame(&atoms);
         let is_natural = wrap != 0 && frame != 0 && wrap.is_multiple_of(frame);
-        let (drift, wrap) = match drift_in(bits, drift) {
+        let (residue, wrap) = match congruence_in(bits, modulus) {
             0 if is_natural => (0, wrap),
             own if own != 0 && wrap.is_multiple_of(own) => (own, 0),
-            own => (drift_in(bits, gcd(own, wrap)), 0),
+            own => (congruence_in(bits, gcd(own, wrap)), 0),
         };
-        match (atoms.as_slice(), drift) {
+        match (atoms.as_slice(), residue) {
             ([], 0) => return None,
             (_, 1) => return Some(self.anything(origin, region)),
             (many, _) if many.len() > MAX_ATOMS => return Some(self.any(origin, region)),
             (&[(atom, 1)], 0) if wrap == 0 && self.get(atom)?.bits == bits => return Some(atom),
             _ => {}
         }
-        let reach = (drift != 0).then_some((origin, region));
-        let key = Identity::Sum(Box::new(Sum { bits, atoms: atoms.clone(), drift, wrap, reach }));
+        let reach = (residue != 0).then_some((origin, region));
+        let key = Identity::Sum(Box::new(Sum {
+            bits,
+            atoms: atoms.clone(),
+            congruence: residue,
+            wrap,
+            reach,
+        }));
         let atoms = Atoms::Sum(atoms.into());
-        let term = Term { origin, region, bits, atoms, drift, wrap, is_exchanged: false };
-        Some(self.intern(key, term))
+        let value = SymbolicValue {
+            origin,
+            region,
+            bits,
+            atoms,
+            congruence: residue,
+            wrap,
+            is_exchanged: false,
+        };
+        Some(self.intern(key, value))
     }
 
     /// The number of which what the atoms of a sum are off by is a multiple, whatever wraps around before it is extended;
@@ -283,7 +298,9 @@ impl Symbolics {
         if !self.atoms(id).iter().any(is_added) {
             return Some((id, 0));
         }
-        let Term { origin, region, bits, atoms, mut drift, mut wrap, .. } = self.get(id)?.clone();
+        let SymbolicValue {
+            origin, region, bits, atoms, congruence: mut modulus, mut wrap, ..
+        } = self.get(id)?.clone();
         let mut added = 0_u64;
         let mut parts = atoms.all().to_vec();
         for (atom, factor) in &mut parts {
@@ -294,14 +311,14 @@ impl Symbolics {
             if extended.from >= WIDE {
                 wrap = gcd(wrap, off);
             } else {
-                drift = gcd(drift, off);
+                modulus = gcd(modulus, off);
             }
             let number = signed(extended.added, extended.from).cast_unsigned();
             added = added.wrapping_add(number.wrapping_mul(*factor));
             let key = Identity::Extension(Extension { added: 0, ..extended });
             *atom = self.atom(key, origin, Region::Number, 64);
         }
-        Some((self.sum_of(bits, parts, (drift, wrap), origin, region)?, added))
+        Some((self.sum_of(bits, parts, (modulus, wrap), origin, region)?, added))
     }
 
     /// One of two lanes, nobody knows which.
@@ -323,9 +340,9 @@ impl Symbolics {
         let (first, second) = (self.parts(a, b), self.parts(b, a));
         let is_one_sum = (first.0, first.1) == (second.0, second.1);
         if is_one_place && is_one_sum && gcd(first.2, second.2) != 1 {
-            let apart = size(a.bits.wrapping_sub(b.bits));
-            let drift = gcd(gcd(first.2, second.2), apart);
-            return self.drifting(a, (drift_in(first.0, drift), first.0), origin);
+            let distance = size(a.bits.wrapping_sub(b.bits));
+            let congruence = gcd(gcd(first.2, second.2), distance);
+            return self.congruent(a, (congruence_in(first.0, congruence), first.0), origin);
         }
         let region = self.region_of_either(a, b);
         Lane::open(self.any(origin, region))
@@ -364,41 +381,41 @@ impl Symbolics {
     }
 
     /// A lane plus any multiple of a drift, in so many bits.
-    pub(crate) fn drifting(
+    pub(crate) fn congruent(
         &mut self,
         lane: Lane,
-        (drift, width): (u64, u32),
+        (congruence, width): (u64, u32),
         origin: Origin,
     ) -> Lane {
-        if drift == 0 {
+        if congruence == 0 {
             return lane;
         }
         let region = self.region(lane);
-        let Lane { bits, symbol: term } = self.at_width(lane, width);
-        let term = term.map(|id| self.plain(id));
-        let (atoms, known_drift, own_region) = match term.and_then(|id| self.get(id)) {
-            Some(term) => (term.atoms.all().to_vec(), term.modulus(), term.region),
+        let Lane { bits, symbol: atom } = self.at_width(lane, width);
+        let symbol_id = atom.map(|id| self.plain(id));
+        let (atoms, known_drift, own_region) = match symbol_id.and_then(|id| self.get(id)) {
+            Some(value) => (value.atoms.all().to_vec(), value.modulus(), value.region),
             None => (Vec::new(), 0, Region::Number),
         };
-        match self.sum_of(width, atoms, (gcd(known_drift, drift), 0), origin, own_region) {
+        match self.sum_of(width, atoms, (gcd(known_drift, congruence), 0), origin, own_region) {
             Some(id) if self.modulus(id) != 1 => Lane { bits, symbol: Some(id) },
             _ => Lane::open(self.any(origin, region)),
         }
     }
 
     /// A lane plus a multiple of a term.
-    pub(crate) fn plus(&mut self, lane: Lane, term: SymbolId, factor: u64) -> Lane {
+    pub(crate) fn plus(&mut self, lane: Lane, symbol_id: SymbolId, factor: u64) -> Lane {
         let Lane { bits, symbol: atom } = self.at_width(lane, 64);
         let addends: Vec<_> =
-            atom.map(|only| (only, 1)).into_iter().chain([(term, factor)]).collect();
+            atom.map(|only| (only, 1)).into_iter().chain([(symbol_id, factor)]).collect();
         Lane { bits, symbol: self.sum(64, &addends, 0) }
     }
 
     /// Width, atoms and modulus of a lane; known bits have the width of the other lane if they fit.
     fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(SymbolId, u64)], u64) {
-        let term = |lane: Lane| lane.symbol.and_then(|id| self.get(id));
-        match (term(lane), term(other)) {
-            (Some(term), _) => (term.bits, term.atoms.all(), term.modulus()),
+        let symbol_id = |lane: Lane| lane.symbol.and_then(|id| self.get(id));
+        match (symbol_id(lane), symbol_id(other)) {
+            (Some(value), _) => (value.bits, value.atoms.all(), value.modulus()),
             (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
                 (other.bits, &[], 0)
             }
