@@ -159,20 +159,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             let help = "choose a smaller block".to_owned();
             open(Code::Limit, None, message, site("the kernel starts here"), Some(help))
         }
-        DoubtKind::Fuel => {
-            let (one, all) = (names.limit.of_a_cta(), names.limit.instructions);
-            let message = format!(
-                "more than {one} instructions of one cta, or {all} in all ctas and passes, counted once a warp"
-            );
-            let twice = all.saturating_mul(2);
-            let help = format!(
-                "choose a smaller launch or smaller trip counts, or allow more: `limit = {{ instructions = {twice} }}`; \
-                 a loop that waits for another thread through memory may never end here"
-            );
-            let notes = vec![progress.sentence(names)];
-            let site = site("still running here");
-            Finding { notes, ..open(Code::Limit, None, message, site, Some(help)) }
-        }
+        DoubtKind::Fuel => out_of_fuel(names, site("still running here"), progress),
         DoubtKind::Memory => {
             let message = "the contents of more memory are needed than are kept".to_owned();
             let notes = vec![progress.sentence(names)];
@@ -180,6 +167,21 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             Finding { notes, ..open(Code::Limit, None, message, site, Some(more_memory(names))) }
         }
     }
+}
+
+/// The limit of instructions was reached.
+fn out_of_fuel(names: &Names<'_>, site: Site, progress: Progress) -> Finding {
+    let (one, all) = (names.limit.of_a_cta(), names.limit.instructions);
+    let message = format!(
+        "more than {one} instructions of one cta, or {all} in all ctas and passes, counted once a warp"
+    );
+    let twice = all.saturating_mul(2);
+    let help = format!(
+        "choose a smaller launch or smaller trip counts, or allow more: `limit = {{ instructions = {twice} }}`; \
+         a loop that waits for another thread through memory may never end here"
+    );
+    let notes = vec![progress.sentence(names)];
+    Finding { notes, ..open(Code::Limit, None, message, site, Some(help)) }
 }
 
 /// An instruction that is not modelled.

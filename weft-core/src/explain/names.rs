@@ -341,6 +341,24 @@ impl Names<'_> {
         })
     }
 
+    /// What would settle the result of an atomic.
+    fn atomics_help(&self) -> Option<String> {
+        let help = match self.atomics {
+            Atomics::Abstract => {
+                "if its values never come back, as those of a counter that only grows, say so in weft.toml: `atomics = \"unique\"`"
+            }
+            Atomics::Auto => {
+                "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it"
+            }
+            Atomics::Unique => {
+                "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it"
+            }
+            Atomics::Off => return None,
+        };
+        let tries_order = matches!(self.atomics, Atomics::Auto | Atomics::Unique);
+        Some(format!("{help}{}", if tries_order { ONE_ORDER } else { "" }))
+    }
+
     /// Where an open value comes from, and what would settle it.
     pub(crate) fn origin(&self, origin: Option<Origin>) -> (String, Option<String>) {
         let text = |text: String| (text, None);
@@ -365,23 +383,8 @@ impl Names<'_> {
                 | Origin::PerhapsUnwritten(pc),
             ) => text(format!("memory that nothing wrote, read at line {}", self.line(pc))),
             Some(Origin::Atomic(pc)) => {
-                let help = match self.atomics {
-                    Atomics::Abstract => Some(
-                        "if its values never come back, as those of a counter that only grows, say so in weft.toml: `atomics = \"unique\"`",
-                    ),
-                    Atomics::Auto => Some(
-                        "that counters do not repeat their values (`atomics = \"unique\"`) does not settle it",
-                    ),
-                    Atomics::Unique => Some(
-                        "its location is not a counter, or what is indexed with one value does not fit between two: `atomics = \"unique\"` does not settle it",
-                    ),
-                    Atomics::Off => None,
-                };
-                let tries_order = matches!(self.atomics, Atomics::Auto | Atomics::Unique);
-                let more = if tries_order { ONE_ORDER } else { "" };
-                let help = help.map(|help| format!("{help}{more}"));
                 let text = format!("the result of the atomic at line {}", self.line(pc));
-                (text, help)
+                (text, self.atomics_help())
             }
             Some(Origin::Strong(pc)) => text(format!(
                 "a volatile or relaxed load at line {}, which may see any store",

@@ -123,37 +123,8 @@ impl<'m> Linker<'m> {
             after_calls: Vec::new(),
             ret,
         };
-        let mut scopes = vec![0];
-        let mut opened = 0;
-        let (mut new, mut entries) = (Vec::new(), vec![None]);
-        // Nothing of the kernel was run before.
-        if ret.is_some() {
-            let returns = self.returned(function, &frame);
-            entries[0] = Some(self.enter(&mut frame, function, &returns)?);
-        }
-        for statement in &body.statements {
-            match statement {
-                Statement::Open => {
-                    opened += 1;
-                    scopes.push(opened);
-                    entries.push(Some(self.enter(&mut frame, function, &[])?));
-                }
-                Statement::Close => {
-                    scopes.pop();
-                }
-                Statement::Loc(loc) => frame.source.move_to(*loc),
-                Statement::Label(name) => {
-                    let label = self.label(&mut frame, *name)?;
-                    self.push(LinkedLine::Label(label), *name)?;
-                }
-                Statement::Instruction(instruction) => self.instruction(&mut frame, instruction)?,
-                Statement::Variable(variable) => new.push((frame.scope, variable.as_ref())),
-                Statement::Targets(..) | Statement::Prototype(_) => {}
-            }
-            frame.scope = scopes.last().copied().unwrap_or(0);
-        }
+        self.statements(&mut frame, function)?;
         self.stack.pop();
-        self.note_new(&frame, &entries, &new);
         // A body may end without `ret`.
         let place = self.place_id(&mut frame, function.name);
         let end = match ret {
@@ -161,6 +132,45 @@ impl<'m> Linker<'m> {
             None => LinkedLine::Exit { condition: None, place, traps: false },
         };
         self.push(end, function.name)
+    }
+
+    /// The statements of a function's body.
+    fn statements(
+        &mut self,
+        frame: &mut Frame<'m>,
+        function: &'m Function,
+    ) -> Result<(), LinkError> {
+        let mut scopes = vec![0];
+        let mut opened = 0;
+        let (mut new, mut entries) = (Vec::new(), vec![None]);
+        // Nothing of the kernel was run before.
+        if frame.ret.is_some() {
+            let returns = self.returned(function, frame);
+            entries[0] = Some(self.enter(frame, function, &returns)?);
+        }
+        for statement in &frame.body.statements {
+            match statement {
+                Statement::Open => {
+                    opened += 1;
+                    scopes.push(opened);
+                    entries.push(Some(self.enter(frame, function, &[])?));
+                }
+                Statement::Close => {
+                    scopes.pop();
+                }
+                Statement::Loc(loc) => frame.source.move_to(*loc),
+                Statement::Label(name) => {
+                    let label = self.label(frame, *name)?;
+                    self.push(LinkedLine::Label(label), *name)?;
+                }
+                Statement::Instruction(instruction) => self.instruction(frame, instruction)?,
+                Statement::Variable(variable) => new.push((frame.scope, variable.as_ref())),
+                Statement::Targets(..) | Statement::Prototype(_) => {}
+            }
+            frame.scope = scopes.last().copied().unwrap_or(0);
+        }
+        self.note_new(frame, &entries, &new);
+        Ok(())
     }
 
     fn label(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Label, LinkError> {

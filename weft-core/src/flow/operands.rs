@@ -77,30 +77,10 @@ impl<'m> Linker<'m> {
                 }
             }
         }
-        if let Some(decoded) = known
-            && (shape.starts_with(b"d") && dests.is_empty())
-        {
-            return Err(self.bad_operand(
-                instruction,
-                if decoded.row.shape.starts_with('d') {
-                    "a destination first"
-                } else {
-                    "a destination"
-                },
-            ));
+        if let Some(lacking) = known.and_then(|decoded| lacking(decoded, &dests, &sources)) {
+            return Err(self.bad_operand(instruction, lacking));
         }
-        if let Some(decoded) = known
-            && is_run(decoded.row.effect)
-            && sources.len() < decoded.row.shape.matches('s').count()
-        {
-            return Err(self.bad_operand(instruction, "more operands"));
-        }
-        self.carry(
-            frame,
-            known.map(|decoded_instruction| &**decoded_instruction),
-            &mut dests,
-            &mut sources,
-        );
+        self.carry(frame, known.map(|decoded| &**decoded), &mut dests, &mut sources);
         instr.dests = dests.as_slice().into();
         instr.sources = sources.as_slice().into();
         dests.clear();
@@ -340,6 +320,16 @@ fn carries(decoded: &Decoded) -> (bool, bool) {
 /// Addresses of functions are beyond all memory, and all different.
 pub(super) const fn function_address(function: &Function) -> u64 {
     FUNCTION_WINDOW + FUNCTION_ALIGN * function.name.start as u64
+}
+
+/// What an instruction needs beside these operands, if anything.
+fn lacking(decoded: &Decoded, dests: &[Option<Reg>], sources: &[Operand]) -> Option<&'static str> {
+    let shape = decoded.row.shape;
+    if shape.starts_with('d') && dests.is_empty() {
+        return Some("a destination first");
+    }
+    let is_short = sources.len() < shape.matches('s').count();
+    (is_run(decoded.row.effect) && is_short).then_some("more operands")
 }
 
 /// Whether the machine runs an instruction with this effect, and so relies on its operands.

@@ -84,40 +84,8 @@ pub(super) fn build(
     routines: &[Routine],
 ) -> Result<Routine, LinkErrorKind> {
     let (mut raw, labels) = split(function.lines);
-    let (back, last) = (raw.len(), raw.len() + 1);
-    let label = |label: &Label| match labels.get(label) {
-        Some(&at) => at,
-        None if function.ret == Some(*label) => back,
-        None => last,
-    };
-    let mut successors: Vec<Vec<usize>> = Vec::with_capacity(raw.len() + 2);
-    let mut untrapped = Vec::with_capacity(raw.len() + 2);
-    for (at, block) in raw.iter().enumerate() {
-        // Behind the text of a function stands its way back.
-        let next = if at + 1 < back || function.ret.is_some() { at + 1 } else { last };
-        let called = |ThreadOutcome { returns, ends }: ThreadOutcome| {
-            returns.then_some(next).into_iter().chain(ends.then_some(last)).collect()
-        };
-        let all = match &block.end {
-            RawEnd::Next => vec![next],
-            RawEnd::Jump(None, target) => vec![label(target)],
-            RawEnd::Jump(Some(_), target) => vec![label(target), next],
-            RawEnd::Switch(_, targets) => targets.iter().map(label).collect(),
-            RawEnd::Exit(None, _) => vec![last],
-            RawEnd::Exit(Some(_), _) => vec![last, next],
-            RawEnd::Call(callee) => called(routines[callee.0].outcome),
-        };
-        untrapped.push(match &block.end {
-            RawEnd::Exit(_, true) => all[1..].to_vec(),
-            RawEnd::Call(callee) => called(routines[callee.0].untrapped),
-            _ => all.clone(),
-        });
-        successors.push(all);
-    }
-    for graph in [&mut successors, &mut untrapped] {
-        graph.extend([vec![last], Vec::new()]);
-    }
-    let shape = FunctionShape::of(successors, &untrapped, back)?;
+    let graph = Graph::of(&raw, &labels, function.ret, routines);
+    let shape = FunctionShape::of(graph)?;
     let mut nodes = Vec::with_capacity(shape.order.len());
     for &at in &shape.order {
         let Raw { instrs, end, place } = std::mem::take(&mut raw[at]);
@@ -145,6 +113,59 @@ pub(super) fn build(
     })
 }
 
+/// The blocks of a function in the order of the text, then its way back to the caller, then the end of the thread.
+struct Graph {
+    successors: Vec<Vec<usize>>,
+    /// The same for threads that do not trap.
+    untrapped: Vec<Vec<usize>>,
+    /// The way back. The end follows it.
+    back: usize,
+}
+
+impl Graph {
+    /// `ret`: the label of the way back, if there is a caller.
+    fn of(
+        raw: &[Raw],
+        labels: &HashMap<Label, usize>,
+        ret: Option<Label>,
+        routines: &[Routine],
+    ) -> Self {
+        let (back, last) = (raw.len(), raw.len() + 1);
+        let label = |label: &Label| match labels.get(label) {
+            Some(&at) => at,
+            None if ret == Some(*label) => back,
+            None => last,
+        };
+        let mut graph = Self { successors: Vec::new(), untrapped: Vec::new(), back };
+        for (at, block) in raw.iter().enumerate() {
+            // Behind the text of a function stands its way back.
+            let next = if at + 1 < back || ret.is_some() { at + 1 } else { last };
+            let called = |ThreadOutcome { returns, ends }: ThreadOutcome| {
+                returns.then_some(next).into_iter().chain(ends.then_some(last)).collect()
+            };
+            let all = match &block.end {
+                RawEnd::Next => vec![next],
+                RawEnd::Jump(None, target) => vec![label(target)],
+                RawEnd::Jump(Some(_), target) => vec![label(target), next],
+                RawEnd::Switch(_, targets) => targets.iter().map(label).collect(),
+                RawEnd::Exit(None, _) => vec![last],
+                RawEnd::Exit(Some(_), _) => vec![last, next],
+                RawEnd::Call(callee) => called(routines[callee.0].outcome),
+            };
+            graph.untrapped.push(match &block.end {
+                RawEnd::Exit(_, true) => all[1..].to_vec(),
+                RawEnd::Call(callee) => called(routines[callee.0].untrapped),
+                _ => all.clone(),
+            });
+            graph.successors.push(all);
+        }
+        for successors in [&mut graph.successors, &mut graph.untrapped] {
+            successors.extend([vec![last], Vec::new()]);
+        }
+        graph
+    }
+}
+
 /// What a function's graph says about its blocks.
 struct FunctionShape {
     successors: Vec<Vec<usize>>,
@@ -157,12 +178,7 @@ struct FunctionShape {
 }
 
 impl FunctionShape {
-    /// Of a graph whose last two nodes are the way back and the end, and of the same without traps.
-    fn of(
-        successors: Vec<Vec<usize>>,
-        untrapped: &[Vec<usize>],
-        back: usize,
-    ) -> Result<Self, LinkErrorKind> {
+    fn of(Graph { successors, untrapped, back }: Graph) -> Result<Self, LinkErrorKind> {
         let loops = loops::find(&successors, 0)?;
         let mut reachable = post_order(&successors, 0);
         reachable.sort_unstable();
@@ -172,9 +188,9 @@ impl FunctionShape {
         for (at, &block) in order.iter().chain(&[back, back + 1]).enumerate() {
             number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
         }
-        let cases = GraphPaths::of(&successors, &loops.retreating, back);
-        let untrapped = GraphPaths::of(untrapped, &loops.retreating, back);
-        Ok(Self { successors, loops, order, number, paths: cases, untrapped })
+        let paths = GraphPaths::of(&successors, &loops.retreating, back);
+        let untrapped = GraphPaths::of(&untrapped, &loops.retreating, back);
+        Ok(Self { successors, loops, order, number, paths, untrapped })
     }
 
     /// Where threads that do not trap pass next.
@@ -194,18 +210,18 @@ impl GraphPaths {
     fn of(successors: &[Vec<usize>], retreating: &[(usize, usize)], back: usize) -> Self {
         let last = back + 1;
         let ending = ending(successors, retreating, last);
-        let cases = reversed(&ending);
+        let predecessors = reversed(&ending);
         let mut comes_back = vec![false; successors.len()];
-        for node in post_order(&cases, back) {
+        for node in post_order(&predecessors, back) {
             comes_back[node] = true;
         }
         let mut reachable = vec![false; successors.len()];
         for node in post_order(successors, 0) {
             reachable[node] = true;
         }
-        let ends = cases[last].iter().any(|&from| from != back && reachable[from]);
+        let ends = predecessors[last].iter().any(|&from| from != back && reachable[from]);
         Self {
-            post_dominators: immediate_dominators(&cases, last),
+            post_dominators: immediate_dominators(&predecessors, last),
             comes_back,
             outcome: ThreadOutcome { returns: reachable[back], ends },
         }

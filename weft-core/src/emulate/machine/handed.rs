@@ -10,6 +10,7 @@
 
 use super::draws::Draw;
 use super::event::{Events, OrderQuery};
+use super::open_loop::OpenLoop;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Origin;
@@ -71,7 +72,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Lane { bits: whole.bits, symbol: Some(atom) }
         });
         if expected.iter().any(Option::is_some) {
-            self.open_loops.entry((warp, header)).or_default().handed.push((register, expected));
+            let state = self.open_loops.get_mut(&(warp, header));
+            if let Some(general) = state.and_then(OpenLoop::general_mut) {
+                general.handed.push((register, expected));
+            }
         }
         value
     }
@@ -97,8 +101,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// A general iteration ends: the registers hold what it drew.
     pub(super) fn check_handed(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
-        let Some(state) = self.open_loops.get_mut(&(warp, header)) else { return };
-        let mut handed = std::mem::take(&mut state.handed);
+        let state = self.open_loops.get_mut(&(warp, header));
+        let Some(general) = state.and_then(OpenLoop::general_mut) else { return };
+        let mut handed = std::mem::take(&mut general.handed);
         for (register, expected) in &mut handed {
             let value = self.warps[warp].registers[*register].clone();
             for lane in lanes(mask) {
@@ -110,6 +115,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 draw.iteration += 1;
             }
         }
-        self.open_loops.entry((warp, header)).or_default().handed = handed;
+        let state = self.open_loops.get_mut(&(warp, header));
+        if let Some(general) = state.and_then(OpenLoop::general_mut) {
+            general.handed = handed;
+        }
     }
 }

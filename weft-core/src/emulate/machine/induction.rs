@@ -7,7 +7,7 @@
 //! `inherited`).
 
 use super::event::{Events, Iteration, OrderQuery};
-use super::open_loop::{InLoop, inside};
+use super::open_loop::{GeneralPhase, OpenLoop, Phase, inside};
 use super::state::Machine;
 use super::stop::{OrStop, undecided};
 use super::warp::Warp;
@@ -35,31 +35,31 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let is_back = self.program.blocks[from.index()].loops.contains(&header);
         let state = self.open_loops.entry((warp, header)).or_default();
         if !is_back {
-            *state = InLoop { entry: state.entry + 1, ..InLoop::default() };
+            *state = OpenLoop { entry: state.entry + 1, ..OpenLoop::default() };
             return Ok(());
         }
         state.is_torn |= mask != self.warps[warp].live;
-        let entry = state.entry;
         state.iterations += 1;
-        state.before += u32::from(!state.is_general);
-        let (is_general, is_decided) = (state.is_general, state.is_decided);
-        if is_general || is_decided {
+        state.before += u32::from(state.general().is_none());
+        let is_open = state.is_open();
+        if state.general().is_some() {
             self.end_iteration_at_header(warp, header, mask);
-        }
-        if is_general {
             self.check_handed(warp, header, mask);
-            return Ok(());
-        }
-        let loop_state = self.open_loops.entry((warp, header)).or_default();
-        if is_decided {
-            loop_state.is_general = true;
-            loop_state.general = mask;
-            let is_there = |other: &WarpId| *other != warp && self.warps[*other].live != 0;
-            loop_state.beside = self.warps.ids().filter(is_there).collect();
-            let origin = loop_state.origin.unwrap_or(Origin::Register);
-            self.generalise(warp, header, entry, mask, origin)?;
+        } else if is_open {
+            self.end_iteration_at_header(warp, header, mask);
+            self.begin_general(warp, header, mask)?;
         }
         Ok(())
+    }
+
+    /// A warp comes to the header of a loop before the first general iteration.
+    fn begin_general(&mut self, warp: WarpId, header: BlockId, lanes: LaneMask) -> OrStop<()> {
+        let is_there = |other: &WarpId| *other != warp && self.warps[*other].live != 0;
+        let beside = self.warps.ids().filter(is_there).collect();
+        let state = self.open_loops.entry((warp, header)).or_default();
+        state.phase = Phase::General(GeneralPhase { lanes, beside, ..GeneralPhase::default() });
+        let (entry, origin) = (state.entry, state.origin.unwrap_or(Origin::Register));
+        self.generalise(warp, header, entry, lanes, origin)
     }
 
     /// A round ends whose registers later ones are taken to begin with.
@@ -87,27 +87,29 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         block.loops.iter().copied().find(|header| !merge.loops.contains(header))
     }
 
-    /// A branch was decided on an open condition.
+    /// Notes that a branch was decided on an open condition. In the general state of the loop that it might leave, that
+    /// begins an iteration of this branch.
     pub(super) fn note_decision(&mut self, warp: WarpId, branch: BlockId, origin: Option<Origin>) {
         let Some(header) = self.left_by(branch) else { return };
         self.note_open_loop(warp, header, self.warps[warp].front);
         let state = self.open_loops.entry((warp, header)).or_default();
-        state.is_decided = true;
         state.origin = state.origin.or(origin);
-        if state.is_general {
-            let now = state.iterations;
-            let (number, last) = state.decisions.entry(branch).or_default();
-            // An inner loop may ask more than once in a round.
-            if *number == 0 || *last != now {
-                (*number, *last) = (*number + 1, now);
-                let iteration = Iteration { branch, entry: state.entry, number: *number };
-                self.events.iteration(warp, iteration);
-            }
+        let (now, entry) = (state.iterations, state.entry);
+        let Phase::General(general) = &mut state.phase else {
+            state.phase = Phase::Open;
+            return;
+        };
+        let (number, last) = general.decisions.entry(branch).or_default();
+        // An inner loop may decide more than once in an iteration.
+        if *number == 0 || *last != now {
+            (*number, *last) = (*number + 1, now);
+            let iteration = Iteration { branch, entry, number: *number };
+            self.events.iteration(warp, iteration);
         }
     }
 
-    /// Whether a branch has to leave its loop now, since all kinds of rounds have run: true if its condition is taken to
-    /// hold for that.
+    /// Whether a branch has to leave its loop now, since all kinds of iterations have run: `Some(true)` if its condition is
+    /// taken to hold for that, `Some(false)` if it is taken not to hold, `None` if the loop goes on.
     pub(super) fn leaves(
         &mut self,
         warp: WarpId,
@@ -117,7 +119,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         origin: Origin,
         open: Lane,
     ) -> OrStop<Option<bool>> {
-        // What is known of rounds is of those that surely run.
+        // Iterations are counted of lanes that surely run.
         let Some(header) = self.left_by(branch).filter(|_| self.may_execute.is_none()) else {
             return Ok(None);
         };
@@ -125,7 +127,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let has_run = |(number, last): &(u32, u32)| {
             *number >= GENERAL_ITERATIONS && *last != state.iterations
         };
-        if !state.decisions.get(&branch).is_some_and(has_run) {
+        let decisions = state.general().and_then(|general| general.decisions.get(&branch));
+        if !decisions.is_some_and(has_run) {
             return Ok(None);
         }
         let iteration = Iteration { branch, entry: state.entry, number: GENERAL_ITERATIONS };
@@ -134,45 +137,44 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_torn || !self.events.is_separated(warp, iteration) {
             return Err(undecided(place, place, origin));
         }
-        self.open_loops.entry((warp, header)).or_default().left = Some((branch, open));
+        let state = self.open_loops.get_mut(&(warp, header));
+        if let Some(general) = state.and_then(OpenLoop::general_mut) {
+            general.left = Some((branch, open));
+        }
         let stays = self.program.blocks[taken.index()].loops.contains(&header);
         Ok(Some(stays == condition.negated))
     }
 
-    /// Whether all threads that went on into the general state of a loop did so after the same rounds, and are still there,
-    /// or left it in the same way, and no other thread has ended since: a thread that ended before is ordered before none
-    /// of the rounds after its end, of which only a few run.
+    /// Whether all threads that came to the general state of a loop did so after the same number of iterations, and are
+    /// still in the loop or left it in the same way, and no other thread has ended since: what a thread does before it
+    /// ends is ordered before no later iteration, and only a few of those run.
     fn is_complete(&self, warp: WarpId, header: BlockId, way: (BlockId, Lane)) -> bool {
-        let Some(InLoop { entry, before, beside, .. }) = self.open_loops.get(&(warp, header))
-        else {
-            return true;
-        };
-        let has_gone_on = |other: WarpId| {
-            let state = self.open_loops.get(&(other, header));
-            state.is_some_and(|loop_state| loop_state.is_general && loop_state.entry == *entry)
-        };
-        if beside.iter().any(|other| self.warps[*other].live == 0 && !has_gone_on(*other)) {
+        let Some(state) = self.open_loops.get(&(warp, header)) else { return true };
+        let is_alike = |other: &OpenLoop| other.general().is_some() && other.entry == state.entry;
+        let has_come = |other: WarpId| self.open_loops.get(&(other, header)).is_some_and(is_alike);
+        let mut beside = state.general().into_iter().flat_map(|general| &general.beside);
+        if beside.any(|other| self.warps[*other].live == 0 && !has_come(*other)) {
             return false;
         }
         let in_loop = self.open_loops.iter().filter(|((_, at), _)| *at == header);
-        in_loop
-            .filter(|(_, other_state)| other_state.is_general && other_state.entry == *entry)
-            .all(|((other, _), other_state)| {
-                let is_there = self.warps[*other].live & other_state.general == other_state.general;
-                other_state.before == *before && (other_state.left == Some(way) || is_there)
+        in_loop.filter(|(_, other)| other.entry == state.entry).all(|((warp, _), other)| {
+            other.general().is_none_or(|general| {
+                let is_there = self.warps[*warp].live & general.lanes == general.lanes;
+                other.before == state.before && (general.left == Some(way) || is_there)
             })
+        })
     }
 
     /// Whether some warp has decided on an open condition how often a loop is run that it came to last.
     pub(super) fn has_open_loop(&self) -> bool {
-        self.open_loops.values().any(|state| state.is_decided)
+        self.open_loops.values().any(OpenLoop::is_open)
     }
 
     /// Whether a warp stands in a loop in its general state.
     pub(super) fn is_in_general(&self, warp: WarpId) -> bool {
         let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
         let is_general = |header: &BlockId| {
-            self.open_loops.get(&(warp, *header)).is_some_and(|state| state.is_general)
+            self.open_loops.get(&(warp, *header)).is_some_and(|state| state.general().is_some())
         };
         self.program.blocks[block.index()].loops.iter().any(is_general)
     }

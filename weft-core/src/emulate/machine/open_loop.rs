@@ -8,33 +8,66 @@ use crate::emulate::value::origin::Origin;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Pc, Program};
 
+/// How far the proof of a loop by induction has come, for one warp.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Phase {
+    /// Every iteration so far ran as it is: nothing open decided whether there is another one.
+    #[default]
+    Known,
+    /// Leaving it was decided on an open condition: the next iteration is a general one.
+    Open,
+    /// The warp stands in any later iteration.
+    General(GeneralPhase),
+}
+
+/// A warp in the general state of a loop.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GeneralPhase {
+    /// The lanes that went on into it.
+    pub(super) lanes: LaneMask,
+    /// The other warps that were there when it began.
+    pub(super) beside: Vec<WarpId>,
+    /// Registers that are taken to hold counter values of the iteration before.
+    pub(super) handed: Vec<Handed>,
+    /// By branch: iterations in which it decided, and the last one.
+    pub(super) decisions: BTreeMap<BlockId, (u32, u32)>,
+    /// How the warp had to leave: the branch, and the condition there.
+    pub(super) left: Option<(BlockId, Lane)>,
+}
+
 /// A warp in a loop.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InLoop {
+pub(super) struct OpenLoop {
+    /// How often the warp has come to the loop.
     pub(super) entry: u32,
-    /// Whether leaving it was decided on an open condition.
-    pub(super) is_decided: bool,
-    pub(super) is_general: bool,
-    /// The lanes that went on into the general state.
-    pub(super) general: LaneMask,
-    /// How it had to leave: the branch and the condition there.
-    pub(super) left: Option<(BlockId, Lane)>,
-    /// Lanes came round apart.
+    pub(super) phase: Phase,
+    /// Lanes came back to its header at different times.
     pub(super) is_torn: bool,
-    /// Rounds so far, and those before the general state.
+    /// Iterations so far.
     pub(super) iterations: u32,
+    /// Iterations before the general state.
     pub(super) before: u32,
-    /// The other warps that were there when the general state began.
-    pub(super) beside: Vec<WarpId>,
-    /// Registers that are taken to hold tickets of the round before.
-    pub(super) handed: Vec<Handed>,
-    /// By branch: rounds in the general state in which it decided, and the last one.
-    pub(super) decisions: BTreeMap<BlockId, (u32, u32)>,
+    /// Where the open condition comes from.
     pub(super) origin: Option<Origin>,
 }
 
+impl OpenLoop {
+    /// Whether an open condition decided how often it runs.
+    pub(super) const fn is_open(&self) -> bool {
+        !matches!(self.phase, Phase::Known)
+    }
+
+    pub(super) const fn general(&self) -> Option<&GeneralPhase> {
+        if let Phase::General(general) = &self.phase { Some(general) } else { None }
+    }
+
+    pub(super) const fn general_mut(&mut self) -> Option<&mut GeneralPhase> {
+        if let Phase::General(general) = &mut self.phase { Some(general) } else { None }
+    }
+}
+
 /// By warp and header.
-pub(super) type OpenLoops = BTreeMap<(WarpId, BlockId), InLoop>;
+pub(super) type OpenLoops = BTreeMap<(WarpId, BlockId), OpenLoop>;
 
 /// The instructions of a loop.
 pub(super) fn inside(program: &Program, header: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {

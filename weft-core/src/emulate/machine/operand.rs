@@ -5,6 +5,7 @@ use super::state::Machine;
 use crate::emulate::value::lane::WARP;
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::operator::Operator;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Operand, Pc, Special};
 
@@ -15,9 +16,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Operand::Register(register) => self.warps[warp].registers[*register].clone(),
             Operand::Not(register) => {
                 let value = self.warps[warp].registers[*register].clone();
-                value.complement(|lane_value| {
-                    self.facts.symbolics.operation(u64::MAX - 2, &[lane_value], Region::Number, 1)
-                })
+                let symbolics = &mut self.facts.symbolics;
+                let not = symbolics.operator(Operator::Not);
+                value.complement(|value| symbolics.operation(not, &[value], Region::Number, 1))
             }
             Operand::Constant(bits) => Value::uniform(*bits),
             Operand::Variable { first, offset, .. } => {

@@ -38,14 +38,14 @@ pub fn run(
     reached: &mut [bool],
 ) -> CtaRun {
     let threads = inputs.block.count();
-    let count = usize::try_from(threads.div_ceil(crate::emulate::value::lane::WARP as u64))
-        .unwrap_or(usize::MAX);
-    if u64::from(slice.registers).saturating_mul(count as u64) > MAX_REGISTERS {
+    let warps = threads.div_ceil(WARP as u64);
+    if u64::from(slice.registers).saturating_mul(warps) > MAX_REGISTERS {
         let place =
             program.blocks.get(program.entry.index()).map_or(PlaceId(0), |block| block.place);
         let Stop(end) = doubt(DoubtKind::Registers, place, None);
         return CtaRun::ended(*end);
     }
+    let count = usize::try_from(warps).expect("a cta has few warps");
     facts.splits.begin();
     facts.counters.begin_cta();
     // Where some access might lead from one buffer to another, no store of a loop stays in what its address starts from.
@@ -200,7 +200,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// these two meet, the manual leaves to its reader: it asks for one mask and one kind (PTX ISA §9.7.13.9), not for one
     /// instruction.
     fn mismatched_exchange(&self) -> Option<&Wait> {
-        let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.key);
+        let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.meaning());
         let is_apart = |wait: &&Wait, other: &Wait| {
             matches!(wait.what, WaitFor::Exchange(_))
                 && wait.what == other.what

@@ -76,13 +76,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             .partition(|side| may_execute.stops_at(**side));
         let first = ended.iter().chain(&entries).next().copied();
         let chooser = self.chooser(warp, block, first).filter(|_| iterations.is_none());
-        let outer = self.may_execute.take();
-        let outer_log = self.warps[warp].log.take();
         let sides = (!ended.is_empty(), entries.as_slice());
-        let outcomes =
-            self.run_sides(warp, branch, sides, (may_execute, iterations), mask, outer_log)?;
+        let outcomes = self.run_sides(warp, branch, sides, (may_execute, iterations), mask)?;
         self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
-        self.may_execute = outer;
         self.go(warp, branch, merge, mask)
     }
 
@@ -121,8 +117,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (inner, iterations)
     }
 
-    /// Runs the sides of a branch, after one that ends at once if there is one, and then all iterations that follow at once.
-    /// `log`: that of the registers outside.
+    /// Runs the sides of a branch, and then, if they may go round a loop, all iterations that follow at once. A side that
+    /// ends at once comes first and changes nothing.
     fn run_sides(
         &mut self,
         warp: WarpId,
@@ -130,35 +126,27 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (ends_at_once, entries): (bool, &[BlockId]),
         (may_execute, iterations): (MayExecute, Option<BlockId>),
         mask: LaneMask,
-        mut log: Option<Vec<(Reg, Value)>>,
     ) -> OrStop<Vec<SideOutcome>> {
-        let mut before = Rc::clone(&self.warps[warp].local);
         let mut outcomes = Vec::new();
         if ends_at_once {
-            outcomes.push(SideOutcome { registers: BTreeMap::new(), local: Rc::clone(&before) });
+            let local = Rc::clone(&self.warps[warp].local);
+            outcomes.push(SideOutcome { registers: BTreeMap::new(), local });
         }
         for entry in entries {
-            self.warps[warp].log = Some(Vec::new());
             let side = self.taken(warp, branch, *entry, may_execute.was_convergent);
-            self.run_side(warp, *entry, mask, may_execute.clone().on(side))?;
-            outcomes.push(self.take_back(warp, &before));
+            outcomes.push(self.with_side(warp, may_execute.clone().on(side), *entry, mask)?);
             self.end_iteration(iterations, outcomes.last(), mask);
         }
         if let Some(header) = iterations {
-            self.warps[warp].log = log.take();
             self.forget_loop(warp, header, mask, may_execute.origin)?;
-            log = self.warps[warp].log.replace(Vec::new());
-            before = Rc::clone(&self.warps[warp].local);
             // Some iteration: whether it runs follows from no condition.
             let place = self.program.blocks[branch.index()].place;
             let run = (self.spent, place, header.index());
             let is_one = may_execute.was_convergent;
             let side = BranchSide { condition: None, run, is_one, holds: true };
-            self.run_side(warp, header, mask, may_execute.on(side))?;
-            outcomes.push(self.take_back(warp, &before));
+            outcomes.push(self.with_side(warp, may_execute.on(side), header, mask)?);
             self.end_iteration(iterations, outcomes.last(), mask);
         }
-        self.warps[warp].log = log;
         Ok(outcomes)
     }
 
@@ -282,34 +270,35 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (registers[register].clone(), WrittenRegister { warp, register, version })
     }
 
-    fn run_side(
+    /// Runs lanes from the entry of a side to where it ends, and undoes what they wrote to registers and local memory:
+    /// the outcome holds it. What the machine may execute outside of the side is as before then.
+    fn with_side(
         &mut self,
         warp: WarpId,
+        may_execute: MayExecute,
         entry: BlockId,
         lanes: LaneMask,
-        may_execute: MayExecute,
-    ) -> OrStop<()> {
-        let fronts =
-            std::mem::replace(&mut self.warps[warp].fronts, vec![Front { block: entry, lanes }]);
-        self.may_execute = Some(may_execute);
+    ) -> OrStop<SideOutcome> {
+        let outer = self.may_execute.replace(may_execute);
+        let state = &mut self.warps[warp];
+        let local = Rc::clone(&state.local);
+        let log = state.log.replace(Vec::new());
+        let fronts = std::mem::replace(&mut state.fronts, vec![Front { block: entry, lanes }]);
         while let Some(front) = self.warps[warp].least() {
             self.block(warp, front.block, front.lanes)?;
         }
-        self.warps[warp].fronts = fronts;
-        Ok(())
-    }
-
-    /// Undoes what a side wrote, and tells it.
-    fn take_back(&mut self, warp: WarpId, before: &Rc<Vec<Memory>>) -> SideOutcome {
+        self.may_execute = outer;
         let state = &mut self.warps[warp];
+        state.fronts = fronts;
         let mut registers = BTreeMap::new();
-        for (register, old) in state.log.take().unwrap_or_default().into_iter().rev() {
+        let written = std::mem::replace(&mut state.log, log).unwrap_or_default();
+        for (register, old) in written.into_iter().rev() {
             if let Some((known, _)) = state.registers.get_mut(register) {
                 registers.entry(register).or_insert(std::mem::replace(known, old));
             }
         }
-        let local = std::mem::replace(&mut state.local, Rc::clone(before));
-        SideOutcome { registers, local }
+        let local = std::mem::replace(&mut state.local, local);
+        Ok(SideOutcome { registers, local })
     }
 
     /// A side ends, perhaps at the end of an iteration.

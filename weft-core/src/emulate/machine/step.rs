@@ -1,19 +1,19 @@
 //! Runs a block: its instructions in order, then its branch.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::event::{DoubtKind, Events, OrderQuery};
 use super::may_execute::MayExecute;
 use super::state::Machine;
 use super::stop::{APART_COST, OrStop, doubt};
-use super::warp::{Front, Paused, Wait, WaitFor};
+use super::warp::{Front, Paused};
 use crate::emulate::ops;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Condition, Instr, Operand, Operation, Pc, PlaceId, Terminator};
-use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect};
 use crate::slice::{self, Keep};
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -336,157 +336,4 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         Ok(())
     }
-
-    /// Lanes come to an instruction that waits for other threads.
-    fn wait(
-        &mut self,
-        warp: WarpId,
-        block: BlockId,
-        pc: Pc,
-        instr: &Instr,
-        enabled: LaneMask,
-    ) -> OrStop<LaneMask> {
-        let Some(decoded) = instr.decoded() else { return Ok(0) };
-        let effect = decoded.row.effect;
-        if let Some(may_execute) = &self.may_execute
-            && (effect == Effect::Barrier
-                || !may_execute.is_convergent()
-                || effect == Effect::WarpBarrier && !may_execute.is_in_step())
-        {
-            return Err(may_execute.undecided());
-        }
-        self.count_commands(enabled);
-        if decoded.row.effect == Effect::Barrier {
-            return self.wait_for_warp(warp, block, pc, instr, decoded, enabled);
-        }
-        if !instr.waits() {
-            if let Some(side) = self.may_execute.as_ref().filter(|guarded_by| !guarded_by.is_whole)
-            {
-                return Err(side.undecided());
-            }
-            // `activemask` and the forms before PTX 6.0 take whoever is here, which only lock step makes sure.
-            if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
-                self.exchange(warp, pc, enabled);
-                return Ok(0);
-            }
-            if self.slice.keep[pc.index()] > Keep::Event {
-                let open = Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc)));
-                for dest in instr.dests.iter().flatten() {
-                    self.warps[warp].write(*dest, open.clone(), enabled);
-                }
-            }
-            return Ok(0);
-        }
-        let at = instr.sources.len().saturating_sub(1);
-        let mut waiting = 0;
-        for (mask, group) in self.known(warp, pc, instr, at, enabled)? {
-            let mask = u32::try_from(mask & 0xffff_ffff).unwrap_or(0);
-            if self.may_execute.is_some() {
-                self.synchronize_at_once(warp, pc, effect, mask, group)?;
-                continue;
-            }
-            if group & !mask != 0 {
-                let lanes = group & !mask;
-                return Err(crate::emulate::machine::event::End::Mask { warp, lanes, pc }.into());
-            }
-            let what = if decoded.row.effect == Effect::WarpBarrier {
-                WaitFor::Members(mask)
-            } else {
-                WaitFor::Exchange(mask)
-            };
-            if group == self.awaited(warp, pc, mask) {
-                self.complete_sync(warp, pc, what, group);
-                continue;
-            }
-            waiting |= group;
-            self.warps[warp].waits.push(Wait { pc, block, lanes: group, what });
-        }
-        Ok(waiting)
-    }
-
-    fn wait_for_warp(
-        &mut self,
-        warp: WarpId,
-        block: BlockId,
-        pc: Pc,
-        instr: &Instr,
-        decoded: &Decoded,
-        enabled: LaneMask,
-    ) -> OrStop<LaneMask> {
-        let how = barrier_use(decoded);
-        // A reduction's predicate stands last; a count may stand between it and the name.
-        let operands = instr.sources.len()
-            - usize::from(
-                how == crate::emulate::sync::barrier::BarrierUse::Reduce
-                    && !instr.sources.is_empty(),
-            );
-        for (name, group) in self.known(warp, pc, instr, 0, enabled)? {
-            let split: Groups<Option<u64>> = if operands > 1 {
-                let all = self.known(warp, pc, instr, 1, group)?.into_iter();
-                all.map(|(count, group)| (Some(count), group)).collect()
-            } else {
-                smallvec![(None, group)]
-            };
-            for (count, lanes) in split {
-                let (name, count) = (name & 0xffff_ffff, count.map(|count| count & 0xffff_ffff));
-                let what = WaitFor::Warp { name, count, how };
-                self.warps[warp].waits.push(Wait { pc, block, lanes, what });
-            }
-        }
-        Ok(enabled)
-    }
-
-    /// The lanes by what they hold in an operand that must be known.
-    fn known(
-        &mut self,
-        warp: WarpId,
-        pc: Pc,
-        instr: &Instr,
-        at: usize,
-        lanes: LaneMask,
-    ) -> OrStop<Groups<u64>> {
-        let operand = match instr.sources.get(at) {
-            None => return Ok(smallvec![(0, lanes)]),
-            Some(Operand::Constant(bits)) => return Ok(smallvec![(*bits, lanes)]),
-            Some(operand) => operand,
-        };
-        let value = self.operand(warp, pc, operand);
-        if value.open_lanes() & lanes == 0 {
-            return Ok(groups(&value, lanes));
-        }
-        let origin = value.symbol(lanes).and_then(|symbol| self.facts.symbolics.origin(symbol));
-        self.check_written(warp, &value, value.open_lanes() & lanes, instr.place);
-        Err(doubt(DoubtKind::Barrier, instr.place, origin))
-    }
-}
-
-fn barrier_use(decoded: &Decoded) -> crate::emulate::sync::barrier::BarrierUse {
-    match decoded.row.opcode {
-        Opcode::BarRed | Opcode::BarCtaRed | Opcode::BarrierRed | Opcode::BarrierCtaRed => {
-            crate::emulate::sync::barrier::BarrierUse::Reduce
-        }
-        _ if decoded.modifiers.has(Modifier::Arrive) => {
-            crate::emulate::sync::barrier::BarrierUse::Arrive
-        }
-        _ => crate::emulate::sync::barrier::BarrierUse::Sync,
-    }
-}
-
-/// Lanes by what they have in common; mostly that is one thing.
-type Groups<T> = SmallVec<[(T, LaneMask); 1]>;
-
-/// The lanes of `mask` by the value they hold, ascending by first lane.
-fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
-    if let Some(bits) = value.as_uniform() {
-        return smallvec![(bits, mask)];
-    }
-    let mut groups = Groups::new();
-    for lane in lanes(mask) {
-        let bits = value.lane(lane);
-        match groups.iter_mut().find(|(known, _)| *known == bits) {
-            Some((_, group)) => *group |= 1 << lane,
-            None => groups.push((bits, 1 << lane)),
-        }
-    }
-    groups
 }

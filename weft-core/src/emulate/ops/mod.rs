@@ -17,6 +17,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::emulate::value::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::operator::Operator;
 use crate::emulate::value::symbolics::{Logic, Symbolics};
 use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
@@ -189,12 +190,11 @@ fn lane_by_lane(
     results([Value::each(first).on(first_bases), Value::each(second).on(second_bases)], dests)
 }
 
-/// What names the results of an operation: the same for the same operands. Where the assembler may compute it in one way or
-/// another (as part of a fused multiply-add, say), those of one instruction are.
-fn key(pc: Pc, decoded: &Decoded) -> u64 {
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let is_one = !decoded.is_float_arithmetic() || is_computed(decoded);
-    if is_one { decoded.key } else { decoded.key ^ (u64::from(pc.0) + 1).wrapping_mul(SPREAD) }
+/// The operator of a result of an instruction.
+fn operator(pc: Pc, decoded: &Decoded, result: u8) -> Operator {
+    let is_exact = !decoded.is_float_arithmetic() || is_computed(decoded);
+    let only_at = (!is_exact).then_some(pc);
+    Operator::Instruction { meaning: decoded.meaning(), only_at, result }
 }
 
 /// A result that the manual leaves unspecified for these known operands, such as a quotient by zero: the machine gives
@@ -204,7 +204,7 @@ fn unspecified(
     (pc, decoded): (Pc, &Decoded),
     sources: &[&Value],
     lane: usize,
-    result: u64,
+    result: u8,
 ) -> SymbolId {
     let origin = Origin::Unsupported(pc);
     if !is_computed(decoded) {
@@ -212,7 +212,8 @@ fn unspecified(
     }
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(symbolics, decoded, &operands);
-    symbolics.unspecified(origin, (key(pc, decoded) ^ result, &operands), region, width(decoded))
+    let operator = symbolics.operator(operator(pc, decoded, result));
+    symbolics.unspecified(origin, (operator, &operands), region, width(decoded))
 }
 
 /// The symbolic values of an operation in the lanes where an operand is open; results are told apart.
@@ -221,7 +222,7 @@ fn open_lanes(
     (pc, decoded): (Pc, &Decoded),
     sources: &[&Value],
     open: LaneMask,
-    result: u64,
+    result: u8,
 ) -> [Option<SymbolId>; WARP] {
     let mut found = [None; WARP];
     if open == 0 {
@@ -230,10 +231,11 @@ fn open_lanes(
     if decoded.is_float_arithmetic() && !sources.iter().copied().all(is_one) {
         return results_lane_by_lane(symbolics, pc, decoded, sources, open);
     }
-    let (opcode, width) = (key(pc, decoded) ^ result, width(decoded));
-    if let Some(logic) = Logic::of(decoded, sources.len()).filter(|_| result == 0) {
-        symbolics.logic.insert(opcode, logic);
-    }
+    let (operator, width) = (operator(pc, decoded, result), width(decoded));
+    let operator = match Logic::of(decoded, sources.len()).filter(|_| result == 0) {
+        Some(logic) => symbolics.condition_operator(operator, logic),
+        None => symbolics.operator(operator),
+    };
     let (mut operands, mut before) = (SmallVec::<[Lane; 3]>::new(), SmallVec::new());
     let mut last = None;
     for lane in lanes(open) {
@@ -244,7 +246,7 @@ fn open_lanes(
             let region = region(symbolics, decoded, &operands);
             last = Some(match depends(symbolics, decoded, &operands) {
                 Some(pc) => symbolics.anything(Origin::OfUnwritten(pc), region),
-                None => symbolics.operation(opcode, &operands, region, width),
+                None => symbolics.operation(operator, &operands, region, width),
             });
             std::mem::swap(&mut operands, &mut before);
         }
@@ -301,7 +303,11 @@ fn distinguished(
         && mask & !open == 0
         && !sources.iter().copied().all(is_one)
         && sources.iter().copied().all(is_stable);
-    is_row.then(|| symbolics.row(key(pc, decoded), sources, width(decoded))).flatten()
+    if !is_row {
+        return None;
+    }
+    let operator = symbolics.operator(operator(pc, decoded, 0));
+    symbolics.row(operator, sources, width(decoded))
 }
 
 /// What floating-point arithmetic makes of an operand of which nothing is known in any lane: nothing is known of the
@@ -339,10 +345,12 @@ fn results_lane_by_lane(
     sources: &[&Value],
     open: LaneMask,
 ) -> [Option<SymbolId>; WARP] {
-    let row = symbolics
-        .distinguishes_floats
-        .then(|| symbolics.row(key(pc, decoded), sources, width(decoded)))
-        .flatten();
+    let row = if symbolics.distinguishes_floats {
+        let operator = symbolics.operator(operator(pc, decoded, 0));
+        symbolics.row(operator, sources, width(decoded))
+    } else {
+        None
+    };
     let mut found = [None; WARP];
     let mut last: Option<(Origin, SymbolId)> = None;
     for lane in lanes(open) {

@@ -7,6 +7,7 @@ use crate::emulate::value::lane::{Lane, LaneMask, truncate};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Symbolics;
+use crate::emulate::value::symbolics::operator::Operator;
 use crate::flow::{space_of, window};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
@@ -48,7 +49,8 @@ fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> V
         }
         value => {
             let part = [value, Lane::known(u64::from(shift)), Lane::known(u64::from(bits))];
-            let atom = symbolics.operation(u64::MAX, &part, Region::Unclear, bits);
+            let unpacked = symbolics.operator(Operator::Unpacked);
+            let atom = symbolics.operation(unpacked, &part, Region::Unclear, bits);
             Lane { bits: 0, symbol: Some(atom) }
         }
     })
@@ -60,7 +62,8 @@ fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Val
     Value::from_lanes(|lane| {
         let values: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
         if values.iter().any(|part| part.symbol.is_some()) {
-            let atom = symbolics.operation(u64::MAX - 1, &values, Region::Unclear, whole);
+            let packed = symbolics.operator(Operator::Packed);
+            let atom = symbolics.operation(packed, &values, Region::Unclear, whole);
             return Lane { bits: 0, symbol: Some(atom) };
         }
         let shifted = |(at, part): (usize, &Lane)| {

@@ -11,6 +11,7 @@ use indexmap::IndexSet;
 
 use super::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP};
 use super::register::Value;
+use super::symbolics::operator::OperatorId;
 
 /// An operation by its place in `Numbers`, and operands by their codes.
 type NumberedOperation = (u32, [u32; ValueNumbering::OPERANDS]);
@@ -30,7 +31,7 @@ enum NumberedOperand {
 pub(crate) struct ValueNumbering {
     rows: IndexSet<NumberedOperation, RandomState>,
     /// Instructions with the bits of their results.
-    operations: IndexSet<(u64, u32), RandomState>,
+    operations: IndexSet<(OperatorId, u32), RandomState>,
     operands: IndexSet<NumberedOperand, RandomState>,
     /// Pairs that were found to be equal. Whoever asks need not be the only one.
     equal: Mutex<HashSet<(u32, u32), RandomState>>,
@@ -61,17 +62,14 @@ impl ValueNumbering {
     /// Operands that an operation may have.
     const OPERANDS: usize = 3;
 
-    /// The operation that gives what global memory held before the launch at its operand.
-    pub(crate) const LOADED: u64 = u64::MAX - 3;
-
     /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
     pub(crate) fn row(
         &mut self,
-        opcode: u64,
+        operator: OperatorId,
         bits: u32,
         operands: &[&Value],
     ) -> Option<NumberingId> {
-        let (operation, _) = self.operations.insert_full((opcode, bits));
+        let (operation, _) = self.operations.insert_full((operator, bits));
         let mut codes = [NOTHING; Self::OPERANDS];
         for (at, operand) in operands.iter().enumerate() {
             *codes.get_mut(at)? = self.code(operand)?;
@@ -98,13 +96,13 @@ impl ValueNumbering {
         codes.iter().find_map(|code| self.operand(*code, lane)?.symbol)
     }
 
-    /// The address and the bits of contents of global memory before the launch.
-    pub(crate) fn loaded(&self, number: u32) -> Option<(u64, u32)> {
+    /// The bits of the first operand and of the result, if it is one of this operator.
+    pub(crate) fn operand_of(&self, wanted: OperatorId, number: u32) -> Option<(u64, u32)> {
         let (row, lane) = place(number);
-        let (operation, [address, ..]) = self.rows.get_index(row)?;
-        let (opcode, bits) = self.operations.get_index(*operation as usize)?;
-        let address = self.operand(*address, lane).filter(|_| *opcode == Self::LOADED)?;
-        Some((address.bits, *bits))
+        let (operation, [first, ..]) = self.rows.get_index(row)?;
+        let (operator, bits) = self.operations.get_index(*operation as usize)?;
+        let first = self.operand(*first, lane).filter(|_| *operator == wanted)?;
+        Some((first.bits, *bits))
     }
 
     /// Whether two results are provably equal. `are_one`: whether symbolic values are of which one is no number.
@@ -209,9 +207,10 @@ mod tests {
     use super::*;
     use crate::emulate::value::origin::Origin;
     use crate::emulate::value::symbolics::Symbolics;
+    use crate::emulate::value::symbolics::operator::Operator;
 
-    const ADD: u64 = 7;
-    const MUL: u64 = 8;
+    const ADD: Operator = Operator::Packed;
+    const MUL: Operator = Operator::Unpacked;
 
     /// Lane `l` is open on the `of(l)`th of some unknowns.
     fn unknowns(symbolics: &mut Symbolics, of: impl Fn(usize) -> usize) -> Value {
@@ -220,8 +219,9 @@ mod tests {
         })
     }
 
-    fn row(symbolics: &mut Symbolics, opcode: u64, operands: &[&Value]) -> Value {
-        Value::row(symbolics.row(opcode, operands, 32).unwrap())
+    fn row(symbolics: &mut Symbolics, operator: Operator, operands: &[&Value]) -> Value {
+        let operator = symbolics.operator(operator);
+        Value::row(symbolics.row(operator, operands, 32).unwrap())
     }
 
     fn are_same(symbolics: &Symbolics, a: (&Value, usize), b: (&Value, usize)) -> bool {
@@ -258,6 +258,7 @@ mod tests {
         let (one, two) = (Value::uniform(1), Value::affine(2, 3));
         let first = row(&mut symbolics, ADD, &[&x, &one]);
         assert_eq!(row(&mut symbolics, ADD, &[&x, &one]), first);
+        let add = symbolics.operator(ADD);
         let others = [
             row(&mut symbolics, MUL, &[&x, &one]),
             row(&mut symbolics, ADD, &[&x, &two]),
@@ -265,12 +266,12 @@ mod tests {
             row(&mut symbolics, ADD, &[&shifted, &one]),
             row(&mut symbolics, ADD, &[&x]),
             row(&mut symbolics, ADD, &[&x, &one, &one]),
-            Value::row(symbolics.row(ADD, &[&x, &one], 64).unwrap()),
+            Value::row(symbolics.row(add, &[&x, &one], 64).unwrap()),
         ];
         for other in others {
             assert!((0..WARP).all(|lane| !are_same(&symbolics, (&first, lane), (&other, lane))));
         }
-        assert_eq!(symbolics.row(ADD, &[&x, &x, &x, &x], 32), None);
+        assert_eq!(symbolics.row(add, &[&x, &x, &x, &x], 32), None);
     }
 
     #[test]

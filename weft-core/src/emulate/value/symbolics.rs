@@ -7,13 +7,14 @@
 //! term's width. Equal symbolic values have one id, in all threads, ctas and passes of a check.
 
 mod logic;
+pub(crate) mod operator;
 mod own;
 mod sum;
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::lane::{Lane, NumberingId, SymbolId};
 use super::numbering::ValueNumbering;
@@ -25,6 +26,7 @@ use crate::flow::addresses::argument_of;
 use crate::launch::Limit;
 
 pub(crate) use logic::{Literal, Logic};
+use operator::{Operator, OperatorId};
 
 /// An atomic that a lane executed: the cta, the number of the atomic instruction that its warps executed, the lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,8 +56,8 @@ enum Identity {
     Extension(Extension),
     /// What has a number of its own.
     Number(u32),
-    /// An operation, by its decoded instruction.
-    Operation(u64, Box<[Lane]>),
+    /// A result of an operator.
+    Operation(OperatorId, Box<[Lane]>),
     Sum(Box<Sum>),
 }
 
@@ -122,8 +124,9 @@ impl SymbolicValue {
 pub struct Symbolics {
     all: IndexMap<Identity, SymbolicValue, RandomState>,
     numbers: ValueNumbering,
-    /// By opcode: operations whose results are conditions.
-    pub(crate) logic: HashMap<u64, Logic, RandomState>,
+    operators: IndexSet<Operator, RandomState>,
+    /// Operators whose results are conditions.
+    logic: HashMap<OperatorId, Logic, RandomState>,
     /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
     /// known to be the same only if they are stored.
     pub distinguishes_floats: bool,
@@ -174,6 +177,7 @@ impl Symbolics {
         Self {
             all: IndexMap::default(),
             numbers: ValueNumbering::default(),
+            operators: IndexSet::default(),
             logic: HashMap::default(),
             distinguishes_floats: false,
             reads_unwritten: false,
@@ -192,7 +196,7 @@ impl Symbolics {
     pub fn origin(&self, id: SymbolId) -> Option<Origin> {
         let mut id = id;
         while let Some(number) = id.as_number() {
-            if let Some((address, _)) = self.numbers.loaded(number) {
+            if let Some((address, _)) = self.loaded_number(number) {
                 return argument_of(address).map(Origin::Contents);
             }
             id = self.numbers.open_operand(number)?;
@@ -366,10 +370,22 @@ impl Symbolics {
         self.atom(Identity::Exchanged(which), origin, Region::Number, bits)
     }
 
+    /// The identity of an operator.
+    pub(crate) fn operator(&mut self, operator: Operator) -> OperatorId {
+        OperatorId::at(self.operators.insert_full(operator).0)
+    }
+
+    /// The identity of an operator whose results are conditions.
+    pub(crate) fn condition_operator(&mut self, operator: Operator, logic: Logic) -> OperatorId {
+        let id = self.operator(operator);
+        self.logic.insert(id, logic);
+        id
+    }
+
     /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
     pub(crate) fn operation(
         &mut self,
-        opcode: u64,
+        operator: OperatorId,
         operands: &[Lane],
         region: Region,
         bits: u32,
@@ -378,7 +394,7 @@ impl Symbolics {
         let origin = origin.unwrap_or(Origin::Register).perhaps();
         let mut symbolics = operands.iter().filter_map(|lane| lane.symbol);
         if symbolics.all(|id| self.is_stable(id)) {
-            self.atom(Identity::Operation(opcode, operands.into()), origin, region, bits)
+            self.atom(Identity::Operation(operator, operands.into()), origin, region, bits)
         } else {
             self.any(origin, region)
         }
@@ -388,33 +404,40 @@ impl Symbolics {
     pub(crate) fn unspecified(
         &mut self,
         origin: Origin,
-        (opcode, operands): (u64, &[Lane]),
+        (operator, operands): (OperatorId, &[Lane]),
         region: Region,
         bits: u32,
     ) -> SymbolId {
-        self.atom(Identity::Operation(opcode, operands.into()), origin, region, bits)
+        self.atom(Identity::Operation(operator, operands.into()), origin, region, bits)
     }
 
     /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:
     /// there are too many.
     pub(crate) fn row(
         &mut self,
-        opcode: u64,
+        operator: OperatorId,
         operands: &[&Value],
         bits: u32,
     ) -> Option<NumberingId> {
-        self.numbers.row(opcode, bits, operands)
+        self.numbers.row(operator, bits, operands)
     }
 
     /// Floating-point contents of buffers before the launch, told apart likewise, by their addresses.
     pub(crate) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<NumberingId> {
-        self.numbers.row(ValueNumbering::LOADED, bits, &[addresses])
+        let loaded = self.operator(Operator::Loaded);
+        self.numbers.row(loaded, bits, &[addresses])
+    }
+
+    /// The address and the bits of a numbered result, if it is contents of global memory before the launch.
+    fn loaded_number(&self, number: u32) -> Option<(u64, u32)> {
+        let loaded = self.operators.get_index_of(&Operator::Loaded)?;
+        self.numbers.operand_of(OperatorId::at(loaded), number)
     }
 
     /// The address and the bits of contents of memory before the launch.
     fn loaded(&self, id: SymbolId) -> Option<(u64, u32)> {
         match (id.as_number(), self.all.get_index(id.place())) {
-            (Some(number), _) => self.numbers.loaded(number),
+            (Some(number), _) => self.loaded_number(number),
             (_, Some((Identity::Initial(Origin::Contents(_), address, bytes), _))) => {
                 Some((*address, bytes * 8))
             }

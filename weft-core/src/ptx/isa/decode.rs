@@ -1,6 +1,5 @@
 //! A mnemonic to its row, types, state space and modifiers.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use foldhash::HashMap;
@@ -21,11 +20,24 @@ pub struct Decoded {
     pub modifiers: Modifiers,
     /// Whether a modifier is unknown, so that the instruction may mean something else than its row says.
     pub is_strange: bool,
-    /// Tells what the instruction does from what others do: a hash of the rest.
-    pub key: u64,
+}
+
+/// What an instruction computes, whatever its operands are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Meaning {
+    opcode: Opcode,
+    types: [Option<Type>; 3],
+    space: Space,
+    modifiers: Modifiers,
 }
 
 impl Decoded {
+    /// What it computes: instructions of one meaning do the same.
+    pub const fn meaning(&self) -> Meaning {
+        let Self { row, types, space, modifiers, .. } = *self;
+        Meaning { opcode: row.opcode, types, space, modifiers }
+    }
+
     /// The first type, `.b32` where none is written.
     pub fn ty(&self) -> Type {
         self.types[0].unwrap_or(Type::B32)
@@ -67,14 +79,10 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
         space: Space::Generic,
         modifiers: Modifiers::default(),
         is_strange: false,
-        key: 0,
     };
     for word in mnemonic.split('.').skip(1) {
         decoded.word(word);
     }
-    let mut hasher = DefaultHasher::new();
-    (row.opcode, decoded.types, decoded.modifiers, decoded.space).hash(&mut hasher);
-    decoded.key = hasher.finish();
     Some(decoded)
 }
 

@@ -5,7 +5,7 @@ mod forms;
 mod modifier;
 mod table;
 
-pub use decode::{Decoded, decode};
+pub use decode::{Decoded, Meaning, decode};
 pub use forms::{FORMS, Form};
 pub use modifier::{Modifier, Modifiers};
 pub use table::{InstructionRow, Opcode, TABLE};

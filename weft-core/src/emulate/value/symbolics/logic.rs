@@ -88,8 +88,10 @@ impl Symbolics {
     /// What a condition is made of.
     fn logic_of(&self, condition: SymbolId) -> Option<(Logic, &[Lane])> {
         match self.all.get_index(condition.place()) {
-            Some((Identity::Operation(opcode, operands), _)) if condition.as_number().is_none() => {
-                Some((*self.logic.get(opcode)?, operands))
+            Some((Identity::Operation(operator, operands), _))
+                if condition.as_number().is_none() =>
+            {
+                Some((*self.logic.get(operator)?, operands))
             }
             _ => None,
         }
@@ -129,6 +131,8 @@ impl Symbolics {
 mod tests {
     use super::*;
     use crate::emulate::value::origin::{Origin, Region};
+    use crate::emulate::value::symbolics::operator::Operator;
+    use crate::ptx::isa::decode;
 
     type Compares = fn(u64, u64) -> bool;
     type Formula = (Lane, Box<dyn Fn(u64, u64) -> bool>);
@@ -151,9 +155,11 @@ mod tests {
             Lane::open(symbolics.initial(Origin::Argument(at), 0, 4))
         };
         let numbers = [0, 1].map(|at| word(&mut symbolics, at));
-        let mut made = |key: u64, logic, operands: &[Lane]| {
-            symbolics.logic.insert(key, logic);
-            Lane::open(symbolics.operation(key, operands, Region::Number, 1))
+        let mut made = |result: u8, logic, operands: &[Lane]| {
+            let (meaning, only_at) = (decode("setp.eq.u32").unwrap().meaning(), None);
+            let operator = Operator::Instruction { meaning, only_at, result };
+            let operator = symbolics.condition_operator(operator, logic);
+            Lane::open(symbolics.operation(operator, operands, Region::Number, 1))
         };
         let mut conditions: Vec<Formula> = Vec::new();
         for (key, (relation, holds)) in (0..).zip(RELATIONS) {

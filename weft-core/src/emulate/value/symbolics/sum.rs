@@ -4,6 +4,7 @@
 //! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
 //! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
 
+use super::operator::Operator;
 use super::{Atoms, Extension, Identity, Lane, Sum, SymbolId, SymbolicValue, Symbolics, gcd};
 use crate::emulate::value::lane::{signed, truncate};
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
@@ -360,7 +361,8 @@ impl Symbolics {
         match self.region(value) {
             region @ Region::Among(_) => {
                 let [then, otherwise] = if holds_for_first { [a, b] } else { [b, a] };
-                Lane::open(self.operation(u64::MAX - 4, &[then, otherwise, condition], region, 64))
+                let chosen = self.operator(Operator::Chosen);
+                Lane::open(self.operation(chosen, &[then, otherwise, condition], region, 64))
             }
             _ => value,
         }
