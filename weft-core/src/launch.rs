@@ -1,5 +1,5 @@
-//! What a kernel is launched with: grid, block, arguments, dynamic shared memory, the options of the analysis and
-//! what it may take.
+//! The configuration of a launch: grid, block, arguments, dynamic shared memory, the options of the analysis and its
+//! limits. Plain data that the later stages read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,21 +19,22 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// A one-dimensional extent.
+    /// Returns the one-dimensional extent of `x` points.
     pub const fn line(x: u32) -> Self {
         Self { x, y: 1, z: 1 }
     }
 
-    /// The most threads of a cta in each dimension (CUDA programming guide, compute capabilities from 2.0 on).
+    /// The largest extent of a cta in each dimension, in threads (CUDA programming guide, compute capabilities from 2.0
+    /// on).
     pub const MAX_BLOCK: Self = Self { x: 1024, y: 1024, z: 64 };
-    /// The most ctas of a grid in each dimension, likewise.
+    /// The largest extent of a grid in each dimension, in ctas (same source).
     pub const MAX_GRID: Self = Self { x: 2_147_483_647, y: 65_535, z: 65_535 };
-    /// The most threads of a cta in all.
+    /// The most threads of a cta in total.
     pub const MAX_THREADS: u64 = 1024;
-    /// The most ctas in all: so many can be told apart by number.
+    /// The most ctas of a grid in total: a cta is identified by a 32-bit number.
     pub const MAX_CTAS: u64 = u32::MAX as u64;
 
-    /// The first dimension in which this is zero or exceeds what a device takes.
+    /// Returns the first dimension that is zero or larger than in `most`; `None` if this extent fits a device.
     pub fn misfit(self, most: Self) -> Option<Misfit> {
         [("x", self.x, most.x), ("y", self.y, most.y), ("z", self.z, most.z)]
             .into_iter()
@@ -41,12 +42,12 @@ impl Dim3 {
             .map(|(dimension, given, most)| Misfit { dimension, given, most })
     }
 
-    /// The number of points.
+    /// Returns the number of points: the product of the dimensions, saturating.
     pub fn count(self) -> u64 {
         u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
     }
 
-    /// The coordinates of the point with this linear index, x fastest.
+    /// Returns the coordinates of the point with this linear index, x fastest.
     pub fn point(self, linear: u64) -> [u32; 3] {
         let (x, y) = (u64::from(self.x.max(1)), u64::from(self.y.max(1)));
         let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
@@ -69,7 +70,7 @@ impl fmt::Display for Dim3 {
 pub struct Misfit {
     /// `x`, `y` or `z`.
     pub dimension: &'static str,
-    /// As given.
+    /// The value as given.
     pub given: u32,
     /// The most that a device takes; the least is 1.
     pub most: u32,
@@ -89,15 +90,15 @@ pub enum Arg {
     Integer(i128),
     /// A floating-point number, rounded to the parameter's type.
     Float(f64),
-    /// A pointer to a buffer of its own; of a structure its bytes.
+    /// A pointer to a buffer of its own; for a structure parameter, the bytes of the structure.
     Buffer(Buffer),
-    /// A structure, by what it holds.
+    /// A structure, given by its contents.
     Fields(Fields),
 }
 
 impl Arg {
-    /// This value where `earlier` was given before: fields are put over a structure's bytes and over earlier fields,
-    /// anything else replaces it.
+    /// Returns this value combined with the `earlier` one of the same parameter: fields are laid over a structure's
+    /// bytes and over earlier fields, any other value replaces the earlier one.
     #[must_use]
     pub fn over(self, earlier: Option<&Self>) -> Self {
         let Self::Fields(field) = self else { return self };
@@ -111,12 +112,13 @@ impl Arg {
     }
 }
 
-/// What a structure holds that is passed by value.
+/// The contents of a structure that is passed by value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {
-    /// All of its bytes; `None`: what no field gives is open.
+    /// All of its bytes; `None`: bytes that no field gives are open.
     pub bytes: Option<Vec<u8>>,
-    /// Numbers and pointers by their first bytes, over the bytes.
+    /// Numbers and pointers, keyed by the offset of their first byte in the structure; they take precedence over
+    /// `bytes`.
     pub fields: BTreeMap<u64, Arg>,
 }
 
@@ -127,86 +129,90 @@ pub struct Buffer {
     pub contents: Option<Vec<u8>>,
 }
 
-/// How the results of atomics are understood (NFM'14 §4).
+/// How the results of atomics are modelled (NFM'14 §4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Atomics {
-    /// As `Abstract`; where that leaves the verdict open and counters are drawn from, as `Unique`, if that settles more.
+    /// Like `Abstract`. If that leaves the verdict open and the kernel has counters, `Unique` is tried as well and kept
+    /// where it settles more.
     #[default]
     Auto,
-    /// A result is an open value, and so is a read of a location that is accessed atomically.
+    /// The result of an atomic is an open value, and so is a read of a location that is accessed atomically.
     Abstract,
-    /// Counters that only ever grow (or shrink) by a positive constant return values that never repeat.
+    /// Counters that only grow, or only shrink, by a positive constant return values that never repeat.
     Unique,
     /// An atomic is a plain read-modify-write.
     Off,
 }
 
-/// Which barrier divergence is a defect.
+/// Which kind of barrier divergence is a defect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BarrierDivergence {
     /// All threads of the cta reach the same barriers with the same loop counters (ESOP'13 §3.2, B1 and B2).
     Cta,
-    /// Only PTX's own rule for `.aligned` barriers.
+    /// Only divergence that breaks PTX's own rule for `.aligned` barriers.
     #[default]
     Warp,
-    /// None.
+    /// No barrier divergence is a defect.
     Off,
 }
 
-/// Which warp of a cta runs next: a way to try the checker itself. What is clean under one schedule is a defect under
-/// none. All that is found is the same, unless a defective barrier ends the run early, or what is read while it is
-/// written, or may be, decides where threads go, or a store at an open address makes what is read later unknown.
+/// Which warp of a cta runs next; used to test the checker itself. A launch that is clean under one schedule is not a
+/// defect under any other. Reports are the same under all schedules, except in three cases: a defective barrier ends
+/// the run early; a value that is, or might be, written while it is read decides the control flow; a store at an open
+/// address makes later reads unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// From the first warp to the last, each as far as it can.
+    /// Warps from first to last, each until it cannot go on.
     #[default]
     InOrder,
-    /// From the last warp to the first, each as far as it can.
+    /// Warps from last to first, each until it cannot go on.
     Reverse,
-    /// Before each access and barrier, the warp that has come to the fewest: all get ahead together.
+    /// Before each access and barrier, the warp that has reached the fewest of them: all warps advance together.
     InTurn,
-    /// As far as it can, the warp that was let go on last: the others stay behind as long as they can.
+    /// The warp that became runnable most recently, until it cannot go on: the other warps stay behind as long as
+    /// possible.
     Latest,
-    /// Before accesses and barriers, any warp, by this seed.
+    /// Before accesses and barriers, a random warp; the value is the seed.
     Random(u64),
 }
 
-/// Choices of the analysis.
+/// Options of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// Lanes of a warp run in lock step.
     pub warp_synchronous: bool,
-    /// How results of atomics are understood.
+    /// How results of atomics are modelled.
     pub atomics: Atomics,
-    /// Which barrier divergence is a defect.
+    /// Which kind of barrier divergence is a defect.
     pub barrier_divergence: BarrierDivergence,
     /// Which warp runs next.
     pub schedule: Schedule,
-    /// Whether all ctas are run even if the first ones are not clean: for those who accept findings, and so need to know
-    /// of the others.
+    /// Whether all ctas are run even if the first ones are not clean. Needed where findings are accepted, so that the
+    /// findings of the other ctas are known.
     pub past_findings: bool,
 }
 
-/// What a check may take before it gives up. Both are counted, not measured, so that a verdict is the same on every
-/// machine.
+/// The resources that a check can use before it gives up. Both are counted, not measured, so that a verdict is the same
+/// on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limit {
-    /// Instructions of all ctas and passes together, counted once a warp; what takes as long as several counts as many.
-    /// A single cta may take an eighth of a limit beyond 2^26, and all of a smaller one up to 2^26.
+    /// Instructions of all ctas and passes together, counted once per warp; an instruction that takes as long as
+    /// several counts as several. A single cta can use an eighth of the limit or 2^26 instructions, whichever is more,
+    /// but not more than the limit.
     pub instructions: u64,
-    /// Bytes that are kept about the kernel.
+    /// Bytes that the check keeps about the kernel.
     pub memory: u64,
 }
 
 impl Limit {
-    /// Instructions that one cta may run.
+    /// Returns the number of instructions that one cta can run.
     pub const fn of_a_cta(self) -> u64 {
         let least = if self.instructions < CTA { self.instructions } else { CTA };
         if self.instructions / 8 > least { self.instructions / 8 } else { least }
     }
 }
 
-/// Instructions that one cta may run unless a check may run more than 2^29.
+/// Instructions that one cta can run unless the limit of the check is larger than 2^29.
 const CTA: u64 = 1 << 26;
 
 impl Default for Limit {
@@ -218,16 +224,16 @@ impl Default for Limit {
 /// One launch configuration of a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
-    /// Threads per cta; `None`: the kernel's own `.reqntid` or `.maxntid`.
+    /// Threads per cta; `None`: the kernel's own `.reqntid` or `.maxntid` applies.
     pub block: Option<Dim3>,
-    /// Ctas; `None`: one cta is checked and races between ctas are not examined.
+    /// Ctas of the grid; `None`: one cta is checked and races between ctas are not examined.
     pub grid: Option<Dim3>,
     /// Bytes of dynamic shared memory; `None`: as many as the accesses need.
     pub shared: Option<u32>,
-    /// Arguments by position; what is absent is open.
+    /// Arguments by position; an absent argument is open.
     pub args: BTreeMap<usize, Arg>,
     /// Choices of the analysis.
     pub options: Options,
-    /// What the check may take.
+    /// The resources that the check can use.
     pub limit: Limit,
 }

@@ -1,12 +1,12 @@
 //! Proves or refutes barrier safety and data-race freedom of GPU kernels, from their PTX, for a stated launch.
 //!
-//! Text and launch in, [`finding::Report`] out; no I/O, no environment, no clock. The stages are modules in pipeline
-//! order, and each imports only earlier ones:
+//! The checker takes text and a launch and returns a [`finding::Report`]; it does no I/O and reads neither environment
+//! nor clock. The stages are modules in pipeline order, and each imports only earlier ones:
 //!
-//! `ptx` text to tree; `flow` tree to program; `slice` what has to run; `emulate` program and launch to events;
-//! `order` events to happens-before; `race` accesses and order to races; `finding` what can be said; `explain` says
-//! it of what was found; `check` wires them;
-//! `mutate` weakens a clean kernel's synchronization, so that what is left over can be told.
+//! `ptx` parses text to a tree; `flow` builds a program from the tree; `slice` finds what has to run; `emulate` turns
+//! program and launch into events; `order` turns events into happens-before; `race` finds races from accesses and their
+//! order; `finding` defines what a report can say; `explain` puts what was found into words; `check` runs the stages;
+//! `mutate` weakens a clean kernel's synchronization, which shows what of the synchronization is superfluous.
 
 mod check;
 pub mod emulate;

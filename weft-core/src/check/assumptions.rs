@@ -1,4 +1,4 @@
-//! What the verdict of a check takes for granted.
+//! Lists the assumptions that the verdict of a check rests on.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,20 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 use crate::slice::{Base, Beginning, Dependences, Slice};
 
-/// What a check ran.
+/// What a check did, from which its assumptions follow.
 pub(super) struct Taken<'a> {
     pub(super) slice: &'a Slice,
     pub(super) decisions: &'a [Decision],
-    /// By instruction.
+    /// For each instruction, whether some lane ran it.
     pub(super) reached: &'a [bool],
     pub(super) assumed: Assumed,
-    /// Whether counters are told apart.
+    /// Whether results of counters are taken to be distinct.
     pub(super) distinguishes_counters: bool,
 }
 
 impl Taken<'_> {
-    /// Lists the assumptions of a report whose findings are known. Gives the variables and buffers that decide something by
-    /// where they lie.
+    /// Adds the assumptions to a report whose findings are known. Returns the variables and buffers whose addresses
+    /// decide something.
     pub(super) fn list(
         &self,
         names: &Names<'_>,
@@ -64,7 +64,7 @@ impl Taken<'_> {
         }
     }
 
-    /// What pointer arguments point to, and which arguments are pointers.
+    /// Adds what is assumed about the buffers of pointer arguments, and about which arguments are pointers.
     fn assume_of_pointers(
         &self,
         names: &Names<'_>,
@@ -90,7 +90,8 @@ impl Taken<'_> {
         }
     }
 
-    /// Where variables and buffers lie.
+    /// Adds what is assumed about the addresses of variables and buffers. Returns those whose addresses decide
+    /// something.
     fn assume_of_places(
         &self,
         names: &Names<'_>,
@@ -111,7 +112,7 @@ impl Taken<'_> {
                 Beginning::Multiple(to) => {
                     let bytes = accessed.get(&base).copied().unwrap_or(0);
                     aligned.push((names.base(base), to, dependences.declared(base), bytes));
-                    // No device aligns what lies in a small space to so much.
+                    // No device aligns variables in a small space to so much.
                     if to > NEAR_SLOT && is_small(program, base) {
                         decides.insert(base);
                     }
@@ -161,7 +162,7 @@ impl Taken<'_> {
     }
 }
 
-/// In the order of generic addresses: arguments first.
+/// Returns a sort key: pointer arguments first, the rest by generic address.
 fn address(program: &Program, base: Base) -> (usize, u64) {
     match base {
         Base::Pointer(at) => (at, 0),
@@ -174,7 +175,7 @@ fn address(program: &Program, base: Base) -> (usize, u64) {
     }
 }
 
-/// Whether a pointer argument's buffer or object might overlap another one or a variable.
+/// Whether the buffer or object of a pointer argument might overlap another one or a variable.
 fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
     let count = |space| program.symbols.iter().filter(|variable| variable.space == space).count();
     let is_object =
@@ -184,7 +185,7 @@ fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
     buffers > 0 && buffers + count(Space::Global) > 1 || objects > 0 && count(Space::Shared) > 1
 }
 
-/// Whether it lies in a space that is small on devices.
+/// Whether a base is a variable in a space that is small on devices.
 fn is_small(program: &Program, base: Base) -> bool {
     let is_small = |space| matches!(space, Space::Shared | Space::Local | Space::Const);
     matches!(base, Base::Variable(at) if is_small(program.symbols[at].space))
@@ -194,15 +195,16 @@ fn is_shared(program: &Program, base: Base) -> bool {
     matches!(base, Base::Variable(at) if program.symbols[at].space == Space::Shared)
 }
 
-/// How many registers a cta has is not in the PTX: whether the others ever give back as many is not followed.
+/// Whether an instruction waits for registers that other warps release. PTX does not state how many registers a cta
+/// has, so the checker does not follow whether enough are released.
 fn waits_for_registers(instr: &flow::Instr) -> bool {
     instr.decoded().is_some_and(|decoded| {
         decoded.row.opcode == Opcode::Setmaxnreg && decoded.modifiers.has(Modifier::Inc)
     })
 }
 
-/// A loop is dropped if none of its branches is decided: nothing from its header to its latch, but for blocks between
-/// them that lead only to the thread's end.
+/// Whether the slice drops a loop: it decides none of the branches from the loop's header to its latch. Blocks between
+/// them that lead only to the end of the thread do not count.
 fn drops_a_loop(slice: &Slice, program: &Program) -> bool {
     let is_decided = |header: BlockId, latch: BlockId| {
         let is_loop = program.spans.contains_key(&header);

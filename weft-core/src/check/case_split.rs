@@ -1,5 +1,5 @@
-//! Both ways of open conditions that barriers depend on: each way is checked by itself, and what is found in some ways
-//! only is open.
+//! Case splits: both cases of an open condition that barriers depend on are checked, each by itself. A defect that only
+//! some cases have is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,19 @@ use crate::explain::{Names, OPEN_VALUE, doubts};
 use crate::finding::{Class, Code, Finding, Thread};
 use crate::flow::PlaceId;
 
-/// Runs before the check gives up to split.
+/// The most runs before the check gives up a case split.
 const MAX_RUNS: u32 = 64;
 
-/// What was found, in all ways together.
+/// The findings of a launch, and the decisions of all its cases.
 pub(super) struct LaunchResult {
     pub(super) findings: Vec<Finding>,
     pub(super) decisions: Vec<Decision>,
 }
 
-/// A way: its conditions, what ran, and what was found.
+/// One case: the conditions that were chosen, what ran, and what was found.
 type SplitCase = (Vec<Choice>, Decision, Vec<Finding>);
 
-/// Checks a launch.
+/// Checks a launch, with case splits where they help.
 pub(super) fn check(passes: &mut Passes<'_>) -> LaunchResult {
     let Some(mut whole) = passes.settle() else { return unsettled(passes.names) };
     if let Some(place) = split_of(&whole)
@@ -41,7 +41,7 @@ fn unsettled(names: &Names<'_>) -> LaunchResult {
     LaunchResult { findings: vec![doubts::unsettled(names)], decisions: Vec::new() }
 }
 
-/// Where deciding an open condition lets a run go on that could not.
+/// Returns the condition to split at, if deciding it might let a run that stopped continue.
 fn split_of(decision: &Decision) -> Option<PlaceId> {
     decision.ctas.iter().find_map(|cta| match &cta.end {
         End::Undecided(doubt) => doubt.split,
@@ -49,14 +49,15 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
     })
 }
 
-/// All ways, if there are few and each can be run.
+/// Runs all cases of a split; `None` if there are too many or one of them cannot be decided.
 fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
     let mut cases = Vec::new();
     for _ in 0..MAX_RUNS {
         let changes = passes.facts.changes();
         let mut decision = passes.settle()?;
-        // What was found before may say nothing any more, and other conditions may have been asked for.
+        // New facts make the results so far invalid, and other conditions might have been asked for: all cases start
+        // again.
         if passes.facts.changes() != changes {
             cases.clear();
             passes.facts.splits.restart();
@@ -85,8 +86,8 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     None
 }
 
-/// Compares what ctas did with what others do that chose otherwise, each for itself, in the ways before. Whether accesses
-/// at known addresses may race.
+/// Compares what ctas did in this case with what ctas did in earlier cases, if each cta chooses for itself and ctas of
+/// one launch can be in both cases. Returns whether accesses at known addresses of the two might race.
 fn race_with_others(
     passes: &mut Passes<'_>,
     decision: &mut Decision,
@@ -107,8 +108,9 @@ fn race_with_others(
     meets
 }
 
-/// What makes findings of two ways one. Where ctas choose for themselves, each of a launch may choose otherwise: what is
-/// found in all ways is found in all launches only if it is about one cta, or about the same threads and known places.
+/// What makes findings of two cases the same. If each cta chooses for itself, the ctas of a launch might choose
+/// differently. What is found in all cases then holds in all launches only if it concerns one cta, or the same threads
+/// and known addresses.
 type Identity = (super::FindingKey, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
 
 fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
@@ -147,7 +149,7 @@ fn merged(names: &Names<'_>, symbolics: &Symbolics, cases: Vec<SplitCase>) -> La
     outcome
 }
 
-/// A defect that depends on open conditions is none yet.
+/// Turns a defect that depends on open conditions into an open finding, and says which conditions it depends on.
 fn in_some_cases(
     names: &Names<'_>,
     symbolics: &Symbolics,

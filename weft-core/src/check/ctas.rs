@@ -1,13 +1,13 @@
-//! The ctas of a launch, and how many of them are judged at a time.
+//! The ctas of a launch, and how many of them are checked at a time.
 
 use crate::emulate::Cta;
 use crate::launch::Dim3;
 
-/// Up to this many ctas are judged at once. Of more, as many are judged before all others, then as many times as many: where
-/// these are not clean, the others are not run, for that they are as bad is of no use to anybody.
+/// The number of ctas that are checked first. If there are more and these are clean, `FIRST` times as many are checked,
+/// and so on. If they are not clean, the other ctas are not run: further findings of the same kind would not help.
 pub(super) const FIRST: u64 = 64;
 
-/// A cta by its linear index.
+/// Returns the cta with this linear index.
 pub(super) fn at(grid: Dim3, index: u64) -> Cta {
     Cta { at: grid.point(index), index: u32::try_from(index).unwrap_or(u32::MAX) }
 }

@@ -1,5 +1,5 @@
-//! What the pass that decides found in all ctas. Of a cta that found nothing but what those before it found, numbers are
-//! left: so memory follows what there is to say, not how many ctas there are.
+//! The decision: what the deciding pass found in all ctas. For a cta that found nothing beyond what earlier ctas had
+//! found, only numbers are kept, so that memory grows with the findings and not with the number of ctas.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,43 +11,44 @@ use crate::finding::Stats;
 use crate::flow::Pc;
 use crate::race::{Ctas, Footprint, OpenAccesses, Pairs};
 
-/// Of the memory that a check may take, three of so many parts may go to what ctas did to global memory, and one half to
-/// what is kept of those that found something.
+/// The memory of a check is divided into this many parts: three of them can hold what ctas did to global memory, and
+/// half a part what is kept of the ctas that found something.
 const PART: u64 = 16;
 
-/// What the pass that decides found in one cta.
+/// What the deciding pass found in one cta.
 pub(super) struct DecidedCta {
     pub(super) cta: Cta,
     pub(super) end: End,
     pub(super) found: CtaResult,
 }
 
-/// A fault of an instruction by its kind and whether it may not happen, or a read of what nothing wrote; and the variable
-/// in shared memory that nothing wrote.
+/// What was found at an instruction: a fault with its kind and whether it might not happen, or, as `None`, a read of
+/// memory that nothing wrote, or a barrier at which a warp arrived with ended lanes. Last, the variable in shared
+/// memory that nothing wrote.
 type Said = (Pc, Option<(FaultKind, bool)>, Option<usize>);
 
-/// What the pass that decides found in all ctas.
+/// What the deciding pass found in all ctas.
 pub(super) struct Decision {
-    /// What it ran. The ctas are the first ones of the launch.
+    /// Counts of what ran. The ctas are the first ones of the launch.
     pub(super) stats: Stats,
-    /// Those of them that found something, ascending.
+    /// The ctas that found something new, ascending.
     pub(super) ctas: Vec<DecidedCta>,
     pub(super) between: Ctas,
     pub(super) open: OpenAccesses,
-    /// The accesses at open addresses that may conflict with others.
+    /// The accesses at open addresses that might conflict with others.
     pub(super) doubtful: Vec<OpenAccess>,
-    /// The limit that ended the second look at them.
+    /// The limit that ended the second pass over these accesses, if one did.
     pub(super) cut: Option<Doubt>,
-    /// What raced in earlier passes, in which loads of racing bytes read what one schedule leaves there.
+    /// The pairs that raced in earlier passes, in which loads of racing bytes saw what one schedule leaves there.
     pub(super) earlier: Pairs,
-    /// By instruction.
+    /// For each instruction, whether some lane ran it.
     pub(super) reached: Vec<bool>,
-    /// Whether some cta takes too much memory to run beside others.
+    /// Whether some cta takes too much memory to run in parallel with others.
     pub(super) is_heavy: bool,
-    /// Bytes of dynamic shared memory that a cta accesses, at most, if nobody states how many there are.
+    /// The most bytes of dynamic shared memory that a cta accesses, if the launch states no size.
     pub(super) dynamic_shared: u64,
     said: BTreeSet<Said>,
-    /// Bytes that `ctas` takes, and may take.
+    /// Bytes that `ctas` takes; `most` is the limit.
     kept: usize,
     most: usize,
 }
@@ -72,7 +73,7 @@ impl Decision {
         }
     }
 
-    /// Takes in what the next cta found; whether it ends the pass.
+    /// Adds what the next cta found; returns whether the pass ends with it.
     pub(super) fn take_in(
         &mut self,
         names: &Names<'_>,
@@ -99,8 +100,8 @@ impl Decision {
         is_out || is_broken && !names.past_findings || self.between.is_full() || self.is_over()
     }
 
-    /// Notes what a cta was found to do: its faults, its reads of what nothing wrote, and its barriers at warps with ended
-    /// lanes. Returns whether something of that is new.
+    /// Records a cta's faults, its reads of memory that nothing wrote, and its barriers at which warps arrived with
+    /// ended lanes. Returns whether any of these is new.
     fn says_more(&mut self, names: &Names<'_>, found: &CtaResult) -> bool {
         let variable = |pc: &Pc| found.unwritten.get(pc).map(|read| names.variable_of(read));
         let faults = found.faults.iter().map(|fault| {
@@ -119,7 +120,7 @@ impl Decision {
         self.said.len() > before
     }
 
-    /// The limit that ended it, if one did.
+    /// Returns the limit that ended the pass, if one did.
     pub(super) fn limit(&self) -> Option<Doubt> {
         self.ctas.iter().find_map(|cta| match cta.end {
             End::Undecided(doubt) => Some(doubt).filter(|doubt| doubt.kind.is_limit()),
@@ -131,25 +132,25 @@ impl Decision {
         self.kept > self.most
     }
 
-    /// Whether more memory was accessed, or raced on, than is followed.
+    /// Whether more memory was accessed, or raced on, than the detector can follow.
     pub(super) fn is_full(&self) -> bool {
         self.between.is_full() || self.is_over() || self.ctas.iter().any(|cta| cta.found.is_full)
     }
 
-    /// How many ctas were run to their end.
+    /// Returns the number of ctas that no limit cut short.
     pub(super) fn ended(&self) -> u64 {
         let is_out =
             |cta: &&DecidedCta| matches!(&cta.end, End::Undecided(doubt) if doubt.kind.is_limit());
         self.stats.ctas - self.ctas.iter().filter(is_out).count() as u64
     }
 
-    /// Whether barriers are never used again too early: without well-synchronization the order of one run says nothing
-    /// about races in another (PLDI'15 §4).
+    /// Whether no barrier was reused too early: without well-synchronization, the order of one run says nothing about
+    /// races in another (PLDI'15 §4).
     pub(super) fn is_ordered(&self) -> bool {
         self.ctas.iter().all(|cta| cta.found.recycled.is_empty())
     }
 
-    /// All bytes that race: of global memory or of the shared memory of some cta.
+    /// Returns all bytes that race, in global memory or in the shared memory of some cta; the flag says global.
     pub(super) fn racing(&self) -> impl Iterator<Item = (bool, u64)> {
         let of = |is_global: bool, ranges: &[Range<u64>]| {
             let bytes = ranges.iter().cloned().flatten();
@@ -177,14 +178,14 @@ impl Decision {
         self.stats.ctas == other.stats.ctas && ends(self) == ends(other)
     }
 
-    /// What was found is told: what the ctas did is no longer needed.
+    /// Frees what the ctas did to global memory, once the findings are known.
     pub(super) fn close(&mut self) {
         self.between = Ctas::within(0);
     }
 }
 
 impl CtaResult {
-    /// Whether there is more than accesses that are wrong by themselves.
+    /// Whether a cta found more than faults and reads of unwritten memory.
     fn is_more_than_faults(&self) -> bool {
         let has_races = !self.shared.is_empty() || !self.global.is_empty();
         has_races
@@ -194,7 +195,7 @@ impl CtaResult {
             || self.faults.len() >= MAX_FAULTS
     }
 
-    /// Bytes that it takes beside itself.
+    /// Returns the bytes that it takes on the heap.
     fn held(&self) -> usize {
         (self.shared.len() + self.global.len()) * size_of::<Range<u64>>()
             + size_of_val(self.faults.as_slice())

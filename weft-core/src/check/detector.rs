@@ -1,4 +1,5 @@
-//! The pass that decides: order and shadows, fed by the machine.
+//! The detector of the deciding pass: vector clocks and shadows of one cta, fed with the machine's events, which find
+//! the bytes that race.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,55 +14,55 @@ use crate::order::{Order, Recycling};
 use crate::ptx::Space;
 use crate::race::{Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
 
-/// Accesses of a cta that are wrong by themselves and told.
+/// The most faults that are recorded for a cta.
 pub(super) const MAX_FAULTS: usize = 1024;
 
-/// What one cta does, judged as it happens.
+/// The state of one cta's detector.
 pub(super) struct Detector {
     order: Order,
     shared: Shadow,
     global: Shadow,
-    /// What it does to global memory, if there are other ctas.
+    /// What the cta does to global memory; `None` if there are no other ctas.
     footprint: Option<Footprint>,
     known: KnownRows,
     pub(super) open: OpenAccesses,
-    /// One for each pair of instructions.
+    /// Barriers that were reused too early, one for each pair of instructions.
     recycled: Vec<Recycling>,
     known_recycled: BTreeSet<(Pc, Pc)>,
-    /// One for each instruction and kind.
+    /// The first fault for each instruction and kind.
     faults: Vec<Fault>,
-    /// By instruction and kind, and whether it may not happen: the first of each is told.
+    /// The instruction and kind of each recorded fault, and whether the fault might not happen.
     known_faults: BTreeSet<(Pc, FaultKind, bool)>,
-    /// By barrier: the first warp that arrived at it after some of its lanes had ended.
+    /// For each barrier instruction, the first warp that arrived at it after some of its lanes had ended.
     exits: BTreeMap<Pc, BarrierExit>,
-    /// Branches at which lanes might have gone around an aligned barrier.
+    /// Branches at which lanes might have bypassed an aligned barrier.
     bypasses: BTreeSet<PlaceId>,
 }
 
-/// What is wrong in one cta, or was too much.
+/// What was wrong in one cta, or exceeded a limit.
 #[derive(Debug, Default)]
 pub(super) struct CtaResult {
     pub(super) recycled: Vec<Recycling>,
     pub(super) faults: Vec<Fault>,
-    /// By barrier: the first warp that arrived at it after some of its lanes had ended.
+    /// For each barrier instruction, the first warp that arrived at it after some of its lanes had ended.
     pub(super) exits: BTreeMap<Pc, BarrierExit>,
-    /// Branches at which lanes might have gone around an aligned barrier.
+    /// Branches at which lanes might have bypassed an aligned barrier.
     pub(super) bypasses: BTreeSet<PlaceId>,
-    /// By instruction, reads of what nothing wrote.
+    /// Reads of memory that nothing wrote, by instruction.
     pub(super) unwritten: BTreeMap<Pc, Unwritten>,
-    /// Bytes that race, of shared and of global memory, ascending.
+    /// The ranges of bytes that race, in shared and in global memory, ascending.
     pub(super) shared: Vec<Range<u64>>,
     pub(super) global: Vec<Range<u64>>,
-    /// Whether more memory was accessed, or raced on, than is followed.
+    /// Whether more memory was accessed, or raced on, than the detector can follow.
     pub(super) is_full: bool,
 }
 
-/// Of the memory that a check may take, this part may go to the shadow of each state space.
+/// The shadow of each state space can take the memory of the check divided by this.
 const SHADOW_PART: u64 = 8;
-/// Likewise, to the footprint.
+/// The footprint can take the memory of the check divided by this.
 const FOOTPRINT_PART: u64 = 32;
 
-/// Bytes in ascending order, as ranges.
+/// Joins bytes in ascending order into ranges.
 fn ranges(bytes: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for byte in bytes {
@@ -73,7 +74,7 @@ fn ranges(bytes: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
     ranges
 }
 
-/// The lanes of each warp of a block.
+/// Returns the lanes that exist in each warp of a block.
 pub(super) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
     let (threads, warp) = (block.count(), WARP as u64);
     let lanes = |first: u64| match threads - first {
@@ -84,7 +85,8 @@ pub(super) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
 }
 
 impl Detector {
-    /// `memory`: bytes that it may take.
+    /// Creates the detector of a cta. `has_others`: whether the launch has other ctas. `memory`: bytes that a check can
+    /// take.
     pub(super) fn new(block: Dim3, has_others: bool, memory: u64, open: OpenAccesses) -> Self {
         Self {
             order: Order::new(full_warps(block)),
@@ -102,7 +104,7 @@ impl Detector {
         }
     }
 
-    /// The run is over: what was found, and what other ctas may race with.
+    /// Ends the run of a cta; returns what was found, and the footprint that other ctas might race with.
     pub(super) fn close(self) -> (CtaResult, Option<Footprint>) {
         let Self { shared, global, footprint, recycled, faults, exits, bypasses, .. } = self;
         let found = CtaResult {
@@ -151,7 +153,8 @@ impl Events for Detector {
         }
     }
 
-    // Patterns of fences and strong accesses are not followed: they make a race `possible-race`.
+    // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
+    // `possible-race`.
     fn fence(&mut self, _: Fence) {}
 
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {

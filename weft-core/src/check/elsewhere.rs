@@ -1,5 +1,6 @@
-//! A second look at a kernel whose findings might depend on where its variables and buffers lie: with those in other
-//! places, those in shared, local and constant memory where devices have them. What is not found in both is open.
+//! The second check of a kernel whose findings might depend on where its variables and buffers lie: it places them
+//! elsewhere, variables in shared, local and constant memory where devices have them. A defect that only one of the two
+//! checks finds is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +10,11 @@ use crate::flow::{Placement, Program, Symbol};
 use crate::ptx::Space;
 use crate::slice::Base;
 
-/// By how many bytes buffers and global variables are moved: every other bit above those that alignments are about.
+/// The number of bytes that buffers and global variables are moved by: every other bit above the bits that alignments
+/// concern.
 const MOVED: u64 = 0x1555_0000;
 
-/// Where else the variables and buffers might lie whose places decide something.
+/// Returns another placement for the variables and buffers whose addresses decide something.
 pub(super) fn placement(program: &Program, decides: &BTreeSet<Base>) -> Placement {
     let mut placement = program.placement.clone();
     for base in decides {
@@ -49,8 +51,8 @@ fn bring_near(placement: &mut Placement, program: &Program) {
     }
 }
 
-/// The first report, with the findings and assumptions of the second one that it does not have. A defect that only one of
-/// the two has is an open question.
+/// Returns the first report with the findings and assumptions added that only the second one has. A defect that only
+/// one of the two has is made open.
 pub(super) fn compared(mut report: Report, other: Report) -> Report {
     let seconds: BTreeMap<FindingKey, &Finding> =
         other.findings.iter().map(|finding| (what(finding), finding)).collect();
@@ -59,7 +61,7 @@ pub(super) fn compared(mut report: Report, other: Report) -> Report {
         found.insert(what(finding));
         match seconds.get(&what(finding)) {
             None => undecide(finding),
-            // That the same is stored holds in one of the places alone.
+            // Stored values might be equal under one placement only, so that the race is benign only there.
             Some(second) if finding.code == Code::BenignRace => *finding = (*second).clone(),
             Some(_) => {}
         }
@@ -76,7 +78,7 @@ pub(super) fn compared(mut report: Report, other: Report) -> Report {
     report
 }
 
-/// The part of an assumption that the known ones do not state yet.
+/// Returns the part of an assumption that the known ones do not state.
 fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
     match more {
         Assumption::Aligned(mut all) => {
@@ -93,7 +95,7 @@ fn beyond(known: &[Assumption], more: Assumption) -> Option<Assumption> {
     }
 }
 
-/// What a finding is about, the same for races that are benign and that are not.
+/// Returns the key of a finding, which is the same for a benign race as for a harmful one.
 fn what(finding: &Finding) -> FindingKey {
     let (code, check, sites) = key(finding);
     let code = match (code, check) {
@@ -113,7 +115,7 @@ fn places(known: &Assumption, name: &String) -> bool {
     matches!(known, Assumption::Places(names) if names.contains(name))
 }
 
-/// Turns a defect into an open question: whether it is one depends on where something lies.
+/// Turns a defect into an open finding, because it depends on where variables and buffers lie.
 fn undecide(finding: &mut Finding) {
     if finding.code.class() == Class::Defect {
         let note =

@@ -1,4 +1,5 @@
-//! What a launch is checked with: first what takes little and mostly is enough, then what leaves less open.
+//! Chooses the settings that a launch is checked with: first cheap ones that are mostly enough, then ones that leave
+//! less open.
 
 use std::collections::BTreeSet;
 
@@ -11,25 +12,25 @@ use crate::finding::{Class, Code, Finding};
 use crate::launch::{Atomics, Limit, Schedule};
 use crate::slice::{self, Floats, Slice};
 
-/// Of the instructions that a check may run, this part may be spent on leaving floating-point arithmetic open.
+/// When floating-point arithmetic is left open, the check can spend its remaining instructions divided by this.
 const ROUGH_PART: u64 = 4;
 
-/// What was found with a slice.
+/// The result of checking a launch with one slice.
 pub(super) struct SliceResult {
     pub(super) slice: Slice,
     pub(super) outcome: LaunchResult,
     pub(super) assumed: Assumed,
-    /// Whether counters are told apart, and so taken not to wrap around.
+    /// Whether results of counters are taken to be distinct, and counters not to wrap around.
     pub(super) distinguishes_counters: bool,
-    /// How many ctas it is about.
+    /// The number of ctas that were checked.
     pub(super) ctas: u64,
-    /// Whether there were too many open values to tell them apart.
+    /// Whether there were too many open values to distinguish them all.
     mixes_values: bool,
-    /// Whether values were drawn from what may be a counter.
+    /// Whether values were drawn from memory that might be a counter.
     draws: bool,
-    /// What is known of what was drawn from counters.
+    /// What is known about the values drawn from counters.
     drawn: Drawn,
-    /// Instructions that the check has run until then.
+    /// The instructions that the check has run so far, including earlier slices.
     spent: u64,
 }
 
@@ -46,12 +47,12 @@ impl SliceResult {
         !self.has(|class| class == Class::Defect) && self.has(|class| class == Class::Open)
     }
 
-    /// Whether something is open, and there were too many open values to tell them apart.
+    /// Whether something is open, and there were too many open values to distinguish them all.
     pub(super) fn is_too_open(&self) -> bool {
         self.mixes_values && self.has(|class| class == Class::Open)
     }
 
-    /// Whether it has a verdict where the other is open, or leaves open only part of what the other does.
+    /// Whether it has a verdict where the other result is open, or leaves only some of the other's findings open.
     fn settles_more_than(&self, other: &Self) -> bool {
         let open = |found: &Self| found.of(Class::Open).map(key).collect::<BTreeSet<_>>();
         let (here, others) = (open(self), open(other));
@@ -59,7 +60,8 @@ impl SliceResult {
     }
 }
 
-/// As the launch takes atomics. `Auto`: counters are told apart only if that settles what is open otherwise.
+/// Checks a launch with the treatment of atomics that it asks for. `Auto`: counters are taken to be unique only if that
+/// settles what is open otherwise.
 pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> SliceResult {
     let mut first = among_more(names, inputs, 0);
     if names.atomics == Atomics::Unique {
@@ -78,7 +80,7 @@ pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> SliceResult {
     first
 }
 
-/// The limits that kept a check from settling what it might settle with more.
+/// Returns the findings that a limit was reached, which kept a check from settling more.
 fn limits(findings: Vec<Finding>) -> impl Iterator<Item = Finding> {
     findings.into_iter().filter(|finding| finding.code == Code::Limit)
 }
@@ -87,14 +89,15 @@ const IN_TURN: &str =
     "this is so in one order of what is drawn from counters, in which ctas take turns";
 const COUNT_ALL: &str = "let the atomic add as much as is indexed with the value that it returns";
 
-/// What is open where counters are told apart is refuted if it goes wrong in one order of what the ctas draw.
+/// Refutes what is open with unique counters: reports the defects of a run in which the ctas draw from counters in
+/// turn.
 fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceResult {
     if !found.is_open() || found.drawn != Drawn::Distinct {
         return found;
     }
     let mut in_turn = inputs.clone();
     in_turn.draws_in_turn = true;
-    // One order is chosen, so that what is found does not depend on the schedule.
+    // The schedule is fixed so that the findings do not depend on the one that the launch asks for.
     in_turn.options.schedule = Schedule::InOrder;
     let other = among(names, &in_turn, found.ctas, Floats::Open, found.spent);
     found.spent = other.spent;
@@ -126,8 +129,8 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
     found
 }
 
-/// Of a grid with many ctas first the first ones, then more of them as long as all are clean. All at once if it matters
-/// what else there is. `spent`: instructions that were run before.
+/// Checks the first ctas of a large grid, then more of them as long as all are clean; checks all at once if the
+/// findings of all ctas are needed. `spent`: instructions that were run before.
 fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> SliceResult {
     let all = names.grid.count();
     let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, spent);
@@ -142,8 +145,9 @@ fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> SliceResult {
     among(names, inputs, all, floats, spent)
 }
 
-/// Among the first ctas, first for whatever floating-point arithmetic computes, which takes little and mostly is enough;
-/// if that leaves anything to settle, with its values. `floats`: the values, if it is known that they are needed.
+/// Checks the first ctas of a launch, first with the results of floating-point arithmetic left open, which is cheap and
+/// mostly enough; if that finds anything but defects, with its values. `floats`: `Computed` if the values are known to
+/// be needed.
 fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> SliceResult {
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
     let most = names.limit.instructions;

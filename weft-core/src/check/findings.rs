@@ -1,4 +1,4 @@
-//! What there is to say of a decision.
+//! Collects the findings of a decision.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::finding::Finding;
 use crate::flow::Pc;
 
 impl Passes<'_> {
-    /// What there is to say, apart from coverage.
+    /// Returns all findings of a decision, apart from those about coverage.
     pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
         let Decision { ctas: decided, doubtful, .. } = decision;
         let names = self.names;
@@ -53,13 +53,13 @@ impl Passes<'_> {
         Progress { ended: decision.ended(), instructions: self.facts.spent() }
     }
 
-    /// Accesses that are wrong by themselves. `racing`: the instructions that race.
+    /// Returns the findings about accesses that are wrong by themselves. `racing`: the instructions that race.
     fn wrong_by_themselves(&self, decision: &Decision, racing: &BTreeSet<Pc>) -> Vec<Finding> {
         let (names, mut findings) = (self.names, Vec::new());
         let numbers = given::numbers(names, decision.ctas.iter().flat_map(|cta| &cta.found.faults));
         for decided in &decision.ctas {
             let mut unwritten = decided.found.unwritten.clone();
-            // An instruction that races may read before what it races with is written, or after: up to the schedule.
+            // An instruction that races might read before or after the memory is written, depending on the schedule.
             unwritten.retain(|pc, read| {
                 let variable = names.variable_of(read);
                 !racing.contains(pc) && !decision.open.may_be_written(variable)
@@ -69,8 +69,8 @@ impl Passes<'_> {
             let mut faults: Vec<_> = decided.found.faults.iter().filter(is_told).copied().collect();
             let is_cut = matches!(&decided.end, End::Undecided(doubt) if doubt.kind.is_limit());
             for fault in &mut faults {
-                // A store at an open address might have written what was read. Where a limit ended the run, such a
-                // store might have come later.
+                // A store at an open address might have written what was read. If a limit ended the run, such a store
+                // might have come later.
                 if is_it(&&*fault) && (is_cut || !unwritten.contains_key(&fault.pc)) {
                     fault.condition = fault.condition.or(Some(Origin::PerhapsUnwritten(fault.pc)));
                 }

@@ -1,12 +1,12 @@
-//! Launches that give a number for what the kernel uses as an address.
+//! Rejects launches that give a number for an argument that the kernel uses as an address.
 
 use super::CheckError;
 use super::decision::Decision;
 use crate::explain::Names;
 use crate::explain::given::numbers;
 
-/// A launch that gives a number where all that the kernel does with it, whatever else is open, is to access memory there:
-/// what else is found with it says nothing of the kernel. Null is a pointer like any other.
+/// Returns an error if the launch gives a number for an argument and, in every case, the kernel accesses memory at this
+/// number as an address: other findings would then say nothing about the kernel. Null is accepted as a pointer.
 pub(super) fn mistaken(names: &Names<'_>, decisions: &[Decision]) -> Result<(), CheckError> {
     let of = |decision: &Decision| {
         let faults = decision.ctas.iter().flat_map(|cta| &cta.found.faults);

@@ -1,4 +1,4 @@
-//! Ctas that have nothing to say to each other run side by side, as ctas do that access known addresses only.
+//! Runs ctas in parallel that are independent of each other because they access only known addresses.
 
 use rayon::prelude::*;
 
@@ -9,10 +9,10 @@ use super::passes::Passes;
 use crate::emulate::{Cta, CtaFacts, CtaRun, End};
 use crate::race::{Footprint, OpenAccesses};
 
-/// Ctas that run side by side, at most: what each found is kept until all are done.
+/// The most ctas that run in parallel: the results of each are kept until all are done.
 const MOST: u64 = 32;
 
-/// What one cta found by itself.
+/// What one cta found when it ran by itself.
 struct IndependentRun {
     cta: Cta,
     run: CtaRun,
@@ -20,20 +20,21 @@ struct IndependentRun {
     footprint: Option<Footprint>,
     open: OpenAccesses,
     reached: Vec<bool>,
-    /// Instructions.
+    /// Instructions that it ran.
     spent: u64,
-    /// What it tells those that follow.
+    /// The facts that later ctas need.
     facts: CtaFacts,
-    /// Whether it has nothing to say to others.
+    /// Whether it has found out nothing that other ctas depend on.
     is_independent: bool,
-    /// Whether it takes too much memory to run beside others.
+    /// Whether it takes too much memory to run in parallel with others.
     is_heavy: bool,
 }
 
 impl Passes<'_> {
-    /// Runs the next ctas side by side while what ran so far says nothing to them; whether the last of them ends the pass.
+    /// Runs the next ctas in parallel as long as earlier ones have found nothing that they depend on. Returns whether
+    /// the last of them ends the pass.
     pub(super) fn decide_side_by_side(&mut self, decision: &mut Decision) -> bool {
-        // A few at first: a cta that does not end ends the pass, and those beside it have run in vain.
+        // Starts with a few: if one cta does not end, it ends the pass, and those next to it have run in vain.
         let mut most = 2;
         while self.facts.are_independent() && decision.open.is_empty() && !decision.is_heavy {
             let first = decision.stats.ctas;
@@ -94,7 +95,7 @@ impl Passes<'_> {
 }
 
 impl Decision {
-    /// Takes in what a cta found by itself; whether it ends the pass.
+    /// Adds what a cta found by itself; returns whether it ends the pass.
     fn take_alone(&mut self, passes: &Passes<'_>, alone: IndependentRun) -> bool {
         self.open.take_in(alone.open);
         for (all, reached) in self.reached.iter_mut().zip(alone.reached) {

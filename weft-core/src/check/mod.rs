@@ -1,4 +1,4 @@
-//! Wires the stages: one kernel under one launch to its report.
+//! Drives the stages: checks one kernel under one launch and builds its report.
 
 mod assumptions;
 mod case_split;
@@ -33,7 +33,7 @@ use decision::Decision;
 use find::SliceResult;
 pub use request::CheckError;
 
-/// Checks `kernel` of `module` under `launch`. Deterministic.
+/// Checks `kernel` of `module` under `launch`. The report is deterministic.
 ///
 /// # Errors
 /// A launch that the kernel cannot have, or PTX that does not link.
@@ -41,11 +41,11 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
     check_placed(module, kernel, launch, &Placement::default())
 }
 
-/// The same, with variables and buffers where they are placed: what is found is the same wherever that is, as long as it
-/// is as the report assumes.
+/// Checks a kernel with variables and buffers at the addresses of `placement`. The findings are the same under every
+/// placement that the report's assumptions allow.
 ///
 /// # Errors
-/// Likewise.
+/// As of [`check`].
 pub fn check_placed(
     module: &Module,
     kernel: &Function,
@@ -63,7 +63,7 @@ pub fn check_placed(
     Ok(elsewhere::compared(report, other))
 }
 
-/// The program of a kernel as it is checked: shared variables lie one behind the other if it accesses shared memory by
+/// Builds the program of a kernel as it is checked: shared variables are packed if the kernel accesses shared memory by
 /// numbers.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Pr
         .map_err(|error| request::link(module, &error))
 }
 
-/// The report on a program, and the variables and buffers that decide something by where they lie.
+/// Returns the report on a program, and the variables and buffers whose addresses decide something.
 fn check_program(
     module: &Module,
     kernel: &Function,
@@ -134,7 +134,8 @@ fn check_program(
         report.assumptions.push(Assumption::MaxBlock);
     }
     let mut inputs = Inputs::new(program, launch, block, grid).map_err(request::input)?;
-    // Where not all are run after all, a run is the beginning of one of the launch, and what is not seen is open.
+    // True even if only the first ctas are run in the end: their run is then the beginning of a run of the launch, and
+    // the report is open about the other ctas.
     inputs.runs_all_ctas = launch.grid.is_some();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
@@ -147,7 +148,7 @@ fn observable(program: &Program) -> impl Iterator<Item = Pc> {
     (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
 }
 
-/// Where the access and barrier instructions stand that are reached in none of their copies.
+/// Returns the text of the access and barrier instructions that were reached in none of their copies.
 fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     let of = |pc: Pc| program.place(pc).span;
     let reached: BTreeSet<Span> =
@@ -190,7 +191,7 @@ fn run(
     if is_vacuous(&outcome.decisions, report.coverage) {
         findings.push(doubts::vacuous(names));
     }
-    // What no setting settles comes before what one does.
+    // Findings that no setting of the launch can settle come before those that one can.
     findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
@@ -210,13 +211,13 @@ fn is_vacuous(decisions: &[Decision], coverage: Coverage) -> bool {
     is_finished && coverage.reached == 0 && coverage.sites > 0
 }
 
-/// Ctas often have the same things to say: each is said once.
+/// Removes repeated findings: many ctas find the same.
 fn distinct(findings: Vec<Finding>) -> Vec<Finding> {
     let mut said = BTreeSet::new();
     findings.into_iter().filter(|finding| said.insert(key(finding))).collect()
 }
 
-/// What makes two findings one.
+/// What makes two findings the same: code, check, and the text and role of each site.
 type FindingKey = (Code, Option<Check>, Vec<(Span, Role)>);
 
 fn key(finding: &Finding) -> FindingKey {

@@ -1,4 +1,4 @@
-//! One pass over the ctas of a launch.
+//! One deciding pass over the ctas of a launch.
 
 use super::ctas;
 use super::decision::Decision;
@@ -8,18 +8,18 @@ use crate::explain::Names;
 use crate::race::OpenAccesses;
 use crate::slice::Slice;
 
-/// A launch to pass over.
+/// A launch, the slice that is run, and the facts that passes have found out.
 pub(super) struct Passes<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) inputs: &'a Inputs,
     pub(super) slice: &'a Slice,
-    /// How many ctas are run, the first ones of the launch.
+    /// The number of ctas that are run; they are the first ones of the launch.
     pub(super) ctas: u64,
     pub(super) facts: Facts,
 }
 
 impl Passes<'_> {
-    /// Runs the ctas, up to one behind which there is nothing to be gained.
+    /// Runs the ctas in order, until one ends the pass because running further ctas gains nothing.
     pub(super) fn decide(&mut self, open: OpenAccesses) -> Decision {
         let mut decision = Decision::new(self.names, open);
         self.facts.begin();
@@ -31,7 +31,7 @@ impl Passes<'_> {
         decision
     }
 
-    /// Runs a cta; whether it ends the pass.
+    /// Runs the next cta; returns whether it ends the pass.
     fn decide_one(&mut self, decision: &mut Decision) -> bool {
         let cta = ctas::at(self.names.grid, decision.stats.ctas);
         let mut open = std::mem::take(&mut decision.open);
@@ -44,7 +44,7 @@ impl Passes<'_> {
         decision.take_in(self.names, cta, run, found, footprint)
     }
 
-    /// Runs one cta.
+    /// Runs one cta of the launch with this slice; returns how the run ended.
     pub(super) fn run(
         &mut self,
         slice: &Slice,

@@ -1,4 +1,5 @@
-//! The explaining pass over the ctas that race: which pairs of instructions do, and with which values.
+//! The explaining pass: runs the ctas that race again, to find the racing pairs of instructions and whether their
+//! values differ.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,10 +17,10 @@ use crate::order::Order;
 use crate::race::{Conflict, CtaHistory, Example, History, Pair, Pairs, Watched};
 use crate::slice::{self, Floats, Slice};
 
-/// Of the memory that a check may take, each of the histories and the pairs may take this part: there are no shadows then.
+/// The histories and the pairs can each take the memory of the check divided by this: this pass keeps no shadows.
 const HISTORY_PART: u64 = 16;
 
-/// Names every racing pair of instructions; the findings, and all instructions that race.
+/// Returns the findings for every racing pair of instructions, and the set of all instructions that race.
 pub(super) fn explain(
     passes: &mut Passes<'_>,
     decision: &Decision,
@@ -30,7 +31,8 @@ pub(super) fn explain(
         return Default::default();
     }
     let (mut pairs, is_whole) = all(passes, decision);
-    // Some schedule has these. While other races show that there is one, they would be named under that one alone.
+    // Races of earlier passes occur in some schedule, and are added if this pass shows no certain race. Otherwise they
+    // would be reported under the one schedule whose values those passes saw.
     if pairs.iter().all(|(_, pair)| pair.conflict == Conflict::Possible) {
         pairs.take_worse(&decision.earlier);
     }
@@ -48,15 +50,16 @@ pub(super) fn explain(
     (findings, sides.map(|side| side.pc).collect())
 }
 
-/// All racing pairs of instructions, and whether all was seen: first which race; then, with the values of stores that race
-/// with each other, which races are benign.
+/// Returns all racing pairs of instructions, and whether the pass saw everything. It first finds the pairs; then, with
+/// the values of stores that race with each other, which of the races are benign.
 pub(super) fn all(passes: &mut Passes<'_>, decision: &Decision) -> (Pairs, bool) {
     let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
     record_values(passes, decision, &mut pairs);
     (pairs, is_whole)
 }
 
-/// Finds out which races of stores are benign. The values may take loops that run out of fuel: then none is.
+/// Finds out which races between stores are benign. Computing the values can need loops that reach the limit of
+/// instructions; then no race is taken to be benign.
 fn record_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) {
     let stores: BTreeSet<Pc> =
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
@@ -65,7 +68,8 @@ fn record_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs
     }
     let mark = |floats| slice::mark(passes.names.program, &stores, floats);
     let computed = mark(Floats::Computed);
-    // Where addresses depend on such arithmetic, it is computed; and where it decides no branch, that takes little.
+    // If floating-point arithmetic is computed anyway, or decides no branch, its values cost little. Otherwise they are
+    // left open in a first run.
     let may_be_long =
         passes.slice.floats == Floats::Open && computed.branches != passes.slice.branches;
     let rough = may_be_long.then(|| mark(Floats::Open)).filter(Slice::leaves_open);
@@ -84,19 +88,19 @@ fn record_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs
     }
 }
 
-/// The loads that race.
+/// Returns the loads that race.
 fn loads(pairs: &Pairs) -> BTreeSet<Pc> {
     let sides = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
     sides.filter(|side| !side.kind.writes).map(|side| side.pc).collect()
 }
 
-/// Whether it is a race of two stores.
+/// Whether a pair is a certain race of two stores.
 fn stores_race(pair: &Pair) -> bool {
     let Example { first, second } = pair.example;
     pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes
 }
 
-/// The instructions of a race of two stores.
+/// Returns the instructions of a race of two stores.
 fn stores(pair: &Pair) -> Option<[Pc; 2]> {
     stores_race(pair).then_some([pair.example.first.pc, pair.example.second.pc])
 }
@@ -107,14 +111,15 @@ impl DecidedCta {
         !self.found.shared.is_empty() || !self.found.global.is_empty()
     }
 
-    /// The bytes that race within the cta.
+    /// Returns the bytes that race within the cta.
     fn watched(&self) -> Watched {
         let bytes = |ranges: &[Range<u64>]| ranges.iter().cloned().flatten().collect();
         Watched { shared: bytes(&self.found.shared), global: bytes(&self.found.global) }
     }
 }
 
-/// The races of some instructions, or all; and whether all was seen.
+/// Runs the racing ctas again and returns their racing pairs, and whether everything was seen. `only`: the instructions
+/// to watch, if not all.
 fn record(
     passes: &mut Passes<'_>,
     decision: &Decision,

@@ -1,4 +1,4 @@
-//! The pass that explains: the same run again, watching the bytes that race.
+//! The observer of the explaining pass: watches the accesses to racing bytes while a cta runs again.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use crate::order::Order;
 use crate::ptx::Space;
 use crate::race::{CtaHistory, History, Pairs};
 
-/// Watches one cta.
+/// Watches the accesses of one cta.
 pub(super) struct Recorder<'a> {
     pub(super) order: Order,
     pub(super) history: History,
-    /// Bytes that race between ctas; shared by all ctas of the pass.
+    /// The accesses to bytes that race between ctas; shared by all ctas of the pass.
     pub(super) between: &'a mut CtaHistory,
     pub(super) pairs: &'a mut Pairs,
     /// The instructions to watch; `None`: all.
@@ -44,7 +44,8 @@ impl Events for Recorder<'_> {
 
     fn fault(&mut self, _: Fault) {}
 
-    // Patterns of fences and strong accesses are not followed: they make a race `possible-race`.
+    // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
+    // `possible-race`.
     fn fence(&mut self, _: Fence) {}
 
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {

@@ -1,17 +1,18 @@
-//! Launches that a kernel cannot have.
+//! Rejects launches that a kernel cannot have, and fills in what a launch leaves out.
 
 use crate::emulate::InputError;
 use crate::flow::{LinkError, Program};
 use crate::launch::{Dim3, Launch, MAX_SHARED, Misfit};
 use crate::ptx::{Function, Module, Position};
 
-/// A launch that does not fit the kernel, or a kernel that does not link: request errors, not findings.
+/// Why a launch cannot be checked: it does not fit the kernel, or the kernel does not link. These are request errors,
+/// not findings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
-    /// More threads than any device takes, or none.
+    /// A block without threads, or with more threads than any device supports.
     #[error("a block of {0} threads: a cta has 1 to 1024 threads")]
     BlockSize(u64),
-    /// More threads of a block in one dimension than any device takes.
+    /// A block with more threads in one dimension than any device supports, or none.
     #[error("a block of {0}")]
     BlockExtent(Misfit),
     /// A block that the kernel does not allow.
@@ -19,49 +20,49 @@ pub enum CheckError {
         "a block of {given} threads, but the kernel states {directive} {stated}: the launch would fail"
     )]
     BlockBound {
-        /// As given.
+        /// The block as given.
         given: Dim3,
         /// `.reqntid` or `.maxntid`.
         directive: &'static str,
-        /// As stated.
+        /// The block as stated.
         stated: Dim3,
     },
-    /// More ctas in one dimension than any device takes.
+    /// A grid with more ctas in one dimension than any device supports, or none.
     #[error("a grid of {0}")]
     GridExtent(Misfit),
-    /// More ctas than are numbered.
+    /// A grid with more ctas than can be numbered.
     #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
     GridSize(u64),
     /// More shared memory than any device has.
     #[error("{0} bytes of shared memory, static and dynamic: a cta has at most {MAX_SHARED}")]
     Shared(u64),
-    /// An argument beyond the parameters.
+    /// An argument beyond the kernel's parameters.
     #[error("argument {position} is given, but the kernel has {count} parameters, numbered from 0")]
     NoParameter {
-        /// As given.
+        /// The position as given.
         position: usize,
-        /// Parameters of the kernel.
+        /// The number of parameters of the kernel.
         count: usize,
     },
     /// An argument that the parameter cannot hold.
     #[error("argument {position} does not fit the parameter: {reason}")]
     Argument {
-        /// As given.
+        /// The position as given.
         position: usize,
-        /// What is wrong and what would be right.
+        /// What is wrong, and what would be right.
         reason: String,
     },
-    /// A number for a pointer.
+    /// A number given for a pointer.
     #[error(
         "{what} is given as the number {value}, but the kernel accesses memory at this address, in line {at}: give a \
          buffer of its own, `{setting}`, or 0 for null"
     )]
     Number {
-        /// The argument or field.
+        /// The name of the argument or field.
         what: String,
-        /// As given.
+        /// The value as given.
         value: i128,
-        /// An access.
+        /// The position of an access to this address.
         at: Position,
         /// What to write in weft.toml.
         setting: String,
@@ -69,9 +70,9 @@ pub enum CheckError {
     /// The kernel does not link.
     #[error("line {at}: {reason}")]
     Link {
-        /// Where.
+        /// The position in the PTX.
         at: Position,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -105,7 +106,8 @@ pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
     }
 }
 
-/// The block size, and whether it is only the kernel's upper bound.
+/// Returns the block size, and whether it is only the kernel's upper bound; `None` if neither launch nor kernel states
+/// one.
 pub(super) fn block(
     kernel: &Function,
     launch: &Launch,

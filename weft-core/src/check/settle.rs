@@ -1,4 +1,4 @@
-//! The pass loop: deciding passes are run until each knows from its start what they find out.
+//! The pass loop: runs deciding passes until one of them knew from its start everything that it found out.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,20 @@ use crate::emulate::MemoryRegion;
 use crate::emulate::memory::bytes::PAGE;
 use crate::race::{OpenAccesses, Pairs};
 
-/// Passes that decide, before the check gives up.
+/// The most deciding passes before the check gives up.
 const MAX_PASSES: u32 = 16;
 
 impl Passes<'_> {
-    /// Decides until all is known from the start that is found out about open addresses and about what loads may see
-    /// change; `None`: it never is.
+    /// Runs deciding passes until one finds out nothing new about open addresses, conditions, and loads whose values
+    /// another schedule might change. `None` if that does not happen within `MAX_PASSES`.
     pub(super) fn settle(&mut self) -> Option<Decision> {
         let mut earlier = Pairs::default();
         (0..MAX_PASSES).find_map(|_| {
             let choices = self.facts.splits.choices().len();
             let mut decision = self.decide(OpenAccesses::default());
             decision.open.set_disjoint(self.facts.disjoint_indices());
-            // A condition that was first decided late in a pass stood open before: the next pass knows it from the start.
+            // A condition that was first decided late in a pass was open in the earlier ctas: the next pass knows the
+            // decision from its start.
             let is_chosen = self.facts.splits.choices().len() == choices;
             if !is_chosen {
                 earlier = Pairs::default();
@@ -34,7 +35,8 @@ impl Passes<'_> {
         })
     }
 
-    /// Finds out which loads saw what another schedule might change: whether the pass must be run again without it.
+    /// Finds the loads that saw bytes which another schedule might change; returns whether the pass must be run again
+    /// because these bytes have become open.
     fn contend(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
         let loaded = self.facts.take_loaded();
         let unsettled = self.look_again(decision);
@@ -58,8 +60,8 @@ impl Passes<'_> {
         self.facts.interfere(self.names.program, &loaded, harmful, unsettled)
     }
 
-    /// Which accesses at open addresses may conflict: the first look knows no order, the second one does. The regions
-    /// that they make unsettled.
+    /// Finds the accesses at open addresses that might conflict. The first pass does not know how they are ordered, a
+    /// second one takes the order into account. Returns the memory regions that these accesses leave unsettled.
     pub(super) fn look_again(&mut self, decision: &mut Decision) -> BTreeSet<MemoryRegion> {
         let has_others = self.ctas > 1;
         decision.doubtful = decision.open.doubtful(has_others);
@@ -68,7 +70,7 @@ impl Passes<'_> {
             return unsettled;
         }
         let again = self.decide(decision.open.ordered());
-        // What does not run to the same end has not seen all: the first look stands.
+        // If the second pass ends differently, it has not seen everything: the result of the first one is kept.
         if !again.has_ends_of(decision) {
             decision.cut = again.limit();
             return unsettled;

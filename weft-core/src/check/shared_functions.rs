@@ -1,4 +1,4 @@
-//! The law of functions that are linked in once: what is found is what is found in the inlined kernel.
+//! The law of functions that are linked in once: the findings are those of the kernel in which all calls are inlined.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use crate::flow::{self, Growth, Placement};
 use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
 use crate::ptx::{self, Function, Module};
 
-/// Functions below the kernel; each calls only later ones.
+/// The number of functions besides the kernel; each calls only later ones.
 const FUNCTIONS: usize = 3;
 
 struct Dice(u64);
@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// Text of a random kernel and its functions.
+/// Writes the text of a random kernel and its functions.
 struct Writer {
     dice: Dice,
     labels: u32,
@@ -41,14 +41,14 @@ impl Writer {
 
     fn call(&mut self, callee: usize) {
         self.line("{ .param .b32 a; .param .b32 b;");
-        // What a call passes that nobody stored is open, whatever the last one passed.
+        // A parameter that nothing stores before a call is open, whatever the previous call passed.
         if self.dice.roll(8) > 0 {
             self.line("st.param.b32 [a], %x;");
         }
         self.line(&format!("call (b), f{callee}, (a); ld.param.b32 %x, [b]; }}"));
     }
 
-    /// Statements of a function, `own` for the kernel being 0.
+    /// Writes statements of the function with this number; the kernel has number 0.
     fn body(&mut self, function: usize, depth: u32) {
         for _ in 0..=self.dice.roll(3) {
             match self.dice.roll(10) {
@@ -81,7 +81,7 @@ impl Writer {
 
     fn branch(&mut self, function: usize, depth: u32) {
         let (otherwise, behind) = (self.label(), self.label());
-        // Mostly by warp: lanes that part reach no barrier together.
+        // Mostly a branch of whole warps: lanes that diverge do not reach a barrier together.
         let bit = 1 << if self.dice.roll(4) == 0 { self.dice.roll(5) } else { 5 };
         match self.dice.roll(8) {
             0 => self.line("and.b32 %t, %x, 1;"),
@@ -142,8 +142,8 @@ fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) 
     check_program(module, kernel, &program, launch).expect("the launch fits").0
 }
 
-/// The defects, without the instructions: of several that end a run the first may be another. What is open between two
-/// inlined instructions is settled where two others of the same lines race for certain.
+/// Returns the codes of defects, without the instructions: if several defects can end a run, another one might come
+/// first. What is open between two inlined instructions is settled where two others on the same lines certainly race.
 fn defects(report: &Report) -> BTreeSet<Code> {
     let codes = report.findings.iter().map(|finding| finding.code);
     codes.filter(|code| code.class() == Class::Defect).collect()

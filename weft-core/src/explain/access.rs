@@ -1,9 +1,9 @@
-//! What an access is called.
+//! The name of an access in messages, and its role in a finding.
 
 use crate::emulate::AccessKind;
 use crate::finding::Role;
 
-/// What an access is called in a sentence, and its role in a finding.
+/// Returns the name of an access in a sentence, and its role in a finding.
 pub(super) const fn word(kind: AccessKind) -> (&'static str, Role) {
     if kind.is_atomic {
         ("atomic", Role::Atomic)

@@ -1,4 +1,4 @@
-//! Defects of barriers: deadlock, misuse, divergence, recycling.
+//! Findings about barriers: deadlock, misuse, divergence, and reuse that is too early.
 
 use super::names::Names;
 use crate::emulate::{
@@ -26,7 +26,7 @@ fn defect(
     Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: None }
 }
 
-/// What a run found about barriers.
+/// Returns the findings about how a run ended and about barriers that were reused too early.
 pub(crate) fn explain(
     names: &Names<'_>,
     cta: Cta,
@@ -61,7 +61,7 @@ fn need(barrier: BarrierId, need: BarrierNeed) -> String {
 }
 
 fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
-    // Lanes that only a warp-level instruction holds wait for lanes that never come to it.
+    // If all waiting lanes wait at warp-level instructions, lanes of their masks never arrive.
     let is_mask = stuck.iter().all(|group| group.barrier.is_none());
     let mut sites: Vec<Site> = Vec::new();
     let mut notes = Vec::new();
@@ -103,7 +103,8 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     )
 }
 
-/// Barriers of which each waits for a warp that waits at the next.
+/// Returns a cycle of barriers at each of which threads wait while the next one needs them, if there are several
+/// barriers.
 fn cycle(stuck: &[Stuck]) -> Option<Vec<BarrierId>> {
     let at = |group: &Stuck| group.barrier.map(|(barrier, _)| barrier);
     let first = stuck.iter().find_map(at)?;
@@ -237,7 +238,8 @@ fn label(
             let iterations: Vec<_> = side.iterations.iter().map(u32::to_string).collect();
             format!("iteration {}", iterations.join(" of iteration "))
         }
-        // They wait at the same barrier by now; at another one, it is said that they wait at different ones.
+        // The lanes that bypassed the barrier might wait at the same barrier now; if they wait at another one, the
+        // message says so.
         Divergence::Bypassed(_) if is_late && is_barrier => {
             format!("{lanes} that went around it before")
         }
@@ -254,7 +256,7 @@ fn lanes_of(mask: LaneMask) -> String {
     }
 }
 
-/// A warp came to an aligned barrier after some of its lanes had ended.
+/// Returns the finding that a warp came to an aligned barrier after some of its lanes had ended.
 pub(crate) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> Finding {
     let BarrierExit { warp, ended, pc } = *exit;
     let thread = names.first_thread(cta.index, warp, ended);

@@ -1,5 +1,5 @@
-//! What lies behind the place where a warp cannot go on: instructions that are not modelled keep the verdict open,
-//! whatever the launch gives.
+//! Looks beyond the point where a warp cannot go on: if an instruction follows that is not modelled, the verdict stays
+//! open, whatever the launch gives.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::finding::Finding;
 use crate::flow::{BlockId, Pc, PlaceId, Program};
 use crate::ptx::isa::Effect;
 
-/// The finding of a doubt, and before it what all that go on come to and no setting settles. What only some may come to is
-/// a note.
+/// Returns the finding for a doubt. If every thread that continues reaches an instruction that is not modelled, that
+/// finding comes first, because no setting settles it; if only some threads might reach one, it is a note.
 pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Vec<Finding> {
     let mut finding = doubts::explain(names, doubt, progress);
     let is_input =
@@ -35,7 +35,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> V
     vec![finding]
 }
 
-/// The blocks that hold, or end with, what stands in a place.
+/// Returns the blocks that contain an instruction at a place, or whose terminator is there.
 fn blocks_of(program: &Program, place: PlaceId) -> Vec<BlockId> {
     let is_there = |id: &BlockId| {
         program.blocks[id.index()].place == place
@@ -45,13 +45,13 @@ fn blocks_of(program: &Program, place: PlaceId) -> Vec<BlockId> {
     (0..count).map(BlockId).filter(is_there).collect()
 }
 
-/// The first instruction that is not modelled on all ways from a place in a block to the thread's end.
+/// Returns the first instruction that is not modelled on all paths from a place in a block to the end of the thread.
 fn certain(program: &Program, first: BlockId, place: PlaceId) -> Option<Pc> {
     let chain =
         std::iter::successors(Some(first), |block| program.blocks[block.index()].post_dominator);
     let mut all = chain.flat_map(|block| program.instructions(block));
     let in_block = program.instructions(first).any(|(_, instr)| instr.place == place);
-    // Where the block's branch is in doubt, all of its instructions lie before it.
+    // If the doubt is about the block's terminator, all instructions of the block lie before it.
     let before = if in_block { 0 } else { program.instructions(first).count() };
     let mut all =
         all.by_ref().skip(before).skip_while(|(_, instr)| in_block && instr.place != place);
@@ -61,7 +61,7 @@ fn certain(program: &Program, first: BlockId, place: PlaceId) -> Option<Pc> {
     all.find(is_it).map(|(pc, _)| pc)
 }
 
-/// The first instruction that is not modelled and can be reached from some blocks.
+/// Returns the first instruction that is not modelled and can be reached from some blocks.
 fn possible(program: &Program, from: &[BlockId]) -> Option<Pc> {
     let mut seen: BTreeSet<BlockId> = from.iter().copied().collect();
     let mut work: Vec<BlockId> = from.to_vec();

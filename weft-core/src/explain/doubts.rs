@@ -6,12 +6,12 @@ use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::PlaceId;
 use crate::race::MAX_PAIRS;
 
-/// How far a check came that reached a limit.
+/// How far a check that reached a limit had got.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
-    /// Ctas that were run to their end.
+    /// The number of ctas that were run to their end.
     pub(crate) ended: u64,
-    /// Instructions of all passes.
+    /// The instructions that were run in all passes.
     pub(crate) instructions: u64,
 }
 
@@ -55,7 +55,8 @@ pub(crate) fn too_much_memory(names: &Names<'_>, progress: Progress) -> Finding 
     Finding { notes, ..open(Code::Limit, None, message, site, Some(more_memory(names))) }
 }
 
-/// Open values lost their identity, which may be why something is open.
+/// Returns the finding that there were too many open values to distinguish them all, which might be why something is
+/// open.
 pub(crate) fn too_many_values(names: &Names<'_>) -> Finding {
     let message = "there are more open values than are told apart".to_owned();
     let site = names.kernel_site("has too many open values");
@@ -68,7 +69,7 @@ fn more_memory(names: &Names<'_>) -> String {
     format!("choose a smaller launch, or allow more: `limit = {{ memory = \"{twice} MiB\" }}`")
 }
 
-/// Only the first ctas were run, and they are not clean.
+/// Returns the finding that only the first ctas were run, and that they are not clean.
 pub(crate) fn first_ctas(names: &Names<'_>, ctas: u64) -> Finding {
     let all = names.grid.count();
     let message = format!("the first {ctas} of {all} ctas are not clean: the others were not run");
@@ -82,7 +83,7 @@ pub(crate) fn unsettled(names: &Names<'_>) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("is not decided"), Some(help))
 }
 
-/// Ctas may race that go different ways.
+/// Returns the finding that ctas in different cases of a split might race with each other.
 pub(crate) fn other_cases(names: &Names<'_>) -> Finding {
     let message =
         "ctas that go different ways at conditions of their own may race on global memory"
@@ -91,7 +92,7 @@ pub(crate) fn other_cases(names: &Names<'_>) -> Finding {
     open(Code::PossibleRace, Some(Check::Global), message, site, None)
 }
 
-/// A race that the explaining pass did not meet again.
+/// Returns the finding that accesses race that the explaining pass did not see again.
 pub(crate) fn unexplained(names: &Names<'_>) -> Finding {
     let message =
         "accesses race, but there are too many open values, or too much to run again, to name them"
@@ -100,14 +101,14 @@ pub(crate) fn unexplained(names: &Names<'_>) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("races somewhere"), Some(help))
 }
 
-/// Too many accesses are wrong by themselves.
+/// Returns the finding that more accesses are wrong by themselves than are listed.
 pub(crate) fn too_many_faults(names: &Names<'_>, most: usize) -> Finding {
     let message = format!("{most} or more accesses of a cta are out of bounds or misaligned");
     let help = "those that are told are no complete list: correct them first".to_owned();
     open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
 }
 
-/// More races than the explaining pass names.
+/// Returns the finding that there are more races than the explaining pass lists.
 pub(crate) fn unlisted(names: &Names<'_>) -> Finding {
     let message = format!(
         "more accesses race than are compared, or more than {MAX_PAIRS} pairs of instructions"
@@ -117,9 +118,9 @@ pub(crate) fn unlisted(names: &Names<'_>) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("races elsewhere too"), Some(help.into()))
 }
 
-/// The machine stopped because something was open.
+/// Returns the finding that the machine stopped because something was open.
 pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> Finding {
-    // What an instruction that is not modelled decides is told at that instruction.
+    // If the cause is an instruction that is not modelled, the finding points at that instruction.
     if let Some(Origin::Unsupported(pc)) = doubt.origin {
         let what = names.what(pc);
         let message = format!("control flow, a barrier or an address depends on {what}");
@@ -169,7 +170,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
     }
 }
 
-/// The limit of instructions was reached.
+/// Returns the finding that the limit of instructions was reached.
 fn out_of_fuel(names: &Names<'_>, site: Site, progress: Progress) -> Finding {
     let (one, all) = (names.limit.of_a_cta(), names.limit.instructions);
     let message = format!(
@@ -184,14 +185,15 @@ fn out_of_fuel(names: &Names<'_>, site: Site, progress: Progress) -> Finding {
     Finding { notes, ..open(Code::Limit, None, message, site, Some(help)) }
 }
 
-/// An instruction that is not modelled.
+/// Returns the finding that a thread reaches an instruction that is not modelled.
 pub(crate) fn unmodelled(names: &Names<'_>, place: PlaceId, label: &str) -> Finding {
     let message = format!("a thread reaches {}", names.what_at(place));
     let site = names.site_of(Role::Here, place, label.into());
     open(Code::Unsupported, None, message, site, None)
 }
 
-/// Lanes that executed a branch at different times might have gone around an aligned barrier there.
+/// Returns the finding that lanes executed a branch at different times, and might have bypassed an aligned barrier
+/// there.
 pub(crate) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
     let message = "lanes of one warp execute this branch at different times: some might go around an aligned barrier \
                    that others wait at";
@@ -200,7 +202,7 @@ pub(crate) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
     open(Code::Limit, Some(Check::Barriers), message.to_owned(), site, Some(help.into()))
 }
 
-/// An access at an open address that may conflict with another.
+/// Returns the finding that an access at an open address might conflict with another access.
 pub(crate) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
     let check = Some(if access.region.is_global { Check::Global } else { Check::Shared });
     if let Some(Origin::Unsupported(pc)) = access.origin {

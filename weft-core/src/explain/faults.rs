@@ -1,4 +1,4 @@
-//! Accesses outside of all memory, and misaligned ones.
+//! Findings about accesses that are wrong by themselves: out of bounds, misaligned, read-only or uninitialised memory.
 
 use super::access::word;
 use super::given::{GivenNumbers, is_outside};
@@ -10,7 +10,7 @@ use crate::launch::MAX_SHARED;
 use crate::ptx::Space;
 use crate::race::Unwritten;
 
-/// `numbers`: what the launch gives for the addresses of accesses.
+/// Returns the finding for a fault. `numbers`: the numbers that the launch gives for addresses of accesses.
 pub(crate) fn explain(
     names: &Names<'_>,
     cta: Cta,
@@ -56,7 +56,8 @@ pub(crate) fn explain(
     }
 }
 
-/// Why an access at an open address is wrong whatever is open: another one has the same open part.
+/// Returns why an access at an open address is wrong whatever the value is: another access has the same open part in
+/// its address.
 fn beside_others(fault: &Fault) -> Option<String> {
     let why = match fault.kind {
         _ if fault.address.is_some() => return None,
@@ -67,7 +68,7 @@ fn beside_others(fault: &Fault) -> Option<String> {
     Some(format!("another access has the same open part in its address: whatever that is, {why}"))
 }
 
-/// An access outside of all memory, since the launch gives a number for its address.
+/// Returns code, message and help for an access out of bounds whose address the launch gives as a number.
 fn of_number(names: &Names<'_>, word: &str, at: usize, value: i128) -> (Code, String, String) {
     let (what, setting) = (names.param(at), names.setting(at, "\"buffer\""));
     if value == 0 {
@@ -123,7 +124,7 @@ fn read_only(fault: &Fault) -> &'static str {
     if fault.space == Space::Param { "the kernel's parameters" } else { "constant memory" }
 }
 
-/// Whether an access lies in dynamic shared memory that the launch leaves as large as the accesses need.
+/// Whether an access lies in dynamic shared memory whose size the launch does not state, so that only devices limit it.
 fn is_beyond_devices(names: &Names<'_>, fault: &Fault) -> bool {
     let Some(address) = fault.address else { return false };
     let at = names.program.shared_variable(address, address.saturating_add(1));
@@ -133,7 +134,7 @@ fn is_beyond_devices(names: &Names<'_>, fault: &Fault) -> bool {
 
 const STORE_FIRST: &str = "store there first, and put a barrier between";
 
-/// A branch, an address or a barrier depends on shared memory that nothing wrote.
+/// Returns the finding that a branch, an address or a barrier depends on shared memory that nothing wrote.
 fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Finding {
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let label = "reads shared memory that nothing wrote".to_owned();
@@ -167,7 +168,7 @@ fn uninitialized(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> 
     }
 }
 
-/// A thread aborts the launch.
+/// Returns the finding that a thread aborts the launch.
 fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Finding {
     let thread = names.thread(cta.index, fault.warp, fault.lane);
     let mut site = names.site_of(Role::Here, place, "aborts the launch".into());
@@ -183,7 +184,7 @@ fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Findin
     }
 }
 
-/// Shared memory that nothing wrote is read.
+/// Returns the finding that shared memory is read that nothing wrote.
 pub(crate) fn unwritten(names: &Names<'_>, cta: Cta, pc: Pc, read: &Unwritten) -> Finding {
     let address = names.address(Space::Shared, read.address);
     let thread = names.thread(cta.index, read.warp, read.lane);

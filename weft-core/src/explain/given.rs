@@ -1,4 +1,4 @@
-//! Numbers that the launch gives for what the kernel uses as addresses.
+//! Finds the numbers that a launch gives for arguments that the kernel uses as addresses.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use crate::flow::{Pc, argument_of, sources_of};
 use crate::launch::{Arg, Buffer, Fields};
 use crate::ptx::Space;
 
-/// By instruction: the argument or field that its address comes from, and the number given for it.
+/// For each instruction, the argument or field that its address comes from, and the number that the launch gives for
+/// it.
 pub(crate) type GivenNumbers = BTreeMap<Pc, (usize, i128)>;
 
-/// The accesses outside of all memory whose addresses come from numbers that the launch gives.
+/// Returns the accesses outside of all memory whose addresses come from numbers that the launch gives.
 pub(crate) fn numbers<'f>(
     names: &Names<'_>,
     faults: impl Iterator<Item = &'f Fault>,
@@ -30,13 +31,13 @@ pub(crate) fn numbers<'f>(
     places.into_iter().zip(sources).filter_map(number).collect()
 }
 
-/// Whether an access lies outside of global memory, and not beside a buffer, where only the buffer's pointer leads.
+/// Whether an access lies outside of global memory and not near a buffer: only the buffer's own pointer leads near it.
 pub(crate) fn is_outside(fault: &Fault) -> bool {
     let is_beside = fault.address.is_some_and(|address| argument_of(address).is_some());
     fault.kind == FaultKind::OutOfBounds && fault.space == Space::Global && !is_beside
 }
 
-/// The number that is given for an argument or a field.
+/// Returns the number that the launch gives for an argument or a field, if it gives one.
 pub(crate) fn number(names: &Names<'_>, at: usize) -> Option<i128> {
     let Some(field) = names.program.field(at) else {
         return match names.args.get(&at) {

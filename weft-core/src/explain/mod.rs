@@ -1,4 +1,4 @@
-//! What was found, in words: findings with their sites, threads, notes and help.
+//! Puts what was found into words: findings with sites, threads, notes and help.
 
 mod access;
 pub(crate) mod barriers;

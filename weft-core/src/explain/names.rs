@@ -1,4 +1,4 @@
-//! How instructions, threads, addresses and origins are called in findings.
+//! The names of instructions, threads, addresses and origins in findings.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::ptx::{Function, Module, Space};
 use crate::race::Unwritten;
 use crate::slice::Base;
 
-/// What stands for the open part of an address: in another run the same words may name another one.
+/// Stands for the open part of an address. In another run, the same words might name another value.
 pub(crate) const OPEN_VALUE: &str = "an open value";
 
-/// How dynamic shared memory is stated.
+/// The help on stating the size of dynamic shared memory.
 pub(crate) const SHARED: &str =
     "give the bytes of dynamic shared memory in weft.toml, as in `shared = 4096`";
 
@@ -40,16 +40,16 @@ pub(crate) struct Names<'a> {
     pub(crate) past_findings: bool,
 }
 
-/// How to have a counter's values compared.
+/// The help on having the values of a counter compared.
 const ONE_ORDER: &str = "; give what the counter holds at first, and what decides how often threads draw from it: then \
                          one order of the draws is tried";
 
-/// What is added to a symbol.
+/// Returns an offset as text with its sign.
 fn signed(offset: i64) -> String {
     format!("{} {}", if offset < 0 { '-' } else { '+' }, offset.unsigned_abs())
 }
 
-/// Bytes from a variable to an address outside of it; 0 for one inside.
+/// Returns the bytes from a variable to an address outside of it; 0 for an address inside.
 fn distance(symbol: &Symbol, address: u64) -> u64 {
     let size = if symbol.is_dynamic() { SHARED_SLOT / 2 } else { symbol.size };
     if address < symbol.address {
@@ -59,7 +59,7 @@ fn distance(symbol: &Symbol, address: u64) -> u64 {
     }
 }
 
-/// The site of a place, without threads.
+/// Returns the site of a place in the PTX, without threads.
 pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String) -> Site {
     let source = place.source.iter().map(|&(file, line, column)| SourceLine {
         file: module.file(file).unwrap_or("?").to_owned(),
@@ -72,17 +72,18 @@ pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String)
 }
 
 impl Names<'_> {
-    /// The variable in shared memory that a read of what nothing wrote lies in.
+    /// Returns the symbol index of the shared variable that a read of unwritten memory lies in.
     pub(crate) fn variable_of(&self, read: &Unwritten) -> Option<usize> {
         let end = read.address.saturating_add(u64::from(read.bytes));
         self.program.shared_variable(read.address, end)
     }
 
-    /// The site of an instruction.
+    /// Returns the site of an instruction.
     pub(crate) fn site(&self, role: Role, pc: Pc, threads: Vec<Thread>, label: String) -> Site {
         self.site_at(role, self.program.place(pc), threads, label)
     }
 
+    /// Returns the site of a place in the program, without threads.
     pub(crate) fn site_of(&self, role: Role, place: PlaceId, label: String) -> Site {
         let place = self.program.places.get(place.0 as usize).cloned();
         let place = place.unwrap_or(Place { span: self.kernel.name, source: Vec::new() });
@@ -93,7 +94,7 @@ impl Names<'_> {
         Site { threads, ..site_at(self.module, role, place, label) }
     }
 
-    /// The site of the kernel's head.
+    /// Returns the site of the kernel's head.
     pub(crate) fn kernel_site(&self, label: &str) -> Site {
         let place = Place { span: self.kernel.span, source: Vec::new() };
         self.site_at(Role::Kernel, &place, Vec::new(), label.to_owned())
@@ -106,17 +107,17 @@ impl Names<'_> {
         }
     }
 
-    /// The first thread of some lanes.
+    /// Returns the thread of the first of some lanes.
     pub(crate) fn first_thread(&self, cta: u32, warp: WarpId, mask: LaneMask) -> Thread {
         self.thread(cta, warp, lanes(mask).next().unwrap_or(0))
     }
 
-    /// The line of an instruction in the PTX, and that of the source if it is known.
+    /// Returns the line of an instruction in the PTX, and its line in the source if that is known.
     pub(crate) fn line(&self, pc: Pc) -> String {
         self.line_at(self.program.place(pc))
     }
 
-    /// The same of a place.
+    /// Returns the line of a place in the PTX, and its line in the source if that is known.
     pub(crate) fn line_of(&self, place: PlaceId) -> String {
         match self.program.places.get(place.0 as usize) {
             Some(place) => self.line_at(place),
@@ -126,7 +127,7 @@ impl Names<'_> {
 
     fn line_at(&self, place: &Place) -> String {
         let line = self.module.position(place.span).line;
-        // Of what is inlined the line that it is inlined into says where to look.
+        // For inlined code, the outermost line is where the user should look.
         match place.source.last() {
             Some(&(file, ptx_line, _)) => {
                 let file = self.module.file(file).unwrap_or("?");
@@ -137,7 +138,7 @@ impl Names<'_> {
         }
     }
 
-    /// Something that begins where no PTX says.
+    /// Returns the name of a base.
     pub(crate) fn base(&self, base: Base) -> String {
         match base {
             Base::Pointer(at) => self.param(at),
@@ -147,7 +148,7 @@ impl Names<'_> {
         }
     }
 
-    /// What an argument, or a field of one, is called.
+    /// Returns the name of an argument or of a field of one.
     pub(crate) fn param(&self, position: usize) -> String {
         if let Some(field) = self.program.field(position) {
             let first = field.offset - self.program.params[field.param].offset;
@@ -159,14 +160,14 @@ impl Names<'_> {
             return format!("the {what} at byte {first} of {}", self.param(field.param));
         }
         let name = self.program.params.get(position).map_or("", |param| param.name.as_str());
-        // nvcc and rustc number parameters; only a name that says something is shown.
+        // nvcc and rustc number parameters; only a name with a meaning is shown.
         if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
             return format!("argument {position}");
         }
         format!("argument {position} (`{name}`)")
     }
 
-    /// What gives an argument or field this value in weft.toml.
+    /// Returns the line of weft.toml that gives an argument or field this value.
     pub(crate) fn setting(&self, position: usize, value: &str) -> String {
         match self.program.field(position) {
             Some(field) => {
@@ -177,8 +178,8 @@ impl Names<'_> {
         }
     }
 
-    /// How an argument or field that is open is given. What has the size of a pointer, and is not known to be used as one,
-    /// may be one all the same.
+    /// Returns the help on giving an open argument or field. A value of the size of a pointer might be a pointer even
+    /// if the kernel is not known to use it as one.
     fn help(&self, position: usize) -> String {
         let program = self.program;
         let is_bytes = match (program.params.get(position), program.field(position)) {
@@ -217,10 +218,10 @@ impl Names<'_> {
         format!("`{name}`")
     }
 
-    /// An address as a symbol or argument plus an offset.
+    /// Returns an address as a symbol or argument plus an offset.
     pub(crate) fn address(&self, space: Space, address: u64) -> String {
         let arguments = self.program.params.len() + self.program.fields.len();
-        // A sum of two addresses might look like a made-up one.
+        // A sum of two addresses might look like the address of a representative.
         let is_known = |(place, _): &(Option<usize>, i64)| {
             space != Space::Global || place.is_none_or(|at| at < arguments)
         };
@@ -248,12 +249,13 @@ impl Names<'_> {
         }
     }
 
-    /// An offset in the buffer of an argument, counted from where the argument points instead of where unmoved ones do.
+    /// Returns the offset from where an argument points, for an offset from where it would point if its buffer were not
+    /// moved.
     fn offset_of_argument(&self, position: usize, offset: i64) -> i64 {
         offset.wrapping_sub_unsigned(self.program.placement.argument(position))
     }
 
-    /// An address that an open value is added to.
+    /// Returns an address with an open part as text: the memory, an open value and an offset.
     fn open_address(&self, space: Space, place: Option<usize>, offset: i64) -> String {
         let (memory, offset) = match place {
             Some(at) if space == Space::Global => {
@@ -272,7 +274,7 @@ impl Names<'_> {
         format!("{memory} + {OPEN_VALUE} {}", signed(offset))
     }
 
-    /// The variable that an address is in or next to, and the offset from it.
+    /// Returns the variable that an address is in or next to, and the offset from the variable.
     fn near(&self, space: Space, address: u64) -> Option<(usize, i64)> {
         let symbols = self.program.symbols.iter().enumerate().rev();
         let in_space = symbols.filter(|(_, symbol)| symbol.space == space);
@@ -281,7 +283,7 @@ impl Names<'_> {
         is_near.then(|| (at, address.wrapping_sub(symbol.pointer()).cast_signed()))
     }
 
-    /// An instruction and why its result is open, or what it does is not known: "`X`, which ...".
+    /// Returns the name of an instruction and why its result is open or its effect not known: "`X`, which ...".
     pub(crate) fn what(&self, pc: Pc) -> String {
         const FUSED: [Opcode; 3] = [Opcode::Add, Opcode::Sub, Opcode::Mul];
         const EXACT: [Modifier; 4] = [Modifier::Rn, Modifier::Rz, Modifier::Rm, Modifier::Rp];
@@ -301,20 +303,20 @@ impl Names<'_> {
         format!("`{}`, which {why}", self.module.mnemonic_in(self.program.place(pc).span))
     }
 
-    /// The same of what stops a thread at a place.
+    /// Returns the same for the instruction or call at a place that stops a thread.
     pub(crate) fn what_at(&self, place: PlaceId) -> String {
         let mut here = self.program.code.iter().filter(|instr| instr.place == place);
         let call = here.find_map(|instr| self.call(&instr.operation));
         call.unwrap_or_else(|| format!("{}, which is not modelled", self.mnemonic(place)))
     }
 
-    /// The instruction at a place.
+    /// Returns the mnemonic of the instruction at a place, in backquotes.
     pub(crate) fn mnemonic(&self, place: PlaceId) -> String {
         let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
         format!("`{}`", self.module.mnemonic_in(span))
     }
 
-    /// How a thread aborts the launch at a place.
+    /// Returns how a thread aborts the launch at a place.
     pub(crate) fn abort(&self, place: PlaceId) -> String {
         let span = self.program.places.get(place.0 as usize).map_or(self.kernel.name, |at| at.span);
         match self.module.mnemonic_in(span) {
@@ -341,7 +343,7 @@ impl Names<'_> {
         })
     }
 
-    /// What would settle the result of an atomic.
+    /// Returns what would settle the result of an atomic, if anything does.
     fn atomics_help(&self) -> Option<String> {
         let help = match self.atomics {
             Atomics::Abstract => {
@@ -359,7 +361,7 @@ impl Names<'_> {
         Some(format!("{help}{}", if tries_order { ONE_ORDER } else { "" }))
     }
 
-    /// Where an open value comes from, and what would settle it.
+    /// Returns where an open value comes from, and what would settle it, if anything does.
     pub(crate) fn origin(&self, origin: Option<Origin>) -> (String, Option<String>) {
         let text = |text: String| (text, None);
         match origin {

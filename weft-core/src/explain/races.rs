@@ -1,4 +1,4 @@
-//! Racing pairs of instructions as findings.
+//! Findings about races: one for each racing pair of instructions.
 
 use super::access::word;
 use super::names::Names;
@@ -9,8 +9,9 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
 use crate::race::{Conflict, Pair, RacingAccess};
 
-/// Whether threads may order each other through memory: release and acquire patterns (PTX ISA §8.8), which are not
-/// followed. They need such an access, or a fence together with strong accesses.
+/// Whether threads might order each other through memory, by release and acquire patterns (PTX ISA §8.8), which the
+/// checker does not model. Such a pattern needs an access with these semantics, or a fence together with strong
+/// accesses.
 pub(crate) fn hands_over(program: &Program) -> bool {
     const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
     const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
@@ -28,7 +29,7 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     has(is_ordered) || has(is_fence) && has(is_strong)
 }
 
-/// The finding of one pair. `may_order`: threads of the kernel might order each other through memory.
+/// Returns the finding for one pair. `may_order`: whether threads of the kernel might order each other through memory.
 pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);
     let by_line =

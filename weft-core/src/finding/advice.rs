@@ -1,18 +1,18 @@
-//! What an author may do though nothing is wrong. Advice is no finding and changes no verdict.
+//! Advice: what an author can change although nothing is wrong. Advice is not a finding and changes no verdict.
 
 use super::Site;
 
-/// Something that could be otherwise, with the place it is about.
+/// A possible change, and the instruction that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What is changed, in a word: `delete`.
+    /// The kind of change in a word, such as `delete`.
     pub change: &'static str,
     /// One sentence, lower case, no full stop.
     pub message: String,
-    /// Where.
+    /// The instruction that can be changed.
     pub site: Site,
-    /// Further facts, one a line.
+    /// Further facts, one per line.
     pub notes: Vec<String>,
-    /// The text that would stand there; empty where the instruction goes.
+    /// The text that would replace the instruction; empty if the instruction is deleted.
     pub replacement: String,
 }

@@ -1,31 +1,31 @@
-//! What a clean verdict takes for granted.
+//! The assumptions that a verdict can rest on, and their sentences in reports.
 
 use std::borrow::Cow;
 
-/// What a clean verdict takes for granted.
+/// Something that a clean verdict takes for granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Assumption {
     /// Pointer arguments point to different buffers.
     DisjointBuffers,
-    /// Accesses through pointer arguments stay within buffers whose size nobody gives.
+    /// Accesses through pointer arguments stay within buffers whose sizes the launch does not state.
     WithinBuffers,
-    /// These arguments are pointers: addresses might come from them, but none surely does.
+    /// These arguments are pointers: addresses might come from them, but it is not certain that any does.
     Pointers(Vec<String>),
     /// Accesses at open addresses stay within their variables.
     WithinVariables,
-    /// More than is declared is known of where these begin.
+    /// These variables and buffers are aligned to more than their declarations state.
     Aligned(Vec<Alignment>),
-    /// The addresses of these decide something, and only one of each was tried.
+    /// The addresses of these variables and buffers decide something, and only one address of each was tried.
     Places(Vec<String>),
-    /// Shared memory is accessed at addresses that are those of no variable.
+    /// Shared memory is accessed at numbers instead of addresses of variables, so that it is taken to begin at 0.
     SharedFromZero,
-    /// The launch does not state how many bytes of dynamic shared memory there are; accesses need so many.
+    /// The launch does not state the size of dynamic shared memory; accesses need this many bytes.
     DynamicShared(u64),
     /// Lanes of a warp run in lock step.
     WarpSynchronous,
     /// Counters of `atomics = "unique"` do not wrap around.
     UniqueCounters,
-    /// No grid was given: one cta was checked.
+    /// The launch states no grid: one cta was checked.
     OneCta,
     /// Initialised variables hold their initial values.
     InitialValues,
@@ -33,17 +33,17 @@ pub enum Assumption {
     UncountedLoops,
     /// Barrier divergence is switched off.
     NoDivergence,
-    /// Some accesses have open addresses: nothing is known of their bounds and alignment.
+    /// Some accesses have open addresses, so that their bounds and alignment are not checked.
     OpenAddresses,
     /// Loads of shared memory at open addresses read what was written before.
     Written,
-    /// Open indices of `brx.idx` are those of its targets.
+    /// Open indices of `brx.idx` are in the range of its targets.
     Targets,
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
-    /// Loops that touch no memory and no barrier end.
+    /// Loops without memory accesses and barriers end.
     LoopsEnd,
-    /// Loops end that wait for an open value and do not count to it.
+    /// Loops that wait for an open value, and do not count up to it, end.
     WaitsEnd,
     /// `setmaxnreg.inc` does not wait for ever.
     RegistersFree,
@@ -54,7 +54,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// The sentence used in reports.
+    /// Returns the sentence used in reports.
     pub fn sentence(&self) -> Cow<'static, str> {
         match self {
             Self::Aligned(all) => {
@@ -77,7 +77,7 @@ impl Assumption {
         }
     }
 
-    /// The sentence for several kernels, in which it names nothing of one kernel.
+    /// Returns the sentence for several kernels, which names nothing of a single kernel.
     pub fn general(&self) -> &'static str {
         match self {
             Self::DisjointBuffers => "pointer arguments point to buffers that do not overlap",
@@ -135,16 +135,17 @@ impl Assumption {
 
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
-/// Where a variable, or what a pointer argument points to, begins: what it is called, what its address is a multiple of,
-/// what its declaration says, 0 where that of a pointer says nothing, and the bytes of the widest access that needs it.
+/// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the
+/// alignment that the declaration states (0 if that of a pointer states none), and the size of the widest access that
+/// needs it; all in bytes.
 pub type Alignment = (String, u64, u64, u64);
 
-/// Whether it is what every typed pointer is: aligned to a word of the widest scalar type that is accessed, or less.
+/// Whether the alignment is that of every typed pointer: at most the size of the widest access, and at most 8 bytes.
 fn is_of_words((_, to, declared, accessed): &Alignment) -> bool {
     *declared == 0 && to <= accessed && *to <= 8
 }
 
-/// `x` to 16 bytes (declared: 4).
+/// Returns text such as "`x` to 16 bytes (declared: 4)".
 fn aligned((name, to, declared, _): &Alignment) -> String {
     match declared {
         0 => format!("{name} to {to} bytes"),

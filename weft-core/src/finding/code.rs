@@ -1,4 +1,4 @@
-//! The codes of findings: one table of name, class, check and explanation.
+//! The codes of findings: one table of names, classes, summaries and explanations.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ pub enum Class {
     Defect,
     /// Neither proved nor refuted.
     Open,
-    /// Certain, and worth a look, but nothing is wrong yet: the verdict does not depend on it.
+    /// Certain and worth a look, but nothing is wrong yet: the verdict does not depend on it.
     Warning,
 }
 
-/// The three questions asked of every kernel; each is its own test case.
+/// The three questions asked about every kernel; each is a test case of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// Deadlock, recycling, counts and divergence of barriers.
@@ -28,7 +28,7 @@ impl Check {
     /// All checks, in the order in which they are reported.
     pub const ALL: [Self; 3] = [Self::Barriers, Self::Shared, Self::Global];
 
-    /// The last part of a test case's name.
+    /// Returns the last part of a test case's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Barriers => "barriers",
@@ -40,7 +40,7 @@ impl Check {
 
 macro_rules! codes {
     ($($variant:ident $name:literal $class:ident $summary:literal $explanation:literal;)*) => {
-        /// What kind of finding it is; the name is stable and used in weft.toml and JSON.
+        /// The kind of a finding; its name is stable and used in weft.toml and JSON.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = $summary] $variant,)*
@@ -50,22 +50,22 @@ macro_rules! codes {
             /// Every code, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The stable name, such as `shared-race`.
+            /// Returns the stable name, such as `shared-race`.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Defect, open or warning.
+            /// Returns the class: defect, open or warning.
             pub const fn class(self) -> Class {
                 match self { $(Self::$variant => Class::$class,)* }
             }
 
-            /// One line.
+            /// Returns the meaning in one line.
             pub const fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $summary,)* }
             }
 
-            /// What it means, what it assumes and what to do about it.
+            /// Returns what the code means, what it assumes and what to do about it.
             pub const fn explanation(self) -> &'static str {
                 match self { $(Self::$variant => $explanation,)* }
             }
@@ -177,7 +177,7 @@ codes! {
 }
 
 impl Code {
-    /// The code with this name.
+    /// Returns the code with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.name() == name)
     }

@@ -1,4 +1,4 @@
-//! What can be said about a kernel: codes, sites and explanations.
+//! What a report can say about a kernel: codes, sites, assumptions and verdicts.
 
 mod advice;
 mod assumption;

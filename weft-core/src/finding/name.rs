@@ -1,10 +1,10 @@
-//! Names of kernels as their authors wrote them.
+//! Demangles the names of kernels, to show them as their authors wrote them.
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-/// How deep a C++ name may nest before it is shown as it is.
+/// The deepest nesting of a C++ name that is demangled; deeper names are shown as they are.
 const DEPTH: u32 = 128;
-/// Names longer than this are shown as they are: demangling may blow them up exponentially.
+/// Longer names are shown as they are, because their demangled form can be exponentially longer.
 const LENGTH: usize = 8 * 1024;
 
 /// A kernel's name in both forms.
@@ -12,25 +12,25 @@ const LENGTH: usize = 8 * 1024;
 pub struct KernelName {
     /// As it stands in the PTX.
     pub mangled: String,
-    /// As its author wrote it; the mangled one where it is not mangled.
+    /// As its author wrote it; the same as `mangled` if that is not a mangled name.
     pub demangled: String,
 }
 
 impl KernelName {
-    /// The name of the kernel that the PTX calls `mangled`.
+    /// Returns both forms of the name that the PTX calls `mangled`.
     pub fn new(mangled: &str) -> Self {
         Self { mangled: mangled.to_owned(), demangled: demangle(mangled) }
     }
 
-    /// The demangled name without return type and parameters.
+    /// Returns the demangled name without return type and parameters.
     pub fn short(&self) -> String {
         let options = DemangleOptions::new().no_params().no_return_type();
         cpp(&self.mangled, options).unwrap_or_else(|| demangle(&self.mangled))
     }
 }
 
-/// The name as its author wrote it, by the rules of Rust (v0 and legacy, without the hash) or C++ (Itanium); anything
-/// else comes back as it is.
+/// Returns the name as its author wrote it, by the rules of Rust (v0 and legacy, without the hash) or C++ (Itanium);
+/// other names are returned unchanged.
 pub fn demangle(name: &str) -> String {
     if name.len() > LENGTH {
         return name.to_owned();

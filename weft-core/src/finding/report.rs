@@ -4,33 +4,33 @@ use super::{Assumption, Check, Class, Code, Site};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::Span;
 
-/// Something the checker has to say, with the places it points at.
+/// One statement of a report, with the instructions that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of finding.
+    /// The kind of finding.
     pub code: Code,
-    /// The check it belongs to; `None`: it concerns all of them.
+    /// The check it belongs to; `None`: it concerns all checks.
     pub check: Option<Check>,
     /// One sentence, lower case, no full stop.
     pub message: String,
-    /// Where: the offending instruction first.
+    /// The instructions that it concerns, the offending one first.
     pub sites: Vec<Site>,
-    /// Further facts, one a line: the cycle of a deadlock, the number of pairs.
+    /// Further facts, one per line: the cycle of a deadlock, the number of pairs.
     pub notes: Vec<String>,
     /// What to do about it, such as the line of weft.toml that would settle it.
     pub help: Option<String>,
-    /// The pairs of threads that it stands for; `None` where it is not about pairs.
+    /// The numbers of racing pairs of threads; `None` if the finding is not about pairs.
     pub pairs: Option<ThreadPairs>,
 }
 
-/// Numbers of pairs of threads, by what the two have in common.
+/// Numbers of pairs of threads, by where the two threads are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadPairs {
-    /// Of one warp.
+    /// Pairs within one warp.
     pub within_warps: u64,
-    /// Of different warps of a cta.
+    /// Pairs of different warps of a cta.
     pub between_warps: u64,
-    /// Of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
+    /// Pairs of different ctas; a lower bound: threads of one cta that do the same at a location count as one.
     pub between_ctas: u64,
 }
 
@@ -61,18 +61,18 @@ impl Verdict {
 pub struct Coverage {
     /// Reached access and barrier sites.
     pub reached: usize,
-    /// All of them.
+    /// All access and barrier sites.
     pub sites: usize,
 }
 
-/// What the check cost, in units of the machine; no times.
+/// The cost of a check, counted in units of the machine and not in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Emulated ctas, the first ones of the grid; where open conditions were split, of the way with most of them.
+    /// Emulated ctas, the first ones of the grid; of a case split, the number of the case with the most.
     pub ctas: u64,
-    /// Instructions executed, counted once a warp.
+    /// Instructions executed, counted once per warp.
     pub warp_instructions: u64,
-    /// Accesses and barrier commands, counted once a thread.
+    /// Accesses and barrier commands, counted once per thread.
     pub thread_commands: u64,
     /// Completed barrier generations.
     pub generations: u64,
@@ -85,31 +85,31 @@ pub struct Report {
     pub kernel: String,
     /// The launch as given.
     pub launch: Launch,
-    /// The block size used; `None` where nobody states one.
+    /// The block size used; `None` if neither launch nor kernel states one.
     pub block: Option<Dim3>,
     /// The grid used.
     pub grid: Dim3,
     /// All findings, in a deterministic order.
     pub findings: Vec<Finding>,
-    /// What the verdict takes for granted.
+    /// The assumptions that the verdict rests on.
     pub assumptions: Vec<Assumption>,
-    /// What was reached.
+    /// How much of the kernel was reached.
     pub coverage: Coverage,
-    /// The access and barrier instructions that no thread reached, as bytes of the PTX, ascending. One of a function that
-    /// is linked in several times is here if no thread reached it in any of them.
+    /// The access and barrier instructions that no thread reached, as bytes of the PTX, ascending. An instruction of a
+    /// function that is linked in several times is listed only if no thread reached any copy of it.
     pub unreached: Vec<Span>,
-    /// What it cost.
+    /// What the check cost.
     pub stats: Stats,
 }
 
 impl Report {
-    /// The verdict over all checks.
+    /// Returns the verdict over all checks.
     pub fn verdict(&self) -> Verdict {
         worst(self.findings.iter())
     }
 
-    /// The verdict of one check. Races are undecided while barriers are broken, since the proof of their absence
-    /// presupposes well-synchronization (PLDI'15 §4).
+    /// Returns the verdict of one check. Races are undecided while barriers have defects, because a proof that there
+    /// are none presupposes well-synchronization (PLDI'15 §4).
     pub fn verdict_of(&self, check: Check) -> Verdict {
         let verdict = worst(self.findings_of(check));
         if check != Check::Barriers
@@ -121,7 +121,7 @@ impl Report {
         verdict
     }
 
-    /// The findings that belong to a check, those that concern all checks included.
+    /// Returns the findings that belong to a check, including those that concern all checks.
     pub fn findings_of(&self, check: Check) -> impl Iterator<Item = &Finding> {
         self.findings
             .iter()

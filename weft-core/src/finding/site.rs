@@ -1,17 +1,17 @@
-//! Where a finding points: an instruction in the PTX, the source line it came from, and the threads concerned.
+//! Sites: the instruction in the PTX that a finding points at, its source line, and the threads concerned.
 
 use std::fmt;
 
 use crate::ptx::{Position, Span};
 
-/// What the instruction at a site does in the finding.
+/// The role of a site's instruction in the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Reads the memory in question.
     Read,
-    /// Writes it.
+    /// Writes the memory in question.
     Write,
-    /// Accesses it atomically.
+    /// Accesses the memory in question atomically.
     Atomic,
     /// Waits at a barrier.
     Waits,
@@ -19,18 +19,18 @@ pub enum Role {
     Previous,
     /// Arrives at a barrier.
     Arrival,
-    /// Configured the generation: its first arrival.
+    /// Configured the generation of a barrier as its first arrival.
     First,
     /// Decides which threads reach a barrier.
     Branch,
-    /// Where an open finding arises, or what threads do that should be elsewhere.
+    /// Where an open finding arises, or what threads execute that should be elsewhere.
     Here,
     /// The kernel as a whole.
     Kernel,
 }
 
 impl Role {
-    /// The word used in reports and fixtures.
+    /// Returns the word used in reports and fixtures.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -46,7 +46,7 @@ impl Role {
         }
     }
 
-    /// What to call the instruction in a sentence.
+    /// Returns the word for the instruction in a sentence.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Waits => "wait",
@@ -63,14 +63,14 @@ impl Role {
     }
 }
 
-/// A line of source code, by the compiler's `.loc`.
+/// A line of source code, as given by the compiler's `.loc`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
     /// The path as the compiler wrote it.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
-    /// Column, from 1; 0 where the compiler gives none.
+    /// Column, from 1; 0 if the compiler gives none.
     pub column: u32,
 }
 
@@ -96,16 +96,16 @@ impl fmt::Display for Thread {
 /// An instruction as it appears in a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// What it does in the finding.
+    /// Its role in the finding.
     pub role: Role,
     /// Line and column in the PTX.
     pub ptx: Position,
-    /// Its bytes in the PTX.
+    /// Its text in the PTX, as bytes.
     pub span: Span,
     /// The source lines it came from, innermost first: inlined functions before their callers. Empty without `.loc`.
     pub source: Vec<SourceLine>,
-    /// The threads concerned: of a race one; of a barrier the first of each waiting warp.
+    /// The threads concerned: for a race, the one that accesses; for a barrier, the first of each waiting warp.
     pub threads: Vec<Thread>,
-    /// What to print beside the site, such as `4-byte write of buf+128`.
+    /// The text to print beside the site, such as `4-byte write of buf+128`.
     pub label: String,
 }

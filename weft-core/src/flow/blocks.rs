@@ -1,10 +1,10 @@
-//! Linked routines to the blocks of a program: each call of a routine gets blocks of its own, which share the routine's
-//! instructions.
+//! Builds the blocks of a program from linked routines: each call of a routine gets blocks of its own, which share the
+//! routine's instructions.
 //!
-//! So a path of calls costs a record a block, and everything that goes by blocks (the sort order and where lanes meet
-//! again, post-dominators, loops, which barrier a lane waits at) is as if the path were inlined. A machine with a stack
-//! of return points would need less memory still, but a return that goes to whoever called makes cycles of calls that
-//! follow each other, and one barrier of two that are reached by different calls.
+//! A path of calls therefore costs one record per block, and everything that works on blocks (the sort order and the
+//! merge points, post-dominators, loops, the barrier that a lane waits at) is as if the path were inlined. A machine
+//! with a stack of return addresses would need less memory still. But a return that can lead to every caller makes a
+//! cycle of calls that only follow each other, and takes two barriers that different calls reach for the same one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use super::linker::{Linked, RoutineId};
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
 use super::routine::{self, Node, Routine};
 
-/// Builds the program.
+/// Builds the program of linked code.
 ///
 /// # Errors
-/// Too many blocks, or loops within loops.
+/// Too many blocks, or loops nested too deeply.
 pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
     let mut routines = Vec::with_capacity(linked.functions.len());
     // Callees come before their callers, the kernel last.
@@ -68,7 +68,8 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
     })
 }
 
-/// The code of the routines that the kernel reaches, and by routine and block where it is.
+/// Moves the code of the routines that the kernel reaches into one list; returns the list and, for each routine and
+/// block, the block's range in it.
 fn place_code(routines: &mut [Routine]) -> (Vec<Instr>, Vec<Vec<(Pc, Pc)>>) {
     let mut is_called = vec![false; routines.len()];
     if let Some(kernel) = is_called.last_mut() {
@@ -101,28 +102,28 @@ fn pc(at: usize) -> Pc {
     Pc(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
-/// Routines with all that they call in its place.
+/// Routines with the blocks of all their callees put in place of the calls.
 struct Expansion<'r> {
     routines: &'r [Routine],
-    /// By routine and block: the place in the routine's expansion.
+    /// For each routine and block, the block's position in the routine's expansion.
     offsets: Vec<Vec<usize>>,
-    /// By routine: blocks of its expansion.
+    /// For each routine, the number of blocks of its expansion.
     sizes: Vec<usize>,
-    /// By routine and block: its code.
+    /// For each routine and block, the range of its code.
     code: Vec<Vec<(Pc, Pc)>>,
 }
 
-/// A call of a routine by way of other calls.
+/// One call of a routine, reached by a chain of other calls.
 #[derive(Clone, Copy)]
 struct Path<'l> {
     routine: RoutineId,
     /// Its first block in the program.
     first: usize,
-    /// Where it goes back to.
+    /// The block that the routine returns to.
     back: BlockId,
-    /// The end of the thread.
+    /// The block that ends the thread.
     last: BlockId,
-    /// The loops around the call.
+    /// The headers of the loops around the call.
     loops: &'l [BlockId],
 }
 
@@ -147,7 +148,7 @@ impl<'r> Expansion<'r> {
         self.offsets[routine.0].get(block.index()).copied().unwrap_or(self.sizes[routine.0])
     }
 
-    /// The block of the program that a block of a routine is on a path.
+    /// Returns the block of the program that a routine's block becomes on this path.
     fn resolve(&self, path: &Path<'_>, block: BlockId) -> BlockId {
         let count = self.routines[path.routine.0].nodes.len();
         match block.index() {
@@ -157,6 +158,7 @@ impl<'r> Expansion<'r> {
         }
     }
 
+    /// Appends the blocks of a path, and of all calls made from it, to `blocks`.
     fn lay_out(&self, path: Path<'_>, blocks: &mut Vec<Block>) -> Result<(), LinkErrorKind> {
         let Path { routine, .. } = path;
         for (node, code) in self.routines[routine.0].nodes.iter().zip(&self.code[routine.0]) {
@@ -185,7 +187,7 @@ impl<'r> Expansion<'r> {
 
     fn block(&self, path: &Path<'_>, node: &Node, (first, end): (Pc, Pc)) -> Block {
         let resolve = |block: &BlockId| self.resolve(path, *block);
-        // What leads only to the end of the thread does not come round again.
+        // A block that leads only to the end of the thread never returns to the loops around the call.
         let outer = if node.comes_back { path.loops } else { &[] };
         Block {
             first,
@@ -211,7 +213,7 @@ impl<'r> Expansion<'r> {
     }
 }
 
-/// The first and the last block of each loop.
+/// Returns the first and the last block of each loop.
 fn spans(blocks: &[Block]) -> BTreeMap<BlockId, (BlockId, BlockId)> {
     let mut spans: BTreeMap<BlockId, (BlockId, BlockId)> = BTreeMap::new();
     for (at, block) in blocks.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Calls: device functions linked in with their parameters bound to the caller's variables (PTX ISA §9.7.12.5), or to
-//! copies of them where the callee or somebody else could write them.
+//! Links calls of device functions. The callee's parameters are bound to the caller's variables (PTX ISA §9.7.12.5), or
+//! to copies of them if the callee or other code might write them while it runs.
 
 use std::sync::Arc;
 
@@ -16,10 +16,12 @@ use super::scope::Declared;
 use super::sharing::MAX_CALLS;
 use crate::ptx::{self, Function, Instruction, Space, Span, Variable, isa};
 
-/// Functions of the CUDA system that touch no memory which is compared: what they return is open.
+/// Functions of the CUDA system that access no memory that the checker compares: their results are open.
 const EXTERNAL: [&str; 3] = ["vprintf", "malloc", "free"];
 
 impl<'m> Linker<'m> {
+    /// Links a call of a known function, or of the possible targets of a register; a call without known targets stays
+    /// as an open operation.
     pub(super) fn call(
         &mut self,
         frame: &mut Frame<'m>,
@@ -49,7 +51,7 @@ impl<'m> Linker<'m> {
         })
     }
 
-    /// A call through a register: a switch over the addresses of its targets. To call null aborts the launch.
+    /// Links a call through a register as a switch over the addresses of its targets. A call of null aborts the launch.
     fn dispatch(
         &mut self,
         frame: &mut Frame<'m>,
@@ -71,7 +73,8 @@ impl<'m> Linker<'m> {
             let condition = Some(Condition { register, negated: false });
             self.push(LinkedLine::Exit { condition, place, traps: true }, span)?;
         }
-        // An address that is none of the list gives an index behind the switch, which is undefined as the call is.
+        // An address that is none of the targets gives an index past the switch's list: the switch is then undefined,
+        // as the call is.
         let mut index = Operand::Constant(targets.len() as u64);
         let mut labels = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter().enumerate().rev() {
@@ -95,7 +98,8 @@ impl<'m> Linker<'m> {
         self.push(LinkedLine::Label(behind), span)
     }
 
-    /// A call of a known function.
+    /// Links a call of the function with this name: inlined, as a call of a shared routine, or as an open operation if
+    /// it cannot be linked in.
     fn call_of(
         &mut self,
         frame: &mut Frame<'m>,
@@ -139,7 +143,7 @@ impl<'m> Linker<'m> {
         }
     }
 
-    /// A call of a function whose results are open, and which does nothing else.
+    /// Emits a call of a function that does nothing but return open results.
     fn external(
         &mut self,
         frame: &mut Frame<'m>,
@@ -182,6 +186,7 @@ impl<'m> Linker<'m> {
         LinkError { kind, span: instruction.span }
     }
 
+    /// Inlines a call: binds the parameters, links the body anew, and copies the results.
     fn linked_call(
         &mut self,
         frame: &mut Frame<'m>,
@@ -233,7 +238,8 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    /// A `.reg` parameter gets a register of its own, a `.param` one is the caller's variable itself.
+    /// Returns where a parameter is kept: a `.reg` parameter gets a register of its own, a `.param` parameter is the
+    /// caller's variable itself.
     fn bind(
         &mut self,
         frame: &mut Frame<'m>,
@@ -248,7 +254,7 @@ impl<'m> Linker<'m> {
         Ok(Bound::Memory(space, address))
     }
 
-    /// Where the variable lies that is passed as an operand of a call.
+    /// Returns the space and address of the variable that is passed as an operand of a call.
     fn memory_of(
         &mut self,
         frame: &mut Frame<'m>,
@@ -267,8 +273,8 @@ impl<'m> Linker<'m> {
         Err(self.bad_operand(instruction, "a .param variable"))
     }
 
-    /// Whether a parameter needs memory of its own, since somebody could write it, or what it is a copy of, while the
-    /// callee runs. A kernel's parameters are never written.
+    /// Whether a parameter needs memory of its own, because the parameter, or the variable that it would be a copy of,
+    /// might be written while the callee runs. A kernel's parameters are never written.
     fn is_copied(
         &mut self,
         frame: &Frame<'m>,
@@ -287,7 +293,7 @@ impl<'m> Linker<'m> {
         is_result || is_shown || self.exposed_in(function).may_change(word)
     }
 
-    /// A parameter with memory of its own, filled from the caller's variable.
+    /// Gives a parameter memory of its own, and emits code that fills it from the caller's variable.
     fn copy(
         &mut self,
         from: Bound,
@@ -314,11 +320,11 @@ impl<'m> Linker<'m> {
     }
 }
 
-/// Parts that results of external functions may have: they return numbers and pointers.
+/// The most parts that the results of an external function can have: such functions return numbers and pointers.
 const MAX_PARTS: usize = 16;
 
-/// The parts in which a parameter is copied, as wide as its alignment makes sure: their offsets, and what loads and
-/// stores them.
+/// Returns the parts in which a parameter is copied, as wide as its alignment allows: the offset of each part, and the
+/// mnemonics that load and store it.
 fn parts(param: &Variable) -> impl Iterator<Item = (u64, (&'static str, &'static str))> {
     let (size, alignment) = (param.size(), u64::from(param.alignment()));
     let fits = |width: u64| alignment.is_multiple_of(width) && size.is_multiple_of(width);
@@ -331,13 +337,13 @@ fn parts(param: &Variable) -> impl Iterator<Item = (u64, (&'static str, &'static
     (0..size / width).map(move |at| (at * width, mnemonics))
 }
 
-/// A store that the linker adds.
+/// Returns a store for the linker to add.
 pub(super) fn stored(mnemonic: &str, at: Address, from: Reg, place: PlaceId) -> Instr {
     let instr = computed(mnemonic, from, &[Operand::Register(from)], place);
     Instr { dests: smallvec![], address: Some(at), ..instr }
 }
 
-/// A call that stays one instruction.
+/// Returns a call that is kept as one instruction.
 fn stays(
     operation: Operation,
     guard: Option<Condition>,
@@ -347,7 +353,7 @@ fn stays(
     Instr { operation, guard, dests: dests.into(), sources: Box::new([]), address: None, place }
 }
 
-/// An instruction that the linker adds.
+/// Returns an instruction for the linker to add.
 fn computed(mnemonic: &str, to: Reg, from: &[Operand], place: PlaceId) -> Instr {
     Instr {
         operation: isa::decode(mnemonic).map(Arc::new).map_or(Operation::Unknown, Operation::Known),

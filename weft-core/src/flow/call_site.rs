@@ -1,4 +1,4 @@
-//! The calls that the text of a function makes, and the functions of a module by name.
+//! Finds the calls in a function's text, and the functions of a module by name.
 
 use super::scope::Scope;
 use crate::ptx::isa::Effect;
@@ -13,7 +13,7 @@ impl<'m> Functions<'m> {
         self.0.function(name)
     }
 
-    /// Whether there is one of this name, and the name as the module has it.
+    /// Returns the name as the module has it, if there is a function of this name.
     pub(super) fn name(self, name: &str) -> Option<&'m str> {
         self.get(name).map(|function| self.0.name(function.name))
     }
@@ -25,12 +25,12 @@ pub(super) struct Call<'m> {
     pub(super) results: &'m [ptx::ParsedOperand],
     pub(super) callee: &'m ptx::ParsedOperand,
     pub(super) arguments: &'m [ptx::ParsedOperand],
-    /// The label of its targets or its prototype.
+    /// The label of the call's targets or of its prototype.
     pub(super) list: Option<&'m ptx::ParsedOperand>,
 }
 
 impl<'m> Call<'m> {
-    /// The parts of a call; `None` if an instruction is none.
+    /// Returns the parts of a call; `None` if the instruction is not a call.
     pub(super) fn of(
         module: &Module,
         body: &'m ptx::Body,
@@ -54,7 +54,7 @@ impl<'m> Call<'m> {
     }
 }
 
-/// The instructions of a body with their scopes.
+/// Returns the instructions of a body, each with its scope.
 pub(super) fn instructions(body: &ptx::Body) -> impl Iterator<Item = (Scope, &Instruction)> {
     let (mut scopes, mut opened) = (vec![0], 0);
     body.statements.iter().filter_map(move |statement| {

@@ -1,8 +1,9 @@
-//! Registers that hold one number wherever they are used, and so the places in local memory and in the parameter bank
-//! that accesses reach through registers: unoptimised code keeps every variable in local memory, and passes structures
-//! by their addresses.
+//! Finds registers that hold one number wherever they are used. This gives the addresses in local memory and in the
+//! parameter bank that are accessed through registers: unoptimised code keeps every variable in local memory and passes
+//! structures by their addresses.
 //!
-//! Joined over all definitions; a place in local memory over all stores to it at known addresses.
+//! The value of a register is joined over all its definitions, the value of a slot of local memory over all stores to
+//! it at known addresses.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use super::program::{Address, Instr, Operand, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
-/// Addresses of variables may be stored in variables, and so on, this deep.
+/// Addresses of variables can be stored in other variables, and so on; this is how deep they are followed.
 const MAX_PASSES: u32 = 16;
 
-/// What all definitions say together.
+/// The join of several values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Flat {
     #[default]
@@ -42,7 +43,7 @@ impl Flat {
         }
     }
 
-    /// The lowest bits.
+    /// Returns the lowest `bits` bits of the number.
     fn cut(self, bits: u32) -> Self {
         match self {
             Self::One(number) if bits < 64 => Self::One(number & ((1 << bits) - 1)),
@@ -51,12 +52,12 @@ impl Flat {
     }
 }
 
-/// What registers and places in local memory hold.
+/// The values of registers and of slots in local memory.
 pub(super) struct Constants {
     registers: Vec<Flat>,
-    /// By the first of eight bytes.
+    /// Keyed by the first of eight bytes.
     slots: BTreeMap<u64, Flat>,
-    /// Whether what is loaded of those places is known.
+    /// Whether a load from one of these slots has a known value.
     follows_loads: bool,
 }
 
@@ -79,7 +80,7 @@ impl Constants {
         constants
     }
 
-    /// Takes an instruction into account; whether anything is new of the registers it writes.
+    /// Takes an instruction into account; returns whether the value of a register that it writes has changed.
     fn step(&mut self, instr: &Instr, is_stored: &mut bool) -> bool {
         if instr.effect() == Effect::Store {
             *is_stored |= self.store(instr);
@@ -153,13 +154,14 @@ impl Constants {
         }
     }
 
-    /// Nothing defines the base so far.
+    /// Whether nothing has defined the base of an address so far.
     fn is_pending(&self, address: Option<Address>) -> bool {
         let base = address.and_then(|written| written.base);
         base.is_some_and(|base| self.registers[base.index()] == Flat::Nothing)
     }
 
-    /// The place of an access, if it is one: generic addresses by the space that they lead to.
+    /// Returns the space and address that an instruction accesses, if they are known; a generic address belongs to the
+    /// window that it lies in.
     pub(super) fn place(&self, instr: &Instr) -> Option<(Space, u64)> {
         let address = instr.address?;
         let base = match address.base.map(|base| self.registers[base.index()]) {
@@ -170,7 +172,7 @@ impl Constants {
         let at = base.wrapping_add(address.offset);
         match address.space {
             Space::Generic => {}
-            // Addresses there have 32 bits.
+            // Local addresses have 32 bits.
             Space::Local => return Some((Space::Local, at & 0xffff_ffff)),
             space => return Some((space, at)),
         }
@@ -179,13 +181,14 @@ impl Constants {
         windows.into_iter().find_map(|(space, first)| Some((space, within(first)?)))
     }
 
-    /// Whether a store goes to an address in local memory that is not known.
+    /// Whether an instruction accesses local memory at an address that is not known.
     pub(super) fn might_store_locally(&self, instr: &Instr) -> bool {
         let is_local = instr.address.is_some_and(|address| address.space == Space::Local);
         is_local && self.place(instr).is_none()
     }
 
-    /// Where the elements of a store to local memory lie, and their bytes.
+    /// Returns the first byte and the size of each element that an instruction stores to local memory at a known
+    /// address.
     pub(super) fn stored(&self, instr: &Instr) -> Vec<(u64, u64)> {
         let (Some(decoded), Some((Space::Local, first))) = (instr.decoded(), self.place(instr))
         else {
@@ -197,7 +200,8 @@ impl Constants {
     }
 }
 
-/// By instruction: the first byte of local memory that it accesses, if that is known whatever memory holds.
+/// For each instruction, the first byte of local memory that it accesses, if that does not depend on the contents of
+/// memory.
 pub(crate) fn known_locals(program: &Program) -> Vec<Option<u64>> {
     let constants = Constants::within(program, false);
     let first = |instr: &Instr| match constants.place(instr)? {

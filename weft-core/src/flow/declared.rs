@@ -1,4 +1,4 @@
-//! What a kernel declares: its variables and parameters, and what it loads of structures.
+//! The declarations of a kernel: its variables and parameters, and the fields that it loads from structures.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use crate::ptx::Space;
 pub struct Symbol {
     /// As declared.
     pub name: String,
-    /// Where it lives.
+    /// The state space that it lies in.
     pub space: Space,
-    /// Its first byte.
+    /// The address of its first byte.
     pub address: u64,
-    /// Bytes; 0 for `extern .shared`, which names the dynamic shared memory.
+    /// Size in bytes; 0 for `extern .shared`, which names the dynamic shared memory.
     pub size: u64,
-    /// What its declaration says its first byte is a multiple of.
+    /// The alignment that its declaration states, in bytes.
     pub align: u64,
-    /// Its initial contents from the first byte on; zeros follow; `None`: open.
+    /// Its initial contents from the first byte on, followed by zeros; `None`: open.
     pub init: Option<Arc<[u8]>>,
-    /// The parameter that points to its middle, by position, if it is no variable but the object of a pointer.
+    /// If this is not a variable but the object of a pointer parameter: the position of the parameter, which points to
+    /// the object's middle.
     pub parameter: Option<usize>,
 }
 
@@ -29,7 +30,8 @@ impl Symbol {
         self.space == Space::Shared && self.size == 0
     }
 
-    /// What a pointer to it holds: the first byte of a variable, the middle of a parameter's object.
+    /// Returns the address that a pointer to it holds: the first byte of a variable, the middle of a parameter's
+    /// object.
     pub fn pointer(&self) -> u64 {
         if self.parameter.is_some() { self.address + self.size / 2 } else { self.address }
     }
@@ -40,32 +42,32 @@ impl Symbol {
 pub struct Param {
     /// As declared.
     pub name: String,
-    /// Its first byte in the bank.
+    /// The offset of its first byte in the parameter bank.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Whether it is a floating-point scalar.
     pub is_float: bool,
     /// Whether it is a scalar, not a structure.
     pub is_scalar: bool,
-    /// The space of which it holds an address: declared `.ptr`, or used as an address of global memory.
+    /// The space that it holds an address in: declared by `.ptr`, or global if its value is used as a global address.
     pub pointee: Option<Space>,
-    /// Index of the symbol that it points to if it holds an address of shared or constant memory: it is declared so, or
-    /// used so, which counts if the launch says that it points to a buffer.
+    /// Index of the symbol that it points to, if it holds an address in shared or constant memory. The parameter is
+    /// declared so, or only used so, which counts if the launch gives it a buffer.
     pub object: Option<usize>,
-    /// What its declaration says the address that it holds is a multiple of, if it says so.
+    /// The alignment that its declaration states for the address that it holds, in bytes, if it does.
     pub pointee_align: Option<u64>,
 }
 
 impl Field {
-    /// Whether it holds some of these bytes of the bank.
+    /// Whether the field overlaps these bytes of the bank.
     pub fn overlaps(&self, offset: u64, size: u64) -> bool {
         self.offset < offset.saturating_add(size) && offset < self.offset.saturating_add(self.size)
     }
 }
 
 impl Param {
-    /// Index of the symbol that it points to, if it is declared to point to shared memory.
+    /// Returns the index of the symbol that it points to, if it is declared to point to shared memory.
     pub fn shared_object(&self) -> Option<usize> {
         self.object.filter(|_| self.pointee == Some(Space::Shared))
     }
@@ -76,43 +78,43 @@ impl Param {
     }
 }
 
-/// What the kernel loads of a structure that is passed by value.
+/// A piece of a structure passed by value that the kernel loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The parameter.
+    /// The position of the parameter.
     pub param: usize,
-    /// First byte in the bank.
+    /// The offset of its first byte in the parameter bank.
     pub offset: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Whether it is loaded as a floating-point number.
     pub is_float: bool,
-    /// Whether all loads of its bytes are of these bytes together.
+    /// Whether all loads of any of its bytes load exactly these bytes.
     pub is_alone: bool,
     /// Whether it is used as an address of global memory.
     pub is_pointer: bool,
 }
 
-/// Some of the first parameters and fields, by position.
+/// A set of parameters and fields by position; only the first 64 can be in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Params(u64);
 
 impl Params {
-    /// None yet.
+    /// The empty set.
     pub(crate) const NONE: Self = Self(0);
 
-    /// `None`: it is too far behind the first.
+    /// Returns the set that holds one position; `None` if the position is 64 or more.
     pub(crate) fn one(at: usize) -> Option<Self> {
         u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).map(Self)
     }
 
-    /// All of both.
+    /// Returns the union of two sets.
     #[must_use]
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Ascending.
+    /// Returns the positions in the set, ascending.
     pub(crate) fn all(self) -> impl Iterator<Item = usize> {
         (0..u64::BITS as usize).filter(move |at| self.0 >> at & 1 == 1)
     }

@@ -1,6 +1,7 @@
-//! Registers of loops whose values follow from others by arithmetic alone: *invariant* ones, which every iteration computes
-//! from what the loop does not define, and *derived* ones, which one definition computes from what other registers hold
-//! when an iteration begins. Each comes with the instructions that compute it, in order.
+//! Finds registers of loops whose values follow from others by arithmetic alone. *Invariant* registers are computed in
+//! every iteration from registers that the loop does not define. *Derived* registers have one definition, which
+//! computes them from what other registers hold when an iteration begins. Each comes with the instructions that compute
+//! it, in order.
 
 use std::collections::HashMap;
 
@@ -8,13 +9,13 @@ use super::inside::{DefSite, Dominators, Inside};
 use super::program::{BlockId, Instr, Operand, Pc, Program, Reg, Special};
 use crate::ptx::isa::Effect;
 
-/// By loop header and register: the instructions that compute it.
+/// For each loop header and register, the instructions that compute the register.
 pub type Chains = HashMap<(BlockId, Reg), Vec<Pc>>;
 
-/// Instructions of one chain.
+/// The most instructions of one chain.
 const MAX_CHAIN: usize = 16;
 
-/// The invariant registers and the derived ones.
+/// Returns the invariant registers and the derived ones.
 pub(super) fn find(program: &Program) -> (Chains, Chains) {
     let (mut invariant, mut derived) = (Chains::new(), Chains::new());
     let graph = Dominators::of(program);
@@ -43,16 +44,17 @@ pub(super) fn find(program: &Program) -> (Chains, Chains) {
 struct Finder<'a, 'p> {
     inside: &'a Inside<'p>,
     header: BlockId,
-    /// Whether nothing may come from an iteration before.
+    /// Whether values from an earlier iteration are excluded.
     is_invariant: bool,
 }
 
 impl Finder<'_, '_> {
-    /// Adds what a definition needs, and itself; `None` if that is more than arithmetic.
+    /// Adds the instructions that a definition needs, and the definition itself; `None` if it needs more than
+    /// arithmetic.
     fn follow(&self, at: DefSite, chain: &mut Vec<(usize, Pc)>) -> Option<()> {
         let program = self.inside.program;
         let instr = &program.code[at.pc.index()];
-        // An inner loop passes a definition more than once in an iteration.
+        // A definition in an inner loop can run more than once in an iteration.
         let is_once = program.blocks[at.block].loops.last() == Some(&self.header);
         let changes = instr.sources.contains(&Operand::Special(Special::Other));
         let is_plain =
@@ -65,7 +67,8 @@ impl Finder<'_, '_> {
             let Some(definitions) = self.inside.definitions.get(&register) else { continue };
             let &[only] = definitions.as_slice() else { return None };
             let graph = self.inside.graph;
-            // What is defined later still holds what it did when the iteration began.
+            // A register that is defined later in the iteration still holds its value from the beginning of the
+            // iteration.
             let is_carried = only == at || graph.is_before(at, only);
             if graph.is_before(only, at) {
                 if !chain.contains(&(only.block, only.pc)) {

@@ -1,10 +1,10 @@
-//! Immediate dominators of a graph (Semi-NCA of Georgiadis, *Linear-Time Algorithms for Dominators and Related Problems*,
-//! with the semi-dominators of Lengauer and Tarjan). On the reversed graph they are post-dominators.
+//! Immediate dominators of a graph (Semi-NCA of Georgiadis, *Linear-Time Algorithms for Dominators and Related
+//! Problems*, with the semi-dominators of Lengauer and Tarjan). On the reversed graph they are post-dominators.
 //!
-//! Walks that meet, the simpler way, cost the depth of the graph for each edge into a node: too much for the end of a
-//! thread, which each of thousands of asserts leads to.
+//! The simpler algorithm, which intersects paths in the dominator tree, costs the depth of the graph for each edge into
+//! a node. That is too much for the block that ends a thread, which thousands of asserts can lead to.
 
-/// The nodes reachable from `entry`, every node behind its successors apart from back edges.
+/// Returns the nodes reachable from `entry`, every node behind its successors apart from back edges.
 pub(super) fn post_order(successors: &[Vec<usize>], entry: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(successors.len());
     let mut seen = vec![false; successors.len()];
@@ -24,7 +24,7 @@ pub(super) fn post_order(successors: &[Vec<usize>], entry: usize) -> Vec<usize> 
     order
 }
 
-/// The same graph with all edges turned round.
+/// Returns the same graph with all edges reversed.
 pub(super) fn reversed(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); successors.len()];
     for (node, targets) in successors.iter().enumerate() {
@@ -35,11 +35,12 @@ pub(super) fn reversed(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// For each node its immediate dominator; `None` for the entry and for what it does not reach.
+/// Returns the immediate dominator of each node; `None` for the entry and for nodes that it does not reach.
 pub(super) fn immediate_dominators(successors: &[Vec<usize>], entry: usize) -> Vec<Option<usize>> {
     let tree = Tree::of(successors, entry);
     let semi = semi_dominators(&tree, &reversed(successors));
-    // By number: a node's dominator is the first one above it in the tree that is not below its semi-dominator.
+    // Nodes are numbered in search order: the dominator is the nearest ancestor in the tree whose number is not above
+    // the semi-dominator.
     let mut above = tree.parents.clone();
     for at in 1..above.len() {
         while above[at] > semi[at] {
@@ -53,15 +54,16 @@ pub(super) fn immediate_dominators(successors: &[Vec<usize>], entry: usize) -> V
     dominators
 }
 
-/// Which nodes dominate which, told at once.
+/// The dominance relation of a graph, answered in constant time for each pair of nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Dominance {
-    /// By node: when a walk over the tree of dominators comes to it and when it leaves it; `None`: it is not reached.
+    /// For each node, the times at which a walk over the dominator tree enters and leaves it; `None`: the node is not
+    /// reached.
     visits: Vec<Option<(usize, usize)>>,
 }
 
 impl Dominance {
-    /// Of the nodes reachable from `entry`.
+    /// Computes the relation for the nodes reachable from `entry`.
     pub(super) fn of(successors: &[Vec<usize>], entry: usize) -> Self {
         let mut below = vec![Vec::new(); successors.len()];
         for (node, above) in immediate_dominators(successors, entry).into_iter().enumerate() {
@@ -86,7 +88,7 @@ impl Dominance {
         Self { visits }
     }
 
-    /// Whether every path to `b` passes `a`; a node dominates itself. False for what is not reached.
+    /// Whether every path to `b` passes `a`; a node dominates itself. False for nodes that are not reached.
     pub(super) fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.visits[a], self.visits[b]) {
             (Some((came, left)), Some((inner, _))) => came <= inner && inner < left,
@@ -95,13 +97,13 @@ impl Dominance {
     }
 }
 
-/// A depth-first search, its nodes numbered as it comes to them.
+/// A depth-first search tree, its nodes numbered in the order of the search.
 struct Tree {
-    /// By number.
+    /// Nodes by number.
     order: Vec<usize>,
-    /// By node; `usize::MAX` for what is not reached.
+    /// Numbers by node; `usize::MAX` for nodes that are not reached.
     numbers: Vec<usize>,
-    /// By number: the number of the node it was reached from; the entry's is its own.
+    /// For each number, the number of the parent in the tree; the entry is its own parent.
     parents: Vec<usize>,
 }
 
@@ -135,11 +137,13 @@ impl Tree {
     }
 }
 
-/// By number: the least node from which a path leads here through greater ones alone.
+/// Returns for each number the semi-dominator: the least number from which a path leads to the node through greater
+/// numbers only.
 fn semi_dominators(tree: &Tree, predecessors: &[Vec<usize>]) -> Vec<usize> {
     let count = tree.order.len();
     let mut semi: Vec<usize> = (0..count).collect();
-    // The forest of nodes that are done: the next one above, and the one with the least semi-dominator on the way there.
+    // The forest of processed nodes: for each node its next ancestor, and the node with the least semi-dominator on the
+    // way there.
     let mut up = tree.parents.clone();
     let mut least: Vec<usize> = (0..count).collect();
     let mut way = Vec::new();
@@ -149,7 +153,7 @@ fn semi_dominators(tree: &Tree, predecessors: &[Vec<usize>]) -> Vec<usize> {
             if from == usize::MAX {
                 continue;
             }
-            // Nodes behind `at` are done; their way up is made short.
+            // Nodes with numbers above `at` are processed; their paths are compressed.
             let mut top = from;
             while top > at {
                 way.push(top);
@@ -175,7 +179,7 @@ fn semi_dominators(tree: &Tree, predecessors: &[Vec<usize>]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// `a` dominates `b` if removing `a` cuts `b` off.
+    /// Whether `a` dominates `b`: removing `a` makes `b` unreachable.
     fn dominates(successors: &[Vec<usize>], entry: usize, a: usize, b: usize) -> bool {
         let mut cut = successors.to_vec();
         cut[a].clear();

@@ -1,20 +1,20 @@
-//! Why a kernel does not link.
+//! The reasons why a kernel cannot be linked, and the limits of the linker.
 
 use crate::ptx::Span;
 
-/// Lines of linked code, so that calls of calls of calls end.
+/// The most lines of linked code: bounds the growth by nested calls.
 pub(super) const MAX_LINES: usize = 1_000_000;
 
-/// Loops within loops, each with its callers' loops around it: a block keeps a record for each.
+/// The most loops nested in each other, counting the loops around a function's calls: a block keeps a record for each.
 pub(super) const MAX_NESTING: usize = 128;
 
-/// Bytes of a kernel's parameters (PTX ISA §5.1.6.1).
+/// The most bytes of a kernel's parameters (PTX ISA §5.1.6.1).
 pub(super) const MAX_PARAMETERS: u64 = 32764;
 
 /// Why a kernel cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkErrorKind {
-    /// Nothing declares it.
+    /// A name that nothing declares.
     #[error("`{0}` is not declared")]
     Undeclared(String),
     /// An operand that the instruction cannot have.
@@ -22,13 +22,13 @@ pub enum LinkErrorKind {
     Operand {
         /// The instruction.
         mnemonic: String,
-        /// What it takes.
+        /// The operands that it takes.
         expected: &'static str,
     },
     /// The call's arguments differ from the function's parameters.
     #[error("the call does not fit the parameters of `{0}`")]
     Call(String),
-    /// A variable beyond its state space.
+    /// A variable that does not fit into its state space.
     #[error("`{0}` does not fit into its state space")]
     Layout(String),
     /// Too many loops within loops.
@@ -42,13 +42,13 @@ pub enum LinkErrorKind {
     Size,
 }
 
-/// An error with its place in the PTX.
+/// A link error and the instruction or declaration in the PTX that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct LinkError {
     /// What is wrong.
     pub kind: LinkErrorKind,
-    /// Where.
+    /// The text that it concerns.
     pub span: Span,
 }
 

@@ -1,11 +1,12 @@
-//! What instructions make of registers, until nothing changes.
+//! A fixpoint over the instructions of a program, and an index of instructions by the registers that they use.
 
 use std::collections::VecDeque;
 
 use super::program::{Instr, Pc, Program, Reg};
 
-/// Applies `step` to every instruction, by its place in the code, and again to those that read what changed. It says
-/// whether it changed what it knows of a register that the instruction writes; that must come to an end.
+/// Applies `step` to every instruction, given by its index in the code, and again to the instructions that read a
+/// register whose abstract value changed. `step` returns whether it changed the value of a register that the
+/// instruction writes; it must stop changing them at some time.
 pub(crate) fn settle(program: &Program, mut step: impl FnMut(usize) -> bool) {
     let readers = ByRegister::of(program, Instr::reads);
     let mut work: VecDeque<usize> = (0..program.code.len()).collect();
@@ -25,15 +26,15 @@ pub(crate) fn settle(program: &Program, mut step: impl FnMut(usize) -> bool) {
     }
 }
 
-/// The instructions that have to do with each register: one list, cut by register.
+/// The instructions that use each register: one list, cut into ranges by register.
 pub(crate) struct ByRegister {
-    /// By register: its first; and one more, the end.
+    /// For each register, the index of its first instruction in the list; one more entry holds the end.
     first: Vec<usize>,
     instructions: Vec<Pc>,
 }
 
 impl ByRegister {
-    /// `registers`: those that an instruction has to do with.
+    /// Builds the index; `registers` returns the registers that an instruction counts for.
     pub(crate) fn of<'p, I: Iterator<Item = Reg>>(
         program: &'p Program,
         registers: impl Fn(&'p Instr) -> I,
@@ -42,7 +43,8 @@ impl ByRegister {
             let numbered = (0..).map(Pc).zip(&program.code);
             numbered.flat_map(|(pc, instr)| registers(instr).map(move |dest| (pc, dest.index())))
         };
-        // Counted behind the register, summed up, and moved back to the register as they are filled in.
+        // A counting sort: counts are stored two places behind the register, summed up, and moved to the register as
+        // its instructions are filled in.
         let mut first = vec![0; program.registers as usize + 2];
         all().for_each(|(_, register)| first[register + 2] += 1);
         for at in 1..first.len() {
@@ -56,7 +58,7 @@ impl ByRegister {
         Self { first, instructions }
     }
 
-    /// Those of a register, ascending.
+    /// Returns the instructions of a register, ascending.
     pub(crate) fn of_register(&self, register: Reg) -> &[Pc] {
         &self.instructions[self.first[register.index()]..self.first[register.index() + 1]]
     }

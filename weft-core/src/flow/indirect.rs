@@ -1,5 +1,5 @@
-//! Which functions a call through a register may reach: those of its `.calltargets`, or those whose addresses are all
-//! that is ever moved into the register, apart from null, which nobody can call (PTX ISA §9.7.12.5).
+//! Finds the functions that a call through a register can reach: those of its `.calltargets`, or those whose addresses
+//! are the only values moved into the register, apart from null, which cannot be called (PTX ISA §9.7.12.5).
 
 use foldhash::{HashMap, HashSet};
 
@@ -7,31 +7,31 @@ use super::call_site::{Call, Functions, instructions};
 use super::scope::{Declared, Scope, Scopes};
 use crate::ptx::{Body, Instruction, Module, ParsedOperand, Span};
 
-/// What one definition puts into a register.
+/// The value that one definition puts into a register.
 #[derive(Clone, Copy, Debug)]
 enum PointerDefinition<'m> {
     Function(&'m str),
     Register(Scope, &'m str),
-    /// No function: nobody can call it.
+    /// Zero: no function, so that no call can reach it.
     Null,
     Other,
 }
 
-/// What a body's registers are defined by, if it calls through any.
+/// The definitions of a body's registers; empty if the body calls nothing through a register.
 #[derive(Debug, Default)]
 pub(super) struct Definitions<'m> {
     sources: HashMap<(Scope, &'m str), Vec<PointerDefinition<'m>>>,
 }
 
-/// What a call through a register may reach.
+/// The functions that a call through a register can reach.
 #[derive(Debug)]
 pub(super) struct Targets<'m> {
     pub(super) functions: Vec<&'m str>,
-    /// Whether the register may hold null.
+    /// Whether the register might hold null.
     pub(super) may_be_null: bool,
 }
 
-/// A body's names.
+/// What is needed to resolve a body's names.
 #[derive(Clone, Copy)]
 pub(super) struct FunctionNames<'t, 'm> {
     pub(super) module: &'m Module,
@@ -82,7 +82,7 @@ impl<'m> Definitions<'m> {
         definitions
     }
 
-    /// What a call may reach; `None` if that is not known.
+    /// Returns what a call can reach; `None` if that is not known.
     pub(super) fn targets(
         &self,
         names: FunctionNames<'_, 'm>,
@@ -100,7 +100,8 @@ impl<'m> Definitions<'m> {
         moved.filter(|moved| !moved.functions.is_empty())
     }
 
-    /// The functions whose addresses are all that is moved into the register of a call, in the order of the definitions.
+    /// Returns the functions whose addresses are all that is moved into a call's register, in the order of the
+    /// definitions; `None` if other values might be moved there.
     fn moved(
         &self,
         names: FunctionNames<'_, 'm>,
@@ -130,7 +131,7 @@ impl<'m> Definitions<'m> {
 }
 
 impl<'m> FunctionNames<'_, 'm> {
-    /// The register that a name stands for.
+    /// Returns the register that a name stands for, if it is one.
     fn register(&self, scope: Scope, name: Span) -> Option<(Scope, &'m str)> {
         let text = self.module.name(name);
         match self.scopes.find(scope, text)? {
@@ -153,7 +154,7 @@ impl<'m> FunctionNames<'_, 'm> {
         }
     }
 
-    /// The names in an operand that an instruction may write.
+    /// Returns the names in an operand that an instruction might write.
     fn written(&self, operand: &ParsedOperand) -> Vec<Span> {
         match operand {
             ParsedOperand::Vector(parts)

@@ -1,18 +1,18 @@
-//! Where loops define registers, and which definition comes before which.
+//! The places where a loop defines registers, and which definition comes before which.
 
 use std::collections::BTreeMap;
 
 use super::dominators::Dominance;
 use super::program::{BlockId, Pc, Program, Reg};
 
-/// A definition: an instruction in one of the blocks that have it.
+/// A definition: an instruction, and one of the blocks that contain it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) struct DefSite {
     pub(super) block: usize,
     pub(super) pc: Pc,
 }
 
-/// Which blocks dominate which.
+/// The dominance relation between the blocks of a program.
 pub(super) struct Dominators {
     dominance: Dominance,
 }
@@ -26,18 +26,18 @@ impl Dominators {
         Self { dominance: Dominance::of(&graph, program.entry.index()) }
     }
 
-    /// Whether every path to `b` passes `a` before.
+    /// Whether every path to `b` passes `a` first.
     pub(super) fn is_before(&self, a: DefSite, b: DefSite) -> bool {
         if a.block == b.block { a.pc < b.pc } else { self.dominates(a.block, b.block) }
     }
 
-    /// Whether every path to the second block passes the first before.
+    /// Whether every path to the second block passes the first one before.
     pub(super) fn dominates(&self, first: usize, second: usize) -> bool {
         first != second && self.dominance.dominates(first, second)
     }
 }
 
-/// A loop's definitions.
+/// The definitions inside a loop, by register.
 pub(super) struct Inside<'p> {
     pub(super) program: &'p Program,
     pub(super) graph: &'p Dominators,

@@ -1,4 +1,5 @@
-//! Where variables live: offsets within the shared, local, global and constant spaces and in the parameter bank.
+//! Assigns addresses to variables: offsets within the shared, local, global and constant spaces and in the parameter
+//! bank.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use super::declared::{Param, Symbol};
 use super::placement::Placement;
 use crate::ptx::{Module, Space, Variable};
 
-/// Bytes of local memory that a thread can have at most (CUDA programming guide, technical specifications).
+/// The most bytes of local memory that a thread can have (CUDA programming guide, technical specifications).
 const MAX_LOCAL: u64 = 512 << 10;
-/// What dynamic shared memory is aligned to behind static variables, whatever its declaration says.
+/// The least alignment of dynamic shared memory behind static variables, whatever its declaration states.
 const DYNAMIC_ALIGN: u64 = 16;
 
-/// The object that a parameter points to, at its place among them.
+/// Returns the object that a parameter points to; `at` is its index among the objects of parameters.
 pub(super) fn object(
     at: u64,
     space: Space,
@@ -34,12 +35,12 @@ pub(super) fn object(
     Symbol { name, space, address, size, align, init: None, parameter: Some(parameter) }
 }
 
-/// Assigns addresses, space by space.
+/// The addresses assigned so far, and the next free address of each space.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) symbols: Vec<Symbol>,
     placement: Placement,
-    /// Bytes of static shared variables, one behind the other.
+    /// Bytes of static shared variables as if they were packed.
     shared_bytes: u64,
     dynamic_align: u64,
     shared: u64,
@@ -64,17 +65,18 @@ impl Layout {
         }
     }
 
-    /// Bytes of static shared memory, rounded up to the alignment of dynamic shared memory.
+    /// Returns the bytes of static shared memory, rounded up to the alignment of dynamic shared memory.
     pub(super) fn static_shared(&self) -> u64 {
         align(self.shared_bytes, self.dynamic_align.max(DYNAMIC_ALIGN))
     }
 
-    /// Dynamic shared memory is as aligned as any of its names asks for.
+    /// Takes the alignment of a name of dynamic shared memory into account: the strictest alignment of all its names
+    /// counts.
     pub(super) fn align_dynamic(&mut self, variable: &Variable) {
         self.dynamic_align = self.dynamic_align.max(u64::from(variable.alignment()));
     }
 
-    /// A place for a variable; `None` if it does not fit into its space.
+    /// Assigns an address to a variable and returns it; `None` if the variable does not fit into its space.
     pub(super) fn place(&mut self, module: &Module, variable: &Variable) -> Option<u64> {
         let is_shared = variable.space == Space::Shared;
         if is_shared && variable.size() == 0 {
@@ -92,7 +94,7 @@ impl Layout {
         let is_narrow = !matches!(variable.space, Space::Global);
         let is_own = matches!(variable.space, Space::Local | Space::Param);
         let size = match variable.size() {
-            // An array of unknown size is declared elsewhere: room for a large one.
+            // An array of unknown size is declared elsewhere: leave room for a large one.
             0 if is_narrow => CONST_SLOT,
             0 => WINDOW,
             size if is_own && size > MAX_LOCAL => return None,
@@ -100,7 +102,7 @@ impl Layout {
         };
         let most = if is_narrow { NARROW_END } else { first.saturating_add(WINDOW) };
         let end = first.checked_add(size).filter(|end| *end <= most)?;
-        // What comes next begins at a slot of its own.
+        // The next variable begins at a slot of its own.
         let room = if variable.space == Space::Global { 0 } else { self.placement.room(size) };
         *cursor = align(end.saturating_add(room), slot);
         if is_shared {
@@ -125,7 +127,8 @@ impl Layout {
         Some(address)
     }
 
-    /// `extern .shared`: all of them share the place behind the static variables, known once these are placed.
+    /// Assigns the address of an `extern .shared` variable. All of them share the memory behind the static variables,
+    /// which must have been placed before.
     fn dynamic(&mut self, module: &Module, variable: &Variable) -> u64 {
         let known = self.symbols.iter().find(|symbol| symbol.is_dynamic()).map(|own| own.address);
         let name = module.name(variable.name).to_owned();
@@ -136,7 +139,7 @@ impl Layout {
         address
     }
 
-    /// A function whose address something takes.
+    /// Adds a symbol for a function whose address is taken.
     pub(super) fn function(&mut self, name: String, address: u64) {
         let space = Space::Generic;
         if !self
@@ -149,12 +152,12 @@ impl Layout {
         }
     }
 
-    /// Bytes of the kernel's parameters so far.
+    /// Returns the bytes that the kernel's parameters take so far.
     pub(super) const fn parameters(&self) -> u64 {
         self.param
     }
 
-    /// The next parameter of the kernel.
+    /// Assigns an offset to the next parameter of the kernel.
     pub(super) fn param(&mut self, module: &Module, variable: &Variable) -> Param {
         let offset = align(self.param, u64::from(variable.alignment().max(1)));
         let pointee_align = variable.pointee_align.map(u64::from);
@@ -176,8 +179,8 @@ const fn align(address: u64, to: u64) -> u64 {
     address.div_ceil(to).saturating_mul(to)
 }
 
-/// The bytes of an initialiser. `None`, open, where there is none (the host may fill the variable before the launch) and
-/// where it holds addresses.
+/// Returns the bytes of an initialiser. `None`, open, if there is none (the host might fill the variable before the
+/// launch) or if it holds addresses.
 fn initial_bytes(variable: &Variable) -> Option<Arc<[u8]>> {
     variable.init.as_ref().filter(|init| init.values > 0)?.bytes.clone()
 }

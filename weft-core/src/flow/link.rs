@@ -1,9 +1,9 @@
-//! Lists of lines out of a kernel and the device functions it calls, all names resolved.
+//! Links a kernel and the device functions that it calls into lists of lines in which all names are resolved.
 //!
-//! A function is linked in anew at each call, its parameters bound to the caller's: both use the same parameter memory
-//! unless one of them could notice that it is no copy. Where that would be too much code, functions are linked in once
-//! ([`super::sharing`]). Calls through registers whose targets are not known, recursive calls and calls of functions
-//! without a body stay, as open operations.
+//! A function is linked in anew at each call, with its parameters bound to the caller's variables: caller and callee
+//! use the same memory unless one of them could notice that there is no copy. Where this would be too much code,
+//! functions are linked in once ([`super::sharing`]). Calls through registers whose targets are not known, recursive
+//! calls and calls of functions without a body are kept as open operations.
 
 use foldhash::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use super::sharing::{Growth, Sharing};
 use crate::ptx::isa::{self, Effect};
 use crate::ptx::{self, Function, Instruction, Module, Space, Span, Statement, Variable};
 
-/// Links a kernel.
+/// Links a kernel and all functions that it can call.
 pub(super) fn link(
     module: &Module,
     kernel: &Function,
@@ -48,8 +48,8 @@ pub(super) fn link(
 }
 
 impl<'m> Linker<'m> {
-    /// Places what the kernel and the functions it can call name: variables with a size first, then dynamic shared
-    /// memory behind them.
+    /// Assigns addresses to the static variables that the kernel and the functions it can call name: first to variables
+    /// with a size, then to dynamic shared memory behind them.
     fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
         let mut used = Vec::new();
         let mut seen = HashSet::from_iter([self.module.name(kernel.name)]);
@@ -93,6 +93,8 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
+    /// Links one instance of a function. `bound`: where its parameters and results lie, by name. `callers`: the source
+    /// lines of the call, innermost first. `ret`: the label that it returns to; `None` for the kernel.
     pub(super) fn function(
         &mut self,
         function: &'m Function,
@@ -125,7 +127,7 @@ impl<'m> Linker<'m> {
         };
         self.statements(&mut frame, function)?;
         self.stack.pop();
-        // A body may end without `ret`.
+        // A body can end without `ret`.
         let place = self.place_id(&mut frame, function.name);
         let end = match ret {
             Some(target) => LinkedLine::Jump { condition: None, target, place },
@@ -134,7 +136,7 @@ impl<'m> Linker<'m> {
         self.push(end, function.name)
     }
 
-    /// The statements of a function's body.
+    /// Links the statements of a function's body.
     fn statements(
         &mut self,
         frame: &mut Frame<'m>,
@@ -143,7 +145,7 @@ impl<'m> Linker<'m> {
         let mut scopes = vec![0];
         let mut opened = 0;
         let (mut new, mut entries) = (Vec::new(), vec![None]);
-        // Nothing of the kernel was run before.
+        // The kernel is entered only once: nothing can be left from an earlier call.
         if frame.ret.is_some() {
             let returns = self.returned(function, frame);
             entries[0] = Some(self.enter(frame, function, &returns)?);

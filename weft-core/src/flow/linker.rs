@@ -1,4 +1,4 @@
-//! The linker's state: what is linked so far, and one instance of a function that is being linked.
+//! The state of the linker: the code linked so far, and the instance of a function that is being linked.
 
 use std::rc::Rc;
 
@@ -18,11 +18,11 @@ use super::scope::{Scope, Scopes};
 use super::sharing::Sharing;
 use crate::ptx::{Body, Function, Instruction, Module, Space, Span, Variable};
 
-/// A jump's destination before blocks exist.
+/// The destination of a jump, used before blocks exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Label(pub(super) u32);
 
-/// Linked code: instructions, labels and jumps in the order of the text.
+/// A line of linked code, in the order of the text.
 #[derive(Debug)]
 pub(super) enum LinkedLine {
     Label(Label),
@@ -46,27 +46,27 @@ pub(super) enum LinkedLine {
         routine: RoutineId,
         place: PlaceId,
     },
-    /// A function or a block in braces is entered, or a call has come back: an index into `Linker::entries`. None is left in
-    /// the end.
+    /// A function or a block in braces is entered, or a call has returned: an index into `Linker::entries`.
+    /// `Linker::finish` removes these lines.
     Enter(usize),
 }
 
-/// A function that is linked in once, or the kernel: an index into `Linked::functions`.
+/// The kernel, or a function that is linked in once: an index into `Linked::functions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RoutineId(pub(super) usize);
 
-/// The lines of one of them.
+/// The lines of a routine.
 #[derive(Debug)]
 pub(super) struct LinkedFunction {
     pub(super) lines: Vec<LinkedLine>,
-    /// What its returns jump to.
+    /// The label that its returns jump to; `None` for the kernel.
     pub(super) ret: Option<Label>,
 }
 
-/// Everything the linker found.
+/// The result of linking.
 #[derive(Debug)]
 pub(super) struct Linked {
-    /// Each behind those that it calls, the kernel last.
+    /// The routines, each behind those that it calls, the kernel last.
     pub(super) functions: Vec<LinkedFunction>,
     pub(super) labels: u32,
     pub(super) registers: u32,
@@ -77,27 +77,27 @@ pub(super) struct Linked {
     pub(super) placement: Placement,
 }
 
-/// Where a parameter of a linked function lives.
+/// Where a parameter or result of a linked function is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bound {
     Memory(Space, u64),
     Register(Reg),
 }
 
-/// Where a function that is linked in once has its parameters and results.
+/// Where a function that is linked in once keeps its parameters and results.
 #[derive(Debug)]
 pub(super) struct Formals {
     pub(super) params: Vec<Bound>,
     pub(super) returns: Vec<Bound>,
 }
 
-/// One linked instance of a function.
+/// One instance of a function while it is linked.
 pub(super) struct Frame<'m> {
     pub(super) body: &'m Body,
     pub(super) scopes: Scopes<'m>,
     pub(super) scope: Scope,
     pub(super) bound: HashMap<&'m str, Bound>,
-    /// By the scope that declares them.
+    /// Registers by the scope that declares them and by name.
     pub(super) registers: HashMap<(Scope, &'m str), Reg>,
     pub(super) labels: HashMap<(Scope, &'m str), Label>,
     pub(super) variables: HashMap<Span, u64>,
@@ -119,19 +119,20 @@ pub(super) struct Linker<'m> {
     pub(super) linked: Linked,
     /// The lines of the routine that is being linked.
     pub(super) lines: Vec<LinkedLine>,
-    /// Room for the operands of an instruction.
+    /// Buffers for the operands of an instruction, reused to save allocations.
     pub(super) room: (Vec<Option<Reg>>, Vec<Operand>),
-    /// Lines of all routines.
+    /// The number of lines of all routines.
     pub(super) count: usize,
-    /// If some functions are linked in once.
+    /// The functions that are linked in once; `None` if every call is inlined.
     pub(super) sharing: Option<Sharing<'m>>,
     pub(super) routines: HashMap<&'m str, RoutineId>,
     pub(super) formals: HashMap<&'m str, Rc<Formals>>,
-    /// What is new where functions and blocks in braces are entered, and behind calls.
+    /// What is new where functions and blocks in braces are entered, and behind calls: the targets of
+    /// `LinkedLine::Enter`.
     pub(super) entries: Vec<ScopeEntry>,
-    /// By function that is linked in once, but for the one that is being linked.
+    /// For each routine that is completely linked, the storage that its calls pass values in.
     pub(super) passing: HashMap<RoutineId, Passing>,
-    /// By function.
+    /// By function name: how it uses the variables of parameters.
     pub(super) exposed: HashMap<&'m str, Rc<Exposed<'m>>>,
     /// Functions that are being linked, outermost first.
     pub(super) stack: Vec<&'m str>,
@@ -174,7 +175,7 @@ impl<'m> Linker<'m> {
         }
     }
 
-    /// Where a variable lives, as a space and an address.
+    /// Returns the space and address of a variable; assigns an address if it has none yet.
     pub(super) fn locate(
         &mut self,
         frame: &mut Frame<'m>,
@@ -203,7 +204,7 @@ impl<'m> Linker<'m> {
     }
 
     pub(super) fn push(&mut self, line: LinkedLine, span: Span) -> Result<(), LinkError> {
-        // A switch counts with its targets: many may share one list.
+        // A switch counts as many lines as it has targets, because many switches can share one list.
         self.count +=
             if let LinkedLine::Switch { targets, .. } = &line { targets.len() } else { 1 };
         if self.count > MAX_LINES {
@@ -214,23 +215,23 @@ impl<'m> Linker<'m> {
     }
 
     pub(super) fn place_id(&mut self, frame: &mut Frame<'m>, span: Span) -> PlaceId {
-        // The kernel itself, which goes back to nowhere, is linked in once.
+        // Only the kernel has no return label. It is linked once, so that each of its instructions is a new place.
         self.linked.places.id(span, &mut frame.source, frame.ret.is_none())
     }
 
-    /// What a function's variables for parameters are used for.
+    /// Returns how a function uses the variables that hold parameters.
     pub(super) fn exposed_in(&mut self, function: &'m Function) -> Rc<Exposed<'m>> {
         let module = self.module;
         let entry = self.exposed.entry(module.name(function.name));
         Rc::clone(entry.or_insert_with(|| Rc::new(Exposed::of(module, function))))
     }
 
-    /// The register that a declared name stands for in this instance.
+    /// Returns the register that a declared name stands for in this instance.
     pub(super) fn register(&mut self, frame: &mut Frame<'m>, scope: Scope, text: &'m str) -> Reg {
         *frame.registers.entry((scope, text)).or_insert_with(|| self.new_register())
     }
 
-    /// Emits code that only the lanes of a condition run.
+    /// Emits code that only the lanes run for which the condition holds.
     pub(super) fn unless(
         &mut self,
         condition: Option<Condition>,

@@ -1,13 +1,13 @@
-//! Natural loops and how they nest.
+//! Finds natural loops and how they nest.
 
 use super::dominators::{Dominance, post_order, reversed};
 use super::error::{LinkErrorKind, MAX_NESTING};
 
-/// A natural loop: everything that reaches one of its back edges without passing its header.
+/// A natural loop: all nodes that reach one of its back edges without passing its header.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
     pub(super) header: usize,
-    /// The loop around it.
+    /// The loop that encloses it directly.
     pub(super) parent: Option<usize>,
     pub(super) depth: u32,
 }
@@ -16,7 +16,7 @@ pub(super) struct Loop {
 #[derive(Clone, Debug)]
 pub(super) struct Loops {
     pub(super) all: Vec<Loop>,
-    /// For each node the innermost loop that holds it.
+    /// For each node, the innermost loop that contains it.
     pub(super) innermost: Vec<Option<usize>>,
     /// Edges against the order of a depth-first search; in a reducible graph these are the back edges.
     pub(super) retreating: Vec<(usize, usize)>,
@@ -24,10 +24,10 @@ pub(super) struct Loops {
     pub(super) is_irreducible: bool,
 }
 
-/// Finds the loops reachable from `entry`.
+/// Finds the loops that are reachable from `entry`.
 ///
 /// # Errors
-/// Too many loops within loops.
+/// Loops nested too deeply.
 pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Result<Loops, LinkErrorKind> {
     let order = post_order(successors, entry);
     let mut number = vec![usize::MAX; successors.len()];
@@ -61,7 +61,7 @@ pub(super) fn find(successors: &[Vec<usize>], entry: usize) -> Result<Loops, Lin
 }
 
 impl Loops {
-    /// The headers of the loops that hold a node, outermost first.
+    /// Returns the headers of the loops that contain a node, outermost first.
     pub(super) fn headers(&self, node: usize) -> Vec<usize> {
         let outwards = std::iter::successors(self.innermost[node], |&inner| self.all[inner].parent);
         let mut headers: Vec<_> = outwards.map(|looped| self.all[looped].header).collect();

@@ -1,5 +1,5 @@
-//! A module's kernel to a [`Program`]: names resolved, device functions linked in at their call sites, basic blocks,
-//! dominators, natural loops and the sort order of ESOP'13 §4.
+//! Builds the [`Program`] of a module's kernel: resolves names, links in device functions at their call sites, and
+//! finds basic blocks, dominators, natural loops and the sort order of ESOP'13 §4.
 
 pub(crate) mod addresses;
 mod blocks;
@@ -60,7 +60,8 @@ pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
     build_within(module, kernel, Growth::DEFAULT, &Placement::default())
 }
 
-/// The same, with functions linked in once where inlining would be more than this, and with everything where it is placed.
+/// Builds the program of a kernel with everything at the addresses of `placement`. Functions are linked in once where
+/// inlining would enlarge the kernel by more than `growth`.
 pub(crate) fn build_within(
     module: &Module,
     kernel: &Function,

@@ -1,4 +1,5 @@
-//! Operands of an instruction, resolved and sorted by the table's shape into written, read and address.
+//! Resolves an instruction's operands and sorts them, by the table's shape, into those written, those read and the
+//! address.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use super::scope::{Declared, Scope};
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Function, Instruction, Space, Span, Type};
 
-/// A scope that no text names anything in.
+/// The scope of the condition-code register, which no text can name.
 pub(super) const CARRY: Scope = Scope::MAX;
-/// What it is called there.
+/// The name of the condition-code register in that scope.
 pub(super) const CARRY_NAME: &str = "%cc";
 
-/// What a name stands for as an operand.
+/// The meaning of a name as an operand.
 enum Meaning {
     Register(Reg),
     /// The address of a variable in its space.
@@ -27,14 +28,15 @@ enum Meaning {
 }
 
 impl<'m> Linker<'m> {
-    /// The instruction with its operands; guard and place are the caller's.
+    /// Returns the instruction with its operands; the caller sets guard and place.
     pub(super) fn operands(
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
         decoded: Option<&Arc<Decoded>>,
     ) -> Result<Instr, LinkError> {
-        // A word that the table does not know may change what is modelled; what is not modelled anyhow stays so.
+        // An unknown modifier might change the effect of an instruction that is modelled, which is then unknown.
+        // Instructions that are not modelled stay what they are.
         let is_modelled = |decoded: &Decoded| {
             use Effect::{Asynchronous, MemoryFence, Nothing, Opaque};
             !matches!(decoded.row.effect, Opaque | Asynchronous | MemoryFence | Nothing)
@@ -48,7 +50,7 @@ impl<'m> Linker<'m> {
             address: None,
             place: PlaceId(0),
         };
-        // An unknown instruction may write its first operand, as nearly all do.
+        // An unknown instruction might write its first operand, as nearly all instructions do.
         let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
         let (mut dests, mut sources) = std::mem::take(&mut self.room);
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
@@ -60,7 +62,7 @@ impl<'m> Linker<'m> {
             if matches!(operand, ptx::ParsedOperand::Selected(_)) && !is_video {
                 return Err(self.bad_operand(instruction, "whole registers"));
             }
-            // What is not modelled may have an address of any form.
+            // An instruction that is not modelled can have an address of any form.
             let is_kept_whole = matches!(operand, ptx::ParsedOperand::Opaque(_))
                 && !decoded.is_some_and(|decoded| is_run(decoded.row.effect));
             match letter {
@@ -97,7 +99,7 @@ impl<'m> Linker<'m> {
             .is_some_and(|decoded_instruction| uses(decoded_instruction))
     }
 
-    /// The condition-code register of extended precision (PTX ISA §9.7.2) as an operand like any other.
+    /// Adds the condition-code register of extended precision (PTX ISA §9.7.2) as an ordinary operand.
     fn carry(
         &mut self,
         frame: &mut Frame<'m>,
@@ -168,7 +170,7 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    /// One operand that is read; literals become bits of `ty`.
+    /// Resolves one operand that is read; literals become bits of type `ty`.
     pub(super) fn source(
         &mut self,
         frame: &mut Frame<'m>,
@@ -212,7 +214,7 @@ impl<'m> Linker<'m> {
     ) -> Result<Operand, LinkError> {
         Ok(match self.meaning(frame, name)? {
             Meaning::Register(register) => Operand::Register(register),
-            // `WARP_SZ` is a number.
+            // Only `WARP_SZ` has the register space here: its address is its value.
             Meaning::Address(Space::Register, bits) => {
                 Operand::Constant(bits.wrapping_add_signed(offset))
             }
@@ -256,7 +258,7 @@ impl<'m> Linker<'m> {
 
     fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Meaning, LinkError> {
         let text = self.module.name(name);
-        // What the scope itself declares, and something named before, as nearly all names.
+        // A shortcut for most names: declared by the current scope and used before.
         if let Some(&register) = frame.registers.get(&(frame.scope, text)) {
             return Ok(Meaning::Register(register));
         }
@@ -290,7 +292,7 @@ impl<'m> Linker<'m> {
         special(text, 0).map(Meaning::Special).ok_or_else(|| undeclared(text, name))
     }
 
-    /// The register of this name, or `None` if the name stands for something else.
+    /// Returns the register of this name; `None` if the name stands for something else.
     pub(super) fn maybe_register(
         &mut self,
         frame: &mut Frame<'m>,
@@ -317,7 +319,7 @@ fn carries(decoded: &Decoded) -> (bool, bool) {
     (reads, decoded.modifiers.has(Modifier::Cc))
 }
 
-/// Addresses of functions are beyond all memory, and all different.
+/// Returns the address of a function: outside of all memory, and different for each function.
 pub(super) const fn function_address(function: &Function) -> u64 {
     FUNCTION_WINDOW + FUNCTION_ALIGN * function.name.start as u64
 }
@@ -342,7 +344,7 @@ const fn is_register_like(operand: &ptx::ParsedOperand) -> bool {
     matches!(operand, ptx::ParsedOperand::Name(_) | ptx::ParsedOperand::Sink)
 }
 
-/// The type that a literal takes as an operand, by its position.
+/// Returns the type of a literal operand by the operand's position.
 fn literal_type(decoded: &Decoded, position: usize) -> Type {
     match (decoded.row.opcode, position) {
         (Opcode::Cvt | Opcode::Set, _) | (Opcode::Slct, 3) => decoded.source_type(),
@@ -350,7 +352,7 @@ fn literal_type(decoded: &Decoded, position: usize) -> Type {
     }
 }
 
-/// The names in a text that begins at a place, such as the coordinates of a texture: `%r1` of `%r1.x`.
+/// Returns the names in a text that begins at `place`, such as the coordinates of a texture: `%r1` for `%r1.x`.
 fn names_in(text: &str, place: Span) -> Vec<Span> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_$%.".contains(&byte);
     let mut names = Vec::new();

@@ -1,9 +1,9 @@
-//! The variables that callers pass parameters in: whether a callee can use them in place of copies, and whether all
-//! callers of a function can use one place for them.
+//! Analyses the variables that callers pass parameters in: whether a callee can use them instead of copies, and whether
+//! all callers of a function can use the same memory for them.
 //!
-//! PTX wants the stores of arguments to stand right before the call and the loads of results right behind it (PTX ISA
-//! §5.1.6.2). Where that holds, nothing else needs the variable between them, and a function that is not called while it
-//! runs already can have its parameters and results at one address for all calls.
+//! PTX wants the stores of arguments right before the call and the loads of results right behind it (PTX ISA §5.1.6.2).
+//! Where that holds, nothing else needs the variable in between, and a function that is never called while it is
+//! already running can have its parameters and results at one address for all calls.
 
 use foldhash::{HashMap, HashSet};
 
@@ -15,13 +15,13 @@ use crate::ptx::{
     Body, Function, Instruction, Module, ParsedOperand, Space, Span, Statement, Variable,
 };
 
-/// What a function does with its parameters and the variables that it passes parameters in, by name, apart from loading
-/// them and passing them on.
+/// How a function uses its own parameters, and the variables that it passes parameters in, beyond loading them and
+/// passing them on; by name.
 #[derive(Debug, Default)]
 pub(super) struct Exposed<'m> {
-    /// Stored to, or filled by a call.
+    /// Variables that are stored to, or filled by a call.
     written: HashSet<&'m str>,
-    /// Used in some other way, such as by its address.
+    /// Variables that are used in some other way, such as by their addresses.
     shown: HashSet<&'m str>,
 }
 
@@ -63,18 +63,18 @@ impl<'m> Exposed<'m> {
         exposed
     }
 
-    /// Whether a variable is used by its address, so that stores elsewhere may write it.
+    /// Whether a variable's address is used, so that stores elsewhere might write it.
     pub(super) fn is_shown(&self, name: &str) -> bool {
         self.shown.contains(name)
     }
 
-    /// Whether the function may write a parameter of its own.
+    /// Whether the function might write a parameter of its own.
     pub(super) fn may_change(&self, name: &str) -> bool {
         self.written.contains(name) || self.shown.contains(name)
     }
 }
 
-/// The operands of an instruction, those within vectors and lists included.
+/// Calls `see` with each operand of an instruction, including those within vectors and lists.
 fn each<'m>(
     body: &'m Body,
     operands: &'m [ParsedOperand],
@@ -92,22 +92,24 @@ fn each<'m>(
     }
 }
 
-/// How a variable is used.
+/// How a variable is used. The number counts straight pieces of code: without labels, jumps or calls in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VariableUse {
-    /// Stored to or loaded from, in a straight piece of code.
+    /// Stored to, in the straight piece of code with this number.
     Store(u32),
+    /// Loaded from, in the straight piece of code with this number.
     Load(u32),
-    /// By a call, which ends a straight piece of code.
+    /// Passed to a call at the end of this piece.
     Argument(u32),
+    /// Filled by a call at the end of this piece.
     Result(u32),
     Other,
 }
 
-/// By variable.
+/// The uses of variables; a variable is identified by the span of its name.
 pub(super) type Uses = HashMap<Span, Vec<VariableUse>>;
 
-/// The uses of a body's variables for parameters.
+/// Returns the uses of the variables that a body passes parameters in.
 pub(super) fn uses(names: FunctionNames<'_, '_>, function: &Function) -> Uses {
     let mut uses = Uses::default();
     let formals = function.params.iter().chain(&function.returns);
@@ -163,7 +165,7 @@ pub(super) fn uses(names: FunctionNames<'_, '_>, function: &Function) -> Uses {
     uses
 }
 
-/// Notes the names in the operands of an instruction that is no call.
+/// Records the variables in the operands of an instruction that is not a call.
 fn accesses(
     names: FunctionNames<'_, '_>,
     instruction: &Instruction,
@@ -194,7 +196,7 @@ fn accesses(
     }
 }
 
-/// Whether a call passes a function's parameters in variables that can lie where the function has them.
+/// Whether a call passes parameters in variables that can lie at the addresses of the function's own parameters.
 pub(super) fn fit(
     names: FunctionNames<'_, '_>,
     scope: Scope,
@@ -221,7 +223,7 @@ pub(super) fn fit(
         && function.returns.iter().zip(call.results).all(|(own, given)| passed(own, given, true))
 }
 
-/// The variable of a body that an operand names.
+/// Returns the variable of a body that an operand names.
 pub(super) fn variable_of<'m>(
     names: FunctionNames<'_, 'm>,
     scope: Scope,
@@ -234,7 +236,7 @@ pub(super) fn variable_of<'m>(
     }
 }
 
-/// Whether one call alone uses a variable, and what stands around it only fills or reads it.
+/// Whether only one call uses a variable, and the code next to the call only fills or reads the variable.
 fn is_passed(uses: &[VariableUse], is_result: bool) -> bool {
     let call = |variable_use: &VariableUse| match variable_use {
         VariableUse::Argument(piece) if !is_result => Some(*piece),

@@ -1,4 +1,5 @@
-//! Where linked instructions stand: in the PTX, and in the source, with the calls around them.
+//! Places of linked instructions: the position in the PTX, and the source lines, including those of the calls around
+//! them.
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
@@ -10,18 +11,18 @@ use crate::ptx::{Loc, Span, Statement};
 /// `(file, line, column)`.
 type SourceLine = (u32, u32, u32);
 
-/// All places of a program, each once.
+/// All places of a program, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) all: Vec<Place>,
-    /// By the place in the PTX and that among `sources`.
+    /// Identifiers by span in the PTX and index into `sources`.
     ids: HashMap<(Span, usize), PlaceId>,
-    /// Lists of source lines, each once.
+    /// Lists of source lines, each stored once.
     sources: IndexSet<Vec<SourceLine>, RandomState>,
 }
 
 impl Places {
-    /// The number of a place. `is_new` says that nothing else can stand there.
+    /// Returns the identifier of a place. `is_new` states that this span has no place yet.
     pub(super) fn id(&mut self, span: Span, source: &mut SourceLines, is_new: bool) -> PlaceId {
         let list = source.number(&mut self.sources);
         let mut new = || {
@@ -33,20 +34,20 @@ impl Places {
     }
 }
 
-/// The source lines of what is linked next, and how the compiler inlined those of a function.
+/// The source lines of the code that is linked next, and how the compiler inlined the lines of the current function.
 #[derive(Debug)]
 pub(super) struct SourceLines {
     inlined: HashMap<SourceLine, SourceLine>,
-    /// Of the last `.loc`, innermost first.
+    /// The lines of the last `.loc`, innermost first.
     own: Vec<SourceLine>,
-    /// Of the call, likewise.
+    /// The lines of the call, innermost first.
     callers: Vec<SourceLine>,
-    /// The place of both together in `Places::sources`, once something stands there.
+    /// The index of the lines of both in `Places::sources`, once it is known.
     list: Option<usize>,
 }
 
 impl SourceLines {
-    /// At the start of a function that is called from `callers`.
+    /// Returns the state at the start of a function whose call has the lines `callers`.
     pub(super) fn of(statements: &[Statement], callers: Vec<SourceLine>) -> Self {
         let mut inlined = HashMap::default();
         for statement in statements {
@@ -57,7 +58,7 @@ impl SourceLines {
         Self { inlined, own: Vec::new(), callers, list: None }
     }
 
-    /// Goes on at a `.loc`.
+    /// Moves to the lines of a `.loc`.
     pub(super) fn move_to(&mut self, loc: Loc) {
         const MAX_INLINING: usize = 16;
         self.list = None;
@@ -69,13 +70,14 @@ impl SourceLines {
         }
     }
 
-    /// The lines of a call that stands here, for what it calls.
+    /// Returns the lines of a call at the current position, for the function that it calls.
     pub(super) fn lines(&self) -> Vec<SourceLine> {
         self.own.iter().chain(&self.callers).copied().collect()
     }
 
     fn number(&mut self, sources: &mut IndexSet<Vec<SourceLine>, RandomState>) -> usize {
-        /// Source lines of one place: calls within calls, each of them inlined by the compiler many times.
+        /// The most source lines of one place: calls within calls, in each of which the compiler might have inlined
+        /// many.
         const MAX_SOURCE: usize = 64;
         *self.list.get_or_insert_with(|| {
             let lines = self.own.iter().chain(&self.callers).take(MAX_SOURCE);

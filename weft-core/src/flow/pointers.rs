@@ -1,4 +1,5 @@
-//! Which parameters hold addresses: those declared `.ptr`, and those whose value becomes the base of an access.
+//! Finds the parameters that hold addresses: those declared `.ptr`, and those whose value becomes the base of an
+//! access.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use super::sources::{is_number, trace};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
-/// Marks the parameters that are used as pointers.
+/// Marks the parameters and fields that are used as pointers, and finds what each register holds.
 pub(super) fn mark(program: &mut Program) {
     let constants = Constants::of(program);
     program.fields = fields(program, &constants);
@@ -44,8 +45,8 @@ pub(super) fn mark(program: &mut Program) {
     program.holds = origins(program);
 }
 
-/// By access: the parameters whose value is its address, plus numbers, by position, those that are structures by field
-/// behind the last parameter.
+/// Returns for each access the parameters whose value, plus numbers, is its address: by position, with fields of
+/// structures numbered after the last parameter.
 pub fn sources_of(program: &Program, accesses: &[Pc]) -> Vec<Vec<usize>> {
     let base = |at: &Pc| program.code[at.index()].address.and_then(|address| address.base);
     let uses: Vec<_> = accesses.iter().filter_map(|at| Some((*at, base(at)?))).collect();
@@ -58,7 +59,7 @@ pub fn sources_of(program: &Program, accesses: &[Pc]) -> Vec<Vec<usize>> {
     accesses.iter().map(of).collect()
 }
 
-/// Registers that are used as addresses, of which space, and where.
+/// Returns the registers that are used as addresses: the space, the instruction and the register.
 fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
     let mut uses = Vec::new();
     for (instr, pc) in program.code.iter().zip((0..).map(Pc)) {
@@ -82,7 +83,7 @@ fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
     uses
 }
 
-/// A place for what parameters point to in shared and in constant memory.
+/// Adds a symbol for each object that a parameter points to in shared or constant memory.
 fn place_objects(program: &mut Program, is_shared: &[bool]) {
     let mut count = 0;
     for (position, param) in program.params.iter_mut().enumerate() {
@@ -99,7 +100,8 @@ fn place_objects(program: &mut Program, is_shared: &[bool]) {
     }
 }
 
-/// What the kernel loads of structures, each piece once: eight bytes first, which may be pointers.
+/// Returns the pieces of structures that the kernel loads, each once: pieces of eight bytes, which might be pointers,
+/// first.
 fn fields(program: &Program, constants: &Constants) -> Vec<Field> {
     let mut loaded: Vec<Field> = Vec::new();
     for instr in &program.code {
@@ -128,7 +130,7 @@ fn fields(program: &Program, constants: &Constants) -> Vec<Field> {
     fields
 }
 
-/// The offsets and sizes of the elements that an instruction loads from the parameter bank.
+/// Returns offset and size of each element that an instruction loads from the parameter bank.
 fn elements(instr: &Instr, constants: &Constants) -> Vec<(u64, u64)> {
     match (instr.decoded(), constants.place(instr)) {
         (Some(decoded), Some((Space::Param, first))) if instr.effect() == Effect::Load => {
@@ -153,7 +155,7 @@ impl Holds {
         }
     }
 
-    /// The parameters that it may be an address of, if it is that or null.
+    /// Returns the parameters that the value might be an address of, if it is otherwise null; `None` for other values.
     fn params(self) -> Option<Params> {
         match self {
             Self::Param(at) => Params::one(at),
@@ -163,7 +165,7 @@ impl Holds {
         }
     }
 
-    /// A sum is an address only of the one address in it.
+    /// Returns what a sum holds: it is an address only if exactly one operand is an address.
     const fn plus(self, other: Self) -> Self {
         if matches!(other, Self::Null) {
             return self;
@@ -219,7 +221,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         _ => Holds::Mixed,
     };
     let source = |at: usize| instr.sources.get(at).map_or(Holds::Mixed, of);
-    // What has at most 32 bits is no address of a buffer.
+    // A value of at most 32 bits is no address in a buffer.
     let is_narrow = decoded.source_type().bits().min(decoded.ty().bits()) <= 32;
     let are_numbers = |count: usize| {
         (0..count).all(|at| match source(at) {
@@ -235,7 +237,7 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         Opcode::Cvta if matches!(decoded.space, Space::Global | Space::Shared | Space::Local) => {
             source(0)
         }
-        // An address in shared or local memory has 32 bits, in whatever register.
+        // An address in shared or local memory has 32 bits, even in a wider register.
         Opcode::Cvt if is_narrow_address(program, source(0)) => source(0),
         Opcode::Selp | Opcode::Min | Opcode::Max => source(0).join(source(1)),
         Opcode::Add => source(0).plus(source(1)),
@@ -254,7 +256,8 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         }
         _ => Holds::Mixed,
     };
-    // Narrow values that come from memory, or of numbers in whatever way, lead from no variable to another.
+    // A narrow value loaded from memory, or computed from numbers in any way, does not lead from one variable to
+    // another.
     let is_number = decoded.ty().bits() <= 32 && are_numbers(instr.sources.len());
     if holds == Holds::Mixed && is_number { Holds::Number } else { holds }
 }
@@ -264,7 +267,7 @@ fn is_narrow_address(program: &Program, holds: Holds) -> bool {
     matches!(holds, Holds::Variable(at) if is_narrow(at))
 }
 
-/// What an element holds that is loaded from the parameter bank.
+/// Returns what an element holds that is loaded from the parameter bank.
 fn held(program: &Program, instr: &Instr, dest: usize) -> Holds {
     let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
         return Holds::Mixed;

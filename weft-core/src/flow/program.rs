@@ -1,12 +1,14 @@
-//! A kernel ready to run: names resolved, device functions linked in, blocks in sort order.
+//! The program: a kernel that is ready to run, with names resolved, device functions linked in, and blocks in sort
+//! order.
 //!
-//! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and laid out in it, so the least block is the least
-//! number; the last block is the only one that ends the thread, and it is empty; an instruction that waits for other
-//! threads (a barrier, or an exchange with `.sync`) is the last of its block; every register index is below `registers`.
+//! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and stored in it, so that the first of several
+//! blocks is the one with the least number; the last block is the only one that ends the thread, and it is empty; an
+//! instruction that waits for other threads (a barrier, or an exchange with `.sync`) is the last of its block; every
+//! register index is below `registers`.
 //!
-//! A function that is linked in once for several calls has its instructions once, and blocks of its own for each path of
-//! calls: blocks either share all their instructions or none. Inside a loop's span stand also the blocks of functions
-//! called in it that lead only to the end of the thread; they are not in the loop.
+//! A function that is linked in once for several calls has its instructions once, and blocks of its own for each path
+//! of calls: two blocks share either all their instructions or none. The span of a loop also contains blocks of
+//! functions called in it that lead only to the end of the thread; they do not belong to the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,30 +25,30 @@ use crate::ptx::{Space, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u32);
 
-/// A block, by its place in the sort order.
+/// A block, identified by its position in the sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
-/// An instruction, by its place in `Program::code`.
+/// An instruction, identified by its position in `Program::code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pc(pub u32);
 
 impl Reg {
-    /// As an index.
+    /// Returns the number as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl BlockId {
-    /// As an index.
+    /// Returns the number as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Pc {
-    /// As an index.
+    /// Returns the number as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -57,7 +59,7 @@ impl Pc {
 pub struct Condition {
     /// The predicate register.
     pub register: Reg,
-    /// Whether lanes are enabled where it is false.
+    /// Whether lanes are enabled where the predicate is false.
     pub negated: bool,
 }
 
@@ -76,7 +78,7 @@ pub enum Special {
     LanemaskGe,
     LanemaskGt,
     DynamicSharedSize,
-    /// A clock, an SM number, a warp's slot in the SM, an environment register: open.
+    /// A clock, an SM number, a warp's slot in the SM or an environment register: open.
     Other,
 }
 
@@ -87,38 +89,39 @@ pub enum Operand {
     Register(Reg),
     /// A complemented predicate.
     Not(Reg),
-    /// 64 bits; literals of a float instruction are already of its type.
+    /// 64 bits; literals of a floating-point instruction are already converted to its type.
     Constant(u64),
     /// The address of a variable in its space, plus an offset.
     Variable {
-        /// Where the variable lies.
+        /// The state space of the variable.
         space: Space,
-        /// Its first byte.
+        /// The address of the variable's first byte.
         first: u64,
-        /// In bytes.
+        /// Added to the address, in bytes.
         offset: i64,
     },
     /// A special register.
     Special(Special),
     /// Something whose value is not modelled.
     Opaque,
-    /// What a register holds that nothing wrote.
+    /// The content of a register that nothing has written.
     Unset,
 }
 
 /// The address of an access, in bytes of its space: `base + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Where it points; `Local` holds the parameters of linked functions too, `Param` is the kernel's own bank.
+    /// The state space; `Local` also holds the parameters of linked functions, `Param` is the kernel's own parameter
+    /// bank.
     pub space: Space,
-    /// Added to the offset.
+    /// The register that is added to the offset, if any.
     pub base: Option<Reg>,
-    /// Symbol and constant together.
+    /// The address of the symbol, if there is one, plus the constant.
     pub offset: u64,
 }
 
 impl Address {
-    /// The byte of local memory that the text names without a register, if it does. Addresses there have 32 bits.
+    /// Returns the address in local memory, if the text names it without a register. Local addresses have 32 bits.
     pub const fn named_local(&self) -> Option<u64> {
         match (self.space, self.base) {
             (Space::Local, None) => Some(self.offset & 0xffff_ffff),
@@ -127,16 +130,16 @@ impl Address {
     }
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// An instruction of the table; the same mnemonics share it.
+    /// An instruction of the table; instructions with the same mnemonic share it.
     Known(Arc<Decoded>),
-    /// One that the table does not know, or whose modifiers it does not know.
+    /// An instruction that the table does not know, or that has a modifier that the table does not know.
     Unknown,
-    /// A call that cannot be linked in, of the function or through the register with this name.
+    /// A call that cannot be linked in; the span names the function, or the register that holds its address.
     Call(Span, Unlinked),
-    /// A call of a function of the CUDA system, with this name, that touches no memory of the kernel: its results are
+    /// A call of a function of the CUDA system, with this name, that accesses no memory of the kernel: its results are
     /// open.
     External(Span),
 }
@@ -146,36 +149,36 @@ pub enum Operation {
 pub enum Unlinked {
     /// The function has no body in the module.
     NoBody,
-    /// It leads back to a function that is being called.
+    /// The call leads back to a function that is already being called.
     Recursive,
-    /// Too many calls are within each other.
+    /// Calls are nested too deeply.
     TooDeep,
-    /// Which functions may be called through the register is not known.
+    /// The functions that the register can hold are not known.
     NoTargets,
 }
 
-/// Registers written; mostly one.
+/// The registers that an instruction writes; mostly one.
 pub(super) type Dests = SmallVec<[Option<Reg>; 2]>;
 
-/// An instruction with its operands sorted by what happens to them.
+/// An instruction with its operands sorted by their role.
 #[derive(Clone, Debug)]
 pub struct Instr {
-    /// What it does.
+    /// Its operation.
     pub operation: Operation,
-    /// Enables lanes.
+    /// The condition that enables lanes; `None`: all active lanes.
     pub guard: Option<Condition>,
     /// Registers written, in order; `None` where the result is discarded.
     pub dests: Dests,
-    /// Operands read, in order, vectors taken apart; the address is apart.
+    /// Operands read, in order; the parts of vectors are operands of their own, the address is not included.
     pub sources: Box<[Operand]>,
     /// The address of an access.
     pub address: Option<Address>,
-    /// Where it stands.
+    /// The place of the instruction in the PTX and the source.
     pub place: PlaceId,
 }
 
 impl Instr {
-    /// What it does to the state.
+    /// Returns its effect on the state.
     pub fn effect(&self) -> Effect {
         match &self.operation {
             Operation::Known(decoded) => decoded.row.effect,
@@ -184,7 +187,7 @@ impl Instr {
         }
     }
 
-    /// The instruction of the table.
+    /// Returns the decoded mnemonic, if the table knows the instruction.
     pub fn decoded(&self) -> Option<&Decoded> {
         match &self.operation {
             Operation::Known(decoded) => Some(decoded),
@@ -192,7 +195,7 @@ impl Instr {
         }
     }
 
-    /// Every register it reads, its guard included.
+    /// Returns every register that it reads, including its guard.
     pub fn reads(&self) -> impl Iterator<Item = Reg> {
         let sources = self.sources.iter().filter_map(|operand| match operand {
             Operand::Register(register) | Operand::Not(register) => Some(*register),
@@ -201,7 +204,7 @@ impl Instr {
         sources.chain(self.address_and_guard())
     }
 
-    /// The registers that decide whether and where it accesses memory.
+    /// Returns the registers that decide whether and where it accesses memory.
     pub fn address_and_guard(&self) -> impl Iterator<Item = Reg> {
         let base = self.address.and_then(|address| address.base);
         base.into_iter().chain(self.guard.map(|guard| guard.register))
@@ -216,7 +219,8 @@ impl Instr {
         })
     }
 
-    /// Whether it waits for other threads. Exchanges before PTX 6.0, without `.sync`, take the lanes that are there.
+    /// Whether it waits for other threads. Exchanges without `.sync`, from before PTX 6.0, take the lanes that are
+    /// active.
     pub fn waits(&self) -> bool {
         match &self.operation {
             Operation::Known(decoded) => match decoded.row.effect {
@@ -236,7 +240,7 @@ pub struct PlaceId(pub u32);
 /// Where an instruction stands in the PTX and which source lines it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// In the PTX.
+    /// The text of the instruction in the PTX.
     pub span: Span,
     /// `(file, line, column)`, innermost first.
     pub source: Vec<(u32, u32, u32)>,
@@ -245,22 +249,22 @@ pub struct Place {
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terminator {
-    /// Always on to the same block.
+    /// Always continues at the same block.
     Goto(BlockId),
-    /// Where the condition enables, to `taken`.
+    /// A conditional branch.
     Branch {
-        /// Who goes to `taken`.
+        /// The condition for `taken`.
         condition: Condition,
-        /// Where enabled lanes go.
+        /// The block where enabled lanes continue.
         taken: BlockId,
-        /// Where the others go.
+        /// The block where the other lanes continue.
         otherwise: BlockId,
     },
-    /// `brx.idx`: by the index.
+    /// `brx.idx`: continues at the target with the given index.
     Switch {
-        /// The index; out of range is undefined.
+        /// The index; a value out of range is undefined behaviour.
         index: Operand,
-        /// By index.
+        /// The target blocks by index.
         targets: Box<[BlockId]>,
     },
     /// The thread ends.
@@ -268,7 +272,7 @@ pub enum Terminator {
 }
 
 impl Terminator {
-    /// Every block it may go to.
+    /// Returns every block that can follow.
     pub fn successors(&self) -> Vec<BlockId> {
         match self {
             Self::Goto(next) => vec![*next],
@@ -286,38 +290,38 @@ pub struct Block {
     pub first: Pc,
     /// One past its last instruction.
     pub end: Pc,
-    /// Where it goes.
+    /// How it ends.
     pub terminator: Terminator,
-    /// Where the terminator stands.
+    /// The place of the terminator.
     pub place: PlaceId,
-    /// The block that every path from here to the end of the thread passes next; `None` for the last block.
+    /// The first block that every path from here to the end of the thread passes next; `None` for the last block.
     pub post_dominator: Option<BlockId>,
-    /// The same for threads that do not trap.
+    /// The post-dominator if threads that trap are ignored: the block where the sides of a branch converge.
     pub merge: Option<BlockId>,
-    /// Whether threads that it leads to the end abort the launch.
+    /// Whether the threads that end in this block abort the launch.
     pub traps: bool,
-    /// The headers of the natural loops that hold it, outermost first; its own if it is one.
+    /// The headers of the natural loops that contain it, outermost first; if it is a header, it is the last of them.
     pub loops: Box<[BlockId]>,
 }
 
 /// What a register holds, joined over all its definitions. `Nothing` is the least, `Mixed` the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Nothing wrote it so far.
+    /// Nothing has written the register so far.
     Nothing,
-    /// A parameter's value, plus numbers: by position, those that are structures by field behind the last parameter.
+    /// The value of a parameter plus numbers: by position, with fields of structures numbered after the last parameter.
     Param(usize),
-    /// One of several parameters' values plus numbers, or null.
+    /// The value of one of several parameters plus numbers, or null.
     Params(Params),
     /// The address of a variable, by index of the program's symbols, plus numbers. Dynamic shared memory is one
     /// variable, whatever names it has.
     Variable(usize),
-    /// Zero, which may be the null pointer.
+    /// Zero, which might be the null pointer.
     Null,
-    /// The result of arithmetic that no address comes out of by itself: a product, a shift, a constant. A sum of such
-    /// numbers might be one, put together of its halves.
+    /// The result of arithmetic that gives no address by itself: a product, a shift, a constant. A sum of such numbers
+    /// might be an address that is composed of its halves.
     Number,
-    /// Anything else: it may be an address of something else.
+    /// Anything else: it might be an address of something else.
     Mixed,
 }
 
@@ -334,34 +338,34 @@ pub struct Program {
     pub symbols: Vec<Symbol>,
     /// Parameters in order.
     pub params: Vec<Param>,
-    /// What is loaded of structures, numbered from behind the last parameter on; those of eight bytes first.
+    /// The pieces of structures that are loaded, numbered after the last parameter; pieces of eight bytes come first.
     pub fields: Vec<Field>,
-    /// Parameters that are taken for pointers since addresses might come from them, though none surely does; fields behind
-    /// the last parameter.
+    /// Parameters that are treated as pointers because addresses might come from them, though no address certainly
+    /// does; fields are numbered after the last parameter.
     pub guessed: BTreeSet<usize>,
     /// Places of instructions.
     pub places: Vec<Place>,
-    /// Bytes of static shared memory, up to where dynamic shared memory would follow.
+    /// Bytes of static shared memory, up to the address at which dynamic shared memory would follow.
     pub static_shared: u64,
     /// Where variables and buffers lie.
     pub placement: Placement,
-    /// Where the first instruction runs.
+    /// The block where a thread begins.
     pub entry: BlockId,
-    /// By header: the first and the last block of a loop.
+    /// For each loop, by header, its first and its last block.
     pub spans: BTreeMap<BlockId, (BlockId, BlockId)>,
-    /// What each register holds, by all its definitions.
+    /// What each register holds, joined over all its definitions.
     pub holds: Vec<Holds>,
-    /// What loops add to registers that they only add to.
+    /// For the registers that a loop only adds to, the amounts that are added.
     pub steps: super::InductionSteps,
-    /// The atomics that give registers of loops their values.
+    /// For the registers of a loop that get their values from atomics, these atomics.
     pub fetches: super::Fetches,
-    /// Registers that loops step once in every round.
+    /// The registers that a loop steps exactly once in every iteration.
     pub even: super::Even,
-    /// Registers that each iteration of a loop computes from what the loop does not define.
+    /// The registers that each iteration of a loop computes from registers that the loop does not define.
     pub invariant: super::Chains,
-    /// Registers that loops compute from what others hold when an iteration begins.
+    /// The registers that a loop computes from what other registers hold when an iteration begins.
     pub derived: super::Chains,
-    /// Whether a cycle has several entries, so that the sort order is that of a depth-first search.
+    /// Whether some cycle has several entries; the sort order then follows a depth-first search.
     pub is_irreducible: bool,
 }
 
@@ -374,7 +378,8 @@ impl Program {
         }
     }
 
-    /// The parameter or field that is these bytes of the bank and may be a pointer.
+    /// Returns the parameter or field that occupies exactly these bytes of the bank, if its size is that of a pointer
+    /// in some space.
     pub(super) fn parameter(&self, offset: u64, bytes: u64) -> Option<usize> {
         let is_it = |param: &Param| (param.offset, param.size) == (offset, bytes);
         let whole = |declared_param: &Param| {
@@ -386,7 +391,7 @@ impl Program {
         whole.or_else(|| Some(self.params.len() + field().filter(|_| bytes == 8)?))
     }
 
-    /// The field with this number.
+    /// Returns the field with this number; numbers continue behind the last parameter.
     pub fn field(&self, at: usize) -> Option<&Field> {
         self.fields.get(at.checked_sub(self.params.len())?)
     }
@@ -396,32 +401,33 @@ impl Program {
         self.symbols.iter().any(Symbol::is_dynamic)
     }
 
-    /// The instructions of a block.
+    /// Returns the instructions of a block.
     pub fn instructions(&self, block: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
         let block = &self.blocks[block.index()];
         (block.first.0..block.end.0).map(|pc| (Pc(pc), &self.code[pc as usize]))
     }
 
-    /// Whether a block is the header of a loop, which is then the innermost that holds it.
+    /// Whether a block is the header of a loop; that loop is then the innermost that contains the block.
     pub fn is_header(&self, block: BlockId) -> bool {
         self.blocks[block.index()].loops.last() == Some(&block)
     }
 
-    /// The blocks of a loop, ascending.
+    /// Returns the blocks of a loop, ascending.
     pub fn blocks_in(&self, header: BlockId) -> impl Iterator<Item = BlockId> {
         let span = self.spans.get(&header).map(|(first, last)| first.0..last.0 + 1);
         let is_in = move |at: &BlockId| self.blocks[at.index()].loops.contains(&header);
         span.unwrap_or(0..0).map(BlockId).filter(is_in)
     }
 
-    /// The variable of a space with this first byte, by index of the symbols.
+    /// Returns the symbol index of the variable of a space with this first byte.
     pub(super) fn variable_at(&self, space: Space, first: u64) -> Option<usize> {
         self.symbols
             .iter()
             .position(|variable| variable.space == space && variable.address == first)
     }
 
-    /// The variable of this space that a register holds an address in, by index of the symbols.
+    /// Returns the symbol index of the variable of this space that a register holds an address in; `None` if the
+    /// register holds something else.
     pub fn variable_of(&self, space: Space, register: Reg) -> Option<usize> {
         match self.holds[register.index()] {
             Holds::Variable(at) if self.symbols[at].space == space => Some(at),
@@ -429,7 +435,8 @@ impl Program {
         }
     }
 
-    /// The first and the last byte of a variable in its space. Dynamic shared memory lies behind all others.
+    /// Returns the first and the last byte of a variable in its space. Dynamic shared memory lies behind all other
+    /// variables, without an end.
     pub fn extent_of(&self, variable: usize) -> (u64, u64) {
         let symbol = &self.symbols[variable];
         let last = if symbol.is_dynamic() {
@@ -440,7 +447,7 @@ impl Program {
         (symbol.address, last)
     }
 
-    /// The variable in shared memory that holds all these bytes, by index of the symbols.
+    /// Returns the symbol index of the shared variable that contains all these bytes.
     pub fn shared_variable(&self, first: u64, end: u64) -> Option<usize> {
         let holds = |variable: &Symbol| match variable.size {
             _ if variable.space != Space::Shared => false,
@@ -450,7 +457,7 @@ impl Program {
         self.symbols.iter().position(holds)
     }
 
-    /// The place of an instruction.
+    /// Returns the place of an instruction.
     pub fn place(&self, pc: Pc) -> &Place {
         &self.places[self.code[pc.index()].place.0 as usize]
     }

@@ -1,4 +1,4 @@
-//! Which definitions of a register, or of eight bytes of local memory, reach an instruction.
+//! Finds the definitions of a register, or of eight bytes of local memory, that reach an instruction.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
@@ -8,10 +8,10 @@ use super::fixpoint::ByRegister;
 use super::program::{BlockId, Pc, Program, Reg};
 use crate::ptx::isa::Effect;
 
-/// Blocks and definitions that all searches of a program may look at together.
+/// The most blocks and definitions that all searches of a program can visit together.
 const MAX_STEPS: u32 = 1 << 22;
 
-/// What instructions define.
+/// Something that instructions define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Defined {
     Register(Reg),
@@ -19,14 +19,15 @@ pub(super) enum Defined {
     Slot(u64),
 }
 
-/// The definitions of a program. Stores to local memory at addresses that are not known define nothing.
+/// The definitions of a program. A store to local memory at an address that is not known defines nothing.
 pub(super) struct Reaching<'p> {
     program: &'p Program,
     writers: ByRegister,
-    /// By slot: the stores that write to some of its bytes, ascending, and whether to all of them.
+    /// For each slot, the stores that write some of its bytes, ascending; the flag says that a store always writes all
+    /// of them.
     stores: BTreeMap<u64, Vec<(Pc, bool)>>,
     predecessors: Vec<Vec<BlockId>>,
-    /// Blocks by their first instruction, one for each path of calls.
+    /// Blocks with their first instruction, ascending; a routine's block is there once for each path of calls.
     blocks: Vec<(Pc, BlockId)>,
     stores_anywhere: bool,
     fuel: Cell<u32>,
@@ -77,7 +78,8 @@ impl<'p> Reaching<'p> {
         self.stores_anywhere
     }
 
-    /// The definitions of a place that reach an instruction; `None`: they were not found in time.
+    /// Returns the definitions of a register or slot that reach an instruction; `None` if the search took too many
+    /// steps.
     pub(super) fn definitions(&self, place: Defined, at: Pc) -> Option<Vec<Pc>> {
         match place {
             Defined::Register(register) => {
@@ -91,8 +93,8 @@ impl<'p> Reaching<'p> {
         }
     }
 
-    /// Backwards from an instruction, until all ways come to a definition that replaces what was there. `of`: where a
-    /// definition stands, and whether it is such a one.
+    /// Searches backwards from an instruction, on each path until a definition that replaces all earlier ones. `of`
+    /// returns where a definition stands and whether it replaces earlier ones.
     fn search<T>(&self, all: &[T], of: impl Fn(&T) -> (Pc, bool), at: Pc) -> Option<Vec<Pc>> {
         if let [] | [_] = all {
             return Some(all.iter().map(|definition| of(definition).0).collect());
@@ -130,13 +132,13 @@ impl<'p> Reaching<'p> {
         Some(found)
     }
 
-    /// Counts a step; `None`: there were too many.
+    /// Counts a step of the search; `None` if there were too many.
     fn spend(&self) -> Option<()> {
         self.fuel.set(self.fuel.get().checked_sub(1)?);
         Some(())
     }
 
-    /// The blocks that hold an instruction.
+    /// Returns the blocks that contain an instruction.
     fn blocks_at(&self, at: Pc) -> impl Iterator<Item = BlockId> {
         let end = self.blocks.partition_point(|(first, _)| *first <= at);
         let first = self.blocks[..end].last().map(|(first, _)| *first);

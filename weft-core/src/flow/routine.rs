@@ -1,10 +1,10 @@
-//! One function as blocks in sort order, with post-dominators and natural loops: the kernel with all that is inlined
-//! into it, or a function that is linked in once for all its calls.
+//! Cuts one function into blocks in sort order, with post-dominators and natural loops. The function is the kernel with
+//! everything that is inlined into it, or a function that is linked in once for all its calls.
 //!
-//! A block that calls is an edge to the block behind the call, and to the end of the thread where the callee may end
-//! there. Sort order, post-dominators and loops of such a graph, put together along the calls, are those of the graph
-//! in which every call is inlined: a callee has one entry, and one way back to each caller. The same holds of the graph
-//! without the edges on which threads trap.
+//! A block that calls has an edge to the block behind the call, and one to the end of the thread if the thread can end
+//! in the callee. Sort order, post-dominators and loops of these graphs, put together along the calls, are the same as
+//! those of the graph in which every call is inlined: a callee has one entry, and one way back to each caller. The same
+//! holds for the graphs without the edges on which threads trap.
 
 use foldhash::HashMap;
 
@@ -15,46 +15,46 @@ use super::loops::{self, Loops};
 use super::program::{BlockId, Condition, Instr, Operand, PlaceId, Terminator};
 use super::sort;
 
-/// A block of a routine. Ids of blocks count within the routine; behind its blocks come the way back to the caller and
-/// the end of the thread.
+/// A block of a routine. Block identifiers count within the routine; two of them follow its blocks: the return to the
+/// caller and the end of the thread.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) instrs: Vec<Instr>,
     pub(super) terminator: Terminator,
-    /// Called before the terminator goes on.
+    /// The routine that is called before the terminator.
     pub(super) callee: Option<RoutineId>,
     pub(super) place: PlaceId,
     pub(super) post_dominator: Option<BlockId>,
-    /// The same for threads that do not trap.
+    /// The post-dominator if threads that trap are ignored.
     pub(super) merge: Option<BlockId>,
-    /// Whether threads that it leads to the end abort the launch.
+    /// Whether the threads that end in this block abort the launch.
     pub(super) traps: bool,
     pub(super) loops: Box<[BlockId]>,
-    /// Whether it may come back to the caller.
+    /// Whether some path from it returns to the caller.
     pub(super) comes_back: bool,
 }
 
-/// A function's blocks in sort order.
+/// The blocks of a function in sort order.
 #[derive(Debug)]
 pub(super) struct Routine {
     pub(super) nodes: Vec<Node>,
     pub(super) entry: BlockId,
     outcome: ThreadOutcome,
-    /// Of threads that do not trap in it.
+    /// The outcome if threads that trap are ignored.
     untrapped: ThreadOutcome,
     pub(super) is_irreducible: bool,
 }
 
-/// What may become of a thread in a function.
+/// What can happen to a thread in a function.
 #[derive(Clone, Copy, Debug)]
 struct ThreadOutcome {
-    /// It comes back to the caller.
+    /// The thread can return to the caller.
     returns: bool,
-    /// It ends, or runs for ever.
+    /// The thread can end, or run for ever.
     ends: bool,
 }
 
-/// A block in the order of the text.
+/// A block before sorting, in the order of the text.
 #[derive(Debug, Default)]
 struct Raw {
     instrs: Vec<Instr>,
@@ -69,16 +69,16 @@ enum RawEnd {
     Next,
     Jump(Option<Condition>, Label),
     Switch(Operand, Vec<Label>),
-    /// The flag says that the launch is aborted.
+    /// The flag says that the exit aborts the launch.
     Exit(Option<Condition>, bool),
-    /// Calls a routine, and goes on behind it.
+    /// Calls a routine and continues with the next block.
     Call(RoutineId),
 }
 
-/// Cuts a function into blocks. The routines it calls are in `routines`.
+/// Cuts a function into blocks. `routines` holds the routines that it calls.
 ///
 /// # Errors
-/// Too many loops within loops.
+/// Loops nested too deeply.
 pub(super) fn build(
     function: LinkedFunction,
     routines: &[Routine],
@@ -113,17 +113,18 @@ pub(super) fn build(
     })
 }
 
-/// The blocks of a function in the order of the text, then its way back to the caller, then the end of the thread.
+/// The graph of a function: its blocks in the order of the text, then the return to its caller, then the end of the
+/// thread.
 struct Graph {
     successors: Vec<Vec<usize>>,
     /// The same for threads that do not trap.
     untrapped: Vec<Vec<usize>>,
-    /// The way back. The end follows it.
+    /// The node of the return. The end follows it.
     back: usize,
 }
 
 impl Graph {
-    /// `ret`: the label of the way back, if there is a caller.
+    /// `ret`: the label of the return, if there is a caller.
     fn of(
         raw: &[Raw],
         labels: &HashMap<Label, usize>,
@@ -138,7 +139,7 @@ impl Graph {
         };
         let mut graph = Self { successors: Vec::new(), untrapped: Vec::new(), back };
         for (at, block) in raw.iter().enumerate() {
-            // Behind the text of a function stands its way back.
+            // The text of a function is followed by its return.
             let next = if at + 1 < back || ret.is_some() { at + 1 } else { last };
             let called = |ThreadOutcome { returns, ends }: ThreadOutcome| {
                 returns.then_some(next).into_iter().chain(ends.then_some(last)).collect()
@@ -166,11 +167,11 @@ impl Graph {
     }
 }
 
-/// What a function's graph says about its blocks.
+/// What the graph of a function says about its blocks.
 struct FunctionShape {
     successors: Vec<Vec<usize>>,
     loops: Loops,
-    /// Blocks in sort order, without the way back and the end.
+    /// Blocks in sort order, without the return and the end.
     order: Vec<usize>,
     number: Vec<BlockId>,
     paths: GraphPaths,
@@ -193,13 +194,14 @@ impl FunctionShape {
         Ok(Self { successors, loops, order, number, paths, untrapped })
     }
 
-    /// Where threads that do not trap pass next.
+    /// Returns the post-dominator of a block if threads that trap are ignored; if all its threads trap, the ordinary
+    /// post-dominator.
     fn merge(&self, at: usize) -> Option<usize> {
         self.untrapped.post_dominators[at].or(self.paths.post_dominators[at])
     }
 }
 
-/// Where a graph leads.
+/// Where the paths of a graph lead.
 struct GraphPaths {
     post_dominators: Vec<Option<usize>>,
     comes_back: Vec<bool>,
@@ -228,7 +230,8 @@ impl GraphPaths {
     }
 }
 
-/// The graph in which every node leads to the end: the edges that close an endless loop are taken to lead there as well.
+/// Returns the graph with edges to the end added, so that the end is reachable from every node: the last block of an
+/// endless loop gets such an edge.
 fn ending(
     successors: &[Vec<usize>],
     retreating: &[(usize, usize)],
@@ -265,7 +268,7 @@ fn terminator(end: RawEnd, targets: &[BlockId]) -> Terminator {
     }
 }
 
-/// Cuts lines into blocks. What waits for other threads ends one, and so does a call.
+/// Cuts lines into blocks. An instruction that waits for other threads ends a block, and so does a call.
 fn split(lines: Vec<LinkedLine>) -> (Vec<Raw>, HashMap<Label, usize>) {
     let mut raw = vec![Raw::default()];
     let mut labels = HashMap::default();

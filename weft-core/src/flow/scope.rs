@@ -1,13 +1,13 @@
-//! Names of a function body: nested scopes, register ranges, labels (PTX ISA §4.4, §5.4.3).
+//! Resolves the names of a function body: nested scopes, register ranges, labels (PTX ISA §4.4, §5.4.3).
 
 use foldhash::HashMap;
 
 use crate::ptx::{Module, Statement, Variable};
 
-/// Index of a scope; 0 is the body itself.
+/// The index of a scope; 0 is the body itself.
 pub(super) type Scope = usize;
 
-/// What a name of a body stands for.
+/// What a name of a body refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Declared<'m> {
     Register,
@@ -27,7 +27,7 @@ pub(super) struct Scopes<'m> {
 }
 
 impl<'m> Scopes<'m> {
-    /// Collects all declarations; labels may be used before they stand.
+    /// Collects all declarations first, because labels can be used before their definition.
     pub(super) fn collect(module: &'m Module, statements: &'m [Statement]) -> Self {
         let mut scopes = Self { parents: vec![None], declares: vec![false], ..Self::default() };
         let mut current = 0;
@@ -74,7 +74,7 @@ impl<'m> Scopes<'m> {
         std::iter::successors(Some(from), |&scope| self.parents[scope])
     }
 
-    /// The innermost declaration of a name and its scope.
+    /// Returns the innermost declaration of a name that is visible from a scope, and the scope that declares it.
     pub(super) fn find(&self, from: Scope, name: &str) -> Option<(Scope, Declared<'m>)> {
         self.outward(from).filter(|scope| self.declares[*scope]).find_map(|scope| {
             let exact = self.names.get(&(scope, name)).copied();
@@ -83,11 +83,11 @@ impl<'m> Scopes<'m> {
     }
 
     fn in_range(&self, scope: Scope, name: &str) -> Option<Declared<'m>> {
-        /// Digits of the largest number of a range.
+        /// Digits of the largest number in a range.
         const DIGITS: usize = 10;
         let digits = name.bytes().rev().take(DIGITS).take_while(u8::is_ascii_digit).count();
         let first = name.len() - digits;
-        // `%r1<4>` declares `%r10` to `%r13`: every split of the digits may be meant.
+        // `%r1<4>` declares `%r10` to `%r13`, so that every split of the digits is possible.
         (first..name.len()).find_map(|at| {
             let count = *self.ranges.get(&(scope, name.get(..at)?))?;
             let digits = name.get(at..)?;
@@ -96,7 +96,7 @@ impl<'m> Scopes<'m> {
         })
     }
 
-    /// The labels of a `.branchtargets`.
+    /// Returns the labels of a `.branchtargets` list and the scope that declares the list.
     pub(super) fn targets<'a>(
         &'a self,
         from: Scope,

@@ -1,4 +1,5 @@
-//! Calls of functions that are linked in once: their parameters and results are in one place for all callers.
+//! Calls of routines, which are functions that are linked in once: their parameters and results are at the same
+//! addresses for all callers.
 
 use std::rc::Rc;
 
@@ -16,6 +17,7 @@ use super::scope::Scopes;
 use crate::ptx::{self, Body, Function, Instruction, Space, Span, Variable};
 
 impl<'m> Linker<'m> {
+    /// Links a call of a routine, with moves for the parameters and results that are registers.
     pub(super) fn shared_call(
         &mut self,
         frame: &mut Frame<'m>,
@@ -45,7 +47,7 @@ impl<'m> Linker<'m> {
         Ok(())
     }
 
-    /// Links a function on its own, once.
+    /// Links a function as a routine of its own, unless that has been done.
     fn routine(&mut self, function: &'m Function) -> Result<RoutineId, LinkError> {
         let name = self.module.name(function.name);
         if let Some(known) = self.routines.get(name) {
@@ -71,6 +73,7 @@ impl<'m> Linker<'m> {
         Ok(id)
     }
 
+    /// Returns where a routine keeps its parameters and results; assigns registers and addresses at the first call.
     fn formals(&mut self, function: &'m Function) -> Result<Rc<Formals>, LinkError> {
         let name = self.module.name(function.name);
         if let Some(known) = self.formals.get(name) {
@@ -91,7 +94,7 @@ impl<'m> Linker<'m> {
         Ok(formals)
     }
 
-    /// The variables of a body that lie where functions that are linked in once have their parameters and results.
+    /// Returns the addresses of a body's variables that lie where routines that it calls keep parameters and results.
     pub(super) fn passed(
         &mut self,
         body: &'m Body,
@@ -126,7 +129,7 @@ impl<'m> Linker<'m> {
     }
 }
 
-/// Those of the parameters or results of a function that lie in local memory.
+/// Returns the storage of those parameters or results that lie in local memory.
 fn in_memory(variables: &[Variable], places: &[Bound]) -> Vec<Storage> {
     let memory = |(variable, place): (&Variable, &Bound)| match place {
         Bound::Memory(_, first) => Some(Storage::Memory(*first, variable.size())),

@@ -1,8 +1,10 @@
-//! Which functions a kernel calls, how much code they are, and which of them are linked in once for all their calls.
+//! Decides which functions are linked in once for all their calls, from the calls of a kernel and the amount of code
+//! they lead to.
 //!
-//! Inlining is exact and costs code; a function that is linked in once has one set of registers, which what goes by
-//! registers alone (the slice, what a register holds) sees written by all its callers. So functions are inlined as long
-//! as the kernel does not grow too much. Silence: a function that nothing shares is inlined at each call.
+//! Inlining is exact and costs code. A function that is linked in once has one set of registers: analyses that
+//! distinguish only registers (the slice, the values that registers hold) see them written by all callers. So functions
+//! are inlined as long as the kernel does not grow too much. A function is inlined at each call also if not all its
+//! calls can share its parameters.
 
 use std::cell::LazyCell;
 
@@ -15,36 +17,36 @@ use super::parameters;
 use super::scope::{Scope, Scopes};
 use crate::ptx::{Function, Module};
 
-/// Calls within calls that are linked in.
+/// The deepest nesting of calls that are linked in.
 pub(super) const MAX_CALLS: usize = 64;
 
-/// What inlining may make of a kernel.
+/// The size up to which inlining can enlarge a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
-    /// How many times the statements of the kernel and all its functions.
+    /// As a multiple of the statements of the kernel and all its functions.
     times: u64,
-    /// Statements that it may have in any case.
+    /// The number of statements up to which any kernel is inlined.
     free: u64,
 }
 
 impl Growth {
-    /// Up to tenfold, or to a size that costs nothing.
+    /// Growth up to tenfold, or to a size that costs nothing.
     pub(crate) const DEFAULT: Self = Self { times: 10, free: 1000 };
-    /// None.
+    /// No growth.
     #[cfg(test)]
     pub(crate) const NONE: Self = Self { times: 0, free: 0 };
 }
 
-/// The functions that are linked in once, and the calls that are not linked in.
+/// The functions that are linked in once, and the calls that are recursive.
 #[derive(Debug)]
 pub(super) struct Sharing<'m> {
     shared: HashSet<&'m str>,
-    /// Caller and callee: calls that lead back to a function that is being called.
+    /// Pairs of caller and callee: calls that lead back to a function that is already being called.
     recursive: HashSet<(&'m str, &'m str)>,
 }
 
 impl<'m> Sharing<'m> {
-    /// Counts what inlining would make of a kernel; `None` if that is not too much.
+    /// Computes the size of a kernel with all calls inlined; `None` if that is not too large.
     pub(super) fn plan(
         module: &'m Module,
         functions: Functions<'m>,
@@ -71,25 +73,25 @@ impl<'m> Sharing<'m> {
     }
 }
 
-/// What a kernel calls.
+/// The calls that a kernel can make.
 #[derive(Debug, Default)]
 struct CallGraph<'m> {
-    /// By callee: its calls in the text, and whether all of them can use one copy of its parameters.
+    /// For each callee, the number of its calls in the text, and whether all of them can share its parameters.
     calls: HashMap<&'m str, (u32, bool)>,
     recursive: HashSet<(&'m str, &'m str)>,
-    /// In the text of all functions, and once all calls are inlined.
+    /// Statements in the text of all functions; `inlined` counts them with all calls inlined.
     statements: u64,
     inlined: u64,
-    /// Calls within calls, the kernel included.
+    /// The deepest nesting of calls, the kernel included.
     height: usize,
 }
 
-/// A function on the way of the search.
+/// A function on the stack of the search.
 struct Visit<'m> {
     name: &'m str,
     callees: Vec<&'m str>,
     next: usize,
-    /// Of the calls behind it.
+    /// Statements of the function with the calls visited so far inlined.
     inlined: u64,
     height: usize,
 }
@@ -138,11 +140,11 @@ impl<'m> CallGraph<'m> {
             let scopes = Scopes::collect(module, &body.statements);
             let names = FunctionNames { module, body, scopes: &scopes, functions };
             let definitions = Definitions::of(names);
-            // Most functions call nothing.
+            // Computed on demand, because most functions call nothing.
             let uses = LazyCell::new(|| parameters::uses(names, function));
             for (scope, instruction) in instructions(body) {
                 let Some(call) = Call::of(module, body, instruction) else { continue };
-                // More will not be linked in: each callee of a call is a line at least.
+                // A function with more calls exceeds the limit of linked lines: each callee is at least one line.
                 if callees.len() > MAX_LINES {
                     break;
                 }
@@ -159,7 +161,7 @@ impl<'m> CallGraph<'m> {
     }
 }
 
-/// The functions with a body that a call may enter.
+/// Returns the functions with a body that a call might enter.
 fn entered_by<'m>(
     call: &Call<'m>,
     names: FunctionNames<'_, 'm>,

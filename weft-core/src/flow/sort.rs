@@ -1,5 +1,5 @@
-//! The sort order of ESOP'13 §4: a total order of blocks that follows every edge except back edges and keeps each loop
-//! contiguous. On an irreducible graph the edges against a depth-first search are left out of account.
+//! Computes the sort order of ESOP'13 §4: a total order of blocks that follows every edge except back edges and keeps
+//! each loop contiguous. On an irreducible graph, edges against the direction of a depth-first search are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,26 +7,27 @@ use foldhash::HashSet;
 
 use super::loops::Loops;
 
-/// Something placed as a whole within a region: a block, or a loop inside it. Ordered by its first block in the text.
+/// An item that is ordered as a whole within a region: a block, or a loop inside the region. Items compare by the
+/// position of their first block in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
-    /// The block, or the loop's header.
+    /// The block, or the header of the loop.
     block: usize,
     of_loop: Option<usize>,
 }
 
-/// A loop's direct contents, or those of the whole function.
+/// The direct contents of a loop, or of the whole function.
 #[derive(Debug, Default)]
 struct SortRegion {
     items: BTreeSet<Item>,
     edges: BTreeMap<Item, BTreeSet<Item>>,
 }
 
-/// All blocks reachable from the entry, in sort order.
+/// Returns all blocks reachable from the entry, in sort order.
 pub(super) fn order(successors: &[Vec<usize>], reachable: &[usize], loops: &Loops) -> Vec<usize> {
     let mut regions = regions(successors, reachable, loops);
     let mut placed = Vec::with_capacity(reachable.len());
-    // What is still to be placed, the next on top: loops are opened when they are reached.
+    // Items still to be placed, the next on top; a loop is replaced by its contents when it is reached.
     let mut stack = topological(&regions.remove(&None).unwrap_or_default());
     while let Some(item) = stack.pop() {
         match item.of_loop {
@@ -65,7 +66,7 @@ fn regions(
     regions
 }
 
-/// The innermost region that holds both ends of an edge, and the items of it that they belong to.
+/// Returns the innermost region that contains both ends of an edge, and the items of the region that they belong to.
 fn lift(loops: &Loops, from: usize, to: usize) -> (Option<usize>, Item, Item) {
     let depth = |looped: Option<usize>| looped.map_or(0, |own| loops.all[own].depth);
     let (mut a, mut b) = (loops.innermost[from], loops.innermost[to]);
@@ -81,7 +82,8 @@ fn lift(loops: &Loops, from: usize, to: usize) -> (Option<usize>, Item, Item) {
     (a, from, to)
 }
 
-/// The items of a region, last first: each behind those with an edge to it, the text's order otherwise.
+/// Returns the items of a region, last first: each behind the items with an edge to it, otherwise in the order of the
+/// text.
 fn topological(region: &SortRegion) -> Vec<Item> {
     let mut incoming: BTreeMap<Item, usize> = region.items.iter().map(|&item| (item, 0)).collect();
     for to in region.edges.values().flatten() {
@@ -91,7 +93,7 @@ fn topological(region: &SortRegion) -> Vec<Item> {
         incoming.iter().filter(|(_, count)| **count == 0).map(|(item, _)| *item).collect();
     let mut placed = Vec::with_capacity(incoming.len());
     while !incoming.is_empty() {
-        // Only an irreducible graph leaves items that all wait for each other: the first in the text goes on.
+        // Only in an irreducible graph can all remaining items wait for each other: take the first in the text.
         let first_waiting = || incoming.keys().next().copied();
         let Some(item) = ready.pop_first().or_else(first_waiting) else { break };
         incoming.remove(&item);

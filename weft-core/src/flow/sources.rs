@@ -1,8 +1,8 @@
-//! Which parameters the address of an access comes from: through registers, sums with numbers, branches that join,
-//! `selp`, parameters of device functions, and local memory at known addresses.
+//! Finds the parameters that the address of an access comes from: through registers, sums with numbers, merges of
+//! branches, `selp`, parameters of device functions, and local memory at known addresses.
 //!
-//! What is found is an address wherever the access is reached. Silence: two parts of a sum may both be addresses, the
-//! value is loaded from elsewhere, or computed in some other way.
+//! A parameter that is found holds an address wherever the access is reached. A source counts as unknown if two parts
+//! of a sum might both be addresses, or if the value is loaded from elsewhere or computed in some other way.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,23 +14,23 @@ use super::reaching::{Defined, Reaching};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// Whether a constant is no address of a variable.
+/// Whether a constant is too small to be the address of a variable.
 pub(super) const fn is_number(bits: u64) -> bool {
     const LEAST_ADDRESS: u64 = 1 << 40;
     bits.cast_signed().unsigned_abs() < LEAST_ADDRESS
 }
 
-/// Parameters that one value is said to come from.
+/// The most parameters that are tracked for one value.
 const MAX_PARAMETERS: usize = 16;
 
-/// What a value may be that is no plain number.
+/// The addresses that a value might hold or contain; a plain number has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PointerSources {
-    /// Parameters, plus numbers; ascending.
+    /// Positions of parameters whose values it might hold plus numbers; ascending.
     params: SmallVec<[usize; 2]>,
-    /// Something else that may be an address.
+    /// Whether it might hold another address.
     unknown: bool,
-    /// A store at an address that is not known might have replaced it.
+    /// Whether a store at an address that is not known might have replaced it.
     unsure: bool,
 }
 
@@ -57,36 +57,38 @@ impl PointerSources {
     }
 }
 
-/// One of the values that an operand may have, if it is no number.
+/// One of the values that an operand might have, unless it is a number.
 #[derive(Clone, Copy, Debug)]
 enum Alternative {
     Param(usize),
     Unknown,
-    /// What a store at an address that is not known left.
+    /// A value that a store at an unknown address might have left.
     Unsure,
+    /// The result of a definition, by index of its node.
     Node(usize),
 }
 
 type Alternatives = Vec<Alternative>;
 
-/// A definition: a sum of operands.
+/// A definition, as a sum of operands.
 #[derive(Debug, Default)]
 struct ValueNode {
     addends: SmallVec<[Alternatives; 2]>,
-    /// All that flows into it.
+    /// Everything that flows into it.
     all: PointerSources,
     /// What it is an address of.
     address: PointerSources,
 }
 
-/// The parameters that a use is an address of.
+/// The parameters that a register holds an address from where it is used.
 pub(super) struct Traced {
     pub(super) params: Vec<usize>,
-    /// Whether it surely is one of the only parameter, wherever it is reached.
+    /// Whether there is one such parameter, and the register certainly holds an address from it wherever the use is
+    /// reached.
     pub(super) is_sure: bool,
 }
 
-/// By use: the parameters that it is an address of.
+/// Returns for each use the parameters whose value, plus numbers, is the address.
 pub(super) fn trace(program: &Program, constants: &Constants, uses: &[(Pc, Reg)]) -> Vec<Traced> {
     let reaching = Reaching::of(program, constants);
     let places = BTreeMap::new();
@@ -121,13 +123,13 @@ struct ValueGraph<'p> {
     program: &'p Program,
     constants: &'p Constants,
     reaching: Reaching<'p>,
-    /// The nodes of definitions.
+    /// Node indices of definitions.
     places: BTreeMap<(Pc, Defined), usize>,
     nodes: Vec<ValueNode>,
 }
 
 impl ValueGraph<'_> {
-    /// The nodes of the definitions of a place that reach an instruction.
+    /// Returns the nodes of the definitions of a register or slot that reach an instruction.
     fn definitions(&mut self, place: Defined, at: Pc) -> Alternatives {
         let Some(found) = self.reaching.definitions(place, at) else {
             return vec![Alternative::Unknown];
@@ -139,7 +141,7 @@ impl ValueGraph<'_> {
         found.into_iter().map(node).collect()
     }
 
-    /// Adds what the definitions depend on that are named so far, and so on.
+    /// Adds the nodes of all definitions that the nodes named so far depend on.
     fn grow(&mut self) {
         let mut work: VecDeque<(Pc, Defined)> = VecDeque::new();
         loop {
@@ -238,7 +240,7 @@ impl ValueGraph<'_> {
         }
     }
 
-    /// A sum is an address of what its one addend that is no number is an address of.
+    /// Returns what a sum is an address of: only one addend can be an address, all others must be numbers.
     fn address(&self, at: usize) -> PointerSources {
         let is_address = |alternatives: &&Alternatives| {
             let mut held = PointerSources::default();
@@ -255,7 +257,7 @@ impl ValueGraph<'_> {
         held
     }
 
-    /// Applies `step`, which says whether it changed a node, until nothing changes.
+    /// Applies `step`, which returns whether it changed a node, to all nodes until nothing changes.
     fn settle(&mut self, mut step: impl FnMut(&mut Self, usize) -> bool) {
         let mut readers = vec![Vec::new(); self.nodes.len()];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -280,16 +282,16 @@ impl ValueGraph<'_> {
     }
 }
 
-/// What an instruction makes of the addresses among its operands.
+/// How an instruction passes on the addresses among its operands.
 enum Passed {
     Loaded,
     Number,
     Unknown,
-    /// The operand at this place.
+    /// The operand at this index.
     One(usize),
-    /// One of the first two operands.
+    /// Either of the first two operands.
     Either,
-    /// The first two operands together.
+    /// The sum of the first two operands.
     Sum,
 }
 
@@ -305,15 +307,15 @@ fn passed(instr: &Instr, decoded: &Decoded) -> Passed {
         Opcode::Ld | Opcode::Ldu => Passed::Loaded,
         Opcode::Mov if instr.sources.len() == 1 && instr.dests.len() == 1 => Passed::One(0),
         Opcode::Cvta => Passed::One(0),
-        // An address in shared memory has 32 bits, in whatever register; what is extended to 64 is a number.
+        // An address in shared memory has 32 bits, even in a wider register; a value extended to 64 bits is a number.
         Opcode::Cvt if source >= ty => Passed::One(0),
         Opcode::Add | Opcode::Sub => Passed::Sum,
         Opcode::Mad => Passed::One(2),
         Opcode::Selp | Opcode::Min | Opcode::Max => Passed::Either,
-        // Alignment, upwards and downwards.
+        // Rounding an address down, and up, to an alignment.
         Opcode::And if constant(1).is_some_and(|mask| mask < 0) => Passed::One(0),
         Opcode::Or if constant(1).is_some() => Passed::One(0),
-        // No address comes out of these.
+        // The result of these is no address.
         Opcode::And if constant(1).is_some() => Passed::Number,
         Opcode::Cvt
         | Opcode::Mul

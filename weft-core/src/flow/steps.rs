@@ -1,10 +1,10 @@
-//! Registers that a loop only adds to: what it adds in one round, so that their values before and after any number of
-//! rounds differ by a multiple of it.
+//! Finds induction registers: registers that a loop only adds to. Their values before and after any number of
+//! iterations differ by a multiple of what is added in one.
 //!
-//! Compilers leave `next = own + step` and, somewhere behind it, `own = next`. A definition of a register steps it if it
-//! leads back to the register through sums with operands that the loop does not define, or that are invariant; each
-//! register on the way, and each that is added, has no definition in the loop or one, unguarded, that dominates its use,
-//! so that no value from before the loop gets in.
+//! Compilers emit `next = own + step` and, somewhere behind it, `own = next`. A definition of a register steps it if
+//! the definition leads back to the register through sums with operands that the loop does not define or that are
+//! invariant. Each register on the way, and each one that is added, has either no definition in the loop, or one that
+//! is unguarded and dominates its use, so that no value from before the loop can get in.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,28 +13,30 @@ use super::inside::{DefSite, Dominators, Inside};
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
-/// What one definition adds.
+/// The amount that one definition adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InductionStep {
-    /// Operands, and whether each is subtracted.
+    /// The operands that are added; the flag says that an operand is subtracted.
     pub amounts: Vec<(Operand, bool)>,
-    /// The width at which the sum wraps around: 32, or 64.
+    /// The width in bits at which the sum wraps around: 32 or 64.
     pub bits: u32,
 }
 
-/// By loop header and register: what each of its definitions in the loop adds.
+/// For each loop header and induction register, what each of its definitions in the loop adds.
 pub type InductionSteps = HashMap<(BlockId, Reg), Vec<InductionStep>>;
 
-/// By loop header and register: the atomics of the loop, at addresses that it does not define, that return its values.
+/// For each loop header and register, the atomics of the loop that return the register's values, at addresses that the
+/// loop does not define.
 pub type Fetches = HashMap<(BlockId, Reg), Vec<Pc>>;
 
-/// Loop headers and registers that one definition steps exactly once in every round.
+/// Pairs of loop header and register that one definition steps exactly once in every iteration.
 pub type Even = HashSet<(BlockId, Reg)>;
 
-/// Sums on the way of one definition.
+/// The most copies and sums between a definition and its register.
 const MAX_LINKS: usize = 16;
 
-/// Finds all of them.
+/// Finds the induction registers of all loops, the registers that atomics define, and those stepped once in every
+/// iteration.
 pub(super) fn find(program: &Program, invariant: &Chains) -> (InductionSteps, Fetches, Even) {
     let (mut steps, mut fetches, mut even) = (InductionSteps::new(), Fetches::new(), Even::new());
     let graph = Dominators::of(program);
@@ -62,14 +64,14 @@ pub(super) fn find(program: &Program, invariant: &Chains) -> (InductionSteps, Fe
 }
 
 impl Inside<'_> {
-    /// What a definition adds to its register, if it leads back to it.
+    /// Returns what a definition adds to its register, if it leads back to the register.
     fn step(
         &self,
         (header, register): (BlockId, Reg),
         definition: DefSite,
         invariant: &Chains,
     ) -> Option<InductionStep> {
-        // Where an invariant register is not defined before, it still holds what it did before the loop.
+        // An invariant register that is not defined before the use still holds its value from before the loop.
         let is_defined =
             |dest: &Reg, at: DefSite| match self.definitions.get(dest).map(Vec::as_slice) {
                 Some([only]) => {
@@ -103,7 +105,7 @@ impl Inside<'_> {
         None
     }
 
-    /// Whether definitions are one that every round passes once.
+    /// Whether there is one definition, and every iteration runs it exactly once.
     fn is_even(&self, header: BlockId, definitions: &[DefSite]) -> bool {
         let &[only] = definitions else { return false };
         let blocks = &self.program.blocks;
@@ -115,7 +117,7 @@ impl Inside<'_> {
             && self.program.blocks_in(header).filter(is_latch).all(passes)
     }
 
-    /// The atomic that returns what a definition defines.
+    /// Returns the atomic whose result a definition puts into its register.
     fn fetch(&self, definition: DefSite) -> Option<Pc> {
         let instr = &self.program.code[definition.pc.index()];
         if let (Some(Opcode::Mov), [Operand::Register(source)]) =
@@ -136,7 +138,8 @@ impl Inside<'_> {
     }
 }
 
-/// The register that an instruction copies or adds to, and what it adds.
+/// Returns the register that an instruction copies or adds to, and the operand that it adds or, if the flag is set,
+/// subtracts.
 fn link(
     instr: &Instr,
     is_inside: impl Fn(&Operand) -> bool,

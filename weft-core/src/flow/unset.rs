@@ -1,6 +1,6 @@
-//! Registers and words of local memory that code might read before it writes them, since a function was called or a block
-//! in braces was entered: they hold nothing of an earlier time (PTX ISA §7.1). Nor does the condition-code register behind
-//! a call.
+//! Finds registers and words of local memory that code might read, after a function is called or a block in braces is
+//! entered, before it writes them: they hold nothing from an earlier time (PTX ISA §7.1), so they are made open at the
+//! entry. Neither does the condition-code register keep its value across a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +16,9 @@ use super::scope::Scope;
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Space, Span, Variable};
 
-/// Replaces entries by instructions that leave what is new there open, as far as it might be read before it is written.
-/// `ret`: what the way back to the caller is called, if the caller has lines of its own. `passing`: by routine that the lines
-/// call. `register`: makes a new one.
+/// Replaces entries by instructions that make open what is new there and might be read before it is written. `ret`: the
+/// label for the return to the caller, if this is not the kernel. `passing`: for each routine that the lines call, the
+/// storage that calls pass values in. `register`: makes a new register.
 pub(super) fn forget(
     lines: Vec<LinkedLine>,
     entries: &[ScopeEntry],
@@ -56,7 +56,7 @@ pub(super) fn forget(
     kept
 }
 
-/// The aligned words that make up a range of bytes, each with the instruction that stores it.
+/// Returns the aligned words that make up a range of bytes, each with the mnemonic that stores it.
 fn words(first: u64, bytes: u64) -> impl Iterator<Item = (u64, &'static str)> {
     const STORES: [(u64, &str); 4] =
         [(8, "st.local.b64"), (4, "st.local.b32"), (2, "st.local.b16"), (1, "st.local.b8")];
@@ -70,12 +70,12 @@ fn words(first: u64, bytes: u64) -> impl Iterator<Item = (u64, &'static str)> {
     })
 }
 
-/// Lines cut where jumps lead to, and behind jumps and before entries.
+/// The control flow of lines, cut into blocks at labels, behind jumps, and before entries.
 struct LineGraph {
-    /// First lines, and the end.
+    /// The first line of each block, and the number of lines.
     firsts: Vec<usize>,
     predecessors: Vec<Vec<usize>>,
-    /// Blocks that go back to the caller.
+    /// Blocks that return to the caller.
     returning: Vec<usize>,
 }
 
@@ -121,7 +121,7 @@ impl LineGraph {
         graph
     }
 
-    /// By entry: what might be read before it is written.
+    /// Returns for each entry the storage that might be read before it is written.
     fn unset(
         &self,
         lines: &[LinkedLine],
@@ -156,7 +156,7 @@ impl LineGraph {
         unset
     }
 
-    /// The entries where something is new from which some way leads to a block and writes it nowhere.
+    /// Returns the entries that make `what` new and from which some path leads to the block `at` without writing it.
     fn reached(&self, what: Storage, at: usize, blocks: &[BlockUse], of: &Owners) -> Vec<usize> {
         let entries = of.entries(what);
         let mut found = Vec::new();
@@ -176,13 +176,14 @@ impl LineGraph {
     }
 }
 
-/// What a block does with what is new somewhere.
+/// How a block uses the storage that is new at some entry.
 #[derive(Default)]
 struct BlockUse {
     /// The entry that it begins with.
     entered: Option<usize>,
-    /// What it reads before it writes it.
+    /// The storage that it reads before it writes it.
     read: BTreeSet<Storage>,
+    /// The registers that it writes.
     registers: HashSet<Reg>,
     /// First bytes and sizes of the local memory that it writes.
     memory: Vec<(u64, u64)>,
@@ -216,7 +217,7 @@ impl BlockUse {
         block
     }
 
-    /// Whether nothing is left of what was there before the block.
+    /// Whether the block overwrites all of this storage.
     fn writes(&self, what: Storage) -> bool {
         match what {
             Storage::Register(register) => self.registers.contains(&register),
@@ -226,7 +227,7 @@ impl BlockUse {
         }
     }
 
-    /// Takes in a read behind the lines so far: of memory, the parts that they do not write.
+    /// Records a read behind the lines so far; of memory, only the parts that those lines do not write.
     fn add_read(&mut self, what: Storage) {
         let Storage::Memory(first, bytes) = what else {
             self.read.extend((!self.writes(what)).then_some(what));
@@ -246,7 +247,7 @@ impl BlockUse {
     }
 }
 
-/// Where registers and memory are new.
+/// The entries at which registers and memory are new.
 struct Owners {
     registers: HashMap<Reg, Vec<usize>>,
     /// First byte, size and entry, ascending.
@@ -269,8 +270,8 @@ impl Owners {
         owners
     }
 
-    /// Where it is new. A variable of a caller is where its callees leave results, so that it is new where each of them is
-    /// entered; the condition-code register is new behind every call.
+    /// Returns the entries at which storage is new. Callees leave their results in a variable of the caller, so that it
+    /// is new where each of them is entered; the condition-code register is new behind every call.
     fn entries(&self, what: Storage) -> Vec<usize> {
         match what {
             Storage::Register(register) => {
@@ -294,13 +295,14 @@ impl Owners {
     }
 }
 
-/// The local memory that an access at a known address touches.
+/// Returns the local memory that an instruction accesses at a known address.
 fn accessed(instr: &Instr) -> Option<Storage> {
     let (decoded, address) = (instr.decoded()?, instr.address?);
     let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
     Some(Storage::Memory(address.named_local()?, bytes))
 }
 
+/// Returns the storage that a line might read.
 fn read_by(line: &LinkedLine) -> Vec<Storage> {
     let condition =
         |guard: &Option<Condition>| guard.iter().map(|predicate| predicate.register).collect();
@@ -318,7 +320,7 @@ fn read_by(line: &LinkedLine) -> Vec<Storage> {
     registers.into_iter().map(Storage::Register).collect()
 }
 
-/// What a line surely writes.
+/// Returns the storage that a line certainly writes.
 fn written_by(line: &LinkedLine) -> Vec<Storage> {
     let LinkedLine::Instr(instr) = line else { return Vec::new() };
     if instr.guard.is_some() {
@@ -335,7 +337,8 @@ fn written_by(line: &LinkedLine) -> Vec<Storage> {
 }
 
 impl<'m> Linker<'m> {
-    /// A function is entered, or a block in braces of it. What is new there is told later. `returns`: where its results lie.
+    /// Emits the entry of a function or of a block in braces; `note_new` adds what is new there. `returns`: where the
+    /// function's results lie, with their sizes in bytes.
     pub(super) fn enter(
         &mut self,
         frame: &mut Frame<'m>,
@@ -363,7 +366,7 @@ impl<'m> Linker<'m> {
         Ok(at)
     }
 
-    /// Behind a call the condition-code register holds nothing, if the function that calls uses it.
+    /// Emits an entry behind a call if the caller uses the condition-code register, which the call does not preserve.
     pub(super) fn behind_call(
         &mut self,
         frame: &mut Frame<'m>,
@@ -380,7 +383,7 @@ impl<'m> Linker<'m> {
         self.push(LinkedLine::Enter(at), span)
     }
 
-    /// Where the results of a function lie, with their bytes.
+    /// Returns where the results of a function lie, with their sizes in bytes.
     pub(super) fn returned(&self, function: &Function, frame: &Frame<'m>) -> Vec<(Bound, u64)> {
         let bound = |variable: &Variable| {
             frame.bound.get(self.module.name(variable.name)).map(|bound| (*bound, variable.size()))
@@ -388,7 +391,8 @@ impl<'m> Linker<'m> {
         function.returns.iter().filter_map(bound).collect()
     }
 
-    /// All names of a function are known. `entries`: by scope. `variables`: those that its scopes declare.
+    /// Adds to the entries what is new there, once all names of a function are known. `entries`: by scope. `variables`:
+    /// the variables that the scopes declare.
     pub(super) fn note_new(
         &mut self,
         frame: &Frame<'m>,
@@ -415,7 +419,7 @@ impl<'m> Linker<'m> {
         }
     }
 
-    /// The lines of a routine are complete.
+    /// Adds the routine whose lines are complete to the linked functions.
     pub(super) fn finish(&mut self, ret: Option<Label>) {
         let lines = std::mem::take(&mut self.lines);
         let entries = std::mem::take(&mut self.entries);

@@ -1,4 +1,4 @@
-//! An instruction taken apart into text, to write others in its place.
+//! Converts an instruction into text and its parts, so that variants of it can be written.
 
 use crate::ptx::isa::{Decoded, decode};
 use crate::ptx::{Body, Float, Instruction, Module, ParsedOperand, Span, Type};
@@ -7,17 +7,17 @@ use crate::ptx::{Body, Float, Instruction, Module, ParsedOperand, Span, Type};
 pub(super) struct Asm<'m> {
     /// `@%p1 ` or `@!%p1 `; empty without a guard.
     pub(super) guard: String,
-    /// As written, with all modifiers.
+    /// The mnemonic as written, with all modifiers.
     pub(super) mnemonic: &'m str,
-    /// What the table knows of it.
+    /// The decoded mnemonic.
     pub(super) decoded: Decoded,
-    /// As written; literals in one form.
+    /// The operands as written, with literals in one form.
     pub(super) operands: Vec<String>,
 }
 
 impl<'m> Asm<'m> {
-    /// Takes `instruction` apart; `None` if the table does not know it, or it has an operand of another form than a
-    /// barrier or an atomic takes.
+    /// Converts `instruction` into text; `None` if the table does not know it, or if it has an operand of a form that
+    /// barriers and atomics do not take.
     pub(super) fn of(module: &'m Module, body: &Body, instruction: &Instruction) -> Option<Self> {
         let mnemonic = module.name(instruction.mnemonic);
         let operands = body.operands(&instruction.operands);
@@ -36,7 +36,7 @@ impl<'m> Asm<'m> {
         })
     }
 
-    /// The same instruction with another operand at `at`.
+    /// Returns the same instruction with another operand at index `at`.
     pub(super) fn with(&self, at: usize, operand: &str) -> String {
         let mut operands = self.operands.clone();
         if let Some(known) = operands.get_mut(at) {
@@ -45,24 +45,24 @@ impl<'m> Asm<'m> {
         self.line(self.mnemonic, &operands)
     }
 
-    /// The same instruction without the operand at `at`.
+    /// Returns the same instruction without the operand at index `at`.
     pub(super) fn without(&self, at: usize) -> String {
         let mut operands = self.operands.clone();
         operands.remove(at);
         self.line(self.mnemonic, &operands)
     }
 
-    /// Another instruction with the same guard.
+    /// Returns another instruction with the same guard.
     pub(super) fn line(&self, mnemonic: &str, operands: &[String]) -> String {
         format!("{}{mnemonic} {};", self.guard, operands.join(", "))
     }
 
-    /// The type as written, without its dot: the first of the result.
+    /// Returns the first type as written, without its dot; `None` if there is none.
     pub(super) fn type_word(&self) -> Option<&'m str> {
         self.mnemonic.split('.').find(|word| Type::from_suffix(word).is_some())
     }
 
-    /// The operand at `at` as a literal.
+    /// Returns the operand at index `at` if it is a whole number.
     pub(super) fn literal(&self, at: usize) -> Option<i64> {
         self.operands.get(at)?.parse().ok()
     }

@@ -1,10 +1,11 @@
-//! Atomics as plain accesses: `atom` and `red` (PTX ISA §9.7.13.5, §9.7.13.7) as a load, the operation and a store.
+//! Writes atomics as plain accesses: `atom` and `red` (PTX ISA §9.7.13.5, §9.7.13.7) become a load, the operation and a
+//! store.
 
 use super::asm::Asm;
 use crate::ptx::isa::{Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
-/// The operations, each as the instruction that computes it.
+/// Operations that one instruction computes, with the instruction.
 const PLAIN: [(Modifier, &str); 6] = [
     (Modifier::And, "and"),
     (Modifier::Or, "or"),
@@ -14,7 +15,8 @@ const PLAIN: [(Modifier, &str); 6] = [
     (Modifier::Add, "add"),
 ];
 
-/// The load, the operation and the store; `None` for vectors, for 16 bytes and for operations that are not known.
+/// Returns the load, the operation and the store; `None` for vectors, for 16 bytes and for operations that are not
+/// known.
 pub(super) fn plain(asm: &Asm<'_>) -> Option<String> {
     let has_result = asm.decoded.row.opcode == Opcode::Atom;
     let (result, operands) = if has_result {
@@ -48,7 +50,7 @@ fn space(asm: &Asm<'_>) -> Option<&'static str> {
     }
 }
 
-/// `%weft_new` from `%weft_old` and the operands behind the address.
+/// Returns the code that computes `%weft_new` from `%weft_old` and the operands behind the address.
 fn new(asm: &Asm<'_>, bits: u32, values: &[String]) -> Option<String> {
     let modifiers = asm.decoded.modifiers;
     let value = values.first()?;
@@ -68,7 +70,7 @@ fn new(asm: &Asm<'_>, bits: u32, values: &[String]) -> Option<String> {
         ));
     }
     if modifiers.has(Modifier::Dec) {
-        // Of 0, the difference is the largest number: above the bound like everything that wraps around.
+        // 0 - 1 gives the largest number, which is above the bound like every value that wraps around.
         return Some(format!(
             "sub.u32 %weft_new, %weft_old, 1; setp.ge.u32 %weft_is, %weft_new, {value}; \
              selp.b32 %weft_new, {value}, %weft_new, %weft_is;"

@@ -1,14 +1,14 @@
-//! Weaker forms of the cta barriers (PTX ISA §9.7.13.1): `bar` and `barrier`, `.sync`, `.arrive` and `.red`.
+//! Weakens cta barriers (PTX ISA §9.7.13.1): `bar` and `barrier`, `.sync`, `.arrive` and `.red`.
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
 use crate::ptx::Type;
 use crate::ptx::isa::Modifier;
 
-/// A warp's threads, the unit of a count.
+/// The threads of a warp, the unit of a thread count.
 const WARP: i64 = 32;
 
-/// What a barrier is.
+/// Returns the kind of a barrier instruction.
 pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
     match asm.decoded.modifiers.first_of(&[Modifier::Red, Modifier::Arrive]) {
         Some(Modifier::Red) => SyncKind::Reduction,
@@ -17,8 +17,8 @@ pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
     }
 }
 
-/// The changes, each with the text that stands for the barrier then. `all` is the count that stands for all threads of
-/// the cta: without it a barrier is the same.
+/// Returns the weaker forms, each with the text that replaces the barrier. `all`: the count that stands for all threads
+/// of the cta; a barrier with this count is the same without it.
 pub(super) fn changes(asm: &Asm<'_>, all: i64) -> Vec<(Weakening, String)> {
     let kind = kind(asm);
     let count = count(asm, kind);
@@ -41,7 +41,7 @@ pub(super) fn changes(asm: &Asm<'_>, all: i64) -> Vec<(Weakening, String)> {
     changes
 }
 
-/// Which operand is the count: `a, b` or, of a reduction, `d, a, b, c`.
+/// Returns the index of the count operand, if there is one: `a, b`, or for a reduction `d, a, b, c`.
 fn count(asm: &Asm<'_>, kind: SyncKind) -> Option<usize> {
     match (kind, asm.operands.len()) {
         (SyncKind::Reduction, 4) => Some(2),
@@ -50,7 +50,8 @@ fn count(asm: &Asm<'_>, kind: SyncKind) -> Option<usize> {
     }
 }
 
-/// A warp less. A literal count of one warp stays: none is left, and a count of 0 is a defect by itself.
+/// Returns the barrier with one warp less in its count; `None` for a literal count of one warp, because a count of 0 is
+/// a defect by itself.
 fn fewer(asm: &Asm<'_>, count: usize) -> Option<String> {
     match asm.literal(count) {
         Some(threads) if threads <= WARP => None,
@@ -63,7 +64,8 @@ fn fewer(asm: &Asm<'_>, count: usize) -> Option<String> {
     }
 }
 
-/// The result of a reduction without the barrier: some value of each thread's own. A clock is open to the checker.
+/// Returns code that gives the result of a reduction an open value for each thread, without the barrier: the checker
+/// treats a clock as open.
 fn open_result(asm: &Asm<'_>) -> Option<String> {
     let (result, guard) = (asm.operands.first()?, &asm.guard);
     if result == "_" {

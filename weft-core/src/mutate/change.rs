@@ -1,6 +1,6 @@
-//! How synchronization is weakened.
+//! The kinds of synchronization, and the ways to weaken it.
 
-/// What synchronizes at the place of a mutant.
+/// The kind of synchronization that a mutant changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SyncKind {
     /// A cta barrier that waits.
@@ -15,25 +15,25 @@ pub(super) enum SyncKind {
     Atomic,
 }
 
-/// How a mutant is weaker.
+/// The way in which a mutant is weaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weakening {
-    /// The instruction is gone; the result of a reduction is open.
+    /// The instruction is deleted; the result of a reduction is open.
     Delete,
-    /// It arrives and does not wait.
+    /// The barrier only arrives and does not wait.
     Arrive,
-    /// A warp less in its count.
+    /// The count of the barrier is one warp less.
     Fewer,
-    /// No count: all warps take part.
+    /// The barrier has no count: all warps take part.
     NoCount,
-    /// Each half of its lanes waits for itself.
+    /// The two halves of a warp barrier's lanes wait separately.
     Halves,
-    /// A load and a store in place of an atomic.
+    /// An atomic is replaced by a load and a store.
     Plain,
 }
 
 impl Weakening {
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Delete => "delete",

@@ -1,4 +1,4 @@
-//! The mutants of a kernel, what each changes, and what can be said of one that survives.
+//! Makes the mutants of a kernel, and the advice that follows if a mutant is still clean.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::ptx::{self, Body, Function, Instruction, Module, Span, Statement};
 /// A kernel with one instruction changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// How it is weaker.
+    /// The way in which it is weaker.
     pub change: Weakening,
     /// The instruction that is changed.
     pub site: Site,
-    /// What stands in its place; empty where it is gone.
+    /// The text that replaces the instruction; empty if the instruction is deleted.
     pub replacement: String,
     kind: SyncKind,
     /// Whether the kernel has atomics.
@@ -29,14 +29,14 @@ pub struct Mutant {
 /// All mutants of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutants {
-    /// In the order of the text, then of the changes.
+    /// The mutants, in the order of the text, then of the changes.
     pub list: Vec<Mutant>,
-    /// Instructions that were left out since no thread reached them.
+    /// The number of instructions that were left out because no thread reached them.
     pub unreached: usize,
 }
 
-/// The mutants of `kernel`, of which `report` is the report. A device function is changed where it stands, for all its
-/// calls.
+/// Returns the mutants of `kernel`; `report` is the kernel's report. A device function is changed in its text, and so
+/// for all its calls.
 pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     let program = flow::build(module, kernel).expect("a kernel that has a report links");
     let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
@@ -87,7 +87,7 @@ fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (SyncKind, Vec<(Weake
     }
 }
 
-/// All instructions with the bodies that hold their operands.
+/// Returns all instructions by their spans, each with the body that holds its operands.
 fn instructions(module: &Module) -> BTreeMap<Span, (&Body, &Instruction)> {
     let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
     bodies.flat_map(of_body).collect()
@@ -101,7 +101,7 @@ fn of_body(body: &Body) -> impl Iterator<Item = (Span, (&Body, &Instruction))> {
 }
 
 impl Mutant {
-    /// The module with the change made. All other instructions keep their lines.
+    /// Returns the module with the change made. All other instructions keep their line numbers.
     pub fn apply(&self, module: &Module) -> Module {
         let (text, range) = (module.text(), self.site.span.range());
         let name = text.get(range.clone()).unwrap_or("");
@@ -110,7 +110,8 @@ impl Mutant {
         ptx::parse(&[before.unwrap_or(""), &self.replacement, &lines, after.unwrap_or("")].concat())
     }
 
-    /// What its survival says: `clean` is its report, `kernel` that of the kernel as it stands.
+    /// Returns the advice if the mutant is clean. `clean`: the mutant's report; `kernel`: the report of the unchanged
+    /// kernel.
     pub fn advice(&self, clean: &Report, kernel: &Report) -> Advice {
         let mut notes = Vec::new();
         if self.is_among_atomics && self.kind != SyncKind::Atomic {

@@ -1,17 +1,17 @@
-//! Weaker forms of `bar.warp.sync` (PTX ISA §9.7.13.2).
+//! Weakens `bar.warp.sync` (PTX ISA §9.7.13.2).
 
 use super::asm::Asm;
 use super::change::Weakening;
 
-/// The changes, each with the text that stands for the barrier then.
+/// Returns the weaker forms, each with the text that replaces the barrier.
 pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Weakening, String)> {
     let mut changes = vec![(Weakening::Delete, String::new())];
     changes.extend(halves(asm).map(|text| (Weakening::Halves, text)));
     changes
 }
 
-/// The lower half of the mask's lanes and the upper one wait each for itself. A mask in a register is halved when the
-/// barrier is reached; if it holds one lane, it stays.
+/// Returns code in which the lower and the upper half of the mask's lanes wait separately. A mask in a register is
+/// halved when the barrier is reached; a mask of one lane stays whole, and `None` is returned for a literal one.
 fn halves(asm: &Asm<'_>) -> Option<String> {
     let mask = asm.operands.first()?;
     if asm.literal(0).is_some_and(|lanes| (lanes & 0xffff_ffff).count_ones() < 2) {

@@ -1,31 +1,31 @@
-//! What the reader cannot read.
+//! Errors of the PTX reader, each with the span of text that it concerns.
 
 use super::Span;
 
-/// Why a text is not the PTX it should be.
+/// Why a text cannot be read as PTX.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadErrorKind {
-    /// Nothing but white space and comments.
+    /// The text holds only white space and comments.
     #[error("the file is empty; expected PTX that starts with `.version`")]
     Empty,
-    /// No `.version` in front.
+    /// The text does not start with `.version`.
     #[error("this is not PTX: expected `.version` first")]
     NoVersion,
     /// A byte that no token starts with.
     #[error("unexpected character {0:?}")]
     Character(char),
-    /// The text ends inside something.
+    /// The text ends inside a construct, which is named.
     #[error("the text ends inside {0}; the file seems truncated")]
     Truncated(&'static str),
-    /// Something else was expected.
+    /// A token differs from the expected one.
     #[error("expected {expected}, found `{found}`")]
     Expected {
-        /// What should stand here.
+        /// The token that should stand here.
         expected: &'static str,
-        /// What does.
+        /// The token that stands here instead.
         found: String,
     },
-    /// A number that does not fit.
+    /// A number that does not fit its place.
     #[error("number `{0}` is out of range")]
     Number(String),
     /// A constant expression without a value.
@@ -37,7 +37,7 @@ pub enum ReadErrorKind {
     /// Braces or vectors nested too deeply.
     #[error("nesting is deeper than {0}")]
     Depth(u32),
-    /// Two bodies of one name.
+    /// Two functions of the same name have a body.
     #[error("function `{0}` is defined a second time")]
     Duplicate(String),
     /// More than 4 GiB of text.
@@ -45,12 +45,12 @@ pub enum ReadErrorKind {
     Size,
 }
 
-/// An error with the place where it was noticed. Reading goes on at the next statement.
+/// A reader's error and where it was noticed. Reading continues with the next statement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct ReadError {
     /// What is wrong.
     pub kind: ReadErrorKind,
-    /// Where.
+    /// Where the error was noticed.
     pub span: Span,
 }

@@ -1,10 +1,11 @@
-//! Where the names of a module are declared, so that a module of many kernels is not searched for each name of each.
+//! An index of a module's functions, variables and files, so that each look-up of a name does not search the whole
+//! module.
 
 use foldhash::HashMap;
 
 use super::Module;
 
-/// Places in the lists of a module.
+/// Positions in the lists of a module, by name or number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     functions: HashMap<Box<str>, usize>,
@@ -13,7 +14,8 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Of several functions of one name the first with a body counts, of variables the last, of files the first.
+    /// Indexes a module. Of several functions with one name the first with a body counts, of variables the last, of
+    /// files the first.
     pub(super) fn of(module: &Module) -> Self {
         let mut index = Self::default();
         for (at, function) in module.functions.iter().enumerate() {

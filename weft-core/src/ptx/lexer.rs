@@ -1,15 +1,15 @@
-//! Bytes to tokens. White space and comments separate tokens and are dropped; every token has a span.
+//! Splits the text into tokens. White space and comments separate tokens and are dropped; every token has a span.
 
 use super::{ReadError, ReadErrorKind, Span};
 
-/// What a token is; its text is its span.
+/// The kind of a token; its text is given by its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// `abc`, `%r1`, `$L_2`, `_x`.
     Word,
     /// `.reg`, `.u32`, `.x`: a dot and a word.
     Dot,
-    /// `12`, `0x1F`, `1.5`, `0f3F800000`; the parser takes it apart.
+    /// `12`, `0x1F`, `1.5`, `0f3F800000`; the parser reads the value.
     Number,
     /// `"..."`.
     String,
@@ -27,23 +27,24 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// What stands before the first.
+    /// The parser's token before it has read any.
     pub(super) const START: Self = Self { kind: TokenKind::End, span: Span { start: 0, end: 0 } };
 }
 
-/// A place in the text, moving forward.
+/// A position in the text that moves forward token by token.
 #[derive(Debug)]
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
-    /// Where the next token is looked for.
+    /// Byte offset at which the search for the next token starts.
     pub(super) at: usize,
     pub(super) errors: Vec<ReadError>,
 }
 
-/// Bytes of a name or of a string: findings repeat names. Compilers abbreviate longer ones.
+/// The largest length of a name or a string in bytes. It is limited because findings repeat names; compilers abbreviate
+/// longer ones.
 pub(super) const MAX_NAME: usize = 32 * 1024;
 
-/// What each byte may be in a token: a look-up instead of comparisons, which every byte of the text goes through.
+/// The character classes of each byte. A table is faster than comparisons, and every byte of the text is looked up.
 static CLASSES: [u8; 256] = classes();
 const BLANK: u8 = 1;
 const WORD_START: u8 = 2;
@@ -107,7 +108,7 @@ impl<'a> Lexer<'a> {
         self.at += rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len());
     }
 
-    /// To the next such byte, or to the end.
+    /// Skips to the next occurrence of `byte`, or to the end of the text.
     fn take_until(&mut self, byte: u8) {
         let rest = self.rest();
         self.at += memchr::memchr(byte, rest).unwrap_or(rest.len());
@@ -118,7 +119,7 @@ impl<'a> Lexer<'a> {
             self.take(BLANK);
             match (self.peek(0), self.peek(1)) {
                 (b'/', b'*') => self.skip_block_comment(),
-                // Comments, lines of the pre-processor, and PTX 1.x's `@@DWARF` lines.
+                // Comments, preprocessor lines, and the `@@DWARF` lines of PTX 1.x.
                 (b'/', b'/') | (b'#', _) | (b'@', b'@') => self.take_until(b'\n'),
                 _ => return,
             }
@@ -146,7 +147,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token, in the place of the last one: as a value it would be put together and taken apart again.
+    /// Reads the next token into `token`. It is overwritten in place because returning it by value is slower.
     pub(super) fn next(&mut self, token: &mut Token) {
         self.skip_blank();
         let start = self.at;
@@ -222,7 +223,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// One character that starts no other token; the lexer stays on character boundaries.
+    /// Reads one character that starts no other token; the lexer stays on character boundaries.
     fn punct(&mut self) -> TokenKind {
         let start = self.at;
         self.at += 1;
@@ -240,7 +241,7 @@ impl<'a> Lexer<'a> {
         TokenKind::Punct(b'?')
     }
 
-    /// Extends a word that starts an instruction over its modifiers: `ld.shared::cta.u32`.
+    /// Extends the first word of an instruction over the modifiers that follow it: `ld.shared::cta.u32`.
     pub(super) fn mnemonic(&mut self, word: Span) -> Span {
         loop {
             match (self.peek(0), self.peek(1)) {
@@ -252,7 +253,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips to behind the brace that closes the one just read. False if the text ends first.
+    /// Skips past the brace that closes the one just read. Returns false if the text ends first.
     pub(super) fn skip_braces(&mut self) -> bool {
         let (mut depth, mut token) = (1_u64, Token::START);
         while depth > 0 {
@@ -268,9 +269,9 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The byte offset at which each line starts.
+/// Returns the byte offset at which each line starts.
 pub(super) fn line_starts(text: &str) -> Vec<u32> {
-    /// Bytes of a line of PTX, on average, or less.
+    /// A lower estimate of the average length of a PTX line in bytes.
     const LINE: usize = 20;
     let mut starts = Vec::with_capacity(text.len() / LINE + 1);
     starts.push(0);

@@ -1,16 +1,16 @@
-//! Numbers as PTX writes them (PTX ISA §4.5).
+//! Reads numeric literals as PTX writes them (PTX ISA §4.5).
 
 use super::Float;
 
 /// A literal's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NumberLiteral {
-    /// In two's complement, 64 bits.
+    /// The bits of a 64-bit integer in two's complement.
     Integer(u64),
     Float(Float),
 }
 
-/// Reads a literal; `None` if it is malformed or does not fit in 64 bits.
+/// Reads a literal; `None` if it is malformed or does not fit into 64 bits.
 pub(super) fn read(text: &str) -> Option<NumberLiteral> {
     let digits = |from: usize, radix: u32| {
         let text = text.get(from..)?;

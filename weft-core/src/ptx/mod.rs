@@ -1,4 +1,4 @@
-//! PTX text to a [`Module`]: tokens, tree with spans, and the table of instructions.
+//! Reads PTX text into a [`Module`]: tokens, a tree with spans, and the table of instructions.
 
 mod error;
 mod index;

@@ -1,4 +1,5 @@
-//! Tokens to a tree. Never gives up: what cannot be read becomes an error, and reading goes on at the next statement.
+//! Builds the tree from tokens. The parser always finishes: a statement that cannot be read becomes an error, and
+//! reading continues with the next one.
 
 use std::sync::Arc;
 
@@ -16,12 +17,12 @@ mod function;
 mod operand;
 mod variable;
 
-/// Reads a whole module. Total: see [`Module::errors`].
+/// Reads a whole module. Never fails; see [`Module::errors`] for what could not be read.
 pub fn parse(text: &str) -> Module {
     parse_shared(&Arc::from(text))
 }
 
-/// The same, of a text that others have too.
+/// Like [`parse`], for a text that is shared; the module keeps a reference to it.
 pub fn parse_shared(shared: &Arc<str>) -> Module {
     let text = &**shared;
     let mut module = Module {
@@ -49,21 +50,22 @@ pub fn parse_shared(shared: &Arc<str>) -> Module {
     module
 }
 
-/// A reader of one text: the lexer and the token it stands at.
+/// The state of reading one text: the lexer and the current token.
 struct Parser<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
     token: Token,
-    /// Operands of vectors and instructions that are being read, the innermost last.
+    /// Operands read so far of the vectors and instructions that are not finished, the innermost last.
     operands: Vec<ParsedOperand>,
-    /// Whether the instruction that is being read is a call: parentheses in it hold lists, in others constants.
+    /// Whether the current instruction is a call: parentheses hold lists in a call, and constants elsewhere.
     is_call: bool,
-    /// Mnemonics taken apart, each once: a text has a few dozen.
+    /// Decoded mnemonics, each once: a text has only a few dozen different ones.
     mnemonics: Vec<Option<Arc<Decoded>>>,
+    /// Positions in `mnemonics`, by the text of the mnemonic.
     places: HashMap<&'a str, u32>,
 }
 
-/// An error that was recorded; the caller goes on at the next statement.
+/// An error that was recorded; the caller continues with the next statement.
 struct Recorded;
 
 type Read<T> = Result<T, Recorded>;
@@ -87,12 +89,12 @@ impl<'a> Parser<'a> {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// The text of the token it stands at.
+    /// Returns the text of the current token.
     fn word(&self) -> &'a str {
         self.slice(self.token.span)
     }
 
-    /// The place of a mnemonic among those taken apart.
+    /// Returns the position of a mnemonic in `mnemonics`, decoding it if it is new.
     fn decoded(&mut self, mnemonic: Span) -> u32 {
         let text = self.slice(mnemonic);
         if let Some(&place) = self.places.get(text) {
@@ -119,10 +121,11 @@ impl<'a> Parser<'a> {
         self.token.kind == TokenKind::Dot && self.word() == word
     }
 
-    /// Whether a colon follows the word: a label's is single, `::` belongs to a modifier.
+    /// Whether a colon follows the current word: a label has a single colon, `::` belongs to a modifier.
     fn is_label(&self) -> bool {
         let rest = self.text.get(self.token.span.end as usize..).unwrap_or("");
-        // Behind nearly every word stands its modifier: no need to look for white space, of which there are many kinds.
+        // Nearly every word is followed by a modifier: this skips the search for white space, of which there are many
+        // kinds.
         if rest.starts_with('.') {
             return false;
         }
@@ -164,7 +167,7 @@ impl<'a> Parser<'a> {
         self.error(ReadErrorKind::Expected { expected, found }, span)
     }
 
-    /// As much of the token it stands at as a message can hold.
+    /// Returns the start of the current token's text, short enough for a message.
     fn start_of_word(&self) -> String {
         self.word().chars().take(40).collect()
     }
@@ -174,7 +177,7 @@ impl<'a> Parser<'a> {
         self.error(ReadErrorKind::Number(number), span)
     }
 
-    /// An unsigned or signed whole number.
+    /// Reads an unsigned or signed whole number.
     fn integer(&mut self) -> Read<i64> {
         let negative = self.eat(b'-');
         let span = self.token.span;
@@ -195,7 +198,7 @@ impl<'a> Parser<'a> {
         u32::try_from(value).map_err(|_| self.error(ReadErrorKind::Number(value.to_string()), span))
     }
 
-    /// Skips to behind the next semicolon, or to a brace that a statement cannot contain.
+    /// Skips past the next semicolon, or to a brace that a statement cannot contain.
     fn recover(&mut self) {
         loop {
             match self.token.kind {
@@ -214,7 +217,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// From an opening brace to behind its closing one.
+    /// Skips from an opening brace past its closing one.
     fn skip_braces(&mut self) {
         let open = self.token.span;
         if !self.lexer.skip_braces() {
@@ -254,7 +257,7 @@ impl<'a> Parser<'a> {
     fn item(&mut self, module: &mut Module) -> Read<()> {
         match self.token.kind {
             TokenKind::Dot => {}
-            // LLVM puts labels behind the sections that it describes.
+            // LLVM emits labels behind its debug sections.
             TokenKind::Word if self.is_label() => {
                 self.advance();
                 self.advance();
@@ -311,7 +314,7 @@ impl<'a> Parser<'a> {
         Ok((index, path))
     }
 
-    /// `.section .debug_info { ... }`: DWARF, of no use here.
+    /// Skips a section such as `.section .debug_info { ... }`: DWARF data is not used.
     fn section(&mut self) -> Read<()> {
         self.advance();
         self.advance();

@@ -1,4 +1,4 @@
-//! State spaces.
+//! PTX state spaces.
 
 /// A state space of variables and accesses (PTX ISA §5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +15,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The space in words, before "memory".
+    /// Returns the name of the space as it stands before "memory" in a message.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Generic => "generic",

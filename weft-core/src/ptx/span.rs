@@ -1,4 +1,4 @@
-//! Places in a text.
+//! Spans and positions in a module's text.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,12 +13,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span as a range of indices.
+    /// Returns the span as a range of byte indices.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The smallest span that holds both.
+    /// Returns the span from the start of this one to the later of the two ends.
     #[must_use]
     pub fn to(self, end: Self) -> Self {
         Self { start: self.start, end: end.end.max(self.end) }

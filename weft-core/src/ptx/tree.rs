@@ -1,7 +1,8 @@
-//! The syntax tree of a PTX module. Names are spans into the text, so reading copies nothing.
+//! The syntax tree of a PTX module. Names are spans into the text, so that reading copies nothing.
 //!
-//! Rules that later stages rely on: a statement's operands lie in its body's `operands`; nested braces appear as
-//! `Statement::Open` and `Statement::Close`, balanced; instructions that the table does not know are here like any other.
+//! Later stages rely on these rules: the operands of a statement lie in the `operands` of its body; nested braces
+//! appear as `Statement::Open` and `Statement::Close`, balanced; instructions that the table does not know appear like
+//! any other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::lexer::{Lexer, Token, TokenKind};
 use super::space::Space;
 use super::{Position, ReadError, Span};
 
-/// A module as read; never fails to exist, see `errors`.
+/// A module as read. It exists for every text; see `errors` for what could not be read.
 #[derive(Clone, Debug)]
 pub struct Module {
     pub(super) text: Arc<str>,
@@ -30,33 +31,33 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// `.file` entries: index and path.
     pub files: Vec<(u32, String)>,
-    /// What could not be read.
+    /// The parts of the text that could not be read.
     pub errors: Vec<ReadError>,
-    /// The mnemonics of instructions, each once.
+    /// The decoded mnemonics of instructions, each once; `None` for a mnemonic that no row of the table fits.
     pub(super) mnemonics: Vec<Option<Arc<Decoded>>>,
-    /// Of what was read: later changes are not seen by the look-ups below.
+    /// The index of names as of the end of reading: the look-ups below do not see later changes to the lists.
     pub(super) index: Index,
 }
 
 impl Module {
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     pub fn name(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// Line and column of a span's start.
+    /// Returns line and column of the start of a span.
     pub fn position(&self, span: Span) -> Position {
         let line = self.lines.partition_point(|&start| start <= span.start).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
         Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: span.start - start + 1 }
     }
 
-    /// The mnemonic of the instruction that a span holds, behind its guard.
+    /// Returns the mnemonic of the instruction in a span, skipping the guard.
     pub fn mnemonic_in(&self, span: Span) -> &str {
         let text = self.name(span);
         let mut lexer = Lexer::new(text);
@@ -67,7 +68,7 @@ impl Module {
         };
         let (mut first, mut mnemonic) = next();
         if first.kind == TokenKind::Punct(b'@') {
-            // Behind the sign stand the predicate and perhaps its complement.
+            // The sign is followed by an optional `!` and the predicate.
             while first.kind != TokenKind::Word && first.kind != TokenKind::End {
                 (first, _) = next();
             }
@@ -76,32 +77,32 @@ impl Module {
         text.get(mnemonic.range()).unwrap_or("")
     }
 
-    /// The mnemonic of an instruction of this module, taken apart; `None` if no row of the table fits.
+    /// Returns the decoded mnemonic of an instruction of this module; `None` if no row of the table fits.
     pub fn decoded(&self, instruction: &Instruction) -> Option<&Arc<Decoded>> {
         self.mnemonics.get(instruction.decoded as usize)?.as_ref()
     }
 
-    /// The kernels that have a body, in the order of the text.
+    /// Returns the kernels that have a body, in the order of the text.
     pub fn kernels(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|function| function.is_kernel && function.body.is_some())
     }
 
-    /// The kernel with this name.
+    /// Returns the kernel with this name, if it has a body.
     pub fn kernel(&self, name: &str) -> Option<&Function> {
         self.function(name).filter(|function| function.is_kernel && function.body.is_some())
     }
 
-    /// The function or kernel with this name; of several declarations the first with a body.
+    /// Returns the function or kernel with this name; of several declarations the first with a body.
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.get(self.index.function(name)?)
     }
 
-    /// The variable at module scope with this name; of several declarations the last.
+    /// Returns the variable at module scope with this name; of several declarations the last.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.get(self.index.variable(name)?)
     }
 
-    /// A line of the text, counted from 1, without its line break.
+    /// Returns a line of the text, counted from 1, without its line break; `None` behind the last line.
     pub fn line(&self, line: u32) -> Option<&str> {
         let at = (line as usize).checked_sub(1)?;
         let start = *self.lines.get(at)? as usize;
@@ -111,7 +112,7 @@ impl Module {
         Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
-    /// The path that a `.loc` names by index.
+    /// Returns the path of the `.file` entry with this index.
     pub fn file(&self, index: u32) -> Option<&str> {
         self.files.get(self.index.file(index)?).map(|(_, path)| path.as_str())
     }
@@ -153,7 +154,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The type with this suffix, without its dot.
+    /// Returns the type with this suffix, which is given without its dot.
     pub fn from_suffix(word: &str) -> Option<Self> {
         Some(match word {
             "b8" => Self::B8,
@@ -190,7 +191,7 @@ impl Type {
         })
     }
 
-    /// Size in bytes; a predicate and fields of less than a byte count as 1.
+    /// Returns the size in bytes; predicates and fields of less than a byte count as 1.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::B8
@@ -215,7 +216,8 @@ impl Type {
         }
     }
 
-    /// Size of an element in bytes: a packed type holds two, which an access treats as two accesses (PTX ISA §8.2.5).
+    /// Returns the size of an element in bytes. A packed type holds two elements, and an access to it is two accesses
+    /// (PTX ISA §8.2.5).
     pub const fn element_bytes(self) -> u32 {
         match self {
             Self::F16x2 | Self::Bf16x2 | Self::U16x2 | Self::S16x2 | Self::F32x2 => {
@@ -225,12 +227,12 @@ impl Type {
         }
     }
 
-    /// Whether a value is two in one, each computed by itself.
+    /// Whether a value consists of two elements that are computed independently.
     pub const fn is_packed(self) -> bool {
         self.element_bytes() < self.bytes()
     }
 
-    /// Size in bits, at most 64.
+    /// Returns the size in bits, at most 64.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Pred => 1,
@@ -263,7 +265,7 @@ impl Type {
 }
 
 impl Float {
-    /// Its bits as a value of `ty`.
+    /// Returns the bits of this literal as a value of type `ty`.
     pub fn bits(self, ty: Type) -> u64 {
         #[allow(clippy::cast_possible_truncation, reason = "a literal of an f32 is rounded to f32")]
         match (self, ty) {
@@ -274,7 +276,7 @@ impl Float {
         }
     }
 
-    /// The same number with the other sign.
+    /// Returns the same number with the opposite sign.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -287,7 +289,7 @@ impl Float {
 /// A declared variable, register range or parameter.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Where it lives.
+    /// The state space that it lies in.
     pub space: Space,
     /// Element type.
     pub ty: Type,
@@ -305,21 +307,21 @@ pub struct Variable {
     pub align: u32,
     /// Whether it is declared `.extern`.
     pub is_extern: bool,
-    /// `.ptr`: a parameter that holds an address, of this space; global where none is written.
+    /// `.ptr`: the parameter holds an address in this space; global if `.ptr` names none. `None` without `.ptr`.
     pub pointee: Option<Space>,
-    /// The alignment that `.ptr` states of what a parameter points to, in bytes; `None` without `.ptr`.
+    /// The alignment that `.ptr` states for the memory that the parameter points to, in bytes; `None` without `.ptr`.
     pub pointee_align: Option<u32>,
     /// Its initialiser.
     pub init: Option<Initial>,
 }
 
 impl Variable {
-    /// Bytes it occupies.
+    /// Returns the bytes that it occupies.
     pub fn size(&self) -> u64 {
         self.elements.saturating_mul(u64::from(self.ty.bytes()) * u64::from(self.vector))
     }
 
-    /// Alignment in bytes, the natural one where none is stated.
+    /// Returns the alignment in bytes; the natural one where none is stated.
     pub fn alignment(&self) -> u32 {
         if self.align > 0 { self.align } else { self.ty.bytes() * u32::from(self.vector) }
     }
@@ -330,8 +332,8 @@ impl Variable {
 pub struct Initial {
     /// How many values it has.
     pub values: u64,
-    /// Their bytes, in the type of the variable; `None` where there are addresses among them, or nested rows, whose place
-    /// among the bytes is not followed.
+    /// The values as bytes, in the type of the variable; `None` if there are addresses among the values, or nested
+    /// rows, whose positions among the bytes are not computed.
     pub bytes: Option<Arc<[u8]>>,
 }
 
@@ -366,7 +368,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// The operands of an instruction or of a nested group.
+    /// Returns the operands of an instruction or of a nested group.
     pub fn operands(&self, range: &Range<u32>) -> &[ParsedOperand] {
         self.operands.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
@@ -422,7 +424,7 @@ pub struct Instruction {
     pub guard: Option<GuardPredicate>,
     /// Opcode with all its modifiers, `ld.shared.u32`.
     pub mnemonic: Span,
-    /// The same taken apart, in `Module::mnemonics`.
+    /// Index of its decoded mnemonic in `Module::mnemonics`.
     pub(super) decoded: u32,
     /// Its operands in `Body::operands`.
     pub operands: Range<u32>,
@@ -437,9 +439,9 @@ pub enum ParsedOperand {
     Name(Span),
     /// A `.x`, `.y`, `.z` or `.w` (also `.r`, `.g`, `.b`, `.a`) part of a name, 0 to 3.
     Part(Span, u8),
-    /// Bytes or halves of a register, `%r1.b0`: video instructions take them.
+    /// Bytes or halves of a register, such as `%r1.b0`, as video instructions take them.
     Selected(Span),
-    /// A literal with its value as 64 bits: an integer in two's complement, a float as f64 bits.
+    /// An integer constant as 64 bits in two's complement.
     Integer(u64),
     /// `0f3F800000` or `1.0`.
     Float(Float),
@@ -447,7 +449,7 @@ pub enum ParsedOperand {
     Address {
         /// Register or variable; `None` for an absolute address.
         base: Option<Span>,
-        /// Added to it, in bytes.
+        /// Added to the base, in bytes.
         offset: i64,
     },
     /// `name+offset` outside brackets.
@@ -462,12 +464,12 @@ pub enum ParsedOperand {
     Not(Span),
     /// `_`.
     Sink,
-    /// A form that the reader does not take apart, such as a texture address or a negated register.
+    /// A form that the parser does not break down, such as a texture address or a negated register.
     Opaque(Span),
 }
 
 impl ParsedOperand {
-    /// The name in it, of an address its base.
+    /// Returns the name in a plain or offset operand, or the base of an address.
     pub fn name(&self) -> Option<Span> {
         match self {
             Self::Name(name) | Self::Offset(name, _) | Self::Address { base: Some(name), .. } => {

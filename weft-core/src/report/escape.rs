@@ -1,10 +1,10 @@
-//! Makes text from outside safe to print: no control character and no change of writing direction gets through.
+//! Makes text from outside safe to print: escapes control characters and characters that change the writing direction.
 
 use std::borrow::Cow;
 
-/// Replaces control characters and invisible formatting characters by `\u{..}`, and tabs by a space.
+/// Returns the text with control and invisible formatting characters replaced by `\u{..}`, and tabs by a space.
 ///
-/// Names, paths and source lines come from files that anybody may have written; printed raw they could move the
+/// Names, paths and source lines come from files that anybody might have written; printed raw, they could move the
 /// cursor or reorder what the reader sees.
 pub fn escape(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
@@ -21,7 +21,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// The same for JSON, with its own escapes: they read back as the characters they stand for.
+/// Does the same for JSON with JSON's escapes, so that parsing gives the original characters.
 pub(super) fn escape_json(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,7 +1,8 @@
-//! The sites of a finding or an advice to excerpts: consecutive lines of one file with the marks that go under them.
+//! Turns the sites of a finding or an advice into excerpts: consecutive lines of one file, with marks for the places to
+//! underline.
 //!
-//! A site is shown in the source line it came from, where that file can be had, and always in the PTX. A source that
-//! cannot be had becomes a note. Marks that fall on the same characters are joined.
+//! A site is shown in the source line it came from, if that file is available, and always in the PTX. A source that is
+//! not available becomes a note. Marks on the same characters are joined.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,9 @@ use super::escape;
 use crate::finding::{Site, SourceLine, Thread};
 use crate::ptx::Module;
 
-/// Marks farther apart than this many lines go into excerpts of their own.
+/// Marks that are more lines apart than this are shown in separate excerpts.
 const REACH: u32 = 500;
-/// Threads listed at a site; the rest is counted.
+/// The most threads listed at a site; the rest is counted.
 const THREADS: usize = 4;
 
 /// A run of lines with marks.
@@ -32,21 +33,21 @@ pub(super) struct Mark {
     pub(super) start: usize,
     /// One past the last byte.
     pub(super) end: usize,
-    /// What to say beside it, escaped.
+    /// The text beside the mark, escaped.
     pub(super) label: String,
     /// Whether it is the offending instruction.
     pub(super) primary: bool,
 }
 
-/// The excerpts of some sites, and the notes that stand for what could not be shown.
+/// The excerpts of some sites, and notes for what cannot be shown.
 pub(super) struct Excerpts {
     /// Sources first, then the PTX.
     pub(super) shown: Vec<Excerpt>,
-    /// One a line, escaped.
+    /// One note per line, escaped.
     pub(super) notes: Vec<String>,
 }
 
-/// A mark before its file is cut to lines: bytes of its line.
+/// A mark before excerpts are cut out of its file; `start` and `end` are bytes of its line.
 struct LineMark {
     line: u32,
     start: usize,
@@ -55,7 +56,8 @@ struct LineMark {
     primary: bool,
 }
 
-/// Looks up every site; `source` gives the text of a file as the compiler named it.
+/// Returns the excerpts of the sites. `ptx`: the path of the PTX; `source` returns the text of a file by the name that
+/// the compiler gave it.
 pub(super) fn excerpts(
     module: &Module,
     ptx: &str,
@@ -106,7 +108,7 @@ pub(super) fn excerpts(
     Excerpts { shown, notes }
 }
 
-/// What the site says, with its threads.
+/// Returns the label of a site, with its threads.
 fn label(site: &Site) -> String {
     let what = if site.label.is_empty() { site.role.name() } else { &site.label };
     let threads = threads(&site.threads);
@@ -122,7 +124,7 @@ fn threads(threads: &[Thread]) -> String {
     listed.join(", ")
 }
 
-/// A note for a source line that is not shown, or for the calls that the shown one was inlined through.
+/// Returns a note for a source line that is not shown, or for the calls that the shown line was inlined through.
 fn origin(site: &Site, shown: Option<&SourceLine>) -> Option<String> {
     let chain = |lines: &[SourceLine]| {
         let names: Vec<String> =
@@ -159,7 +161,7 @@ fn join(
     places.push(LineMark { line, start, end, label: label.to_owned(), primary });
 }
 
-/// Cuts a file to the lines around its marks.
+/// Cuts a file into excerpts around its marks.
 fn cut<'t>(
     path: &str,
     line: &dyn Fn(u32) -> Option<&'t str>,
@@ -176,7 +178,7 @@ fn cut<'t>(
             _ => clusters.push(vec![place]),
         }
     }
-    // The excerpt of the offending instruction comes first: its position is the one in the headline.
+    // The excerpt with the offending instruction comes first, because the headline shows its position.
     clusters.sort_by_key(|cluster| !cluster.iter().any(|place| place.primary));
     out.extend(clusters.iter().map(|cluster| excerpt(path, line, cluster)));
 }
@@ -209,7 +211,8 @@ fn excerpt<'t>(path: &str, line: &dyn Fn(u32) -> Option<&'t str>, cluster: &[Lin
     Excerpt { path: escape(path).into_owned(), first, text: lines, marks }
 }
 
-/// What is shown of a line: the part around its first mark, if it is a very long one, and where that begins.
+/// Returns the part of a line that is shown, which for a very long line is the part around its first mark, and the byte
+/// where it begins.
 fn window(line: &str, mark: usize) -> (usize, &str) {
     const LONG: usize = 4096;
     const BEFORE: usize = 128;
@@ -224,7 +227,7 @@ fn nth_line(text: &str, line: u32) -> Option<&str> {
     text.lines().nth((line as usize).checked_sub(1)?)
 }
 
-/// The word at a column counted from 1, or the whole line where there is none.
+/// Returns the byte range of the word at a column, which counts from 1, or of the whole line if there is none.
 fn word(line: &str, column: u32) -> (usize, usize) {
     let start = floor(line, (column.max(1) - 1) as usize);
     let rest = line.get(start..).unwrap_or("");
@@ -237,7 +240,7 @@ fn word(line: &str, column: u32) -> (usize, usize) {
     trimmed(line, start, start + length)
 }
 
-/// The range without white space at its ends.
+/// Returns the range without white space at its ends.
 fn trimmed(line: &str, start: usize, end: usize) -> (usize, usize) {
     let part = line.get(start..end).unwrap_or("");
     let leading = part.len() - part.trim_start().len();
@@ -245,7 +248,7 @@ fn trimmed(line: &str, start: usize, end: usize) -> (usize, usize) {
     if length == 0 { (start, end) } else { (start + leading, start + leading + length) }
 }
 
-/// The nearest character boundary at or before `byte`.
+/// Returns the nearest character boundary at or before `byte`.
 fn floor(line: &str, byte: usize) -> usize {
     let mut byte = byte.min(line.len());
     while !line.is_char_boundary(byte) {

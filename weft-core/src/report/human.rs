@@ -1,6 +1,7 @@
-//! A report in rustc's own look: every finding with its source and PTX lines, then what the verdict holds for.
+//! Renders a report in the style of rustc: every finding with its source and PTX lines, then what the verdict holds
+//! for.
 //!
-//! The caller decides which source files may be read and how; what it does not give is named in a note instead.
+//! The caller decides which source files can be read and how; a file that it does not give is named in a note.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -10,8 +11,8 @@ use crate::finding::{Advice, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
 
-/// Renders all findings of `report` and its summary, separated by empty lines. `ptx` is the module's path as it is to
-/// be shown, `source` gives the text of a file as the compiler named it in `.file`.
+/// Renders all findings of `report` and its summary, separated by empty lines. `ptx`: the path of the module to show;
+/// `source` returns the text of a file by the name in `.file`.
 pub fn report(
     module: &Module,
     ptx: &str,
@@ -56,8 +57,8 @@ pub fn finding(
     render(&group, color)
 }
 
-/// Renders what a kernel's author may do; ends with a line break. The summary of the kernel's report says what it holds
-/// for.
+/// Renders advice to a kernel's author; ends with a line break. What the advice holds for is in the summary of the
+/// kernel's report.
 pub fn advice(
     module: &Module,
     ptx: &str,
@@ -96,7 +97,7 @@ pub fn summary(report: &Report, color: bool) -> String {
     render(&group, color)
 }
 
-/// What the verdict holds for, one fact a line.
+/// Returns what the verdict holds for, one fact per line.
 fn facts(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if report.coverage.sites == 0 {
@@ -119,7 +120,7 @@ fn facts(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The arguments and the dynamic shared memory of a launch, if it gives any.
+/// Returns a line with the arguments and the dynamic shared memory of a launch, if it gives any.
 fn given(launch: &Launch) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(bytes) = launch.shared {

@@ -1,9 +1,9 @@
-//! JSON: one object a line, the way cargo's own messages come.
+//! Renders reports as JSON, one object per line, like cargo's own messages.
 //!
-//! Takes a [`Report`], and what a report does not know: where the PTX lies, what the kernel's name means, which of its
-//! findings the user allows. Gives `weft-kernel` (or `weft-mutants`) for each kernel and launch and `weft-summary` at the
-//! end. The structs here mirror the findings so that the names on the wire stay when a field is renamed; fields may be
-//! added, never renamed or removed within one [`SCHEMA`].
+//! Besides a [`Report`], a line needs what the report does not know: the path of the PTX, the demangled name of the
+//! kernel, and the findings that the user allows. There is a `weft-kernel` (or `weft-mutants`) line for each kernel and
+//! launch, and a `weft-summary` line at the end. The structs here mirror the findings, so that names in the output stay
+//! when a field is renamed; within one [`SCHEMA`], fields can be added, but never renamed or removed.
 
 mod mutants;
 
@@ -21,16 +21,16 @@ pub use mutants::{Tally, mutants, mutants_summary};
 /// Version of the format, stated by the summary.
 pub const SCHEMA: u32 = 1;
 
-/// What stands in the line beside the report.
+/// What a line states besides the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The package the kernel belongs to; `None` for a file checked by itself.
     pub package: Option<&'a str>,
     /// Path of the PTX.
     pub file: &'a str,
-    /// The kernel's name as its author wrote it; the mangled one where it is not mangled.
+    /// The kernel's name as its author wrote it; the name in the PTX if that is not mangled.
     pub demangled: &'a str,
-    /// The launch's label, where the kernel has more than one launch.
+    /// The launch's label, if the kernel has more than one launch.
     pub label: Option<&'a str>,
 }
 
@@ -43,12 +43,13 @@ pub struct Counts {
     pub defect: usize,
     /// Undecided.
     pub open: usize,
-    /// What could not be checked at all; a consumer that looks at the other three alone must not take it for clean.
+    /// Kernels that could not be checked at all; a consumer that looks only at the other three must not take them for
+    /// clean.
     pub unchecked: usize,
 }
 
-/// The `weft-kernel` line, without the line break. `allowed[i]` is the reason for which finding `i` is allowed; the
-/// verdicts leave allowed findings out.
+/// Returns the `weft-kernel` line, without the line break. `allowed[i]`: the reason for which finding `i` is allowed;
+/// the verdicts leave allowed findings out.
 pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -> String {
     let reason = |index: usize| allowed.get(index).copied().flatten();
     let counted = |index: usize| reason(index).is_none();
@@ -84,7 +85,7 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
     })
 }
 
-/// The `weft-summary` line, without the line break.
+/// Returns the `weft-summary` line, without the line break.
 pub fn summary(counts: Counts) -> String {
     line(&SummaryLine { reason: "weft-summary", schema: SCHEMA, counts })
 }
@@ -141,15 +142,15 @@ enum ArgLine {
 
 #[derive(Serialize)]
 struct StructureLine {
-    /// How many of its bytes are given; null where what no field gives is open.
+    /// The number of its bytes that are given; null if bytes that no field gives are open.
     bytes: Option<usize>,
-    /// By their first bytes.
+    /// Given fields, by the offset of their first byte.
     fields: BTreeMap<u64, ArgLine>,
 }
 
 #[derive(Serialize)]
 struct BufferLine {
-    /// Size of the contents; null where they are open.
+    /// The size of the contents; null if they are open.
     bytes: Option<usize>,
 }
 
@@ -170,9 +171,9 @@ struct FindingLine<'a> {
     sites: Vec<SiteLine<'a>>,
     notes: &'a [String],
     help: Option<&'a str>,
-    /// Null where it is not about pairs of threads.
+    /// Null if the finding is not about pairs of threads.
     pairs: Option<PairsLine>,
-    /// The reason for which it is allowed; null where it is not.
+    /// The reason for which it is allowed; null if it is not allowed.
     allowed: Option<&'a str>,
 }
 
@@ -186,7 +187,7 @@ struct PairsLine {
 #[derive(Serialize)]
 struct SiteLine<'a> {
     role: &'static str,
-    /// Null without `.loc`, and so is `line`.
+    /// Null without `.loc`, as is `line`.
     file: Option<&'a str>,
     line: Option<u32>,
     ptx_line: u32,

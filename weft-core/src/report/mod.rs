@@ -1,4 +1,4 @@
-//! A report as text, one file a format. Pure: report in, text out.
+//! Renders a report as text, one file per format, without any input or output.
 
 mod escape;
 mod excerpt;

@@ -1,8 +1,8 @@
-//! A report as text that comes back as the same report, for whoever keeps reports.
+//! Saves a report as text that can be read back as the same report.
 //!
-//! JSON, but of no stable form: it mirrors the findings field by field and is read by the version that wrote it. The
-//! launch is not in it, since whoever asks again knows it. Each conversion names every field and every variant, so that
-//! one that is added cannot be forgotten here.
+//! The text is JSON, but its form is not stable: it mirrors the findings field by field and is read only by the version
+//! that wrote it. It does not contain the launch, which the reader knows. Each conversion names every field and every
+//! variant, so that a new one cannot be forgotten here.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ use crate::finding::{
 use crate::launch::{Dim3, Launch};
 use crate::ptx::{Position, Span};
 
-/// The report without its launch, in one line.
+/// Returns the report without its launch, in one line.
 pub fn write(report: &Report) -> String {
     serde_json::to_string(&SavedReport::from(report.clone()))
         .expect("the mirror structs hold nothing that JSON cannot")
 }
 
-/// The report that was written, with `launch` as its launch; `None` if `text` is none of this version's.
+/// Returns the report that was saved, with `launch` as its launch; `None` if `text` was not written by this version.
 pub fn read(text: &str, launch: &Launch) -> Option<Report> {
     serde_json::from_str::<SavedReport>(text).ok()?.report(launch)
 }
@@ -46,14 +46,14 @@ struct SavedReport {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedFinding {
-    /// By its stable name.
+    /// The code's stable name.
     code: String,
     check: Option<SavedCheck>,
     message: String,
     sites: Vec<SavedSite>,
     notes: Vec<String>,
     help: Option<String>,
-    /// Within warps, between warps, between ctas.
+    /// Numbers of pairs within warps, between warps and between ctas.
     pairs: Option<[u64; 3]>,
 }
 
@@ -66,7 +66,7 @@ struct SavedSite {
     column: u32,
     span: SavedSpan,
     source: Vec<SavedLine>,
-    /// Cta and thread.
+    /// Coordinates of cta and thread.
     threads: Vec<[SavedDim3; 2]>,
     label: String,
 }
@@ -79,7 +79,7 @@ struct SavedLine {
     column: u32,
 }
 
-/// Start and end.
+/// First byte, and one past the last.
 type SavedSpan = [u32; 2];
 
 #[derive(Serialize, Deserialize)]
@@ -281,7 +281,8 @@ const fn span([start, end]: SavedSpan) -> Span {
 mod tests {
     use super::*;
 
-    /// Fixtures show that what the checker says comes back; this is for what no fixture says.
+    /// Fixtures show that the findings they contain are read back unchanged; this tests codes and fields that no
+    /// fixture has.
     #[test]
     fn every_code_comes_back() {
         let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };

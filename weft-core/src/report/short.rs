@@ -1,16 +1,17 @@
-//! A report at one line a finding, `file:line:column: code: message`, for editors and `grep`.
+//! Renders a report with one line per finding, `file:line:column: code: message`, for editors and `grep`.
 //!
-//! The place is the first site's innermost source line where the compiler left one, else its line in the PTX.
+//! The position is the innermost source line of the first site, if the compiler stated one, otherwise its line in the
+//! PTX.
 
 use super::escape;
 use crate::finding::{Advice, Finding, Report, Site};
 
-/// One line for each finding; empty for a clean report. `ptx` is the path of the PTX as it is to be shown.
+/// Returns one line for each finding; empty if there are no findings. `ptx`: the path of the PTX to show.
 pub fn report(ptx: &str, report: &Report) -> String {
     report.findings.iter().map(|each| finding(ptx, each) + "\n").collect()
 }
 
-/// One finding without a line break.
+/// Returns one finding without a line break.
 pub fn finding(ptx: &str, finding: &Finding) -> String {
     let message = escape(&finding.message);
     let code = finding.code;
@@ -20,7 +21,7 @@ pub fn finding(ptx: &str, finding: &Finding) -> String {
     format!("{}: {code}: {message}", place(ptx, site))
 }
 
-/// One advice without a line break, its change in place of a code.
+/// Returns one piece of advice without a line break, with its change in place of a code.
 pub fn advice(ptx: &str, advice: &Advice) -> String {
     format!("{}: {}: {}", place(ptx, &advice.site), advice.change, escape(&advice.message))
 }

@@ -2,17 +2,17 @@
 
 use crate::flow::{BlockId, Program};
 
-/// Pairs of a block and a branch that are listed; compiled code has a few for each block.
+/// The most pairs of a block and a branch that are listed; compiled code has a few for each block.
 const MAX_PAIRS: usize = 1 << 24;
 
-/// For each block the blocks whose branch decides whether it runs; `None`: they are too many to list.
+/// Returns for each block the blocks whose branches decide whether it runs; `None` if there are too many to list.
 pub(super) fn dependences(program: &Program) -> Option<Vec<Vec<BlockId>>> {
     let mut dependences = vec![Vec::new(); program.blocks.len()];
     let mut pairs = 0;
     for (at, block) in program.blocks.iter().enumerate() {
         let branch = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
         for successor in block.terminator.successors() {
-            // Everything from the successor up to where the sides meet again runs only on this side.
+            // The blocks from the successor up to the point where the branch's sides converge run only on this side.
             let mut here = Some(successor);
             while here != block.post_dominator {
                 let Some(header) = here else { break };
@@ -30,8 +30,9 @@ pub(super) fn dependences(program: &Program) -> Option<Vec<Vec<BlockId>>> {
     Some(dependences)
 }
 
-/// The blocks whose branch has an aligned barrier between it and its post-dominator: those that a barrier's block depends
-/// on, be it by way of other branches (Podgurski and Clarke, TSE'90 §3).
+/// Returns for each block whether an aligned barrier lies between its branch and the branch's post-dominator. These are
+/// the branches that a barrier's block depends on, directly or through other branches (Podgurski and Clarke, TSE'90
+/// §3).
 pub(super) fn around_barriers(
     program: &Program,
     dependences: Option<&[Vec<BlockId>]>,

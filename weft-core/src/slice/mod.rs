@@ -1,9 +1,9 @@
-//! Marks what branches, barrier operands and the addresses of shared and global accesses depend on: through registers,
-//! predicates, control, and (flow-insensitively, a state space at a time, but for the words that the text names in
-//! local memory) through memory. The rest never runs.
+//! Slicing: marks everything that branches, barrier operands and the addresses of shared and global accesses depend on.
+//! Dependence goes through registers, predicates, control flow, and memory (flow-insensitively, one state space at a
+//! time, except for the words that the text names in local memory). The rest never runs.
 //!
-//! A branch that decides nothing marked is replaced by a jump to where its sides meet again; a loop without accesses
-//! and barriers is so taken to end.
+//! A branch that decides nothing marked is replaced by a jump to the point where its sides converge. A loop without
+//! accesses and barriers is thereby assumed to end.
 
 mod control;
 mod dependence;
@@ -24,52 +24,54 @@ use locals::Locals;
 /// How much of an instruction runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keep {
-    /// Nothing.
+    /// Nothing runs.
     #[default]
     Nothing,
-    /// That it happens, and where: address, guard and barrier operands, but not the data.
+    /// It happens at an address: address, guard and barrier operands are computed, but not the data.
     Event,
-    /// That it has a result, which is left open.
+    /// It has a result, which is left open.
     Open,
-    /// All of it.
+    /// All of it runs.
     Value,
 }
 
-/// What becomes of floating-point arithmetic, comparisons included, that something depends on.
+/// How floating-point arithmetic, comparisons included, is treated that something kept depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floats {
     /// It is computed.
     Computed,
-    /// Its results are open, so that what leads to them need not run: what is proved then is so whatever it computes.
+    /// Its results are open, so that its operands need not be computed: a proof then holds for all of its results.
     Open,
 }
 
-/// What has to run.
+/// The parts of a program that have to run.
 #[derive(Clone, Debug)]
 pub struct Slice {
-    /// By instruction.
+    /// How much of each instruction runs.
     pub keep: Vec<Keep>,
-    /// By block: whether its branch is decided; otherwise it goes to its post-dominator.
+    /// For each block, whether its branch is decided; if not, the block continues at its post-dominator.
     pub branches: Vec<bool>,
-    /// By block: whether an aligned barrier lies between its branch and the branch's post-dominator.
+    /// For each block, whether an aligned barrier lies between its branch and the branch's post-dominator.
     pub encloses: Vec<bool>,
-    /// Whether the contents of memory are kept, by state space.
+    /// The state spaces whose contents are kept.
     pub contents: Contents,
-    /// What becomes of floating-point arithmetic.
+    /// How floating-point arithmetic is treated.
     pub floats: Floats,
-    /// The instructions of which something runs, ascending; and by block its part of them.
+    /// The instructions that run at least in part, ascending; `parts` holds, for each block, the range of its
+    /// instructions in this list.
     kept: Vec<Pc>,
     parts: Vec<Range<usize>>,
-    /// By register: its place among those that something kept depends on, counted from 1; 0: nothing does.
+    /// For each register, its number among the registers that something kept depends on, counted from 1; 0 if nothing
+    /// depends on it.
     pub places: Arc<[u32]>,
-    /// How many registers have a place.
+    /// The number of registers that something kept depends on.
     pub registers: u32,
-    /// The last place of a register that blocks hand on. What those behind it hold is of no use in the next block, nor to
-    /// lanes that do not run this one.
+    /// The last number of a register that is used across blocks. Registers with greater numbers are temporary: their
+    /// values are of no use in the next block, nor to lanes that do not run the block.
     pub lasting: u32,
 }
 
-/// Spaces whose contents decide something.
+/// The state spaces whose contents decide something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Shared memory.
@@ -81,7 +83,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Whether those of a space decide something.
+    /// Whether the contents of a space decide something.
     pub const fn has(&self, space: Space) -> bool {
         match space {
             Space::Shared => self.shared,
@@ -103,7 +105,7 @@ impl Contents {
 }
 
 impl Slice {
-    /// The instructions of a block of which something runs.
+    /// Returns the instructions of a block that run at least in part.
     pub fn kept(&self, block: BlockId) -> &[Pc] {
         &self.kept[self.parts[block.index()].clone()]
     }
@@ -130,13 +132,14 @@ impl Slice {
         self.places = places.into();
     }
 
-    /// Whether it leaves something open that could be computed.
+    /// Whether the slice leaves something open that could be computed.
     pub fn leaves_open(&self) -> bool {
         self.keep.contains(&Keep::Open)
     }
 }
 
-/// Marks a program. The values stored by the instructions of `widen` are kept as well.
+/// Computes the slice of a program. `widen`: instructions whose data are kept as well, such as stores whose values are
+/// compared. `floats`: how floating-point arithmetic is treated.
 pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     let mut marker = Marker::new(program, floats);
     for at in 0..program.code.len() {
@@ -162,12 +165,12 @@ fn block_id(at: usize) -> BlockId {
     BlockId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
-/// Whether an instruction is an access or a barrier by itself.
+/// Whether an instruction is itself an access or a barrier that the checker observes.
 pub fn is_observable(program: &Program, pc: Pc) -> bool {
     let instr = &program.code[pc.index()];
     let space = instr.address.map(|address| address.space);
     match instr.effect() {
-        // Stores to what may only be read are none, which is to be told.
+        // A store to read-only memory is a fault, which has to be reported.
         Effect::Store | Effect::Atomic if matches!(space, Some(Space::Const | Space::Param)) => {
             true
         }
@@ -182,11 +185,12 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
 struct Marker<'p> {
     program: &'p Program,
     slice: Slice,
-    /// `None`: every branch is kept.
+    /// For each block, the branches that decide whether it runs; `None`: every branch is kept.
     dependences: Option<Vec<Vec<BlockId>>>,
-    /// By instruction: the first one of its blocks.
+    /// For each instruction, the first instruction of its block.
     first_of: Vec<Pc>,
-    /// Blocks by their first instruction, one for each path of calls; and of which the branches are kept.
+    /// Blocks with their first instructions, ascending; a routine's block is there once for each path of calls.
+    /// `is_kept`, by a block's first instruction: whether its branches are kept.
     blocks_at: Vec<(Pc, BlockId)>,
     is_kept: Vec<bool>,
     needed: Vec<bool>,
@@ -256,7 +260,7 @@ impl<'p> Marker<'p> {
         }
     }
 
-    /// How much of an instruction runs whose result is needed.
+    /// Returns how much of an instruction runs whose result is needed.
     fn of_result(&self, pc: Pc) -> Keep {
         let is_float =
             |decoded: &Decoded| decoded.is_float_arithmetic() || decoded.is_float_comparison();
@@ -268,7 +272,7 @@ impl<'p> Marker<'p> {
         }
     }
 
-    /// A store into a space whose contents matter is kept with its data.
+    /// Keeps a store with its data if it might write to a space whose contents matter.
     fn keep_store(&mut self, pc: Pc) {
         let instr = &self.program.code[pc.index()];
         if matches!(instr.effect(), Effect::Store | Effect::Atomic)
@@ -300,7 +304,7 @@ impl<'p> Marker<'p> {
         } else if let (Effect::Exchange, Some(Operand::Register(mask))) =
             (instr.effect(), instr.sources.last())
         {
-            // The mask of an exchange stands last; the data that it moves may not matter.
+            // The mask is the last operand of an exchange; the data that the exchange moves might not matter.
             self.need(*mask);
         }
         if keep == Keep::Value
@@ -313,7 +317,7 @@ impl<'p> Marker<'p> {
             }
         }
         let first = self.first_of[pc.index()];
-        // Once for all instructions of a block: what is kept of them keeps the same branches.
+        // Done once for all instructions of a block, because they depend on the same branches.
         if std::mem::replace(&mut self.is_kept[first.index()], true) {
             return;
         }
@@ -324,8 +328,8 @@ impl<'p> Marker<'p> {
         }
     }
 
-    /// Keeps the branches that decide whether a block runs, and those that decide whether they do. Branches may stand
-    /// behind each other by the thousand, as asserts do, too many for a recursion.
+    /// Keeps the branches that decide whether a block runs, and those that these depend on. Thousands of branches can
+    /// follow each other, as asserts do: too many for a recursion.
     fn keep_block(&mut self, block: BlockId) {
         let mut work = vec![block];
         while let Some(block) = work.pop() {
@@ -356,7 +360,7 @@ mod tests {
     use crate::flow;
     use crate::ptx;
 
-    /// More than the stack of a test's thread would hold.
+    /// More branches than the stack of a test's thread could hold.
     const BRANCHES: usize = 30_000;
 
     #[test]

@@ -1,15 +1,17 @@
-//! Registers that hold something only within a block: nobody reads them behind it, and lanes that read them wrote them
-//! there.
+//! Finds temporary registers: they are used only within one block, and every lane that reads one has written it in the
+//! same run of the block.
 
 use crate::flow::{Operand, Pc, Program, Reg, Terminator};
 
-/// By register. `first_of`: by instruction the first one of its blocks.
+/// Returns for each register whether it is temporary. `first_of`: for each instruction, the first instruction of its
+/// block.
 pub(super) fn registers(program: &Program, first_of: &[Pc]) -> Vec<bool> {
-    // By register: the block that writes it first, in all lanes that run it.
+    // For each register, the block that writes it first, unguarded.
     let mut homes: Vec<Option<Pc>> = vec![None; program.registers as usize];
     let mut is_temporary = vec![true; program.registers as usize];
     for (instr, block) in program.code.iter().zip(first_of) {
-        // What waits reads and writes once other lanes have come, which may have run the block since.
+        // An instruction that waits reads and writes when the other lanes have arrived, which might have run the block
+        // in the meantime.
         let is_here = |home: Option<Pc>| home == Some(*block) && !instr.waits();
         for register in instr.reads() {
             is_temporary[register.index()] &= is_here(homes[register.index()]);
@@ -30,7 +32,7 @@ pub(super) fn registers(program: &Program, first_of: &[Pc]) -> Vec<bool> {
     is_temporary
 }
 
-/// The register that a branch depends on.
+/// Returns the register that a branch depends on.
 fn decides(terminator: &Terminator) -> Option<Reg> {
     match terminator {
         Terminator::Branch { condition, .. } => Some(condition.register),
@@ -69,7 +71,8 @@ mod tests {
         let is_temporary = registers(&program, &marker.first_of);
         let written = program.code.iter().flat_map(|instr| instr.dests.iter().flatten());
         let of_dests: Vec<_> = written.map(|dest| is_temporary[dest.index()]).collect();
-        // %b is read behind its block, %d by what waits and %e written by it, %p by a branch, and %g not in all lanes.
+        // %b is read in a later block, %d is read and %e written by an instruction that waits, %p is read by a branch,
+        // and %g is not written in all lanes.
         assert_eq!(of_dests, [true, false, false, false, true, false, false, true]);
         let slice = super::super::mark(&program, &BTreeSet::new(), Floats::Computed);
         // The branch depends on %p and %b, which last, and on %f and %a.

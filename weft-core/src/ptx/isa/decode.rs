@@ -1,4 +1,4 @@
-//! A mnemonic to its row, types, state space and modifiers.
+//! Decodes a mnemonic into its row of the table, types, state space and modifiers.
 
 use std::sync::OnceLock;
 
@@ -7,18 +7,18 @@ use foldhash::HashMap;
 use super::{Effect, Family, InstructionRow, Modifier, Modifiers, Opcode, TABLE};
 use crate::ptx::{Space, Type};
 
-/// A mnemonic taken apart.
+/// A decoded mnemonic.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded {
-    /// Its row.
+    /// Its row of the table.
     pub row: &'static InstructionRow,
-    /// The types in the order written; the first is that of the result.
+    /// The types in the order written; the first is the type of the result.
     pub types: [Option<Type>; 3],
-    /// The state space written; generic where none is.
+    /// The state space as written; generic if none is written.
     pub space: Space,
     /// Modifiers.
     pub modifiers: Modifiers,
-    /// Whether a modifier is unknown, so that the instruction may mean something else than its row says.
+    /// Whether a modifier is unknown, so that the instruction might not do what its row says.
     pub is_strange: bool,
 }
 
@@ -32,13 +32,13 @@ pub struct Meaning {
 }
 
 impl Decoded {
-    /// What it computes: instructions of one meaning do the same.
+    /// Returns what it computes: instructions of one meaning do the same.
     pub const fn meaning(&self) -> Meaning {
         let Self { row, types, space, modifiers, .. } = *self;
         Meaning { opcode: row.opcode, types, space, modifiers }
     }
 
-    /// The first type, `.b32` where none is written.
+    /// Returns the first type, `.b32` if none is written.
     pub fn ty(&self) -> Type {
         self.types[0].unwrap_or(Type::B32)
     }
@@ -54,12 +54,12 @@ impl Decoded {
         matches!(self.row.opcode, Opcode::Setp | Opcode::Set) && self.source_type().is_float()
     }
 
-    /// The second type, the first where only one is written.
+    /// Returns the second type, or the first if only one is written.
     pub fn source_type(&self) -> Type {
         self.types[1].unwrap_or_else(|| self.ty())
     }
 
-    /// Elements of a vector access: 1, 2, 4 or 8.
+    /// Returns the number of elements of a vector access: 1, 2, 4 or 8.
     pub fn vector(&self) -> u8 {
         match self.modifiers.first_of(&[Modifier::V2, Modifier::V4, Modifier::V8]) {
             Some(Modifier::V2) => 2,
@@ -70,7 +70,7 @@ impl Decoded {
     }
 }
 
-/// Takes a mnemonic apart; `None` if no row of the table fits.
+/// Decodes a mnemonic; `None` if no row of the table fits.
 pub fn decode(mnemonic: &str) -> Option<Decoded> {
     let row = find(mnemonic)?;
     let mut decoded = Decoded {

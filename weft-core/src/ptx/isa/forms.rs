@@ -1,20 +1,21 @@
-//! The forms of the instructions that compute registers from registers, of one lane or of a warp: which types and
-//! modifiers go together.
+//! The forms of the instructions that compute registers from registers, within a lane or across a warp: which types and
+//! modifiers can be combined.
 //!
-//! Written as in the manual: `{.a|.b}` is one of these or nothing, `(.a|.b)` one of these. The printed support table and
-//! the tests that have to meet every form go by this list; what the machine does with a form it says itself.
+//! Patterns are written as in the manual: `{.a|.b}` is one of these or nothing, `(.a|.b)` is one of these. The printed
+//! support table and the tests that try every form read this list; the machine does not, it decides by itself what a
+//! form computes.
 
-/// Forms of one section.
+/// A pattern for some instructions of one section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// Section of the PTX ISA manual, version 9.1.
     pub section: &'static str,
-    /// The mnemonics, with choices.
+    /// The mnemonics as a pattern with alternatives.
     pub pattern: &'static str,
 }
 
 impl Form {
-    /// Every mnemonic of the form.
+    /// Returns every mnemonic of the form.
     pub fn mnemonics(&self) -> Vec<String> {
         let mut all = vec![String::new()];
         let mut rest = self.pattern;

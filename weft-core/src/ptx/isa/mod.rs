@@ -1,4 +1,4 @@
-//! The instruction set: the table, the modifiers, and how a mnemonic is taken apart.
+//! The instruction set: the table, the modifiers, and the decoding of mnemonics.
 
 mod decode;
 mod forms;
@@ -10,7 +10,7 @@ pub use forms::{FORMS, Form};
 pub use modifier::{Modifier, Modifiers};
 pub use table::{InstructionRow, Opcode, TABLE};
 
-/// A group of instructions that one file of the machine runs.
+/// A group of related instructions, by which the machine picks the code that computes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the manual's chapters")]
 pub enum Family {
@@ -32,23 +32,23 @@ pub enum Family {
 /// What an instruction does to the state beyond its registers, as far as the machine models it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Registers from registers, modelled.
+    /// Computes registers from registers; modelled.
     Compute,
-    /// Registers from registers or read-only memory, not modelled: the results are open.
+    /// Computes registers from registers or read-only memory; not modelled: the results are open.
     Opaque,
     /// Reads memory.
     Load,
     /// Writes memory.
     Store,
-    /// Reads and writes memory as one.
+    /// Reads and writes memory as one operation.
     Atomic,
     /// A cta barrier.
     Barrier,
     /// `bar.warp.sync`.
     WarpBarrier,
-    /// Exchanges values within a warp.
+    /// Exchanges values between the lanes of a warp.
     Exchange,
-    /// Goes elsewhere within the function.
+    /// Jumps within the function.
     Branch,
     /// Calls a function.
     Call,
@@ -56,10 +56,11 @@ pub enum Effect {
     Return,
     /// Ends the thread.
     Exit,
-    /// Orders memory. Without an observation a fence orders no accesses of other threads (PTX ISA §8.8).
+    /// Orders memory. A fence alone orders no accesses of different threads: one thread has to observe a value that the
+    /// other one wrote (PTX ISA §8.8).
     MemoryFence,
-    /// Nothing that matters here.
+    /// Has no effect that the checker models or needs.
     Nothing,
-    /// Memory or synchronization that is not modelled: open wherever a thread reaches it.
+    /// Memory or synchronization that is not modelled: the verdict is open if a thread reaches it.
     Asynchronous,
 }

@@ -1,4 +1,4 @@
-//! The words behind an opcode that are neither types nor state spaces.
+//! The modifiers of mnemonics: the words behind an opcode that are neither types nor state spaces.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ macro_rules! modifiers {
         impl Modifier {
             const ALL: &'static [(Self, &'static str)] = &[$((Self::$variant, [$($word),+][0]),)*];
 
-            /// The modifier written so, without its dot.
+            /// Returns the modifier with this spelling, which is given without its dot.
             pub fn from_word(word: &str) -> Option<Self> {
                 Some(match word { $($($word)|+ => Self::$variant,)* _ => return None })
             }
@@ -38,7 +38,7 @@ modifiers! {
     Left "l"; Right "r"; Clamp "clamp"; Wrap "wrap";
     F4e "f4e"; B4e "b4e"; Rc8 "rc8"; Ecl "ecl"; Ecr "ecr"; Rc16 "rc16";
     To "to"; V2 "v2"; V4 "v4"; V8 "v8"; Nc "nc";
-    // Hints for the caches change no result.
+    // Cache hints change no result.
     Cache "ca" "cg" "cs" "lu" "cv" "wb" "wt" "L1" "L2" "L1::evict_normal" "L1::evict_unchanged" "L1::evict_first"
         "L1::evict_last" "L1::no_allocate" "L2::evict_last" "L2::evict_normal" "L2::evict_first" "L2::cache_hint"
         "L2::64B" "L2::128B" "L2::256B" "unified";
@@ -57,17 +57,17 @@ impl fmt::Display for Modifier {
 pub struct Modifiers(u128);
 
 impl Modifiers {
-    /// Adds one.
+    /// Adds a modifier.
     pub fn insert(&mut self, modifier: Modifier) {
         self.0 |= 1 << (modifier as u8);
     }
 
-    /// Whether it is there.
+    /// Whether the set contains a modifier.
     pub const fn has(self, modifier: Modifier) -> bool {
         self.0 & (1 << (modifier as u8)) != 0
     }
 
-    /// The first of these that is there.
+    /// Returns the first of the candidates that the set contains.
     pub fn first_of(self, candidates: &[Modifier]) -> Option<Modifier> {
         candidates.iter().copied().find(|&modifier| self.has(modifier))
     }

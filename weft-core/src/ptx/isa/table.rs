@@ -1,8 +1,8 @@
-//! THE table of instructions. Everything that depends on an instruction's name derives from it: what its operands are,
-//! what the slice follows, which family of the machine runs it, and the printed support table.
+//! The table of instructions. Everything that depends on an instruction's name derives from it: its operands, how the
+//! slice follows it, the family of the machine that runs it, and the printed support table.
 //!
-//! A shape has a letter an operand: `d` written, `s` read, `m` an address, `l` a label or a name, `*` any number of
-//! further `s`.
+//! A shape has one letter per operand: `d` is written, `s` is read, `m` is an address, `l` is a label or a name, `*`
+//! stands for any number of further `s`.
 
 use super::Effect::{
     self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, Exchange, Exit, Load, MemoryFence,
@@ -16,13 +16,13 @@ use super::Family::{
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstructionRow {
-    /// What the machine dispatches on.
+    /// The opcode that the machine dispatches on.
     pub opcode: Opcode,
     /// The words that start the mnemonic.
     pub pattern: &'static str,
-    /// Its operands.
+    /// The kinds of its operands, one letter each.
     pub shape: &'static str,
-    /// Which group of instructions it belongs to.
+    /// The group of instructions that it belongs to.
     pub family: Family,
     /// What it does to the state.
     pub effect: Effect,
@@ -32,12 +32,12 @@ pub struct InstructionRow {
 
 macro_rules! table {
     ($($opcode:ident $pattern:literal $shape:literal $family:ident $effect:ident $section:literal;)*) => {
-        /// An instruction's name, modifiers apart.
+        /// An instruction's name without its modifiers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the names are the manual's")]
         pub enum Opcode { $($opcode,)* }
 
-        /// All rows; of two patterns that fit, the longer one counts.
+        /// All rows; of two patterns that fit a mnemonic, the longer one counts.
         pub const TABLE: &[InstructionRow] = &[$(InstructionRow {
             opcode: Opcode::$opcode, pattern: $pattern, shape: $shape, family: $family, effect: $effect,
             section: $section,

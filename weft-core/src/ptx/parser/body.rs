@@ -1,15 +1,15 @@
-//! Statements of a function body.
+//! Parses the statements of a function body: labels, instructions, declarations, scopes and `.loc` lines.
 
 use super::super::space::Space;
 use super::super::tree::{Body, GuardPredicate, Instruction, Loc, Statement};
 use super::super::{ReadErrorKind, Span};
 use super::{Parser, Read, TokenKind};
 
-/// Scopes within scopes: compilers nest a few.
+/// The deepest nesting of scopes; compilers use a few levels.
 const MAX_SCOPES: u32 = 64;
 
 impl Parser<'_> {
-    /// From behind the opening brace of a function to behind its closing one.
+    /// Reads from behind the opening brace of a function past its closing one.
     pub(super) fn body(&mut self, open: Span) -> Body {
         let mut body = Body::default();
         let mut depth = 0_u32;
@@ -101,7 +101,7 @@ impl Parser<'_> {
         let mnemonic = self.lexer.mnemonic(word);
         let decoded = self.decoded(mnemonic);
         self.advance();
-        // Those of one that could not be read.
+        // An instruction that could not be read might have left operands behind.
         self.operands.clear();
         self.is_call = self.slice(mnemonic).starts_with("call");
         let operands = self.operands(body, b';', 0)?;
@@ -142,7 +142,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.loc file line column`, which no semicolon ends.
+    /// Reads `.loc file line column`, which has no semicolon at its end.
     fn loc(&mut self) -> Read<Loc> {
         self.advance();
         let mut loc = Loc {

@@ -1,16 +1,18 @@
-//! Constant expressions (PTX ISA §4.5.4 to §4.5.7): literals and operators with the precedence of C, evaluated in 64 bits.
+//! Evaluates constant expressions (PTX ISA §4.5.4 to §4.5.7): literals and operators with the precedence of C, in 64
+//! bits.
 //!
-//! Whole numbers are signed or unsigned; which they are decides how an operator works. Where the manual is silent, or
-//! `ptxas` differs from it, it is as `ptxas` has it: shifts count modulo 64, and `?:` keeps the type of what it chooses.
+//! Whole numbers are signed or unsigned, which decides how an operator works. Where the manual is silent, or `ptxas`
+//! differs from it, this follows `ptxas`: shift counts are taken modulo 64, and `?:` keeps the type of the operand that
+//! it selects.
 
 use super::super::ReadErrorKind;
 use super::super::tree::{Float, ParsedOperand};
 use super::{NumberLiteral, Parser, Read, TokenKind, literal};
 
-/// Parentheses, signs and conditions within each other: real PTX needs a few.
+/// The deepest nesting of parentheses, signs and conditions; real PTX needs a few levels.
 const MAX_DEPTH: u32 = 32;
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Constant {
     Signed(i64),
@@ -18,7 +20,7 @@ pub(super) enum Constant {
     Float(Float),
 }
 
-/// An operator between two operands.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Binary {
     Mul,
@@ -45,7 +47,8 @@ use Binary::{
     Add, And, Both, Div, Either, Equal, Ge, Gt, Le, Lt, Mul, Or, Rem, Shl, Shr, Sub, Unequal, Xor,
 };
 
-/// Binary operators as they are written, with their levels: a higher one binds more tightly. Longer ones come first.
+/// Binary operators with their precedence levels: a higher level binds more tightly. Longer spellings stand before
+/// their prefixes.
 const OPERATORS: [(&str, Binary, u8); 18] = [
     ("<<", Shl, 7),
     (">>", Shr, 7),
@@ -70,7 +73,7 @@ const OPERATORS: [(&str, Binary, u8); 18] = [
 impl Constant {
     const ZERO: Self = Self::Signed(0);
 
-    /// A literal is signed unless it needs the last bit, or says otherwise.
+    /// Converts a literal; it is signed unless it needs the top bit or ends in `U`.
     fn of(literal: NumberLiteral, text: &str) -> Self {
         match literal {
             NumberLiteral::Float(float) => Self::Float(float),
@@ -81,7 +84,7 @@ impl Constant {
         }
     }
 
-    /// The bits of a whole number.
+    /// Returns the bits of a whole number; `None` for a floating-point number.
     pub(super) const fn bits(self) -> Option<u64> {
         match self {
             Self::Signed(value) => Some(value.cast_unsigned()),
@@ -98,7 +101,7 @@ impl Constant {
         }
     }
 
-    /// A whole number of the same type.
+    /// Returns a whole number with these bits and the type of `self`.
     const fn like(self, bits: u64) -> Self {
         match self {
             Self::Unsigned(_) => Self::Unsigned(bits),
@@ -114,7 +117,8 @@ impl Constant {
         }
     }
 
-    /// The result of an operator; `None` where it has none: of a division by zero, or of operands it does not take.
+    /// Returns the result of an operator; `None` if it has none: on a division by zero, or with operands that it does
+    /// not take.
     fn binary(self, operator: Binary, other: Self) -> Option<Self> {
         if let (Self::Float(Float::Double(a)), Self::Float(Float::Double(b))) = (self, other) {
             return floats(operator, a, b);
@@ -174,12 +178,12 @@ fn floats(operator: Binary, a: f64, b: f64) -> Option<Constant> {
 }
 
 impl Parser<'_> {
-    /// A whole constant expression.
+    /// Reads a whole constant expression.
     pub(super) fn constant(&mut self) -> Read<Constant> {
         self.conditional(0)
     }
 
-    /// The same, of which a `!` has been read.
+    /// Reads a whole constant expression whose leading `!` has already been read.
     pub(super) fn constant_behind_not(&mut self) -> Read<Constant> {
         let operand = self.unary(1)?;
         let first = self.complemented(operand)?;
@@ -187,7 +191,7 @@ impl Parser<'_> {
         self.chosen(left, 0)
     }
 
-    /// A whole number.
+    /// Reads a constant expression whose value is a whole number.
     pub(super) fn whole_constant(&mut self) -> Read<i64> {
         match self.constant()?.bits() {
             Some(bits) => Ok(bits.cast_signed()),
@@ -195,7 +199,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether it stands at the name of the one constant that has a name.
+    /// Whether the current token is `WARP_SZ`, the only constant that has a name.
     pub(super) fn is_warp_size(&self) -> bool {
         self.token.kind == TokenKind::Word && self.word() == "WARP_SZ"
     }
@@ -215,7 +219,7 @@ impl Parser<'_> {
         self.chosen(condition, depth)
     }
 
-    /// What stands behind a condition, if it is one.
+    /// Reads the two alternatives behind a condition, if a `?` follows, and returns the selected one.
     fn chosen(&mut self, condition: Constant, depth: u32) -> Read<Constant> {
         if !self.eat(b'?') {
             return Ok(condition);
@@ -230,11 +234,11 @@ impl Parser<'_> {
         Ok(if holds { then } else { otherwise })
     }
 
-    /// Operators of at least this level with their right operands.
+    /// Reads operators of at least the level `least` with their right operands.
     fn operators(&mut self, left: Constant, least: u8, depth: u32) -> Read<Constant> {
         let mut left = left;
         while let Some((text, operator, level)) = self.operator().filter(|found| found.2 >= least) {
-            // Each character is a token.
+            // Each character of an operator is a token of its own.
             for _ in text.bytes() {
                 self.advance();
             }
@@ -246,9 +250,9 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The operator that it stands at.
+    /// Returns the operator at the current token.
     fn operator(&self) -> Option<(&'static str, Binary, u8)> {
-        // The percent sign starts names: it is an operator only by itself.
+        // A percent sign can start a name: it is an operator only if it stands alone.
         let is_percent = self.token.kind == TokenKind::Word && self.word() == "%";
         if !is_percent && !matches!(self.token.kind, TokenKind::Punct(_)) {
             return None;
@@ -257,7 +261,7 @@ impl Parser<'_> {
         OPERATORS.into_iter().find(|(text, ..)| rest.starts_with(text))
     }
 
-    /// A literal, an expression in parentheses, or one of these behind signs and casts.
+    /// Reads a literal, an expression in parentheses, or one of these behind signs and casts.
     fn unary(&mut self, depth: u32) -> Read<Constant> {
         if depth > MAX_DEPTH {
             return Err(self.error(ReadErrorKind::Depth(MAX_DEPTH), self.token.span));
@@ -315,7 +319,7 @@ mod tests {
         (parser.token.kind == TokenKind::End && parser.lexer.errors.is_empty()).then_some(value)
     }
 
-    /// The bits that `ptxas` 12.8 makes of each.
+    /// Expressions and the bits that `ptxas` 12.8 computes for them.
     const WHOLE: [(&str, u64); 66] = [
         ("(0x10>>2)", 4),
         ("~1", 0xffff_ffff_ffff_fffe),

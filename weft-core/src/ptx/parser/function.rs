@@ -1,4 +1,4 @@
-//! Kernels, device functions and variables at module scope (PTX ISA §11).
+//! Parses kernels, device functions and variables at module scope (PTX ISA §11).
 
 use super::super::Span;
 use super::super::space::Space;
@@ -6,7 +6,7 @@ use super::super::tree::{Function, Module, Variable};
 use super::{Parser, Read, TokenKind};
 
 impl Parser<'_> {
-    /// Linkage, then `.entry`, `.func` or a variable.
+    /// Reads linkage directives, then an `.entry`, a `.func` or a variable.
     pub(super) fn declaration(&mut self, module: &mut Module) -> Read<()> {
         let start = self.token.span;
         let mut is_extern = false;
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Ok(function)
     }
 
-    /// `.attribute(...)` and `.noreturn` may stand in front of a function's name.
+    /// Skips `.attribute(...)` and `.noreturn`, which can stand in front of a function's name.
     fn linkage_words(&mut self) -> Read<()> {
         while self.token.kind == TokenKind::Dot {
             let has_list = self.is_dot(".attribute");
@@ -104,7 +104,7 @@ impl Parser<'_> {
         Ok(params)
     }
 
-    /// `.maxntid 256, 1, 1` and its like; unknown ones are skipped with their numbers.
+    /// Reads `.maxntid 256, 1, 1` and similar directives; unknown ones are skipped with their numbers.
     fn function_directive(&mut self, function: &mut Function) -> Read<()> {
         let word = self.word();
         self.advance();

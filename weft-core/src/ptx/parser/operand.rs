@@ -1,14 +1,14 @@
-//! Operands of instructions (PTX ISA §6).
+//! Parses the operands of instructions (PTX ISA §6).
 
 use super::super::tree::{Body, ParsedOperand};
 use super::super::{ReadErrorKind, Span};
 use super::{Parser, Read, TokenKind};
 
-/// Vectors in lists in pairs: real PTX needs three.
+/// The deepest nesting of vectors, lists and pairs; real PTX needs three levels.
 const MAX_DEPTH: u32 = 8;
 
 impl Parser<'_> {
-    /// Operands up to `end`, appended to the body, as a range.
+    /// Reads operands up to the character `end`, appends them to the body, and returns their range.
     pub(super) fn operands(
         &mut self,
         body: &mut Body,
@@ -19,7 +19,7 @@ impl Parser<'_> {
         let mut is_expected = !self.is_punct(end);
         while is_expected {
             let operand = self.operand(body, depth)?;
-            // `|` ties two destinations, a comma separates operands; both are kept by position.
+            // `|` joins two destinations, a comma separates operands; both kinds are identified by position.
             let operand = if self.eat(b'|') {
                 let second = self.operand(body, depth)?;
                 ParsedOperand::Pair(append(body, [operand, second]))
@@ -109,14 +109,14 @@ impl Parser<'_> {
         Ok(self.constant()?.operand())
     }
 
-    /// Whether a name follows the sign it stands at.
+    /// Whether a name follows the sign at the current token.
     fn is_before_name(&self) -> bool {
         let rest = self.text.get(self.token.span.end as usize..).unwrap_or("").trim_start();
         let is_name = |first: char| first.is_ascii_alphabetic() || "_$%".contains(first);
         rest.starts_with(is_name) && !rest.starts_with("WARP_SZ")
     }
 
-    /// `[base]`, `[base+4]`, `[4]`; anything else in brackets is kept whole.
+    /// Reads `[base]`, `[base+4]` or `[4]`; anything else in brackets is kept whole as an opaque operand.
     fn address(&mut self) -> Read<ParsedOperand> {
         let (place, token, errors) = (self.lexer.at, self.token, self.lexer.errors.len());
         self.advance();
@@ -127,7 +127,7 @@ impl Parser<'_> {
             self.advance();
             return Ok(ParsedOperand::Address { base, offset });
         }
-        // The errors stay where they are: a text with many would be slow to copy.
+        // Only the lexer's position is restored, not its errors: copying them would be slow in a text with many.
         (self.lexer.at, self.token) = (place, token);
         self.lexer.errors.truncate(errors);
         let start = self.token.span;
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(ParsedOperand::Opaque(start.to(end)))
     }
 
-    /// From an opening bracket to behind its closing one; the span of the latter.
+    /// Skips from an opening bracket past its closing one and returns the span of the latter.
     fn skip_brackets(&mut self) -> Read<Span> {
         let mut depth = 0_u64;
         loop {
@@ -153,7 +153,7 @@ impl Parser<'_> {
     }
 }
 
-/// `.b0` to `.b7654`, `.h0` to `.h32`: the bytes or halves of a register.
+/// Whether a word selects bytes or halves of a register: `.b0` to `.b7654`, `.h0` to `.h32`.
 fn is_selector(word: &str) -> bool {
     let digits = word.strip_prefix(".b").or_else(|| word.strip_prefix(".h"));
     digits.is_some_and(|digits| {

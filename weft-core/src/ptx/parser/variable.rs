@@ -1,4 +1,4 @@
-//! Declarations of variables and their initialisers (PTX ISA §5.4).
+//! Parses declarations of variables and their initialisers (PTX ISA §5.4).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::super::tree::{Initial, Type, Variable};
 use super::constant::Constant;
 use super::{Parser, Read, TokenKind};
 
-/// The attributes that stand in front of a variable's name.
+/// The attributes in front of a variable's name.
 #[derive(Clone, Copy)]
 pub(super) struct Attributes {
     space: Option<Space>,
@@ -20,7 +20,7 @@ pub(super) struct Attributes {
     pointee_align: Option<u32>,
 }
 
-/// What `.ptr` states where it names no alignment (PTX ISA §5.1.6.1.1).
+/// The alignment in bytes that `.ptr` states if it names none (PTX ISA §5.1.6.1.1).
 const DEFAULT_POINTEE: u32 = 4;
 
 pub(super) fn space(word: &str) -> Option<Space> {
@@ -36,7 +36,7 @@ pub(super) fn space(word: &str) -> Option<Space> {
     })
 }
 
-/// A space or type. Behind `.ptr` a space is the one pointed to.
+/// Records a space or a type. Behind `.ptr`, a space is the one that the parameter points to.
 fn attribute(word: &str, seen: &mut Attributes) {
     if let Some(space) = space(word) {
         if seen.space.is_none() {
@@ -52,7 +52,7 @@ fn attribute(word: &str, seen: &mut Attributes) {
 }
 
 impl Parser<'_> {
-    /// Reads attributes up to the name, starting from those already seen.
+    /// Reads the attributes up to the name.
     pub(super) fn attributes(&mut self, is_extern: bool) -> Read<Attributes> {
         let mut seen = Attributes {
             space: None,
@@ -67,7 +67,7 @@ impl Parser<'_> {
             let word = self.word();
             self.advance();
             match word {
-                // Behind `.ptr` it is that of what the parameter points to.
+                // Behind `.ptr`, the alignment is that of the memory that the parameter points to.
                 ".align" if seen.pointee.is_some() => {
                     seen.pointee_align = Some(self.alignment()?);
                 }
@@ -98,7 +98,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `name`, `name<10>`, `name[4][2]`, `name[] = {...}` with the attributes before it.
+    /// Reads `name`, `name<10>`, `name[4][2]` or `name[] = {...}`, and combines it with the attributes before it.
     pub(super) fn declarator(&mut self, attributes: Attributes, default: Space) -> Read<Variable> {
         let name = self.expect_word("a variable's name")?;
         let mut variable = Variable {
@@ -179,7 +179,8 @@ impl Parser<'_> {
         Ok(Initial { values, bytes: bytes.map(Arc::from) })
     }
 
-    /// The bits of a number; `None` of `symbol`, `symbol+4`, `generic(symbol)` or `0xff(symbol)`.
+    /// Reads one value and returns the bits of a number; `None` for `symbol`, `symbol+4`, `generic(symbol)` or
+    /// `0xff(symbol)`.
     fn initial(&mut self, ty: Type) -> Read<Option<u64>> {
         if self.token.kind == TokenKind::Word && !self.is_warp_size() {
             return self.initial_symbol().map(|()| None);
@@ -207,13 +208,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An optional `+4` or `-4`, or another constant behind the sign.
+    /// Reads an optional `+4` or `-4`, or another constant behind the sign; 0 if there is none.
     pub(super) fn symbol_offset(&mut self) -> Read<i64> {
         if self.eat(b'+') || self.is_punct(b'-') { self.whole_constant() } else { Ok(0) }
     }
 }
 
-/// A number as the bytes of its type.
+/// Appends a number as the bytes of its type, little-endian.
 fn append(bytes: &mut Vec<u8>, bits: u64, ty: Type) {
     let (bits, width) = (bits.to_le_bytes(), ty.bytes() as usize);
     match bits.get(..width) {

@@ -1,4 +1,4 @@
-//! The lines of `cargo weft mutate`: `weft-mutants` for each kernel and launch, and the summary.
+//! Renders the lines of `cargo weft mutate`: `weft-mutants` for each kernel and launch, and the summary.
 
 use std::borrow::Cow;
 
@@ -7,25 +7,25 @@ use serde::Serialize;
 use super::{Counts, LaunchLine, SCHEMA, SiteLine, Subject, launch_line, line, site_line};
 use crate::finding::{Advice, Assumption, Report, Verdict};
 
-/// What became of the mutants of one kernel, or of all.
+/// The outcome for the mutants of one kernel, or of all kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// All of them: the sum of the next four.
+    /// All mutants: the sum of the next four.
     pub mutants: usize,
     /// Refuted.
     pub defect: usize,
     /// Undecided.
     pub open: usize,
-    /// As clean as the kernel.
+    /// Clean, as the kernel is.
     pub survived: usize,
-    /// What the checker itself failed on.
+    /// The check itself failed.
     pub unchecked: usize,
-    /// Instructions that were not changed, since no thread reaches them.
+    /// Instructions that were not changed, because no thread reaches them.
     pub unreached: usize,
 }
 
-/// The `weft-mutants` line, without the line break. `verdict` is that of the kernel as it stands; one that is not clean
-/// is not mutated. `advice` tells of survivors, one of each instruction that may go.
+/// Returns the `weft-mutants` line, without the line break. `verdict`: that of the unchanged kernel, which is mutated
+/// only if it is clean. `advice`: what surviving mutants suggest, at most one for each instruction that can be deleted.
 pub fn mutants(
     report: &Report,
     subject: Subject<'_>,
@@ -47,7 +47,8 @@ pub fn mutants(
     })
 }
 
-/// The `weft-summary` line of mutants, without the line break: that of the kernels, and `mutants` for all of them.
+/// Returns the `weft-summary` line of mutants, without the line break: the counts of kernels, and `mutants` for all of
+/// them.
 pub fn mutants_summary(counts: Counts, tally: Tally) -> String {
     line(&MutantSummaryLine { reason: "weft-summary", schema: SCHEMA, counts, mutants: tally })
 }

@@ -1,33 +1,33 @@
-//! What begins where no PTX says, and what is taken for granted about where it does.
+//! Bases: what has an address that PTX does not state, and what a check takes for granted about that address.
 
 use crate::ptx::Space;
 
-/// Something that begins where no PTX says.
+/// Something whose address PTX does not state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Base {
-    /// What a pointer argument points to, by position; fields of structures behind the last parameter.
+    /// What a pointer argument points to, by position; fields of structures are numbered after the last parameter.
     Pointer(usize),
     /// A variable, by index of the program's symbols.
     Variable(usize),
-    /// The kernel's parameter with this position, in the bank.
+    /// The kernel parameter at this position, in the parameter bank.
     Parameter(usize),
-    /// The generic addresses of this state space.
+    /// The window of this state space in the generic addresses.
     Window(Space),
 }
 
-/// What is taken for granted about where something begins.
+/// What is taken for granted about the address of a base. `Fixed` is more than any `Multiple`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beginning {
-    /// At a multiple of this power of two.
+    /// That it is a multiple of this power of two.
     Multiple(u64),
-    /// Where it does in this check.
+    /// That it is the address that the base has in this check.
     Fixed,
 }
 
-/// No place is a multiple of more bits than this by the choice of the check.
+/// The check places no base at a multiple of more than two to this power on purpose.
 const MOST_BITS: u8 = 20;
 
-/// What a value that reads so many bits of a base takes for granted.
+/// Returns what a value takes for granted that is computed from the lowest `bits` bits of a base's address.
 pub(super) const fn multiple(bits: u8) -> Beginning {
     if bits > MOST_BITS { Beginning::Fixed } else { Beginning::Multiple(1 << bits) }
 }

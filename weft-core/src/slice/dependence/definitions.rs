@@ -1,26 +1,26 @@
-//! Which definition a register is read from, where that is one of the same block, so that a register is told apart that
-//! holds one thing after another. A read that is not listed here might be from any definition of its register.
+//! Finds the definition that a register is read from, if it is in the same block, so that the successive values of one
+//! register are distinguished. A read that is not listed here can be from any definition of its register.
 
 use foldhash::HashMap;
 
 use crate::flow::{Instr, Operand, Program, Reg, Terminator};
 
-/// The result of an instruction, numbered through all code.
+/// The result of an instruction, numbered through the code.
 pub(super) type ResultId = u32;
 
-/// Results, and by instruction where each register that it reads comes from.
+/// The results of all instructions, and for each register that an instruction reads its definition.
 #[derive(Default)]
 pub(super) struct BlockDefinitions {
-    /// By instruction: the number of its first result; one more for the end.
+    /// For each instruction, the number of its first result; one more entry for the end.
     pub(super) results: Vec<ResultId>,
-    /// By instruction: the place of its first register in `definitions`.
+    /// For each instruction, the index of its first register in `definitions`.
     reads: Vec<u32>,
     definitions: Vec<Option<ResultId>>,
-    /// By block: of the register that its branch depends on.
+    /// For each block, the definition of the register that its branch depends on.
     branches: Vec<Option<ResultId>>,
 }
 
-/// The register that a block's branch depends on.
+/// Returns the register that a block's branch depends on.
 pub(super) const fn condition(terminator: &Terminator) -> Option<Reg> {
     match terminator {
         Terminator::Branch { condition, .. } => Some(condition.register),
@@ -52,14 +52,14 @@ impl BlockDefinitions {
         definitions
     }
 
-    /// Takes note of what an instruction reads and writes.
+    /// Takes note of what an instruction reads and writes; `last` holds the definitions so far in the block.
     fn pass(&mut self, at: usize, instr: &Instr, last: &mut HashMap<Reg, ResultId>) {
         for (place, register) in (self.reads[at] as usize..).zip(instr.reads()) {
             self.definitions[place] = last.get(&register).copied();
         }
         for (result, dest) in (self.results[at]..).zip(&instr.dests) {
             match dest {
-                // Where the guard is false, the register is as it was.
+                // Lanes whose guard is false keep the old value.
                 Some(dest) if instr.guard.is_some() => drop(last.remove(dest)),
                 Some(dest) => drop(last.insert(*dest, result)),
                 None => {}
@@ -67,7 +67,7 @@ impl BlockDefinitions {
         }
     }
 
-    /// The registers that an instruction reads, in the order of [`Instr::reads`], with their definitions.
+    /// Returns the registers that an instruction reads, in the order of [`Instr::reads`], with their definitions.
     pub(super) fn reads<'a>(
         &'a self,
         at: usize,
@@ -76,7 +76,7 @@ impl BlockDefinitions {
         instr.reads().zip(self.definitions[self.reads[at] as usize..].iter().copied())
     }
 
-    /// That of the branch at the end of a block.
+    /// Returns the definition of the register that a block's branch depends on.
     pub(super) fn branch(&self, block: usize) -> Option<ResultId> {
         self.branches[block]
     }

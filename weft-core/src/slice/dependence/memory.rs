@@ -1,5 +1,6 @@
-//! What is stored to memory has of addresses: joined over a state space, flow-insensitively, but for the words of local
-//! memory at known addresses, which hold the parameters of functions, and the variables of unoptimised code.
+//! The pointer dependence of memory contents: joined over all stores to a state space, whatever their order. Only words
+//! of local memory at known addresses are kept apart: they hold the parameters of functions and the variables of
+//! unoptimised code.
 
 use std::collections::BTreeMap;
 
@@ -7,44 +8,44 @@ use super::value::{ALL, Dependence};
 use crate::flow::Instr;
 use crate::ptx::Space;
 
-/// Joined over elements of up to 32 bits, and of more.
+/// The join over stored elements of up to 32 bits, and over larger ones.
 type StoredDependence = [Dependence; 2];
 
-/// What was stored.
+/// The dependence of all that was stored.
 #[derive(Default)]
 pub(super) struct Stores {
-    /// To local, shared and global memory; last: to local memory at known addresses.
+    /// For local, shared and global memory, and last for local memory at known addresses.
     spaces: [StoredDependence; 4],
-    /// The same by first byte.
+    /// For local memory at known addresses, by first byte.
     words: BTreeMap<u64, StoredDependence>,
 }
 
-/// Where the stores to local memory at known addresses are joined.
+/// The index in `spaces` of the stores to local memory at known addresses.
 const NAMED: usize = 3;
 
-/// Bits of an element of an access.
+/// Returns the bits of an element of an access.
 pub(super) fn element(instr: &Instr) -> u8 {
     let bits = instr.decoded().map_or(64, |decoded| decoded.ty().bits());
     u8::try_from(bits).unwrap_or(ALL).min(ALL)
 }
 
-/// Where an access leads.
+/// The memory that an access might touch.
 pub(super) struct Target {
     /// Its first byte in local memory, if that is known.
     pub(super) local: Option<u64>,
-    /// The state spaces that it may concern otherwise.
+    /// The state spaces that it might be in otherwise.
     pub(super) among: Vec<Space>,
 }
 
 impl Target {
-    /// The first byte in local memory of an element of so many bits.
+    /// Returns the first byte in local memory of element number `at`, where elements have `bits` bits.
     fn word(&self, bits: u8, at: usize) -> Option<u64> {
         self.local.map(|first| first.wrapping_add(u64::from(bits / 8) * at as u64))
     }
 }
 
 impl Stores {
-    /// Takes a store into account; whether anything is new.
+    /// Takes a store into account; returns whether anything has changed.
     pub(super) fn store(
         &mut self,
         target: &Target,
@@ -71,7 +72,7 @@ impl Stores {
         changed
     }
 
-    /// What an element that is loaded may be.
+    /// Returns the dependence of an element that is loaded.
     pub(super) fn load(&self, target: &Target, bits: u8, at: usize) -> Dependence {
         let dependence = Dependence::number(bits);
         let Some(word) = target.word(bits, at) else {
@@ -88,7 +89,7 @@ impl Stores {
     }
 }
 
-/// What an element of so many bits may be that was stored whole, or in parts, or is a part.
+/// Returns the dependence of an element of `bits` bits that was stored whole, in parts, or as part of a larger one.
 fn loaded([narrow, wide]: StoredDependence, bits: u8) -> Dependence {
     match bits {
         ALL => wide.join(narrow.mixed(bits)),
@@ -97,7 +98,7 @@ fn loaded([narrow, wide]: StoredDependence, bits: u8) -> Dependence {
     }
 }
 
-/// The places of `spaces` that an access through a register may concern.
+/// Returns the indices in `Stores::spaces` for an access that can be in any of these state spaces.
 fn spaces(among: &[Space]) -> impl Iterator<Item = usize> {
     let of = |space: &Space| -> &[usize] {
         match space {

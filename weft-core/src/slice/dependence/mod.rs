@@ -1,9 +1,9 @@
-//! Pointer dependence: what of the addresses of variables and buffers decides something. The launch gives each one
-//! place, so that one outcome of a test of an address is all that a run sees.
+//! Pointer dependence: which properties of the addresses of variables and buffers decide something. The check gives
+//! each variable and buffer one address, so that a run sees only one outcome of a test of an address.
 //!
-//! Joined over all definitions of a register, and over all that is stored to a state space. Silence: no branch, guard,
-//! address or barrier that is kept is another one wherever variables and buffers begin at multiples of what their
-//! declarations say.
+//! Dependences are joined over all definitions of a register, and over all stores to a state space. If none is found,
+//! every branch, guard, address and barrier that is kept is the same wherever variables and buffers lie, as long as
+//! they begin at multiples of their declared alignments.
 
 mod base;
 mod definitions;
@@ -25,36 +25,37 @@ use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
 use windows::Window;
 
-/// The state spaces that have windows among the generic addresses; what is in none of them is in global memory.
+/// The state spaces that have windows in the generic addresses; an address in no window is in global memory.
 const WINDOWS: [Space; 4] = [Space::Shared, Space::Local, Space::Const, Space::Param];
 
-/// The dependence of every register.
+/// The dependence of every register, every result and of memory.
 pub struct Dependences<'p> {
     program: &'p Program,
     bases: Vec<Base>,
-    /// By space and first byte: variables whose addresses are operands.
+    /// For the variables whose addresses are operands, the index of the base, by space and first byte.
     variables: BTreeMap<(u8, u64), usize>,
-    /// The bases whose addresses have 32 bits.
+    /// The set of bases whose addresses have 32 bits.
     narrow: u128,
-    /// The bases that are functions.
+    /// The set of bases that are functions.
     functions: u128,
-    /// Of the spaces whose generic addresses the program computes or asks for.
+    /// The windows of the spaces whose generic addresses the program computes or tests.
     windows: Vec<Window>,
-    /// By register, joined over its definitions; and by result.
+    /// For each register, joined over its definitions; `results` holds the same for each result.
     registers: Vec<Dependence>,
     results: Vec<Dependence>,
     definitions: BlockDefinitions,
-    /// By instruction: the first byte of local memory that it accesses, if that is known.
+    /// For each instruction, the first byte of local memory that it accesses, if that is known.
     locals: Vec<Option<u64>>,
     memory: Stores,
-    /// Whether the last round stored anything new.
+    /// Whether the last iteration stored anything new.
     stored: bool,
-    /// Whether generic loads may read parameters.
+    /// Whether generic loads might read parameters.
     loads_parameters: bool,
 }
 
 impl<'p> Dependences<'p> {
-    /// Computes them. `pointers` are the arguments that the launch makes pointers to buffers.
+    /// Computes the dependences of a program. `pointers`: the positions of the arguments that the launch makes pointers
+    /// to buffers.
     pub fn of(program: &'p Program, pointers: &BTreeSet<usize>) -> Self {
         let definitions = BlockDefinitions::of(program);
         let results = definitions.results.last().map_or(0, |count| *count as usize);
@@ -91,7 +92,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// Lists the variable whose address an operand is.
+    /// Adds the variable to the bases whose address an operand is.
     fn list(&mut self, operand: &Operand) {
         let Operand::Variable { space, first, .. } = *operand else { return };
         let symbol = |variable: &flow::Symbol| variable.space == space && variable.address == first;
@@ -108,8 +109,8 @@ impl<'p> Dependences<'p> {
             self.variables.entry((space as u8, first))
         {
             free.insert(self.bases.len());
-            // An address in global memory has more, and sums of fewer bits may wrap around. The last bit is for all
-            // further bases, some of which might have more.
+            // A global address has more than 32 bits, and sums of fewer bits might wrap around. The last bit stands for
+            // all further bases, some of which might be global.
             if self.bases.len() < MAX_BASES - 1 {
                 let own = 1 << self.bases.len();
                 match space {
@@ -122,7 +123,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// Lists the windows of the spaces whose generic addresses the program computes or asks for.
+    /// Adds the windows of the spaces whose generic addresses the program computes or tests.
     fn open_windows(&mut self) {
         let mut spaces = BTreeSet::new();
         for decoded in self.program.code.iter().filter_map(Instr::decoded) {
@@ -150,7 +151,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// The state space that the address of a base is one of.
+    /// Returns the state space that the address of a base is in.
     fn space(&self, base: Base) -> Space {
         match base {
             Base::Pointer(at) => pointee(self.program, at),
@@ -160,7 +161,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// The state space that generic addresses of a base lead to.
+    /// Returns the state space that an access through a base's address leads to.
     fn space_around(&self, base: Base) -> Space {
         match base {
             Base::Window(space) => space,
@@ -168,7 +169,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// Takes an instruction into account; whether anything is new of the registers it writes.
+    /// Takes an instruction into account; returns whether the dependence of a register that it writes has changed.
     fn step(&mut self, at: usize) -> bool {
         let program = self.program;
         let instr = &program.code[at];
@@ -210,7 +211,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// What an instruction's registers hold: those of its operands, its address and its guard.
+    /// Returns the dependences of the registers that an instruction reads: operands, then address, then guard.
     fn read(&self, at: usize) -> impl Iterator<Item = Dependence> {
         self.definitions
             .reads(at, &self.program.code[at])
@@ -224,7 +225,7 @@ impl<'p> Dependences<'p> {
         }
     }
 
-    /// What an instruction's operands are.
+    /// Returns the dependences of an instruction's operands.
     fn sources(&self, at: usize) -> Vec<Dependence> {
         let mut registers = self.read(at);
         let source = |operand: &Operand| match operand {
@@ -234,7 +235,7 @@ impl<'p> Dependences<'p> {
         self.program.code[at].sources.iter().map(source).collect()
     }
 
-    /// What the registers of an instruction's address and guard hold.
+    /// Returns the dependences of the registers of an instruction's address and guard.
     fn address_and_guard(&self, at: usize) -> (Option<Dependence>, Option<Dependence>) {
         let instr = &self.program.code[at];
         let count = instr.reads().count() - instr.address_and_guard().count();
@@ -243,7 +244,7 @@ impl<'p> Dependences<'p> {
         (base, rest.next())
     }
 
-    /// What an operand is that is no register.
+    /// Returns the dependence of an operand that is not a register.
     fn operand(&self, operand: &Operand) -> Dependence {
         match operand {
             Operand::Constant(bits) => {
@@ -280,7 +281,7 @@ impl<'p> Dependences<'p> {
         Target { local, among: if local.is_some() { Vec::new() } else { self.spaces(at, address) } }
     }
 
-    /// The state spaces that an access may concern.
+    /// Returns the state spaces that an access might be in.
     fn spaces(&self, at: usize, address: Address) -> Vec<Space> {
         let own = self.address_and_guard(at).0.filter(|_| address.space == Space::Generic);
         match own {
@@ -311,7 +312,7 @@ impl<'p> Dependences<'p> {
         if is_signed && dependence.based == 0 { dependence.wide(ALL) } else { dependence }
     }
 
-    /// What of pointers an element of the parameter bank holds.
+    /// Returns the dependence of an element loaded from the parameter bank.
     fn parameter(&self, address: Address, bits: u8, dest: usize) -> Dependence {
         if address.base.is_some() {
             return self.any_parameter(bits);
@@ -331,7 +332,7 @@ impl<'p> Dependences<'p> {
         dependence
     }
 
-    /// What any element of the bank may hold.
+    /// Returns the join of all elements that might be loaded from the parameter bank.
     fn any_parameter(&self, bits: u8) -> Dependence {
         let one = |(base, _, size): (usize, u64, u64)| {
             let dependence = Dependence::address(base);
@@ -340,7 +341,7 @@ impl<'p> Dependences<'p> {
         self.pointers().map(one).fold(Dependence::number(bits), Dependence::join)
     }
 
-    /// The pointers that the bank holds: base, offset and bytes.
+    /// Returns base, offset and size in bytes of each pointer in the parameter bank.
     fn pointers(&self) -> impl Iterator<Item = (usize, u64, u64)> {
         let place = |base: &Base| match base {
             Base::Pointer(at) => match self.program.params.get(*at) {
@@ -349,7 +350,7 @@ impl<'p> Dependences<'p> {
             },
             _ => None,
         };
-        // They are the first bases.
+        // Pointers are the first bases.
         let all = self.bases.iter().take_while(|base| matches!(base, Base::Pointer(_)));
         all.enumerate().filter_map(move |(at, base)| {
             place(base).map(|(offset, size)| (at.min(MAX_BASES - 1), offset, size))
@@ -357,13 +358,13 @@ impl<'p> Dependences<'p> {
     }
 }
 
-/// The space of what a pointer argument points to.
+/// Returns the space of the memory that a pointer argument points to.
 fn pointee(program: &Program, at: usize) -> Space {
     let object = program.params.get(at).and_then(|param| param.object);
     object.map_or(Space::Global, |object| program.symbols[object].space)
 }
 
-/// The pointers, which are the first bases, whose addresses have 32 bits.
+/// Returns the set of pointers whose addresses have 32 bits; pointers are the first bases.
 fn narrow(program: &Program, pointers: &BTreeSet<usize>) -> u128 {
     let narrow = pointers.iter().enumerate().take(MAX_BASES - 1);
     let narrow = narrow.filter(|(_, at)| pointee(program, **at) != Space::Global);

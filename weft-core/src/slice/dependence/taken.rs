@@ -1,4 +1,5 @@
-//! What of the places of variables, buffers and windows decides something, beyond what is declared.
+//! Collects what a check takes for granted: properties of the addresses of variables, buffers and windows that decide
+//! something and that no declaration states.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,11 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 use crate::slice::{Keep, Slice, is_observable};
 
-/// Windows begin at multiples of this, as on devices.
+/// The alignment of windows, as on devices.
 const WINDOW_ALIGN: u64 = 1 << 24;
 
 impl Dependences<'_> {
-    /// Whether something accesses shared memory at an address that is not that of a variable plus something.
+    /// Whether something accesses shared memory at an address that is not computed from the address of a variable.
     pub fn accesses_shared_by_number(&self) -> bool {
         let is_number = |dependence: Dependence| !dependence.is_nothing() && dependence.based == 0;
         let code = self.program.code.iter().enumerate();
@@ -34,8 +35,8 @@ impl Dependences<'_> {
         })
     }
 
-    /// What decides something that is kept, or is accessed by an instruction that was reached, beyond what the program
-    /// declares. `reached`: by instruction. `compares`: what is stored was compared as well.
+    /// Returns what is taken for granted, beyond the program's declarations, by kept instructions and by accesses that
+    /// were reached. `reached`: by instruction. `compares`: whether stored values were compared as well.
     pub fn taken_for_granted(
         &self,
         slice: &Slice,
@@ -65,9 +66,9 @@ impl Dependences<'_> {
         taken
     }
 
-    /// The accesses whose addresses are computed from those of variables or buffers otherwise than by adding numbers to one of
-    /// them, so that they might lead from one to another; and a pointer argument that they are computed from, if there is
-    /// one.
+    /// Returns the accesses whose addresses are computed from addresses of variables or buffers in another way than by
+    /// adding numbers to one of them, so that they might lead from one to another; and for each, a pointer argument
+    /// that its address is computed from, if there is one.
     pub fn strays(&self) -> BTreeMap<Pc, Option<usize>> {
         let mut strays = BTreeMap::new();
         for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
@@ -88,7 +89,7 @@ impl Dependences<'_> {
         strays
     }
 
-    /// By base, the bytes of the widest access by an instruction that was reached.
+    /// Returns for each base the size in bytes of the widest access to it that was reached.
     pub fn accessed(&self, reached: &[bool]) -> BTreeMap<Base, u64> {
         let mut taken = BTreeMap::new();
         for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
@@ -103,7 +104,7 @@ impl Dependences<'_> {
         taken.into_iter().filter_map(multiple).collect()
     }
 
-    /// What an instruction's guard, address and, if it waits, operands depend on.
+    /// Records what an instruction's guard, address and, for an instruction that waits, operands depend on.
     fn decides(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
         let (base, guard) = self.address_and_guard(at);
         if let Some(dependence) = guard {
@@ -112,7 +113,7 @@ impl Dependences<'_> {
         if let (Some(stored_dependence), Some(address)) = (base, instr.address) {
             self.take(stored_dependence.read, multiple(stored_dependence.low), taken);
             if stored_dependence.read != 0 && multiple(stored_dependence.low) == Beginning::Fixed {
-                // It may lead to anything that is in the space.
+                // Such an address might lead to anything in the space.
                 self.all_in(address.space).for_each(|base| take(base, Beginning::Fixed, taken));
             }
         }
@@ -120,7 +121,7 @@ impl Dependences<'_> {
             Effect::Barrier | Effect::WarpBarrier => {
                 self.sources(at).into_iter().for_each(|joined| self.tested(joined, taken));
             }
-            // The mask stands last.
+            // The mask is the last operand.
             Effect::Exchange => {
                 self.sources(at)
                     .into_iter()
@@ -132,20 +133,20 @@ impl Dependences<'_> {
         }
     }
 
-    /// What an instruction stores is compared with what others store.
+    /// Records what stored values depend on, because they are compared with the values of other stores.
     fn stores(&self, at: usize, taken: &mut BTreeMap<Base, Beginning>) {
         for dependence in self.sources(at) {
             self.take(dependence.read, multiple(dependence.low), taken);
         }
     }
 
-    /// A value decides something by all that it is.
+    /// Records that a value decides something by all of its bits.
     fn tested(&self, dependence: Dependence, taken: &mut BTreeMap<Base, Beginning>) {
         self.take(dependence.read, multiple(dependence.low), taken);
         self.take(dependence.based, Beginning::Fixed, taken);
     }
 
-    /// An access needs an address that is a multiple of its size.
+    /// Records that the address of an access must be a multiple of the access's size.
     fn is_aligned(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
         let place =
@@ -156,7 +157,7 @@ impl Dependences<'_> {
             return;
         }
         let offset = address.offset;
-        // What lies apart has the room around it to itself.
+        // A variable that lies by itself has the room around it to itself.
         let around = if self.program.placement.is_near { 0 } else { SHARED_SLOT / 2 };
         let is_it = |symbol: &flow::Symbol| {
             symbol.space == address.space
@@ -170,7 +171,7 @@ impl Dependences<'_> {
 
     fn take(&self, bases: u128, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
         for base in self.bases_in(bases) {
-            // A parameter's place in the bank is what it is.
+            // The position of a parameter in the bank cannot vary.
             let is_fixed = match base {
                 Base::Parameter(_) => true,
                 Base::Variable(at) if self.program.symbols[at].space == Space::Generic => {
@@ -182,7 +183,7 @@ impl Dependences<'_> {
         }
     }
 
-    /// The bases with these bits. A generic address is that of its window as well.
+    /// Returns the bases in a set. The generic address of a base depends on its window as well.
     pub(super) fn bases_in(&self, bases: u128) -> impl Iterator<Item = Base> {
         let is_in = move |at: usize| bases >> at.min(MAX_BASES - 1) & 1 == 1;
         let is_in_window = move |window: &&Window| window.generic.iter().any(|(_, at)| is_in(*at));
@@ -191,7 +192,7 @@ impl Dependences<'_> {
         own.map(|(_, base)| *base).chain(windows)
     }
 
-    /// What an access to a space may lead to.
+    /// Returns the bases that an access to a space might lead to.
     fn all_in(&self, space: Space) -> impl Iterator<Item = Base> {
         let is_it = move |base: &Base| space == Space::Generic || self.space(*base) == space;
         let pointers = self.bases.iter().copied().filter(|own| matches!(own, Base::Pointer(_)));
@@ -201,16 +202,16 @@ impl Dependences<'_> {
         all.filter(is_it).filter(|base| self.is_observed(*base))
     }
 
-    /// Whether it is in memory whose accesses are checked.
+    /// Whether the base lies in memory whose accesses are checked.
     fn is_observed(&self, base: Base) -> bool {
         matches!(self.space(base), Space::Shared | Space::Global)
     }
 
-    /// What a base is declared to be a multiple of; 0 where a pointer's declaration says nothing.
+    /// Returns the declared alignment of a base in bytes; 0 if the declaration of a pointer states none.
     pub fn declared(&self, base: Base) -> u64 {
         match base {
             Base::Variable(at) => self.program.symbols[at].align,
-            // LLVM writes `.align 1` for every pointer of which it knows nothing.
+            // LLVM emits `.align 1` for every pointer of unknown alignment.
             Base::Pointer(at) => {
                 let declared = self.program.params.get(at).and_then(|param| param.pointee_align);
                 declared.filter(|align| *align > 1).unwrap_or(0)
@@ -226,7 +227,7 @@ fn take(base: Base, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
     *beginning = place.max(*beginning);
 }
 
-/// Whether an offset in shared memory leads to no variable by itself.
+/// Whether an offset in shared memory is so small that it leads to no variable by itself.
 fn is_small(offset: u64) -> bool {
     !(SHARED_SLOT / 2..1 << 32).contains(&offset)
 }

@@ -1,4 +1,4 @@
-//! What instructions that compute registers from registers make of pointer dependence.
+//! The pointer dependence of the results of instructions that compute registers from registers.
 
 use super::value::{ALL, Dependence};
 use super::windows::Window;
@@ -6,31 +6,31 @@ use crate::flow::{self, Operand};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// What an instruction computes with.
+/// An instruction and the dependences of its operands.
 pub(super) struct Computation<'a> {
     pub(super) decoded: &'a Decoded,
     pub(super) operands: &'a [Operand],
     pub(super) values: &'a [Dependence],
-    /// How many results there are.
+    /// The number of its results.
     pub(super) parts: usize,
-    /// The bases whose addresses have 32 bits.
+    /// The set of bases whose addresses have 32 bits.
     pub(super) narrow: u128,
-    /// The bases that are functions.
+    /// The set of bases that are functions.
     pub(super) functions: u128,
     pub(super) windows: &'a [Window],
 }
 
-/// So many bits, all 64 if that is not so few.
+/// Converts a count of bits; more than 255 count as 64.
 fn count(bits: u32) -> u8 {
     u8::try_from(bits).unwrap_or(64)
 }
 
-/// Bits of the largest constant.
+/// Returns the number of bits that a number needs.
 fn width(bits: u64) -> u8 {
     count(u64::BITS - bits.leading_zeros())
 }
 
-/// The least number of bits without which a mask is the highest bits, as that of an alignment is.
+/// Returns the number of low bits that a mask clears, if it keeps all higher ones, as the mask of an alignment does.
 fn is_alignment(mask: u64, bits: u8) -> Option<u8> {
     let ones = if bits >= ALL { u64::MAX } else { (1 << bits) - 1 };
     let low = ones & !mask;
@@ -38,12 +38,13 @@ fn is_alignment(mask: u64, bits: u8) -> Option<u8> {
 }
 
 impl Computation<'_> {
-    /// The dependence of the result of this number.
+    /// Returns the dependence of the result number `dest`.
     pub(super) fn result(&self, dest: usize) -> Dependence {
         if self.values.iter().any(Dependence::is_nothing) {
             return Dependence::default();
         }
-        // The carry, or whether a lane gave something.
+        // For `shfl`, the second result is whether the source lane is in range; for other instructions, it is the
+        // carry.
         if dest > 0 && self.decoded.row.opcode == Opcode::Shfl {
             return self.rest(1).mixed(1);
         }
@@ -68,7 +69,7 @@ impl Computation<'_> {
             Opcode::Cvta => self.converted(),
             Opcode::Cvt if !decoded.source_type().is_float() => {
                 let source = self.of(0);
-                // A sign that is extended fills the register.
+                // An extended sign fills the register.
                 let may_be_negative = source.width >= bits(decoded.source_type().bits());
                 if is_signed(decoded) && source.based == 0 && may_be_negative {
                     source.digits(ALL).wide(width)
@@ -106,7 +107,7 @@ impl Computation<'_> {
         }
     }
 
-    /// `cvta`, into the generic addresses or out of them.
+    /// Returns the result of `cvta`, to generic addresses or from them.
     fn converted(&self) -> Dependence {
         let dependence = self.of(0);
         match self.windows.iter().find(|window| window.space == self.decoded.space) {
@@ -116,7 +117,7 @@ impl Computation<'_> {
         }
     }
 
-    /// `isspacep`, which has no type: what is in no window is in global memory.
+    /// Returns the result of `isspacep`, which has no type: an address that is in no window is in global memory.
     fn asked(&self) -> Dependence {
         let is_asked = |window: &&Window| {
             self.decoded.space == Space::Global || window.space == self.decoded.space
@@ -126,7 +127,8 @@ impl Computation<'_> {
         windows.fold(Dependence::number(1), |all, window| all.join(window.asked(dependence)))
     }
 
-    /// Whether an address of functions is compared with one of them, or with null: the same wherever they lie.
+    /// Whether the address of a function is compared with the address of a function, or with null: the result is the
+    /// same wherever functions lie.
     fn asks_which_function(&self) -> bool {
         let [dependence, _] = self.values else { return false };
         let is_function = dependence.read == 0 && dependence.based & !self.functions == 0;
@@ -139,20 +141,20 @@ impl Computation<'_> {
         dependence.truncated(bits(self.decoded.source_type().bits()), self.narrow)
     }
 
-    /// The last operand of a product with a sum, which has the bits of the result.
+    /// Returns the addend of a `mad`, which has as many bits as the result.
     fn of_addend(&self) -> Dependence {
         let is_wide = self.decoded.modifiers.has(Modifier::Wide);
         let dependence = self.values.get(2).copied().unwrap_or(Dependence::number(ALL));
         if is_wide { dependence } else { self.of(2) }
     }
 
-    /// One of all operands from one on.
+    /// Returns the join of all operands from number `from` on.
     fn rest(&self, from: usize) -> Dependence {
         let all = self.values.get(from..).unwrap_or_default();
         all.iter().fold(Dependence::number(0), |dependence, other| dependence.join(*other))
     }
 
-    /// What is computed from the operands in whatever way.
+    /// Returns the dependence of a value computed from all operands in any way.
     fn any(&self, width: u8) -> Dependence {
         self.rest(0).mixed(width)
     }
@@ -164,7 +166,7 @@ impl Computation<'_> {
         }
     }
 
-    /// `mov`, between registers or between a register and a vector of its parts.
+    /// Returns the result of `mov`, between registers, or between a register and a vector of its parts.
     fn moved(&self, dest: usize, width: u8) -> Dependence {
         match self.values.len() {
             1 if self.parts > 1 => {
@@ -196,13 +198,13 @@ impl Computation<'_> {
                 return other.rounded(low);
             }
         }
-        // Of a mask that is no address, nothing is higher.
+        // The result has no more bits than an operand that is not an address.
         let numbers = [first, second].into_iter().filter(|dependence| dependence.based == 0);
         let most = numbers.map(|stored_dependence| stored_dependence.width).min().unwrap_or(width);
         first.join(second).digits(width).below(most)
     }
 
-    /// Shifts, fields and remainders by a constant.
+    /// Returns the result of a shift, field extraction or remainder by a constant.
     fn by_a_constant(&self, width: u8) -> Dependence {
         let value = self.of(0);
         let small = |at| self.constant(at).and_then(|number| u8::try_from(number).ok());
@@ -229,7 +231,7 @@ impl Computation<'_> {
     }
 }
 
-/// The bits of a type.
+/// Returns the number of bits of a type, at most `ALL`.
 fn bits(bits: u32) -> u8 {
     u8::try_from(bits).unwrap_or(ALL).min(ALL)
 }
