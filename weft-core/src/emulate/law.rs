@@ -1,6 +1,7 @@
-//! The law of symbolic values, by brute force: random expressions over open atoms are computed symbolically once, and
-//! plainly under many assignments of the atoms. What the symbolic values claim must hold under every one of them: known
-//! bits, equality, differences, congruences, multiples of powers of two, and that addresses do not overlap.
+//! A test of symbolic values by brute force: random expressions over open atoms are computed symbolically once, and
+//! with plain numbers under many assignments of the atoms. What the symbolic values claim must hold under every
+//! assignment: known bits, equality, differences, congruences, multiples of powers of two, and that addresses do not
+//! overlap.
 
 mod world;
 
@@ -12,7 +13,7 @@ use crate::emulate::value::lane::{Lane, SymbolId, WARP, signed, truncate};
 use crate::flow::addresses::{argument_of, buffer};
 use world::{Lanes, Random, World};
 
-/// What was claimed, so that a law that claims nothing is noticed.
+/// Numbers of claims, so that a test that claims nothing is noticed.
 #[derive(Debug, Default)]
 struct Claims {
     known: u64,
@@ -21,7 +22,7 @@ struct Claims {
     sync: u64,
 }
 
-/// Known bits are right; lanes on one term differ as the term says.
+/// Checks that known bits are right, and that lanes with one symbolic value differ as it claims.
 fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
     let actual_wraps = world.wraps(actual);
     let mut first: HashMap<(SymbolId, u32), (u64, u64, usize)> = HashMap::new();
@@ -36,7 +37,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
                 continue;
             };
             let bits = world.facts.symbolics.bits(symbol);
-            // What lies above the width of a register is never read.
+            // Bits above the width of a register are never read.
             let read = bits.min(register.bits);
             assert!(
                 bits >= register.bits || truncate(actual, bits) == actual,
@@ -57,7 +58,8 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
             let wrong = signed(wrong, read).unsigned_abs();
             let modulus = match world.facts.symbolics.modulus(symbol) {
                 _ if world.facts.symbolics.is_stable(symbol) => 0,
-                // Multiples are taken not to wrap around: where they do, a power of two is left.
+                // Sums known modulo a number are assumed not to wrap around: where they do, only the power of two in
+                // the modulus holds.
                 own if actual_wraps || read < 32 => own & own.wrapping_neg(),
                 own => own,
             };
@@ -72,11 +74,11 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
     }
 }
 
-/// Where lanes are laid out as addresses of the first argument's buffer.
+/// The representatives of lanes as addresses in the first argument's buffer.
 fn laid_out(world: &mut World) -> Vec<(usize, usize, Representative)> {
     let region = MemoryRegion { is_global: true, base: Some(0) };
     let mut all = Vec::new();
-    // Moduli that are found are known from the second time on.
+    // Moduli that one iteration finds are known to the next.
     for _ in 0..8 {
         all.clear();
         for (at, register) in world.registers.iter().enumerate() {
@@ -104,14 +106,14 @@ fn laid_out(world: &mut World) -> Vec<(usize, usize, Representative)> {
     all
 }
 
-/// Bytes of the accesses that are laid out.
+/// Size in bytes of the accesses.
 const BYTES: u32 = 4;
 
 const fn overlap(a: u64, b: u64) -> bool {
     a.wrapping_sub(b) < BYTES as u64 || b.wrapping_sub(a) < BYTES as u64
 }
 
-/// Pairs of lanes that the layout says are apart never overlap.
+/// Checks that pairs of lanes whose representatives are disjoint never overlap.
 fn addresses_hold(
     world: &World,
     representative: &[(usize, usize, Representative)],
@@ -119,7 +121,7 @@ fn addresses_hold(
     claims: &mut Claims,
 ) {
     for (index, (a, a_lane, a_laid)) in representative.iter().enumerate() {
-        // Neighbours and a few others: all pairs would take too long.
+        // Neighbours and a few others, because all pairs would take too long.
         for (b, b_lane, b_laid) in representative[..index].iter().rev().step_by(3) {
             if a_laid.class != b_laid.class {
                 continue;
@@ -137,7 +139,7 @@ fn addresses_hold(
     }
 }
 
-/// Pairs of lanes that the layout says meet for certain, and that have not met yet under any assignment.
+/// Pairs of lanes whose representatives claim that they surely overlap.
 fn sync<'a>(
     representative: &'a [(usize, usize, Representative)],
 ) -> Vec<[&'a (usize, usize, Representative); 2]> {
@@ -151,7 +153,7 @@ fn sync<'a>(
     representative.iter().enumerate().flat_map(pairs).take(500).collect()
 }
 
-/// Whether two lanes of one root may overlap, as shadows compare them.
+/// Whether two lanes of one class might overlap, as shadows compare them.
 fn meets(a: &Representative, b: &Representative) -> bool {
     match (a.is_congruent, b.is_congruent) {
         (false, false) | (true, true) => overlap(a.address, b.address),
@@ -160,7 +162,7 @@ fn meets(a: &Representative, b: &Representative) -> bool {
     }
 }
 
-/// Expressions over open atoms, for so many worlds.
+/// Checks the claims about random expressions: `worlds` sets of them, each under `assignments` assignments.
 fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
     let mut random = Random(seed);
     let mut claims = Claims::default();

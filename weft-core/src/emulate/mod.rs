@@ -1,10 +1,12 @@
-//! A program and a launch to events: a machine that runs one cta, a warp at a time, in the sort order of its blocks.
+//! The emulator: runs one cta of a launch on a program and emits events. Warps run one at a time, in the sort order of
+//! the program's blocks.
 //!
-//! In rooms of its own, each of which imports only those before it: [`value`], [`ops`], [`memory`], [`sync`], [`facts`] and
+//! Its parts, each of which imports only those before it: [`value`], [`ops`], [`memory`], [`sync`], [`facts`] and
 //! [`machine`].
 //!
-//! Only what the slice kept runs. Accesses, arrivals and completions go to an [`Events`] as they happen; nothing is
-//! recorded here. A warp stops where it cannot go on without guessing; the others go on, and the machine says why.
+//! Only the instructions that the slice kept run. Accesses, arrivals and completions go to an [`Events`] as they
+//! happen; the emulator stores no trace. A warp stops where it cannot continue without guessing; the other warps
+//! continue, and the machine emits the reason.
 
 mod facts;
 #[cfg(test)]

@@ -1,33 +1,34 @@
-//! What the machine does with each instruction of the table, as the machine itself answers.
+//! How the machine treats each instruction of the table. The answers come from the machine's own code, so that the
+//! published table is true.
 
 use crate::emulate::machine::exchange;
 use crate::emulate::ops;
 use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, InstructionRow, Modifier, TABLE};
 
-/// What the machine does with an instruction.
+/// How the machine treats an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Support {
-    /// Its result is known, bit by bit, where its operands are and the manual defines it.
+    /// The result is known, bit by bit, where the operands are known and the manual defines it.
     Exact,
-    /// Its result is open.
+    /// The result is open.
     Open,
-    /// An access to memory: who accesses what, and how. What a load reads is known where the memory is, what an atomic
-    /// returns is open.
+    /// An access to memory, which is emitted with its lanes and addresses. A load gives what memory is known to hold,
+    /// an atomic gives an open value.
     Access,
-    /// Barriers and jumps: who waits for whom, and where a thread goes on.
+    /// Barriers and jumps: which threads wait for each other, and where a thread continues.
     Control,
-    /// It does nothing that is examined.
+    /// The instruction does nothing that is examined.
     Nothing,
     /// Not modelled: the verdict is open if a thread reaches it.
     Unmodelled,
 }
 
 impl Support {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 6] =
         [Self::Exact, Self::Open, Self::Access, Self::Control, Self::Nothing, Self::Unmodelled];
 
-    /// A word for it.
+    /// The word for it in the table.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -39,7 +40,7 @@ impl Support {
         }
     }
 
-    /// What the word means.
+    /// A sentence that explains the word.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Exact => {
@@ -57,19 +58,19 @@ impl Support {
     }
 }
 
-/// A line of the support table.
+/// A row of the support table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Supported {
     /// Section of the PTX ISA manual, version 9.1.
     pub section: &'static str,
-    /// The instruction: a form with its choices, or the words that its mnemonics start with.
+    /// The instruction: a form with its alternatives, or the words that its mnemonics start with.
     pub pattern: &'static str,
-    /// What the machine does with it.
+    /// How the machine treats it.
     pub support: Support,
 }
 
-/// Every instruction of the table, in the order of the manual: those that compute by their forms, the others by their
-/// first words.
+/// The support of every instruction of the table, in the order of the manual. Instructions that compute are listed by
+/// form, the others by the first words of their mnemonics.
 pub fn support_table() -> Vec<Supported> {
     let of_form = |form: &Form| {
         let (section, pattern) = (form.section, form.pattern);
@@ -109,7 +110,7 @@ fn support_of_row(row: &InstructionRow) -> Support {
     }
 }
 
-/// What the machine does with all instructions of a form; `None` if they differ, or one is not in the table.
+/// How the machine treats all instructions of a form; `None` if it treats them differently, or one is not in the table.
 pub fn support_of_form(form: &Form) -> Option<Support> {
     let all: Option<Vec<Support>> = form
         .mnemonics()
@@ -124,7 +125,7 @@ fn of(decoded: &Decoded) -> Support {
     let is_computed = match decoded.row.effect {
         Effect::Compute if decoded.is_strange => return Support::Unmodelled,
         Effect::Compute => ops::is_computed(decoded),
-        // Without `.sync` it takes whoever is there.
+        // Without `.sync`, the lanes that take part are those that happen to be active.
         Effect::Exchange => exchange::is_computed(decoded) && decoded.modifiers.has(Modifier::Sync),
         _ => return support_of_row(decoded.row),
     };

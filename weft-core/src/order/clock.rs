@@ -1,26 +1,26 @@
-//! What each warp knows of the others, and each lane of the other lanes of its warp.
+//! Vector clocks: what each warp knows of the other warps, and each lane of the other lanes of its warp.
 
 use std::collections::BTreeMap;
 
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{Arrival, BarrierId, Iteration, LaneMask, PerWarp, WARP, WarpId, lanes};
 
-/// When lanes of a warp did something: the warp's arrivals and lane synchronizations before it.
+/// A time of a warp: the number of its arrivals and of its warp synchronizations before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch {
-    /// Arrivals of the warp at cta barriers so far.
+    /// Number of the warp's arrivals at cta barriers so far.
     pub arrivals: u32,
-    /// Synchronizations among its lanes so far.
+    /// Number of synchronizations among the warp's lanes so far.
     pub syncs: u32,
 }
 
-/// What happens before now.
+/// A vector clock: what happens before some point of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Clock {
-    /// By warp: the number of its last arrival, for the lanes that have not ended.
+    /// For each warp: the number of its last arrival that is known. It holds for lanes that have not ended.
     warps: PerWarp<u32>,
-    /// By lane that ended before others of its warp, in the order in which they ended: the number of its last arrival and
-    /// of its last meeting. The warp's later arrivals are not its own.
+    /// For each lane that ended before others of its warp, in the order in which they ended: the numbers of the last
+    /// arrival and the last synchronization of the lane that are known. Later arrivals of its warp are not the lane's.
     ended: Vec<Epoch>,
 }
 
@@ -47,27 +47,29 @@ impl Clock {
         known.syncs = known.syncs.max(given.syncs);
     }
 
-    /// Whether what a lane did that ended happens before now.
+    /// Whether what the lane of a slot did at `then` happens before.
     fn has(&self, slot: usize, then: Epoch) -> bool {
         let known = self.ended.get(slot).copied().unwrap_or_default();
         known.arrivals > then.arrivals || known.syncs > then.syncs
     }
 }
 
+/// The clocks of one warp.
 #[derive(Clone, Debug)]
 struct WarpClock {
     now: Epoch,
-    /// What it knows of every warp, itself included: its own arrivals count only once a barrier gave them back.
+    /// What the warp knows of every warp, itself included; one of its own arrivals counts only once a barrier has
+    /// returned it.
     known: Clock,
     lanes: LaneClocks,
-    /// When each lane ended; lanes that run never do.
+    /// The time at which each lane ended; `u32::MAX` for lanes that still run.
     ended: Option<Box<[Epoch; WARP]>>,
-    /// By lane that ended before others: its place in the clocks.
+    /// For each lane that ended before others: its slot in `Clock::ended`.
     slots: BTreeMap<usize, usize>,
 }
 
 impl WarpClock {
-    /// The last meeting that all lanes know of, if none has ended and nothing tells them apart.
+    /// The last synchronization that all lanes know of, if no lane has ended and nothing distinguishes the lanes.
     fn last_common_sync(&self) -> Option<u32> {
         match self.lanes {
             LaneClocks::All(last) if self.ended.is_none() => Some(last),
@@ -75,7 +77,7 @@ impl WarpClock {
         }
     }
 
-    /// What the lanes that now arrive know of those that have ended: the meetings that some of them took part in.
+    /// What the lanes that arrive now know of those that have ended: the last synchronizations that these took part in.
     fn known_of_ended(&self, live: LaneMask) -> Vec<(usize, Epoch)> {
         let Some(ended) = &self.ended else { return Vec::new() };
         let meetings = |lane: usize| match &self.lanes {
@@ -88,21 +90,21 @@ impl WarpClock {
     }
 }
 
-/// What each lane knows of the meetings of the others: the last that the other took part in.
+/// For each lane and each other lane: the last synchronization of the other lane that is known.
 #[derive(Clone, Debug)]
 enum LaneClocks {
-    /// All meetings so far were of all lanes that had not ended, or the last one was and none has: all know all up to
-    /// this one.
+    /// All lanes know of all synchronizations up to this one: each of them was of all lanes that had not ended, or the
+    /// last one was and no lane has ended.
     All(u32),
     Each(Box<[[u32; WARP]; WARP]>),
 }
 
-/// A generation that is not complete.
+/// A generation that is not complete yet.
 #[derive(Clone, Debug)]
 struct OpenGeneration {
-    /// What its participants knew when they came, their arrivals included.
+    /// What its participants knew when they arrived, their arrivals included.
     joined: Clock,
-    /// Who waits.
+    /// The warps that wait.
     waiting: Vec<WarpId>,
     participants: Vec<Completion>,
 }
@@ -113,22 +115,22 @@ impl OpenGeneration {
     }
 }
 
-/// The happens-before of ctas that run together, as far as they have run.
+/// The happens-before relation of ctas that run together, as far as they have run.
 #[derive(Clone, Debug)]
 pub struct Order {
     warps: PerWarp<WarpClock>,
     generations: BTreeMap<BarrierId, OpenGeneration>,
-    /// How the last generation of each barrier was completed: one waiting participant, or all that only arrived.
+    /// For each barrier, the arrivals that completed its last generation: one that waited or, if none waited, all.
     completed: BTreeMap<BarrierId, Vec<Completion>>,
     live: PerWarp<LaneMask>,
-    /// When each warp began a round of a loop.
+    /// For each iteration of a loop, the time at which each warp began it.
     iterations: BTreeMap<Iteration, PerWarp<Option<Epoch>>>,
-    /// Lanes that have a place in the clocks.
+    /// Number of lanes that have a slot in the clocks.
     slots: usize,
 }
 
 impl Order {
-    /// Nothing has happened. `live`: the lanes of each warp.
+    /// The relation before anything has run. `live`: the lanes of each warp.
     pub fn new(live: PerWarp<LaneMask>) -> Self {
         let warp = WarpClock {
             now: Epoch::default(),
@@ -147,13 +149,13 @@ impl Order {
         }
     }
 
-    /// When a warp is.
+    /// The current time of a warp.
     pub fn now(&self, warp: WarpId) -> Epoch {
         self.warps[warp].now
     }
 
-    /// A warp arrives. The check of recycling, if it fails: some completion of the generation before is not known to
-    /// happen before this point.
+    /// Records the arrival of a warp. Returns a failed recycling check: a completion of the generation before that is
+    /// not known to happen before this arrival.
     pub fn arrive(&mut self, arrival: Arrival) -> Option<Recycling> {
         let Arrival { warp, barrier, waits, pc } = arrival;
         let clock = &self.warps[warp];
@@ -187,7 +189,7 @@ impl Order {
         recycling
     }
 
-    /// The generation of a barrier is complete: its waiting participants learn what all participants gave.
+    /// Records that the generation of a barrier is complete: its waiting participants join what all participants knew.
     pub fn complete(&mut self, barrier: BarrierId) {
         let Some(generation) = self.generations.remove(&barrier) else { return };
         for &warp in &generation.waiting {
@@ -195,14 +197,15 @@ impl Order {
         }
         let waited = generation.participants.iter().find(|participant| participant.waits);
         let completed = match waited {
-            // Its own wait tells a warp of the completion, and so does hearing of it from any waiting participant.
+            // A participant that waits does nothing else before the completion, so other warps learn of its arrival
+            // only afterwards: one such participant is enough to check.
             Some(waited) => vec![*waited],
             None => generation.participants,
         };
         self.completed.insert(barrier, completed);
     }
 
-    /// These lanes of a warp have synchronized.
+    /// Records that these lanes of a warp synchronized.
     pub fn converge(&mut self, warp: WarpId, synchronized: LaneMask) {
         let live = self.live[warp];
         let clock = &mut self.warps[warp];
@@ -225,7 +228,7 @@ impl Order {
         }
     }
 
-    /// Lanes end: what they did since their last arrival happens before nothing that follows.
+    /// Records that lanes end: what they did since their last arrival happens before nothing that follows.
     pub fn exit(&mut self, warp: WarpId, mask: LaneMask) {
         self.live[warp] &= !mask;
         if self.live[warp] != 0 {
@@ -239,7 +242,7 @@ impl Order {
         }
     }
 
-    /// A lane ends before others of its warp: from now on the clocks tell its arrivals from the warp's.
+    /// Gives a lane that ends before others of its warp a slot: from now on its arrivals differ from the warp's.
     fn part(&mut self, warp: WarpId, lane: usize) {
         let slot = self.slots;
         self.slots += 1;
@@ -252,8 +255,8 @@ impl Order {
         }
     }
 
-    /// Whether all that the lanes of `before` did at `then` happens before now, for a lane of another warp, or for any
-    /// lane of the same warp by way of a cta barrier.
+    /// Whether everything that the lanes of `mask` of the warp `before` did at `then` happens before what `warp` does
+    /// now. For a lane of the same warp, only order through cta barriers counts.
     pub fn is_before(&self, before: WarpId, then: Epoch, mask: LaneMask, warp: WarpId) -> bool {
         let (known, slots) = (&self.warps[warp].known, &self.warps[before].slots);
         if slots.is_empty() {
@@ -270,21 +273,22 @@ impl Order {
         !self.warps[warp].slots.is_empty()
     }
 
-    /// Whether all that the lanes of `before` did at `then` happens before now for all other lanes of a warp, so that no
-    /// lane need be looked at.
+    /// Whether everything that the lanes of `mask` of the warp `before` did at `then` happens before what all other
+    /// lanes of `warp` do now. If so, no lane has to be examined by itself.
     pub fn is_all_before(&self, before: WarpId, then: Epoch, mask: LaneMask, warp: WarpId) -> bool {
         let has_met = || self.warps[warp].last_common_sync().is_some_and(|last| last > then.syncs);
         self.is_before(before, then, mask, warp) || before == warp && has_met()
     }
 
-    /// Whether nothing tells the lanes of `before` from each other for a warp: where [`Self::is_all_before`] does not
-    /// hold, it holds for no lane.
+    /// Whether nothing distinguishes the lanes of `before` as `warp` sees them: if [`Self::is_all_before`] does not
+    /// hold, it holds for no single lane either.
     pub fn is_one(&self, before: WarpId, warp: WarpId) -> bool {
         !self.distinguishes_lanes(before)
             && (before != warp || self.warps[warp].last_common_sync().is_some())
     }
 
-    /// Of what lanes of a warp did: those for whom it does not happen before now for another lane of it.
+    /// The lanes of `mask` other than `lane` whose accesses at `then` do not happen before what `lane`, of the same
+    /// warp, does now.
     pub fn unordered_lanes(
         &self,
         warp: WarpId,
@@ -310,14 +314,15 @@ impl Order {
         unordered
     }
 
-    /// A warp begins a round of a loop.
+    /// Records that a warp begins an iteration of a loop.
     pub fn iteration(&mut self, warp: WarpId, iteration: Iteration) {
         let (count, now) = (self.warps.count(), self.now(warp));
         let began = self.iterations.entry(iteration);
         began.or_insert_with(|| PerWarp::new(count, |_| None))[warp] = Some(now);
     }
 
-    /// Whether all that the warps did before they began a round happens before what a warp still does.
+    /// Whether everything that the warps did before they began an iteration happens before what `warp` does from now
+    /// on.
     pub fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
         let Some(began) = self.iterations.get(&iteration) else { return false };
         began.entries().all(|(other, then)| {
@@ -326,7 +331,7 @@ impl Order {
         })
     }
 
-    /// Whether what these lanes did happens before everything that is still to come, by way of cta barriers.
+    /// Whether what these lanes did happens before everything that follows, by way of cta barriers.
     pub fn is_before_all(&self, before: WarpId, then: Epoch, mask: LaneMask) -> bool {
         self.warps
             .ids()
@@ -338,7 +343,7 @@ fn filter(mask: LaneMask, keep: impl Fn(usize) -> bool) -> LaneMask {
     lanes(mask).filter(|lane| keep(*lane)).fold(0, |kept, lane| kept | 1 << lane)
 }
 
-/// Each of the lanes learns what all of them know, and that they met.
+/// Joins what the synchronized lanes know, adds the synchronization itself, and gives the result to each of them.
 fn synchronize(each: &mut [[u32; WARP]; WARP], synchronized: LaneMask, sync: u32) {
     let mut given = [0; WARP];
     for lane in lanes(synchronized) {
@@ -360,7 +365,7 @@ mod tests {
     use crate::emulate::CtaRank;
     use crate::flow::Pc;
 
-    /// A warp meets by itself.
+    /// A warp that waits at a barrier alone.
     fn synchronize_alone(order: &mut Order, warp: WarpId) {
         let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
         order.arrive(Arrival { warp, barrier, waits: true, pc: Pc(0) });

@@ -1,29 +1,29 @@
-//! The recycling check's data (PLDI'15 Fig. 4).
+//! What the recycling check compares and what it reports (PLDI'15 Fig. 4).
 
 use crate::emulate::{BarrierId, WarpId};
 use crate::flow::Pc;
 
-/// A participant whose part must be known before the barrier's next generation.
+/// An arrival that participants of the barrier's next generation have to be ordered after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completion {
     pub(super) warp: WarpId,
-    /// The number of this arrival among those of its warp.
+    /// The number of the arrival among those of its warp.
     pub(super) arrival: u32,
     pub(super) pc: Pc,
     pub(super) waits: bool,
 }
 
-/// A warp took part in a generation without being ordered after the completion of the one before.
+/// A warp took part in a generation without being ordered after the completion of the generation before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Recycling {
-    /// The barrier's name.
+    /// The barrier.
     pub barrier: BarrierId,
-    /// Where the generation before was completed: a wait, or an arrival of a generation of arrivals alone.
+    /// How the generation before was completed: a wait or, in a generation without waits, an arrival.
     pub previous: Pc,
-    /// By which warp.
+    /// The warp of that wait or arrival.
     pub previous_warp: WarpId,
-    /// The arrival that is not ordered after it.
+    /// The arrival that is not ordered after that completion.
     pub arrival: Pc,
-    /// By which warp.
+    /// The warp of that arrival.
     pub arrival_warp: WarpId,
 }

@@ -1,5 +1,5 @@
-//! The pass that explains, between ctas: for each watched byte of global memory who accesses it, and every racing pair
-//! of instructions. No barrier orders ctas.
+//! The explaining pass between ctas: for each watched byte of global memory which instructions access it, and every
+//! racing pair of instructions. No barrier orders ctas.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::emulate::{Access, AccessKind, LaneMask, Symbolics, Value, WARP, WarpI
 use crate::flow::Pc;
 use crate::ptx::Space;
 
-/// An access of a byte.
+/// An access of a byte by one lane.
 #[derive(Clone, Copy, Debug)]
 struct CtaRecord {
     side: RacingAccess,
@@ -21,7 +21,7 @@ struct CtaRecord {
 }
 
 impl CtaRecord {
-    /// Whether both do the same to the byte, in one cta or in two.
+    /// Whether both accesses do the same to the byte, in one cta or in two.
     fn is_alike(&self, other: &Self, symbolics: &Symbolics) -> bool {
         let (a, b) = (self.side, other.side);
         let is_same =
@@ -30,22 +30,24 @@ impl CtaRecord {
     }
 }
 
-/// Records of a byte before the values of further ones are not told apart.
+/// Number of records of a byte from which on the values of further stores are not distinguished.
 const MAX_VALUES: usize = 64;
 
-/// Accesses of all ctas to the watched bytes of global memory: for each byte, instruction and value those of two ctas.
+/// Accesses of all ctas to the watched bytes of global memory: for each byte, instruction and stored value, those of at
+/// most two ctas.
 #[derive(Debug)]
 pub struct CtaHistory {
     watched: BTreeSet<u64>,
     records: HashMap<u64, Vec<CtaRecord>, RandomState>,
-    /// By instruction and warp, the access that came last. The ctas run one after another: the same again says nothing.
+    /// For each instruction and warp, its last access. Ctas run one after another, so an access that equals the last
+    /// one adds nothing.
     latest: HashMap<(Pc, WarpId), CtaAccess, RandomState>,
-    /// Records of all bytes, and how many there may be.
+    /// Number of records of all bytes, and the limit.
     kept: u64,
     most: u64,
 }
 
-/// An access, without what its instruction and warp tell.
+/// An access, without its instruction and warp.
 #[derive(Debug, PartialEq, Eq)]
 struct CtaAccess {
     cta: u32,
@@ -63,14 +65,14 @@ impl CtaAccess {
 }
 
 impl CtaHistory {
-    /// Watches these bytes. `memory`: bytes that the accesses may take.
+    /// A history that watches these bytes and can take `memory` bytes.
     pub fn within(memory: u64, watched: BTreeSet<u64>) -> Self {
         let most = memory / (2 * size_of::<CtaRecord>() as u64);
         let (records, latest) = (HashMap::default(), HashMap::default());
         Self { watched, records, latest, kept: 0, most }
     }
 
-    /// A warp of a cta accesses: adds each pair that this access races with.
+    /// Records an access by a warp of a cta, and adds each pair of instructions that races because of it.
     pub fn access(
         &mut self,
         access: &Access<'_>,
@@ -121,7 +123,7 @@ impl CtaHistory {
     }
 }
 
-/// What an access does to each watched byte, lane by lane; lanes that read one address do the same.
+/// What each lane of an access does to each watched byte; lanes that read the same address do the same and count once.
 fn records_of(access: &Access<'_>, cta: u32, watched: &BTreeSet<u64>) -> Vec<(u64, CtaRecord)> {
     let reads_one = !access.kind.writes && access.addresses.as_uniform().is_some();
     let is_store = access.kind.writes && !access.kind.is_atomic;

@@ -1,8 +1,8 @@
-//! The pass that decides, between ctas: which bytes of global memory race. No barrier orders ctas.
+//! The deciding pass between ctas: which bytes of global memory race. No barrier orders ctas.
 //!
-//! A cta notes what it accesses by itself, in a [`Footprint`]. When it has ended, its footprint is added to those of the
-//! ctas before it. Pages next to each other that were accessed alike are one run of pages, however many they are: so a cta
-//! leaves behind as many runs as it has ranges, and what all ctas read in common is one.
+//! What one cta accesses is recorded by itself, in a [`Footprint`]. When the cta has ended, its footprint is added to
+//! those of the ctas before. Adjacent pages that were accessed alike form one run of pages, however many they are. So a
+//! cta leaves as many runs as it accesses ranges, and what all ctas read in common is one run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::rows::{KnownRows, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, AccessKind};
 
-/// The bytes of a page that a cta accesses in each way; there are few.
+/// For each kind of access of a cta to a page, the bytes; there are few kinds.
 type Own = SmallVec<[(AccessKind, Bytes); 1]>;
 
 /// The global memory that one cta accesses.
@@ -23,21 +23,21 @@ pub struct Footprint {
     pages: Pages<Own>,
 }
 
-/// What a way takes.
+/// Bytes that one kind of access takes.
 const WAY: usize = size_of::<(AccessKind, Bytes)>();
 
 impl Footprint {
-    /// Nothing was accessed. `memory`: bytes that what is accessed may take.
+    /// An empty footprint that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
         Self { pages: Pages::within(memory) }
     }
 
-    /// Whether more memory was accessed than is followed.
+    /// Whether the cta accessed more memory than can be kept.
     pub const fn is_full(&self) -> bool {
         self.pages.is_full
     }
 
-    /// A warp of the cta accesses.
+    /// Records an access of a warp of the cta.
     pub fn access(&mut self, access: &Access<'_>, known: &mut KnownRows) {
         rows(access, known, |number, row| self.note(number, access.kind, row.bytes));
     }
@@ -48,21 +48,21 @@ impl Footprint {
             *known |= bytes;
             return;
         }
-        // In one order, so that pages that were accessed alike are equal.
+        // Sorted by kind, so that pages that were accessed alike are equal.
         let at = page.partition_point(|(own, _)| *own < kind);
         page.insert(at, (kind, bytes));
         self.pages.grow(0, WAY);
     }
 }
 
-/// The ctas that accessed a byte in one way.
+/// The ctas that accessed bytes in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Accessor {
     One(u32),
     Many,
 }
 
-/// Bytes of each page of a run that were accessed in one way by one cta, or by many; there are few.
+/// The bytes that one cta or several accessed in one way, in each page of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PageAccess {
     kind: AccessKind,
@@ -70,32 +70,33 @@ struct PageAccess {
     bytes: Bytes,
 }
 
-/// Pages that were accessed alike, up to this one.
+/// Pages that were accessed alike, up to `end`.
 #[derive(Clone, Debug)]
 struct PageRun {
     end: u64,
     accesses: SmallVec<[PageAccess; 1]>,
 }
 
-/// What a run takes by itself, with its place in the map, whose nodes are half full at least.
+/// Bytes that a run takes in the map, whose nodes are at least half full.
 const RUN: usize = 2 * size_of::<(u64, PageRun)>();
 
-/// The shadow of global memory across ctas.
+/// The shadow of global memory for all ctas.
 #[derive(Clone, Debug)]
 pub struct Ctas {
-    /// By first page; they do not overlap.
+    /// Runs by their first pages; they do not overlap.
     runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
-    /// Ways of all runs beyond one each.
+    /// Number of page accesses beyond the first one of each run, which is stored in the run itself.
     cases: usize,
     most: u64,
     is_full: bool,
 }
 
+/// Most racing bytes that are kept.
 const MAX_RACING: usize = 1 << 18;
 
 impl Ctas {
-    /// Nothing was accessed. `memory`: bytes that what is accessed may take.
+    /// An empty shadow that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
         let (runs, racing) = (BTreeMap::new(), BTreeSet::new());
         Self { runs, racing, cases: 0, most: memory, is_full: false }
@@ -106,12 +107,12 @@ impl Ctas {
         &self.racing
     }
 
-    /// Whether more memory was accessed, or raced on, than is followed.
+    /// Whether more memory was accessed, or more bytes race, than can be kept.
     pub fn is_full(&self) -> bool {
         self.is_full || self.racing.len() >= MAX_RACING
     }
 
-    /// Adds what one cta did that is not among those yet.
+    /// Adds the footprint of one cta, and compares it with those before.
     pub fn add(&mut self, cta: u32, footprint: Footprint) {
         self.is_full |= footprint.is_full();
         let mut pages = footprint.pages.into_all().peekable();
@@ -128,7 +129,8 @@ impl Ctas {
         }
     }
 
-    /// Whether what ctas did conflicts with what others do that go other ways, in bytes that are not known to race.
+    /// Whether what these ctas did conflicts with what other ctas do in another case (`others`), at bytes that are not
+    /// known to race.
     pub fn may_meet(&self, others: &Self) -> bool {
         let is_other = |page_access: &PageAccess, their: &PageAccess| {
             page_access.by != their.by || page_access.by == Accessor::Many
@@ -152,13 +154,13 @@ impl Ctas {
         })
     }
 
-    /// The runs that hold some of these pages.
+    /// The runs that contain some of the pages `first..end`.
     fn over(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, &PageRun)> {
         let before = self.runs.range(..first).next_back().filter(move |(_, run)| run.end > first);
         before.into_iter().chain(self.runs.range(first..end)).map(|(start, run)| (*start, run))
     }
 
-    /// Adds what a cta did to each of these pages.
+    /// Adds what a cta did to each of the pages `first..end`.
     fn add_run(&mut self, first: u64, end: u64, accesses: &Own, cta: u32) {
         self.split(first);
         self.split(end);
@@ -187,7 +189,7 @@ impl Ctas {
         self.join(*last);
     }
 
-    /// Adds what a cta did to each page of a run.
+    /// Adds what a cta did to each page of the run that begins at `start`, and records the bytes that race.
     fn compare(&mut self, start: u64, accesses: &Own, cta: u32) {
         let Some(run) = self.runs.get_mut(&start) else { return };
         let before = run.accesses.len();
@@ -206,7 +208,7 @@ impl Ctas {
         }
     }
 
-    /// A run that begins before this page and goes beyond ends here, and another begins.
+    /// Splits the run that contains the pages on both sides of the start of page `at`, if there is one.
     fn split(&mut self, at: u64) {
         let Some((_, run)) = self.runs.range_mut(..at).next_back() else { return };
         if run.end > at {
@@ -217,7 +219,7 @@ impl Ctas {
         }
     }
 
-    /// The run that begins here goes on with the one before, if both are alike.
+    /// Merges the run that begins at `at` into the one before, if the two are adjacent and equal.
     fn join(&mut self, at: u64) {
         let Some(run) = self.runs.get(&at) else { return };
         let before = self.runs.range(..at).next_back();
@@ -232,7 +234,7 @@ impl Ctas {
     }
 }
 
-/// Adds an access; the bytes at which it conflicts with one of another cta.
+/// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta.
 fn add(page: &mut SmallVec<[PageAccess; 1]>, kind: AccessKind, cta: u32, bytes: Bytes) -> Bytes {
     let races = |way: &&PageAccess| {
         way.by != Accessor::One(cta) && conflict(way.kind, kind, false).is_some()

@@ -1,9 +1,9 @@
-//! An access as a shadow cell remembers it, and when two of them conflict.
+//! An access as a shadow cell keeps it, and when two of them conflict.
 
 use crate::emulate::{AccessKind, LaneMask, WarpId, lanes};
 use crate::order::{Epoch, Order};
 
-/// Lanes of a warp that accessed a cell at one moment in one way.
+/// Lanes of a warp that accessed a cell at one time in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShadowEntry {
     pub(super) lanes: LaneMask,
@@ -15,7 +15,7 @@ pub(super) struct ShadowEntry {
 /// How two unordered accesses of one byte conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Conflict {
-    /// One of the two may not happen.
+    /// One of the two accesses might not happen.
     Possible,
     /// Both are strong with scopes that include each other: no data race in PTX's memory model, yet unordered.
     Strong,
@@ -24,11 +24,12 @@ pub enum Conflict {
 }
 
 impl Conflict {
-    /// How many there are.
+    /// Number of conflicts.
     pub(super) const COUNT: usize = 3;
 }
 
-/// Whether two accesses of different threads conflict if nothing orders them. `same_cta`: a `.cta` scope holds both.
+/// How two accesses of different threads conflict if nothing orders them; `None` if they do not. `same_cta`: both
+/// threads are in one cta, so that a `.cta` scope includes both.
 pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict> {
     if !a.writes && !b.writes || a.is_shadow_copy && b.is_shadow_copy {
         return None;
@@ -42,7 +43,7 @@ pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict
     }
 }
 
-/// Whether everything that conflicts with `a` conflicts at least as much with `b`.
+/// Whether everything that conflicts with `a` conflicts with `b` too, at least as badly.
 pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
     let is_as_weak = !b.is_strong() || a.is_strong();
     let is_as_plain = !b.is_atomic || a.is_atomic;
@@ -56,37 +57,37 @@ pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
 }
 
 impl ShadowEntry {
-    /// What lanes of a warp do now.
+    /// An entry for what lanes of a warp do now.
     pub(super) fn new(warp: WarpId, lanes: LaneMask, kind: AccessKind, order: &Order) -> Self {
         Self { lanes, when: order.now(warp), warp, kind }
     }
 
-    /// The conflict with a later access, if nothing orders some of their lanes.
+    /// The conflict with a later access; `None` if there is none, or if all their lanes are ordered.
     pub(super) fn conflict(&self, later: &Self, order: &Order) -> Option<Conflict> {
         let conflict = conflict(self.kind, later.kind, true)?;
         (!self.is_ordered(later, order)).then_some(conflict)
     }
 
-    /// Whether every lane of this one is ordered before every other thread of the later one.
+    /// Whether every lane of this access is ordered before every other thread of the later one.
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
         let (before, after) = (self.warp, later.warp);
         order.is_before(before, self.when, self.lanes, after)
             || before == after && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
     }
 
-    /// Of the lanes of this one, those that are not ordered before a later access by another lane of the warp.
+    /// The lanes of this access that are not ordered before a later access by another lane of the warp, `lane`.
     pub(super) fn unordered(&self, lane: usize, order: &Order) -> LaneMask {
         order.unordered_lanes(self.warp, self.when, self.lanes, lane)
     }
 
-    /// Whether this one can be forgotten: whatever races with it races with the later one too.
+    /// Whether this entry can be dropped: whatever races with it races with the later one too.
     pub(super) fn is_covered(&self, later: &Self, order: &Order) -> bool {
-        // Program order covers lane by lane.
+        // Program order covers each lane by itself.
         let is_same_lane = self.warp == later.warp && self.lanes & !later.lanes == 0;
         covers(later.kind, self.kind) && (is_same_lane || self.is_ordered(later, order))
     }
 
-    /// Whether both are one access by more lanes.
+    /// Whether both entries are of one warp, of one kind and at one time, and can be merged into one with more lanes.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
         self.warp == other.warp && self.when == other.when && self.kind == other.kind
     }

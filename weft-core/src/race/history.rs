@@ -1,4 +1,4 @@
-//! The pass that explains, within one cta: all accesses of the bytes found to race, and every racing pair among them.
+//! The explaining pass within one cta: all accesses of the bytes found to race, and every racing pair of instructions.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,16 +15,16 @@ use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
 
-/// Bytes to watch.
+/// The bytes to watch.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// Of shared memory.
+    /// Bytes of shared memory.
     pub shared: BTreeSet<u64>,
-    /// Of global memory.
+    /// Bytes of global memory.
     pub global: BTreeSet<u64>,
 }
 
-/// What lanes of a warp did to watched bytes of a page.
+/// An access of watched bytes of a page by lanes of a warp.
 #[derive(Clone, Debug)]
 struct AccessRecord {
     row: Row,
@@ -35,18 +35,20 @@ struct AccessRecord {
     stored: Vec<Value>,
 }
 
+/// The watched bytes of a page and their accesses.
 #[derive(Clone, Debug, Default)]
 struct HistoryPage {
     watched: Bytes,
     records: Vec<AccessRecord>,
-    /// By instruction and warp: when it came last, and the records of that moment. No later access is alike to others.
+    /// For each instruction and warp: the time of its last access, and the records of that time. Only these can be
+    /// alike to a later access.
     latest: LastAccesses,
 }
 
-/// By page, and instructions and warps of two accesses all of whose lanes raced there: their rows the last time.
+/// For each page, and instructions and warps of two accesses of which all lanes raced there: their rows the last time.
 type Raced = HashMap<(Space, u64, [(Pc, WarpId); 2]), [Row; 2], RandomState>;
 
-/// Races that are remembered.
+/// Most entries of `Raced`.
 const MAX_RACED: usize = 1 << 15;
 
 type LastAccesses = HashMap<(Pc, WarpId), (Epoch, Vec<usize>), RandomState>;
@@ -60,14 +62,14 @@ pub struct History {
     known: KnownRows,
 }
 
-/// Records of a page before those that nothing can race with any more are dropped.
+/// Number of records of a page from which on those that nothing can race with any more are dropped.
 const PRUNE_AT: usize = 64;
 
-/// Comparisons of a byte that a row of many lanes takes as long as.
+/// Most comparisons of single bytes that comparing two rows counts for.
 const ROW_COST: u32 = 8;
 
 impl History {
-    /// Watches these bytes. `memory`: bytes that the accesses of a space may take.
+    /// A history that watches these bytes; the accesses of each state space can take `memory` bytes.
     pub fn within(memory: u64, watched: &Watched) -> Self {
         let pages = |bytes: &BTreeSet<u64>| {
             let mut pages = Pages::<HistoryPage>::within(memory);
@@ -82,7 +84,7 @@ impl History {
         Self { shared, global, raced: Raced::default(), known: KnownRows::default() }
     }
 
-    /// A warp accesses: adds each pair that this access races with.
+    /// Records an access of a warp, and adds each pair of instructions that races because of it.
     pub fn access(
         &mut self,
         access: &Access<'_>,
@@ -109,7 +111,7 @@ impl History {
             }
             let new = AccessRecord::new(access, cta, row, order);
             let alike = page.alike(&new);
-            // A loop without barriers says the same again and again: that is no comparison with all others.
+            // A loop without barriers repeats its accesses: a repeated access is not compared with all others again.
             if !pairs.compare(alike.len() + 1)
                 || alike.iter().any(|at| page.records[*at].says(&new))
             {
@@ -130,18 +132,18 @@ impl History {
 }
 
 impl HistoryPage {
-    /// Bytes that its records take, with a value of each.
+    /// Bytes that the page's records take, counted with one stored value each.
     fn held(&self) -> usize {
         self.records.len() * (size_of::<AccessRecord>() + size_of::<Value>())
     }
 
-    /// The records that may be alike to a new one.
+    /// The records that might be alike to a new one.
     fn alike(&self, new: &AccessRecord) -> &[usize] {
         let latest = self.latest.get(&(new.side.pc, new.side.warp));
         latest.filter(|(when, _)| *when == new.when).map_or(&[], |(_, records)| records)
     }
 
-    /// Adds a record, and hands over each other that shares bytes with it.
+    /// Adds a record, and calls `meet` with each other record that shares bytes with it and might race with it.
     fn add(&mut self, new: AccessRecord, mut meet: impl FnMut(&AccessRecord, &AccessRecord)) {
         let Self { records, latest, .. } = self;
         let writes = |record: &AccessRecord| record.side.kind.writes;
@@ -170,7 +172,7 @@ impl HistoryPage {
     }
 }
 
-/// The records of the last moment of an instruction and warp, which is that of this record.
+/// The records of the last time of an instruction and warp, after making that the time of `record`.
 fn latest_of<'a>(latest: &'a mut LastAccesses, record: &AccessRecord) -> &'a mut Vec<usize> {
     let key = (record.side.pc, record.side.warp);
     let (when, records) = latest.entry(key).or_insert_with(|| (record.when, Vec::new()));
@@ -203,19 +205,20 @@ impl AccessRecord {
         }
     }
 
-    /// Whether both are one instruction's accesses of the same locations, at one moment.
+    /// Whether both are accesses of one instruction and warp to the same addresses, at one time.
     fn is_alike(&self, other: &Self) -> bool {
         let (a, b) = (self.side, other.side);
         (a.pc, a.warp, self.when, a.kind) == (b.pc, b.warp, other.when, b.kind)
             && self.addresses == other.addresses
     }
 
-    /// Whether another is the same access again, with nothing in between that the warp could have learnt from.
+    /// Whether `other` is the same access again, with nothing in between that the warp could have learnt from.
     fn says(&self, other: &Self) -> bool {
         self.is_alike(other) && self.row.has(&other.row) && self.stored == other.stored
     }
 
-    /// Takes in an alike access: where their values differ, no write is provably the same as another.
+    /// Merges an alike access into this record. If their values differ, the record no longer counts as storing known
+    /// values.
     fn take_in(&mut self, other: &Self) -> bool {
         let is_same = self.stored == other.stored;
         let may = is_same || self.row.bytes & other.row.bytes != 0;
@@ -226,14 +229,14 @@ impl AccessRecord {
         is_one
     }
 
-    /// The byte at a place of the page that a lane stored.
+    /// The byte that a lane stored at address `at`.
     fn stored(&self, lane: usize, at: u64) -> StoredByte {
         let offset = at.wrapping_sub(self.addresses.lane(lane));
         StoredByte::new(&self.stored, self.side.bytes, lane, offset)
     }
 }
 
-/// Where two accesses meet.
+/// The page on which two accesses are compared, and the order and the symbolic values to compare them by.
 struct Meeting<'a> {
     space: Space,
     page: u64,
@@ -250,7 +253,7 @@ impl Meeting<'_> {
         if order.is_all_before(before, old.when, old.row.lanes, after) {
             return;
         }
-        // Then all lanes race, and where they did so before, nothing is new.
+        // Then all lanes race, and if their rows did before, nothing is new.
         if order.is_one(before, after) {
             let sides = [old, new].map(|record| (record.side.pc, record.side.warp));
             let key = (space, self.page, sides);
@@ -273,7 +276,8 @@ impl Meeting<'_> {
         pairs.add(synchronized, &old.side(first), &new.side(second), &threads, conflict, is_benign);
     }
 
-    /// By lane of the later access those of the other that access some byte with it and are not ordered before it.
+    /// For each lane of the later access: the lanes of the earlier one that share a byte with it and are not ordered
+    /// before it.
     fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
         let (before, after) = (old.side.warp, new.side.warp);
         let both = old.row.bytes & new.row.bytes;

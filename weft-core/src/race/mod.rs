@@ -1,12 +1,13 @@
-//! Accesses and order to races, in two passes.
+//! Finds races from accesses and their order, in two passes.
 //!
-//! The pass that decides keeps a shadow of each byte that is accessed: the last accesses that later ones may race with.
-//! An access that happens before a later one of at least the same strength is forgotten: whatever races with it races
-//! with the later one too, so for each byte it is exact whether a race exists. The pass that explains keeps all
-//! accesses of the bytes found to race, and names every racing pair of instructions.
+//! The deciding pass keeps a shadow of each accessed byte: the last accesses that later ones might race with. An access
+//! that happens before a later one of at least the same strength is dropped: whatever races with it races with the
+//! later one too, so for each byte it is exact whether a race exists. The explaining pass keeps all accesses of the
+//! bytes found to race, and records every racing pair of instructions.
 //!
 //! Two accesses race if they are of different threads, overlap in a byte, at least one writes, not both are atomic, and
-//! nothing orders them. Silence means that no two known accesses do; accesses at open addresses are reported apart.
+//! nothing orders them. If no race is found, no two accesses at known addresses race; accesses at open addresses are
+//! reported separately.
 
 mod cta_history;
 mod ctas;

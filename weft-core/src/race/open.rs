@@ -1,11 +1,13 @@
-//! Accesses at open addresses: which of them may conflict with what.
+//! Accesses at open addresses: which of them might conflict with others.
 //!
-//! Those with a root in common are left to the shadows, where they meet at made-up addresses. Of the others, the first
-//! look knows no order: an open access is doubtful if anything else in its buffer conflicts with it. If there
-//! are such, the run is looked at again, with order: each buffer then has one cell, in which all its accesses meet.
+//! Accesses of one alias class are compared by the shadows, at their representative addresses. For the others, a first
+//! analysis ignores order: an open access is *doubtful* if anything else that its region might overlap conflicts with
+//! it. If there are doubtful accesses, the ctas are run again for a second analysis that knows the order: each region
+//! has a cell, which compares all accesses to it.
 //!
-//! A load at a known address whose value decides something, and that nothing orders with a store at an open address in
-//! its buffer, sees what is up to the schedule: the buffer is *unsettled*, even where shadows compare the two.
+//! A load at a known address whose value decides something sees what depends on the schedule if nothing orders it with
+//! a store at an open address in its region. The region of the store is then *unsettled*, even where shadows compare
+//! the two.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,14 +22,14 @@ use crate::flow::argument_of;
 use crate::order::Order;
 use crate::ptx::Space;
 
-/// What says of an access at known addresses whether it conflicts with others, and whether what it reads decides
-/// something.
+/// What decides whether an access at known addresses conflicts with others: region, kind, alias class; and whether the
+/// value that it reads decides something.
 type Known = (MemoryRegion, AccessKind, Option<AliasClass>, bool);
 
-/// Accesses in one cell.
+/// Most accesses in one cell.
 const MAX_NOTED: usize = 1024;
 
-/// An access in the cell of its buffer.
+/// An access in the cell of its region.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     entry: ShadowEntry,
@@ -37,37 +39,38 @@ struct Noted {
 }
 
 impl Noted {
-    /// The region that a store at an open address of one of two makes unsettled for the other.
+    /// The region of the store, if this is a store at an open address and the other access reads a value that decides
+    /// something.
     fn unsettles(&self, other: &Self) -> Option<MemoryRegion> {
         let store = self.open.filter(|open| open.kind.writes && other.decides)?;
         Some(store.region)
     }
 
-    /// Whether both are of one kind, so that one can stand for the other.
+    /// Whether both accesses are alike apart from time and lanes, so that one can stand for the other.
     fn is_same(&self, other: &Self) -> bool {
         let what = |noted: &Self| (noted.open, noted.compared, noted.decides);
         what(self) == what(other)
     }
 }
 
-/// Accesses of a launch, by place.
+/// Accesses of a launch at open addresses, and those that they might conflict with.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAccesses {
     open: BTreeSet<OpenAccess>,
     known: HashSet<Known, RandomState>,
     latest: Option<Known>,
-    /// `None`: the first look.
+    /// The cells of the second analysis; `None` in the first one.
     cells: Option<BTreeMap<MemoryRegion, Vec<Noted>>>,
     doubtful: BTreeSet<OpenAccess>,
-    /// Of the second look, within a cta.
+    /// Unsettled regions that the second analysis found within a cta.
     unsettled: BTreeSet<MemoryRegion>,
-    /// Whose accesses are apart.
+    /// Counter indices whose accesses are disjoint.
     disjoint: BTreeSet<CounterIndex>,
-    /// A cell holds more than can be compared: only the first look is left.
+    /// Whether a cell held more than can be compared, so that the second analysis cannot be used.
     is_full: bool,
 }
 
-/// Where shadows compare an access.
+/// What accesses are compared by: two of one region with the same alias class are compared by shadows.
 type Compared = (MemoryRegion, Option<AliasClass>, Option<CounterIndex>);
 
 const fn compared(open: &OpenAccess) -> Compared {
@@ -75,8 +78,8 @@ const fn compared(open: &OpenAccess) -> Compared {
 }
 
 impl OpenAccesses {
-    /// For the second look, with what the first found out about tickets, and all that it saw: ctas may have gone other
-    /// ways there.
+    /// Starts the second analysis. It keeps the disjoint counter indices and all accesses that the first analysis saw,
+    /// because ctas might have taken other paths there.
     #[must_use]
     pub fn ordered(&self) -> Self {
         Self {
@@ -87,7 +90,7 @@ impl OpenAccesses {
         }
     }
 
-    /// Whether shadows compare two accesses, or their tickets keep them apart.
+    /// Whether shadows compare two accesses, or their counter indices keep them disjoint.
     fn is_compared(&self, a: Compared, b: Compared) -> bool {
         let is_apart = a.2.is_some_and(|index| self.disjoint.contains(&index)) && a.2 == b.2;
         a.0 == b.0 && (is_apart || a.1.is_some() && a.1 == b.1)
@@ -98,25 +101,25 @@ impl OpenAccesses {
         self.open.is_empty()
     }
 
-    /// Takes in what ctas accessed.
+    /// Adds the accesses of other ctas.
     pub fn take_in(&mut self, ctas: Self) {
         self.known.extend(ctas.known);
         self.open.extend(ctas.open);
     }
 
-    /// Another cta runs: within it nothing was accessed.
+    /// Prepares for the next cta: its accesses are compared with one another only.
     pub fn next_cta(&mut self) {
         if let Some(cells) = &mut self.cells {
             cells.clear();
         }
     }
 
-    /// An access whose addresses are known.
+    /// Records an access at known addresses.
     pub fn known(&mut self, access: &Access<'_>, order: &Order) {
         for (base, mask) in buffers(access) {
             let region = MemoryRegion { is_global: access.space == Space::Global, base };
             let known = Some((region, access.kind, access.class, access.decides));
-            // Mostly the same again.
+            // Most accesses equal the last one here.
             if self.latest != known {
                 self.known.extend(known);
                 self.latest = known;
@@ -129,7 +132,7 @@ impl OpenAccesses {
         }
     }
 
-    /// An access of some lanes whose address is open.
+    /// Records an access of the lanes of `mask` at an open address.
     pub fn open(&mut self, access: OpenAccess, warp: WarpId, mask: LaneMask, order: &Order) {
         self.open.insert(access);
         if self.cells.is_some() {
@@ -182,30 +185,31 @@ impl OpenAccesses {
         self.is_full = cell.len() > MAX_NOTED;
     }
 
-    /// Whether some write at an open address may have gone to a place of shared memory; `None`: anywhere.
+    /// Whether some write at an open address might have gone to a variable of shared memory; `None`: to any of it.
     pub fn may_be_written(&self, variable: Option<usize>) -> bool {
         let region = MemoryRegion { is_global: false, base: variable };
         let mut writes = self.open.iter().filter(|access| access.kind.writes);
         writes.any(|access| access.region.may_overlap(region))
     }
 
-    /// Whether some open access was taken to stay within the variable in shared memory that it starts from.
+    /// Whether some open access was assumed to stay within the variable in shared memory that its address starts from.
     pub fn stays_in_variables(&self) -> bool {
         let is_placed = |open: &OpenAccess| open.region.base.is_some() || open.class.is_some();
         self.open.iter().any(|open| !open.region.is_global && is_placed(open))
     }
 
-    /// Whether some open access was taken to stay within the buffer that it starts from.
+    /// Whether some open access was assumed to stay within the buffer that its address starts from.
     pub fn stays_in_buffers(&self) -> bool {
         self.open.iter().any(|open| open.region.is_global && open.region.base.is_some())
     }
 
-    /// Accesses of these queues that are indexed with different tickets are apart.
+    /// Sets the counter indices whose accesses are disjoint as long as their counter values differ.
     pub fn set_disjoint(&mut self, distance: BTreeSet<CounterIndex>) {
         self.disjoint = distance;
     }
 
-    /// The open accesses that may conflict with another access, one an instruction. `has_others`: several ctas ran.
+    /// The open accesses that might conflict with another access, one for each instruction. `has_others`: several ctas
+    /// ran.
     pub fn doubtful(&self, has_others: bool) -> Vec<OpenAccess> {
         let classes = self.classes();
         let mut known = BTreeMap::new();
@@ -225,8 +229,8 @@ impl OpenAccesses {
         doubtful
     }
 
-    /// The places of stores at open addresses that a load may meet at a known address whose value decides something, and
-    /// that nothing orders with it. `has_others`: whether there were several ctas.
+    /// The regions of stores at open addresses that nothing orders with a load at a known address whose value decides
+    /// something, if the load might overlap the region. `has_others`: several ctas ran.
     pub fn unsettled(&self, has_others: bool) -> BTreeSet<MemoryRegion> {
         let knows_order = self.cells.is_some() && !self.is_full;
         let loads: BTreeSet<MemoryRegion> =
@@ -241,13 +245,13 @@ impl OpenAccesses {
         self.unsettled.iter().copied().chain(unordered).collect()
     }
 
-    /// All accesses by what decides whether they conflict: many instructions have few.
+    /// All accesses, reduced to what decides whether they conflict: many instructions have few different ones.
     fn classes(&self) -> BTreeSet<(Compared, AccessKind)> {
         let known = self.known.iter().map(|&(place, kind, class, _)| ((place, class, None), kind));
         known.chain(self.open.iter().map(|open| (compared(open), open.kind))).collect()
     }
 
-    /// Without order: whether anything in the same place conflicts.
+    /// Whether, without regard to order, anything that might overlap the region conflicts.
     fn may_conflict(
         &self,
         (compared, kind): (Compared, AccessKind),
@@ -262,7 +266,7 @@ impl OpenAccesses {
     }
 }
 
-/// The lanes of an access by the buffer that they access.
+/// The lanes of an access, by the buffer that they access.
 fn buffers(access: &Access<'_>) -> SmallVec<[(Option<usize>, LaneMask); 1]> {
     if access.space != Space::Global {
         return smallvec![(access.variable, access.lanes)];
@@ -270,7 +274,7 @@ fn buffers(access: &Access<'_>) -> SmallVec<[(Option<usize>, LaneMask); 1]> {
     let buffer = |lane: usize| argument_of(access.addresses.lane(lane));
     let ends = [access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0)];
     let [first, last] = ends.map(|lane| buffer(lane as usize));
-    // Lanes that grow by a step lie between the ends.
+    // Lanes that grow by a constant step lie between the two ends.
     if access.addresses.as_affine().is_some() && first == last {
         return smallvec![(first, access.lanes)];
     }

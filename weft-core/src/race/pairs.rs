@@ -1,4 +1,4 @@
-//! Racing pairs of instructions, with every racing pair of threads counted once.
+//! Racing pairs of instructions, and the numbers of their racing pairs of threads, each counted once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,24 +15,24 @@ use crate::ptx::Space;
 pub struct RacingAccess {
     /// The instruction.
     pub pc: Pc,
-    /// How it accesses.
+    /// How the instruction accesses memory.
     pub kind: AccessKind,
     /// Linear index of the cta.
     pub cta: u32,
-    /// Warp in the cta.
+    /// The warp.
     pub warp: WarpId,
     /// Lane in the warp.
     pub lane: u8,
-    /// First byte in the space.
+    /// Address of the first byte.
     pub address: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u32,
-    /// Where the open condition that it lies under comes from.
+    /// The origin of the open condition that the access depends on, if there is one.
     pub condition: Option<Origin>,
 }
 
 impl RacingAccess {
-    /// What a lane does.
+    /// The access of one lane.
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
         let Access { pc, kind, bytes, condition: side, .. } = *access;
         let (warp, address) = (access.warp, access.addresses.lane(lane));
@@ -41,21 +41,22 @@ impl RacingAccess {
     }
 }
 
-/// Racing pairs of the lanes of two accesses: by lane of the second those of the first.
+/// Racing pairs of lanes of two accesses: for each lane of the second access, the lanes of the first that it races
+/// with.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Threads {
     pub(super) of: [LaneMask; WARP],
 }
 
 impl Threads {
-    /// One pair.
+    /// The set of one pair.
     pub(super) fn one(first: u8, second: u8) -> Self {
         let mut threads = Self::default();
         threads.of[usize::from(second) % WARP] = 1 << first;
         threads
     }
 
-    /// Lanes of the first and the second.
+    /// Iterates over the pairs: lane of the first and lane of the second access.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         let of = |(second, first): (usize, &LaneMask)| {
             lanes(*first).map(move |first_lane| (first_lane, second))
@@ -63,7 +64,7 @@ impl Threads {
         self.of.iter().enumerate().flat_map(of)
     }
 
-    /// A pair, if there is one.
+    /// One of the pairs, if there is any.
     pub(super) fn first(&self) -> Option<(usize, usize)> {
         let second = self.of.iter().position(|first| *first != 0)?;
         Some((self.of[second].trailing_zeros() as usize, second))
@@ -79,7 +80,7 @@ pub struct Example {
     pub second: RacingAccess,
 }
 
-/// Where two accesses race: bytes of a page.
+/// The bytes of a page on which two accesses race.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Met {
     pub(super) space: Space,
@@ -87,85 +88,86 @@ pub(super) struct Met {
     pub(super) bytes: Bytes,
 }
 
-/// Everything known of a racing pair of instructions.
+/// What is known about a racing pair of instructions.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// The worst conflict.
     pub conflict: Conflict,
-    /// Whether all of it are writes that provably store the same value.
+    /// Whether all its races are between writes that provably store the same value.
     pub is_benign: bool,
     /// The first race found.
     pub example: Example,
-    /// Pairs of threads of one warp.
+    /// Number of racing pairs of threads of one warp.
     pub within_warps: u64,
-    /// Pairs of threads of different warps of a cta.
+    /// Number of racing pairs of threads of different warps of a cta.
     pub between_warps: u64,
-    /// Pairs of threads of different ctas; a lower bound: of threads of one cta that do the same to a location, one counts.
+    /// Lower bound for the number of racing pairs of threads of different ctas: of threads of one cta that do the same
+    /// to a location, one is counted.
     pub between_ctas: u64,
-    /// By page: the bytes that they race on.
+    /// For each page: the bytes that the instructions race on.
     pages: HashMap<u64, Bytes, RandomState>,
-    /// By pair of warps of the launch: a bit for each pair of lanes.
+    /// For each pair of warps of the launch: the pairs of lanes that were counted, one bit each.
     seen: HashMap<(u64, u64), Box<[LaneMask; WARP]>, RandomState>,
 }
 
-/// Racing pairs of instructions by space.
+/// Racing pairs of instructions, by state space.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     all: BTreeMap<(bool, Pc, Pc), Pair>,
-    /// Accesses compared.
+    /// Number of comparisons of accesses.
     compared: u64,
-    /// Pairs of warps whose pairs of threads are told apart, and pages that races are known to be on; how many of these
-    /// there may be.
+    /// Number of entries in `Pair::seen` and `Pair::pages` of all pairs, and the limit.
     listed: u64,
     most: u64,
     is_cut: bool,
 }
 
-/// Pairs of instructions that are named.
+/// Most pairs of instructions that are recorded.
 pub const MAX_PAIRS: usize = 1024;
 
-/// Comparisons of two accesses of a byte, each by up to 32 lanes, before the pass that explains names no more pairs.
+/// Number of comparisons of two accesses of a byte, each by up to 32 lanes, after which the explaining pass records no
+/// more pairs.
 const MAX_COMPARED: u64 = 1 << 27;
 
-/// Bytes that the pairs of threads of two warps take.
+/// Bytes that the pairs of lanes of two warps take.
 const TOLD: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>() as u64);
 
 impl Pairs {
-    /// None yet. `memory`: bytes that they may take.
+    /// No pairs yet; they can take `memory` bytes.
     pub const fn within(memory: u64) -> Self {
         Self { all: BTreeMap::new(), compared: 0, listed: 0, most: memory / TOLD, is_cut: false }
     }
 
-    /// There is more to say than can be kept.
+    /// Records that some pairs, or some of their details, are left out.
     pub(super) const fn cut(&mut self) {
         self.is_cut = true;
     }
 
-    /// Whether there may be more pairs than are named, and more to say of those that are.
+    /// Whether there might be more pairs than are recorded, or more details of those that are.
     pub const fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Counts comparisons; false if there were too many.
+    /// Counts comparisons. Returns false if there were too many.
     pub(super) fn compare(&mut self, count: usize) -> bool {
         self.compared = self.compared.saturating_add(count as u64);
         self.is_cut |= self.compared > MAX_COMPARED;
         self.compared <= MAX_COMPARED
     }
 
-    /// Whether nothing races.
+    /// Whether there are no racing pairs.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// All pairs: whether of global memory, and what is known, by instruction.
+    /// Iterates over all pairs with their state spaces, in the order of their instructions.
     pub fn iter(&self) -> impl Iterator<Item = (Space, &Pair)> {
         self.all.iter().map(|((is_global, ..), pair)| {
             (if *is_global { Space::Global } else { Space::Shared }, pair)
         })
     }
 
-    /// Takes over which races are benign, from another pass that compared the values of stores.
+    /// Takes over which pairs are benign from another pass, which compared the values of stores.
     pub fn take_values(&mut self, valued: &Self) {
         for (key, pair) in &mut self.all {
             if let Some(stored) = valued.all.get(key) {
@@ -174,8 +176,8 @@ impl Pairs {
         }
     }
 
-    /// Takes over what another pass found to race, where this one found nothing as bad: the values that loads of racing
-    /// bytes had there were those of one schedule, so that it is so in some run.
+    /// Takes over the races of another pass that are worse than what this pass found for the same instructions. In that
+    /// pass, loads of racing bytes had the values of one schedule, so these races happen in some run.
     pub fn take_worse(&mut self, other: &Self) {
         for (key, pair) in &other.all {
             let is_worse = |known: &Pair| pair.conflict > known.conflict;
@@ -185,8 +187,8 @@ impl Pairs {
         }
     }
 
-    /// The bytes of a page on which something races that leaves it to the schedule what they hold, by page: whether it is
-    /// global, and its number.
+    /// The bytes on which something races so that their contents depend on the schedule, by state space (whether it is
+    /// global) and page number.
     pub fn harmful(&self) -> HashMap<(bool, u64), Bytes, RandomState> {
         let mut harmful = HashMap::<_, Bytes, _>::default();
         for ((is_global, ..), pair) in self.all.iter().filter(|(_, own)| !own.leaves_the_same()) {
@@ -198,14 +200,14 @@ impl Pairs {
         harmful
     }
 
-    /// Whether a pair of instructions is known to race in this way, and not to be benign.
+    /// Whether a pair of instructions is already known to race with this conflict or a worse one, and not to be benign.
     pub(super) fn is_settled(&self, space: Space, a: Pc, b: Pc, conflict: Conflict) -> bool {
         let pair = self.all.get(&(space == Space::Global, a.min(b), a.max(b)));
         pair.is_some_and(|pair| !pair.is_benign && pair.conflict >= conflict)
     }
 
-    /// Adds races of lanes of two accesses; `first` and `second`: of one of these pairs. Whether they are benign is asked
-    /// only while all others of the instructions are.
+    /// Adds races of lanes of two accesses. `first` and `second`: one of the racing pairs of lanes. `is_benign` is
+    /// called only while all races of the two instructions are benign.
     pub(super) fn add(
         &mut self,
         synchronized: Met,
@@ -248,12 +250,12 @@ impl Pairs {
 }
 
 impl Pair {
-    /// Whether nothing but equal stores meet: whoever comes last leaves the same.
+    /// Whether all races are between equal stores, so that memory holds the same whichever store comes last.
     fn leaves_the_same(&self) -> bool {
         self.is_benign && self.conflict == Conflict::Race
     }
 
-    /// Counts pairs of threads that were not counted before.
+    /// Counts the pairs of threads that were not counted before.
     fn count(&mut self, first: &RacingAccess, second: &RacingAccess, threads: &Threads) {
         let warp =
             |side: &RacingAccess| u64::from(side.cta) << u16::BITS | side.warp.index() as u64;
@@ -265,7 +267,7 @@ impl Pair {
         let mut new = 0;
         for (before, after) in threads.iter() {
             let (row, lane) = match () {
-                // Within one instruction and warp a pair has no first: the lower lane stands for it.
+                // Within one instruction and warp, a pair of lanes has no order: the lower lane counts as the first.
                 () if is_one => (before.min(after), before.max(after)),
                 () if is_turned => (after, before),
                 () => (before, after),

@@ -1,4 +1,4 @@
-//! Accesses that look random, for tests that compare with brute force.
+//! Random accesses and synchronization, for tests that compare with brute force.
 
 use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{
@@ -21,7 +21,7 @@ pub(super) const READ: AccessKind = AccessKind {
     element: 4,
 };
 
-/// Accesses that look random (xorshift64).
+/// A source of random numbers (xorshift64).
 pub(super) struct Random(u64);
 
 impl Random {
@@ -47,7 +47,8 @@ impl Random {
         mask.max(1)
     }
 
-    /// Uniform, in a row, a row in another order, and in no order, on three pages; around the ends of pages, too.
+    /// Addresses that are equal, affine, affine in another order, or irregular, on three pages and around the ends of
+    /// pages.
     pub(super) fn addresses(&mut self, bytes: u64) -> Value {
         let edge = PAGE * (1 + self.below(2)) - self.below(2 * bytes + 1);
         match self.below(7) {
@@ -64,8 +65,8 @@ impl Random {
         }
     }
 
-    /// An access of so many bytes, of which so many in ten write: elements of different sizes, strong ones of different
-    /// scopes, and such as might not happen or stand for another.
+    /// A kind of access of `bytes` bytes; `writes` in ten write. Elements have different sizes, strong accesses
+    /// different scopes, and some accesses might not happen or are shadow copies.
     pub(super) fn kind(&mut self, writes: u64, bytes: u64) -> AccessKind {
         let element = u8::try_from(bytes >> self.below(2).min(bytes.ilog2().into())).unwrap_or(1);
         let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
@@ -81,6 +82,7 @@ impl Random {
     }
 }
 
+/// An access of shared memory by lanes of a warp, without stored values.
 pub(super) fn access(
     warp: WarpId,
     lanes: LaneMask,
@@ -130,7 +132,7 @@ pub(super) fn order() -> Order {
     Order::new([LaneMask::MAX, LaneMask::MAX, 0x000f_ffff].into_iter().collect())
 }
 
-/// All warps, or two of them, meet at a barrier; or lanes of one meet.
+/// Synchronizes all warps at a barrier, or two of them, or some lanes of one warp.
 pub(super) fn synchronize(random: &mut Random, order: &mut Order) {
     let left = random.warp();
     let [all, some] =

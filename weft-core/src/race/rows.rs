@@ -1,6 +1,7 @@
-//! An access of a warp, page by page: the lanes, the bytes, and who accesses which.
+//! Splits an access of a warp by page: in each page the lanes, the bytes, and which lane accesses which bytes.
 //!
-//! Lanes whose addresses grow by a step, each with bytes of its own, are one row: it is compared with others as a whole.
+//! Lanes whose addresses grow by a constant step, each with bytes of its own, are one row, which is compared with
+//! others as a whole.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,11 +12,11 @@ use crate::emulate::{Access, LaneMask, Offsets, WARP, lanes};
 /// Which lane accesses which byte of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LaneBytes {
-    /// Every lane all of them.
+    /// Every lane accesses all of them.
     All,
-    /// Lane `l` those of `first + l * stride` and the `stride - 1` that follow.
+    /// Lane `l` accesses those of the row's bytes that lie in the `stride` bytes from `first + l * stride` on.
     Stride { first: i64, stride: i64 },
-    /// Each lane `width` bytes from a place of its own on.
+    /// Lane `l` accesses `width` bytes from position `first[l]` on.
     Place { first: Arc<[u8; WARP]>, width: u8 },
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The bytes that a lane of it accesses.
+    /// The bytes that a lane of the row accesses.
     pub(crate) fn bytes_of(&self, lane: usize) -> Bytes {
         match &self.by {
             LaneBytes::All => self.bytes,
@@ -60,7 +61,7 @@ impl Row {
             .fold(0, |mask, lane| mask | 1 << lane)
     }
 
-    /// Leaves out all bytes but these, and lanes that have no others.
+    /// Drops all bytes but these, and the lanes that access no others.
     pub(crate) fn restrict(&mut self, bytes: Bytes) {
         if self.bytes & !bytes != 0 {
             self.bytes &= bytes;
@@ -68,12 +69,12 @@ impl Row {
         }
     }
 
-    /// Whether all lanes of another row do the same in this one.
+    /// Whether all lanes of `other` access the same bytes in this row.
     pub(crate) fn has(&self, other: &Self) -> bool {
         self.by == other.by && other.lanes & !self.lanes == 0 && other.bytes & !self.bytes == 0
     }
 
-    /// Whether the lanes of both have places of their own, the same in both.
+    /// Whether every byte belongs to one lane only, the same in both rows.
     pub(crate) fn has_own_lanes(&self, other: &Self) -> bool {
         let is_apart = match &self.by {
             LaneBytes::All => false,
@@ -85,7 +86,7 @@ impl Row {
         is_apart && other.lanes & !self.lanes == 0 && self.by == other.by
     }
 
-    /// Takes in another row if one row says both.
+    /// Merges another row into this one, if one row can represent both. Returns whether it did.
     pub(crate) fn merge(&mut self, other: &Self) -> bool {
         let (same_lanes, same_bytes) = (self.lanes == other.lanes, self.bytes == other.bytes);
         let is_one = self.by == other.by && (self.by != LaneBytes::All || same_lanes || same_bytes);
@@ -97,8 +98,8 @@ impl Row {
     }
 }
 
-/// Hands over what an access does to each page: the page's number and a row. Lanes that write one address are rows of
-/// their own, since they race with each other.
+/// Calls `visit` with the number of each page that an access touches, and a row. Lanes that write the same address are
+/// in rows of their own, because they race with each other.
 pub(crate) fn rows(access: &Access<'_>, known: &mut KnownRows, mut visit: impl FnMut(u64, Row)) {
     let bytes = u64::from(access.bytes);
     match access.addresses.as_affine() {
@@ -112,11 +113,11 @@ pub(crate) fn rows(access: &Access<'_>, known: &mut KnownRows, mut visit: impl F
     }
 }
 
-/// So few lanes are as quickly told apart anew.
+/// Accesses of at most this many lanes are split anew, which is faster than looking them up.
 const FEW: u32 = 4;
 
-/// What the rows of lanes depend on whose addresses follow no rule, but for the page: where the first lane is in its
-/// page, who accesses, how many bytes, and whether they write.
+/// What the rows of lanes with irregular addresses depend on, besides their offsets and the page: the position of the
+/// first lane in its page, the lanes, the number of bytes, and whether they write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern {
     place: u64,
@@ -125,20 +126,20 @@ struct Pattern {
     writes: bool,
 }
 
-/// Rows with their pages.
+/// Rows with the numbers of their pages.
 type Rows = Rc<[(u64, Row)]>;
 
-/// The rows of lanes whose addresses follow no rule, as they were found out last: accesses in a loop, or in a row of
-/// instructions, differ by a number. Pages are counted from that of the first lane.
+/// Remembers the rows of lanes with irregular addresses. Accesses in a loop or in unrolled instructions often differ
+/// only by a number, and then by whole pages. Pages are counted from that of the first lane.
 #[derive(Clone, Debug, Default)]
 pub struct KnownRows {
     all: Vec<(Rc<Offsets>, Pattern, Rows)>,
-    /// The next that is forgotten once there are many.
+    /// The index of the entry that is replaced next once there are many.
     next: usize,
 }
 
 impl KnownRows {
-    /// So many are remembered.
+    /// Most entries.
     const MAX: usize = 32;
 
     fn of(
@@ -164,7 +165,8 @@ impl KnownRows {
     }
 }
 
-/// Lanes whose addresses follow no rule: found out once for all accesses that differ by whole pages.
+/// Visits the rows of lanes with irregular addresses, which are computed once for all accesses that differ by whole
+/// pages.
 fn irregular(access: &Access<'_>, known: &mut KnownRows, visit: &mut impl FnMut(u64, Row)) {
     let offsets = access.addresses.as_offsets();
     let inside = offsets.filter(|(first, offsets)| {
@@ -186,12 +188,12 @@ fn irregular(access: &Access<'_>, known: &mut KnownRows, visit: &mut impl FnMut(
     }
 }
 
-/// Whether lanes at these addresses have bytes of their own, and some share a page.
+/// Whether every lane at these addresses has bytes of its own, and some lanes share a page.
 fn is_row(base: u64, stride: u64, bytes: u64) -> bool {
     (bytes..PAGE).contains(&stride) && base < u64::MAX - 64 * PAGE
 }
 
-/// Lanes that access the same bytes.
+/// Visits the row of lanes that all access the same bytes.
 fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Row)) {
     let end = address.saturating_add(bytes);
     for page in address / PAGE..end.div_ceil(PAGE) {
@@ -200,7 +202,7 @@ fn one(address: u64, bytes: u64, lanes: LaneMask, visit: &mut impl FnMut(u64, Ro
     }
 }
 
-/// Lanes whose addresses follow no rule, page by page.
+/// Computes the rows of lanes with irregular addresses, page by page.
 fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     let width = access.bytes;
     let mut rest = access.lanes;
@@ -240,7 +242,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     }
 }
 
-/// Lanes that access `access.bytes` bytes each, `stride` apart.
+/// Visits the rows of lanes that access `access.bytes` bytes each, `stride` apart.
 fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     let (lowest, highest) =
         (access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0));
@@ -268,14 +270,14 @@ fn row(base: u64, stride: u64, access: &Access<'_>, visit: &mut impl FnMut(u64, 
     }
 }
 
-/// The lanes `l` whose bytes, `width` of them from `first + l * stride` on, lie on the page or reach into it.
+/// The lanes `l` of which some of the `width` bytes from `first + l * stride` on lie on the page.
 fn lanes_on_page(first: i64, stride: i64, width: i64) -> LaneMask {
     let lowest = quotient(-first - width, stride) + 1;
     let end = quotient(PAGE.cast_signed() - 1 - first, stride) + 1;
     lanes_below(end) & !lanes_below(lowest)
 }
 
-/// Rounded down, by a positive stride. Most are powers of two, and a division takes long.
+/// Division by a positive stride, rounded down. Most strides are powers of two, and a division is slow.
 const fn quotient(number: i64, stride: i64) -> i64 {
     if stride.count_ones() == 1 {
         number >> stride.trailing_zeros()
@@ -284,7 +286,7 @@ const fn quotient(number: i64, stride: i64) -> i64 {
     }
 }
 
-/// Lanes with a lower number.
+/// The lanes with a number below `end`.
 fn lanes_below(end: i64) -> LaneMask {
     LaneMask::try_from((1_u64 << end.clamp(0, 32)) - 1).unwrap_or(0)
 }
@@ -296,7 +298,7 @@ mod tests {
     use crate::flow::Pc;
     use crate::ptx::Space;
 
-    /// Where lanes access: in a row, at one place, and in no order.
+    /// Addresses of lanes: with a constant step, all equal, and irregular.
     fn addresses() -> Vec<Value> {
         let strides = [
             (0, 4),
@@ -323,7 +325,7 @@ mod tests {
         affine.chain(each).collect()
     }
 
-    /// What rows say of every byte and lane is what the access does.
+    /// The rows of an access have exactly the bytes that each lane accesses.
     #[test]
     fn rows_say_who_accesses_what() {
         let (mut compared, mut known) = (0, KnownRows::default());

@@ -1,4 +1,5 @@
-//! The pass that decides, within one cta: which bytes race.
+//! The deciding pass within one cta: which bytes race. For each page it keeps the accesses that later ones might race
+//! with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,7 +13,7 @@ use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
 
-/// An access that later ones may race with.
+/// An earlier access that later ones might race with.
 #[derive(Clone, Debug)]
 struct Past {
     row: Row,
@@ -21,18 +22,19 @@ struct Past {
     kind: AccessKind,
 }
 
-/// What was done to a page.
+/// The accesses of a page that are kept.
 #[derive(Clone, Debug, Default)]
 struct ShadowPage {
     /// Accesses that write.
     writes: Vec<Past>,
-    /// Accesses that only read, by warp: another warp's reads say nothing of a read.
+    /// Accesses that only read, sorted by warp: a new read is compared only with reads of its own warp, and with
+    /// writes.
     reads: Vec<Past>,
-    /// Bytes that something wrote.
+    /// Bytes that were written.
     written: Bytes,
-    /// How many the last telling byte by byte left.
+    /// Number of accesses left after the last per-byte compaction.
     left: usize,
-    /// By conflict, the bytes that are known to race in this way or a worse one; `None`: none is.
+    /// For each conflict, the bytes that are known to race with this conflict or a worse one; `None`: no byte is.
     racing: Option<Box<[Bytes; Conflict::COUNT]>>,
 }
 
@@ -42,47 +44,47 @@ pub struct Shadow {
     pages: Pages<ShadowPage>,
     known: KnownRows,
     racing: BTreeMap<u64, Conflict>,
-    /// Reads of what nothing wrote, by instruction and first byte.
+    /// Reads of memory that nothing wrote, by instruction and first byte.
     unwritten: BTreeMap<(Pc, u64), Unwritten>,
 }
 
 /// A read of memory that nothing wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unwritten {
-    /// The warp.
+    /// The warp that reads.
     pub warp: WarpId,
-    /// One of its lanes.
+    /// One of the lanes that read.
     pub lane: usize,
-    /// First byte.
+    /// Address of the first byte.
     pub address: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u32,
 }
 
-/// Reads of what nothing wrote that are kept.
+/// Most reads of memory that nothing wrote that are kept.
 const MAX_UNWRITTEN: usize = 1 << 16;
 
-/// Racing bytes kept for the pass that explains.
+/// Most racing bytes that are kept for the explaining pass.
 const MAX_RACING: usize = 1 << 18;
 
-/// Accesses of a page before those of one warp, time and kind are told byte by byte.
+/// Number of accesses of a page from which on they are compacted byte by byte.
 const MANY: usize = 256;
 
 impl Shadow {
-    /// Nothing was accessed. `memory`: bytes that what is accessed may take.
+    /// An empty shadow that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
         let pages = Pages::within(memory);
         let (racing, unwritten) = (BTreeMap::new(), BTreeMap::new());
         Self { pages, known: KnownRows::default(), racing, unwritten }
     }
 
-    /// The bytes that race, and how; at most 262144 of them.
+    /// The bytes that race, each with its worst conflict; at most 262144 of them.
     pub fn racing(&self) -> &BTreeMap<u64, Conflict> {
         &self.racing
     }
 
-    /// Reads of what nothing wrote, and nothing may write at the same time: the first of each instruction all of whose
-    /// reads of what nothing wrote are such.
+    /// For each instruction, its first read of memory that nothing wrote. Instructions are left out if one of their
+    /// reads of such memory races, so that a write might happen at the same time.
     pub fn unwritten(&self) -> BTreeMap<Pc, Unwritten> {
         let races = |read: &Unwritten| {
             let end = read.address.saturating_add(u64::from(read.bytes));
@@ -97,12 +99,12 @@ impl Shadow {
         first
     }
 
-    /// Whether more memory was accessed, or raced on, than is followed.
+    /// Whether more memory was accessed, or more bytes race, than can be kept.
     pub fn is_full(&self) -> bool {
         self.pages.is_full || self.racing.len() >= MAX_RACING
     }
 
-    /// A warp accesses.
+    /// Records an access of a warp, and compares it with those before.
     pub fn access(&mut self, access: &Access<'_>, order: &Order) {
         let is_certain = access.reads && !access.kind.may_execute && !access.is_representative;
         let watches = is_certain && access.space == Space::Shared;
@@ -129,7 +131,7 @@ impl Shadow {
     }
 }
 
-/// A row reads what nothing wrote.
+/// Records the lanes of a row that read memory that nothing wrote.
 fn note_unwritten(
     access: &Access<'_>,
     row: &Row,
@@ -147,12 +149,13 @@ fn note_unwritten(
 }
 
 impl ShadowPage {
-    /// Bytes that its accesses take.
+    /// Bytes that the page's accesses take.
     fn held(&self) -> usize {
         (self.writes.len() + self.reads.len()) * size_of::<Past>()
     }
 
-    /// Adds an access, forgets what it covers, and tells the bytes that race and how: each byte once for each way.
+    /// Adds an access and drops the accesses that it covers. Emits the bytes that race with their conflict, each byte
+    /// at most once for each conflict.
     fn add(&mut self, new: Past, order: &Order, mut emit: impl FnMut(Bytes, Conflict)) {
         if new.kind.writes {
             self.written |= new.row.bytes;
@@ -161,7 +164,7 @@ impl ShadowPage {
             if new.kind.writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
         let (writes, reads) = (&mut self.writes, &mut self.reads);
         let (alike, others) = if new.kind.writes { (writes, reads) } else { (reads, writes) };
-        // Whatever raced with it since, it was compared with.
+        // Every access since the old one was compared with it, so the new one adds nothing.
         if alike[alike_range.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row))
         {
             return;
@@ -181,7 +184,7 @@ impl ShadowPage {
         if covered != 0 {
             others.retain(|old| old.row.bytes != 0);
         }
-        // Mostly it is the same again: it takes the place of what it covers.
+        // A repeated access is the usual case: it takes the entry of the access that it covers.
         let (mut covered, mut free) = (0, None);
         for at in alike_range.clone() {
             if is_covered(&mut alike[at]) {
@@ -196,7 +199,7 @@ impl ShadowPage {
                 alike[at] = new;
                 covered -= 1;
             } else {
-                // Most pages have one: what is touched once takes the room of one.
+                // Most pages hold one access, so memory is reserved for exactly one.
                 if alike.is_empty() {
                     alike.reserve_exact(1);
                 }
@@ -213,7 +216,7 @@ impl ShadowPage {
         }
     }
 
-    /// The places of a warp's reads.
+    /// The positions of a warp's reads.
     fn reads_of(&self, warp: WarpId) -> Range<usize> {
         let first = self.reads.partition_point(|old| old.warp < warp);
         let count = self.reads[first..].iter().take_while(|old| old.warp == warp).count();
@@ -221,7 +224,8 @@ impl ShadowPage {
     }
 }
 
-/// The same, byte by byte: what one warp did in one way and at one time to a byte becomes one. By warp.
+/// Compacts accesses byte by byte: accesses of one warp to a byte, of one kind and at one time, become one. The result
+/// is sorted by warp.
 fn settled(past: &[Past]) -> Vec<Past> {
     let mut all: BTreeMap<_, Past> = BTreeMap::new();
     for entry in past {
@@ -244,12 +248,13 @@ fn settled(past: &[Past]) -> Vec<Past> {
 }
 
 impl Past {
-    /// Whether both are what one warp did in one way and at one time.
+    /// Whether both accesses are of one warp, of one kind and at one time.
     fn is_alike(&self, other: &Self) -> bool {
         (self.warp, self.when, self.kind) == (other.warp, other.when, other.kind)
     }
 
-    /// Meets a later access, and forgets the bytes that this covers: the bytes that race, and how.
+    /// Compares this access with a later one, and drops the bytes at which the later one covers it. Returns the bytes
+    /// that race, and their conflict.
     fn conflict_with(&mut self, new: &Self, order: &Order) -> Option<(Bytes, Conflict)> {
         let both = self.row.bytes & new.row.bytes;
         if both == 0 {
@@ -259,7 +264,7 @@ impl Past {
         let is_by_its_lanes = covers && self.is_by_lanes_of(new, both);
         let unordered = match conflict {
             Some(_) => self.unordered(new, both, order),
-            // What is merely forgotten need not be told lane by lane.
+            // An access that can only be dropped is not compared lane by lane.
             None if covers && !is_by_its_lanes && self.is_before(new, order) => 0,
             None => both,
         };
@@ -271,7 +276,7 @@ impl Past {
         conflict.filter(|_| unordered != 0).map(|conflict| (unordered, conflict))
     }
 
-    /// Whether it was done, at these bytes, by lanes that all do the later one there too: program order.
+    /// Whether all lanes that did this access at these bytes do the later one there too: program order.
     fn is_by_lanes_of(&self, later: &Self, bytes: Bytes) -> bool {
         self.warp == later.warp
             && (later.row.by == LaneBytes::All || later.row.by == self.row.by)
@@ -279,13 +284,14 @@ impl Past {
                 || self.row.lanes_at(bytes) & !later.row.lanes == 0)
     }
 
-    /// Whether all of it is ordered before all lanes of a later one.
+    /// Whether all lanes of this access are ordered before all lanes of the later one.
     fn is_before(&self, later: &Self, order: &Order) -> bool {
         let (before, after) = (self.warp, later.warp);
         order.is_all_before(before, self.when, self.row.lanes, after)
     }
 
-    /// Of bytes that both access, those at which some lane of this one is not ordered before another of the later one.
+    /// Of bytes that both access, those at which some lane of this access is not ordered before another lane of the
+    /// later one.
     fn unordered(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
         let (before, after) = (self.warp, later.warp);
         if self.is_before(later, order) {
@@ -302,9 +308,9 @@ impl Past {
         unordered.fold(0, |all, lane| all | self.row.bytes_of(lane) & both)
     }
 
-    /// The same within a warp.
+    /// As `unordered`, within a warp.
     fn unordered_within(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
-        // Each byte is one lane's, the same in both: program order.
+        // Each byte belongs to one lane, the same in both accesses: program order.
         if self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row) {
             return 0;
         }

@@ -1,4 +1,4 @@
-//! What racing stores leave behind: a race of two that leave the same is benign.
+//! The values that racing stores leave: a race of two stores that leave the same value is benign.
 
 use crate::emulate::{SymbolId, Symbolics, Value};
 
@@ -6,13 +6,14 @@ use crate::emulate::{SymbolId, Symbolics, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoredByte {
     Known(u8),
-    /// A byte of an open value: its term, what is added, the byte's place.
+    /// A byte of an open value: its symbolic value, the number that is added, and the position of the byte.
     Term(SymbolId, u64, u32),
     Unknown,
 }
 
 impl StoredByte {
-    /// The byte at `offset` of the `bytes` that a lane stores, element by element of a vector; no elements: unknown.
+    /// The byte at `offset` among the `bytes` bytes that a lane stores, which are those of `elements` in order. Without
+    /// elements it is unknown.
     pub(super) fn new(elements: &[Value], bytes: u32, lane: usize, offset: u64) -> Self {
         let size = u64::from(bytes).checked_div(elements.len() as u64).unwrap_or(1).max(1);
         let element = usize::try_from(offset / size).ok().and_then(|at| elements.get(at));
@@ -25,7 +26,7 @@ impl StoredByte {
         bits.to_le_bytes().get(within as usize).map_or(Self::Unknown, |byte| Self::Known(*byte))
     }
 
-    /// Whether both are provably the same byte.
+    /// Whether both bytes are provably equal.
     pub(super) fn is_same(&self, other: &Self, symbolics: &Symbolics) -> bool {
         match (self, other) {
             (Self::Known(a), Self::Known(b)) => a == b,
@@ -37,7 +38,7 @@ impl StoredByte {
     }
 }
 
-/// Whether two lanes provably store the same, element by element.
+/// Whether two lanes provably store the same value, element by element.
 pub(super) fn are_same(
     a: &[Value],
     first: usize,

@@ -1,11 +1,13 @@
-//! Where accesses at open addresses are compared. Addresses in one region whose symbolic values have the same atoms are an
-//! *alias class*: they differ by a known number of bytes, or by one up to a multiple of a known modulus. They are laid out
-//! side by side at *representative addresses*, where shadows compare them as they compare known addresses.
+//! Alias classes, and the representative addresses at which accesses at open addresses are compared. Addresses in one
+//! region whose symbolic values have the same atoms are an *alias class*: they differ by a known number of bytes, or by
+//! such a number modulo a known modulus. Each class has a range of *representative addresses*, where shadows compare
+//! its accesses as they compare accesses at known addresses.
 //!
-//! A symbolic value that is known exactly has a part of the class to itself: what meets there meets. Those that are known
-//! modulo something (congruent ones) share one, modulo the greatest number that divides all their moduli: what meets there
-//! may meet. Accesses that are known exactly, and at known addresses of the region, have *shadow copies* there. A pass that
-//! finds a new class of congruent values, or a smaller modulus, has to be run again with it.
+//! Exact symbolic values have one part of the range: accesses that overlap there do overlap. Symbolic values that are
+//! known modulo something (*congruent* ones) share another part, modulo the greatest number that divides all their
+//! moduli: accesses that overlap there might overlap. Exact accesses of the class, and accesses at known addresses of
+//! the region, have *shadow copies* in that part. A pass that finds a new class with congruent values, or a smaller
+//! modulus, is run again.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,31 +18,32 @@ use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::symbolics::gcd;
 
-/// Classes of one region: they are compared in pairs.
+/// Most classes of one region: all pairs of them are compared.
 pub(crate) const MAX_CLASSES: usize = 128;
-/// Classes of one region whose addresses are indexed with counter values: each is compared with itself alone.
+/// Most classes of one region if its accesses are indexed with unique counter values: each is compared only with
+/// itself.
 pub(crate) const MAX_COUNTER_CLASSES: usize = 1 << Packed::CLASS_BITS;
-/// Cells of exact addresses are counted from here, up to `MAX_OFFSET` on both sides.
+/// The cell of offset 0 in the part for exact addresses, which have offsets of up to `MAX_OFFSET` on both sides.
 const MIDDLE: i64 = 1 << (Packed::CELL_BITS - 1);
 const MAX_OFFSET: i64 = 1 << (Packed::CELL_BITS - 2);
 
-/// Atoms that addresses in one region share, by number.
+/// The number of an alias class among those of its region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AliasClass(u16);
 
-/// Where a lane is compared with others.
+/// The address, and what belongs to it, at which a lane is compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Representative {
     pub(crate) class: AliasClass,
     pub(crate) index: Option<CounterIndex>,
     pub(crate) address: u64,
-    /// The address holds up to a multiple of the modulus.
+    /// Whether the address is known only modulo the modulus of the class.
     pub(crate) is_congruent: bool,
-    /// Its shadow copy among the congruent ones.
+    /// For an exact address: the address of its shadow copy among the congruent ones, if it has one.
     pub(crate) shadow_copy: Option<u64>,
 }
 
-/// Of one region: by atoms.
+/// The classes of one region, by their atoms.
 type ClassesByAtoms = HashMap<Vec<(SymbolId, u64)>, AliasClass, RandomState>;
 
 /// All alias classes of a check.
@@ -48,23 +51,24 @@ type ClassesByAtoms = HashMap<Vec<(SymbolId, u64)>, AliasClass, RandomState>;
 pub(crate) struct AliasClasses {
     pub(crate) classes: HashMap<MemoryRegion, ClassesByAtoms, RandomState>,
     pub(crate) counts: BTreeMap<MemoryRegion, usize>,
-    /// Of classes with congruent values.
+    /// For each class with congruent values: the modulus that they share.
     pub(crate) moduli: BTreeMap<(MemoryRegion, AliasClass), u64>,
     pub(crate) changed: bool,
 }
 
 impl AliasClasses {
-    /// Whether there are none.
+    /// Whether there are no classes.
     pub(crate) fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// Whether the pass that has ended knew all from its start.
+    /// Whether the pass that has ended knew all classes with congruent values and their moduli from its start.
     pub(crate) fn settle(&mut self) -> bool {
         !std::mem::take(&mut self.changed)
     }
 
-    /// The class of atoms in a region; `None`: there are `most` classes already, or the region has no number.
+    /// The class of these atoms in a region; `None` if there are `most` classes already, or if the region has no
+    /// number.
     pub(crate) fn class(
         &mut self,
         region: MemoryRegion,
@@ -85,7 +89,7 @@ impl AliasClasses {
         Some(class)
     }
 
-    /// Takes a modulus into account; the one that all values of the class share.
+    /// Joins `new` into the modulus of a class. Returns the modulus that all its congruent values share.
     pub(crate) fn modulus(&mut self, region: MemoryRegion, class: AliasClass, new: u64) -> u64 {
         let known = self.moduli.entry((region, class)).or_insert(0);
         let shared = gcd(*known, new);
@@ -95,20 +99,20 @@ impl AliasClasses {
     }
 }
 
-/// What a representative address holds.
+/// The fields of a representative address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Packed {
-    /// The argument whose buffer it is in.
+    /// The argument whose buffer the address is in, or the variable.
     base: Option<usize>,
     class: AliasClass,
     is_congruent: bool,
-    /// A place in the class.
+    /// The position in the class.
     cell: u64,
 }
 
 impl Packed {
-    /// Tells representative addresses from others. Below it: base (7 bits, 0 for none), class, whether it is congruent
-    /// (1 bit), cell.
+    /// The bit that distinguishes representative addresses from others. The bits below are, from the highest: base plus
+    /// one (7 bits, 0 for none), class, whether it is congruent (1 bit), cell.
     const MARK: u64 = 1 << 63;
     const CELL_BITS: u32 = 40;
     const CLASS_BITS: u32 = 15;
@@ -139,8 +143,8 @@ impl Packed {
     }
 }
 
-/// The representative of so many bytes at an offset from the atoms of a class; `None` if it is beyond what a class holds,
-/// or bytes would lie on both sides of the modulus.
+/// The representative address of `bytes` bytes at an offset from the atoms of a class. `None` if it is outside of the
+/// class's range, or if the bytes would lie on both sides of the modulus.
 pub(crate) fn representative_address(
     region: MemoryRegion,
     class: AliasClass,
@@ -160,7 +164,8 @@ pub(crate) fn representative_address(
             let cell = offset.rem_euclid(modulus);
             return (cell + i64::from(bytes) <= modulus).then(|| packed(cell));
         }
-        // So wide that only one side counts. The sides part where nothing may lie across.
+        // A modulus larger than the range: offsets above half of it are negative ones, and no access can lie across the
+        // middle.
         _ => {
             let (low, last) = (offset.rem_euclid(modulus), i64::from(bytes.max(1)) - 1);
             let is_upper = |at: i64| at > modulus / 2;
@@ -173,7 +178,7 @@ pub(crate) fn representative_address(
     Some(packed(cell + MIDDLE))
 }
 
-/// The argument and the offset from an open value there, if an address is a representative.
+/// If an address is a representative: the argument or variable, and the offset from the atoms.
 pub fn represented(address: u64) -> Option<(Option<usize>, i64)> {
     let Packed { base, cell, .. } = Packed::unpack(address)?;
     let cell = cell.cast_signed();
@@ -188,8 +193,8 @@ mod tests {
 
     const GLOBAL: MemoryRegion = MemoryRegion { is_global: true, base: Some(0) };
 
-    /// What overlaps modulo the modulus overlaps where it is laid out, if it is: at the modulus, at its half, and at the
-    /// ends of what a root holds.
+    /// Accesses that overlap modulo the modulus overlap at their representative addresses, if they have any: near the
+    /// modulus, near half of it, and near the ends of the range.
     #[test]
     fn accesses_that_overlap_are_laid_out_so() {
         let moduli = [0, 4, 12, 64, 1 << 20, MAX_OFFSET - 4, MAX_OFFSET, MAX_OFFSET + 64, 1 << 42];
@@ -204,7 +209,7 @@ mod tests {
                 let size = modulus.cast_unsigned();
                 representative_address(GLOBAL, AliasClass(0), modulus != 0, offset, size, bytes)
             };
-            // Most are near what the addresses share.
+            // Accesses near the atoms have representatives.
             if !(1..MAX_OFFSET).contains(&modulus) {
                 assert!((-9..=9).all(|at| lay((at, 16)).is_some()), "modulo {modulus}");
             }
@@ -212,7 +217,7 @@ mod tests {
                 let Some(first) = lay(a) else { continue };
                 for &b in &accesses {
                     let Some(second) = lay(b) else { continue };
-                    // How far the second begins behind the first.
+                    // The distance from the start of the first access to that of the second.
                     let distance = b.0 - a.0;
                     let behind = if modulus == 0 { distance } else { distance.rem_euclid(modulus) };
                     let overlap = if modulus == 0 {

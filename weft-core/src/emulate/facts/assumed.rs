@@ -1,23 +1,23 @@
-//! What the runs of a check take for granted of open values.
+//! What a check assumes of open values; the report lists it.
 
-/// What the runs of a check take for granted.
+/// What the runs of a check assumed.
 #[allow(clippy::struct_excessive_bools, reason = "each is a sentence of its own")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assumed {
-    /// A sum that drifts by no power of two was taken not to wrap around.
+    /// A sum that is known modulo a number other than a power of two does not wrap around.
     pub indices: bool,
-    /// A loop ends that waits for an open value.
+    /// A loop that waits for an open value ends.
     pub waits_end: bool,
-    /// A store at an open address stays within the variable that it starts from.
+    /// A store at an open address stays within the variable that its address starts from.
     pub variables: bool,
-    /// A load of shared memory at an open address reads what was written.
+    /// A load of shared memory at an open address reads bytes that were written.
     pub written: bool,
-    /// An open index leads to one of the targets of a branch.
+    /// The open index of an indexed branch leads to one of its targets.
     pub targets: bool,
 }
 
 impl Assumed {
-    /// Takes in what other runs of the check take for granted.
+    /// Joins what other runs of the check assumed.
     pub fn join(&mut self, other: Self) {
         let Self { indices, waits_end, variables, written, targets } = other;
         self.indices |= indices;

@@ -1,8 +1,9 @@
-//! Open conditions that are taken to hold or not, so that what they decide can be run: each way is checked by itself.
+//! Open conditions that are assumed to hold or not to hold, so that what they decide can be run. Each combination of
+//! outcomes is a case that is checked by itself.
 //!
-//! A condition on what all ctas see is one choice for all of them. One on what a cta has for itself, such as the result
-//! of an atomic, is a choice of the cta: its `nth` at this place. In one way all ctas choose alike, so that there are no
-//! more ways than one cta has; what ctas do that choose otherwise is seen in other ways.
+//! A condition that all ctas see alike is one choice for all of them. A condition that belongs to one cta, such as the
+//! result of an atomic, is a choice of that cta: the `nth` at its place. In one case all ctas choose alike, so there
+//! are no more cases than one cta has; what ctas do that choose otherwise is seen in other cases.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +12,19 @@ use crate::emulate::value::origin::Origin;
 use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::PlaceId;
 
-/// Conditions decided in one run.
+/// Most conditions that are decided in one run.
 const MAX_CHOICES: usize = 24;
 
-/// A condition on a term, taken one way.
+/// An open condition with an assumed outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     condition: Lane,
-    /// Whether it holds.
+    /// Whether the condition is assumed to hold.
     pub holds: bool,
-    /// The branch or guard that asked first.
+    /// The branch or guard that first depended on the condition.
     pub place: PlaceId,
-    /// Of a condition that each cta has for itself: how many others the cta was asked at this place before.
+    /// For a condition that belongs to one cta: the number of other such conditions that the cta evaluated at this
+    /// place before. `None` for a condition of all ctas.
     nth: Option<usize>,
 }
 
@@ -32,12 +34,12 @@ impl Choice {
         symbolics.origin(self.condition.symbol?)
     }
 
-    /// Whether each cta has a condition of its own here.
+    /// Whether the condition belongs to one cta.
     pub const fn is_own(&self) -> bool {
         self.nth.is_some()
     }
 
-    /// Whether ctas can choose the two in one launch.
+    /// Whether two ctas of one launch can make these choices.
     pub fn agrees(&self, other: &Self) -> bool {
         self.is_own()
             || other.is_own()
@@ -46,42 +48,43 @@ impl Choice {
     }
 }
 
-/// Which open conditions are decided, and how.
+/// Which open conditions are decided, and how in the running case.
 #[derive(Clone, Debug, Default)]
 pub struct Splits {
     at: BTreeSet<PlaceId>,
     choices: Vec<Choice>,
-    /// The conditions that the running cta has for itself, in the order in which they were asked.
+    /// The conditions that belong to the running cta, in the order in which they were first evaluated.
     own: Vec<(PlaceId, Lane)>,
 }
 
 impl Splits {
-    /// A cta starts.
+    /// Prepares for the next cta.
     pub(crate) fn begin(&mut self) {
         self.own.clear();
     }
 
-    /// Decides conditions here from now on; false if that was so.
+    /// Decides conditions at this place from now on. Returns false if they were decided there already.
     pub fn insert(&mut self, place: PlaceId) -> bool {
         self.at.insert(place)
     }
 
-    /// Whether nothing is decided.
+    /// Whether no condition is decided.
     pub(crate) fn is_empty(&self) -> bool {
         self.at.is_empty()
     }
 
-    /// Takes back all ways.
+    /// Discards all choices, to start again with the first case.
     pub fn restart(&mut self) {
         self.choices.clear();
     }
 
-    /// What the run decided.
+    /// The choices of the running case.
     pub fn choices(&self) -> &[Choice] {
         &self.choices
     }
 
-    /// Goes on to the next way: the last condition that was taken to hold, taken not to. False if all were taken.
+    /// Moves on to the next case: the last condition that was assumed to hold is assumed not to. Returns false after
+    /// the last case.
     pub fn next_case(&mut self) -> bool {
         while let Some(last) = self.choices.pop() {
             if last.holds {
@@ -92,7 +95,7 @@ impl Splits {
         false
     }
 
-    /// Whether a condition holds, if it is decided. `is_own`: each cta has one for itself.
+    /// The outcome of a condition; `None` if it is not decided. `is_own`: the condition belongs to the running cta.
     pub(crate) fn decide(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<bool> {
         let asked = self.own.iter().position(|(_, value)| *value == condition);
         let place = asked.map_or(place, |at| self.own[at].0);

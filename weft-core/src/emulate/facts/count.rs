@@ -1,19 +1,19 @@
-//! Where counters lie, and their counts.
+//! Where counters lie in memory, and how their values are counted anew after a plain store.
 
-/// Where a counter lies.
+/// The location of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CounterLocation {
     pub(crate) is_global: bool,
     /// The cta whose shared memory holds it; 0 for global memory.
     pub(crate) cta: u32,
-    /// Its first byte.
+    /// Address of its first byte.
     pub(crate) address: u64,
 }
 
-/// A count of a counter: what it returns between two plain stores to it.
+/// The values that a counter returns between two plain stores to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Count {
     pub(crate) at: CounterLocation,
-    /// Plain stores to it before.
+    /// Number of plain stores to the counter before.
     pub(crate) number: u32,
 }

@@ -1,4 +1,4 @@
-//! Accesses that are indexed with tickets, and what was drawn from counters.
+//! Accesses that are indexed with unique counter values, and what is known of the values that were drawn from counters.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,18 @@ use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId};
 
 impl Facts {
-    /// Lets so many ctas draw from counters in one order, instead of telling apart what they draw.
+    /// Makes this many ctas draw from counters in one fixed order, instead of distinguishing the values that they draw.
     pub(crate) fn choose_draw_order(&mut self, ctas: u64) {
         self.counters.order = Some(DrawOrder::new(ctas));
     }
 
-    /// What is known of what was drawn from counters.
+    /// What is known of the values that were drawn from counters.
     pub(crate) fn drawn(&self) -> Drawn {
         match &self.counters.order {
             _ if self.counters.patterns.is_empty() => Drawn::Nothing,
             None => Drawn::Distinct,
-            // Whoever waits might have to draw later, and ctas that choose for themselves might draw otherwise.
+            // A cta that waits might have to draw later, and ctas that decide conditions differently might draw
+            // otherwise.
             Some(order) if order.is_kept() && !self.assumed.waits_end && self.splits.is_empty() => {
                 Drawn::InOrder
             }
@@ -28,7 +29,8 @@ impl Facts {
         }
     }
 
-    /// The queue of an access that is indexed with one ticket and nothing else open.
+    /// The counter index of an access whose address is open only by a multiple of one unique counter value; `None` for
+    /// other accesses.
     pub(crate) fn counter_index(
         &mut self,
         region: MemoryRegion,
@@ -46,7 +48,7 @@ impl Facts {
         Some(index)
     }
 
-    /// Whether tickets are in a lane.
+    /// Whether a lane contains counter values.
     pub(crate) fn holds_counter_value(&self, lane: Lane) -> bool {
         let Some(symbol) = lane.symbol.filter(|_| !self.counters.values.is_empty()) else {
             return false;
@@ -60,14 +62,15 @@ impl Facts {
         })
     }
 
-    /// The one ticket that a term is a multiple of.
+    /// The one counter value that a symbolic value is a multiple of, with its count and the multiple; `None` if there
+    /// is none.
     fn counter_value(&self, symbol: SymbolId) -> Option<(SymbolId, Count, Multiple)> {
         let &[(atom, factor)] = self.symbolics.atoms(symbol) else { return None };
         if self.counters.values.is_empty() {
             return None;
         }
         let bits = self.symbolics.bits(symbol);
-        // Cut to fewer bits than the counter has, it comes back.
+        // A counter value that is cut to fewer bits than the counter has can repeat.
         if self.symbolics.is_congruent(symbol) || bits < self.symbolics.bits(atom) {
             return None;
         }
@@ -79,7 +82,8 @@ impl Facts {
         Some((value, count, inner.times(is_signed, factor, bits)?))
     }
 
-    /// The queues in which all that is indexed with one ticket fits the stride between two.
+    /// The counter indices whose accesses are disjoint: all bytes that are accessed with one counter value fit the
+    /// stride between two of them.
     pub(crate) fn disjoint_indices(&self) -> BTreeSet<CounterIndex> {
         let is_apart = |indexed: &Indexed| {
             let Some(steps) = self.counters.steps.get(&indexed.count) else { return false };

@@ -1,10 +1,10 @@
-//! Atomics that never return a value twice (NFM'14 §4, the repetition-free abstraction): a location that is only ever
-//! increased, or only ever decreased, by atomics hands out *tickets*. Two tickets of one counter differ by at least the
-//! least step, so accesses that index with different tickets are apart if all that is indexed with one ticket fits the
-//! stride between them.
+//! Atomics that never return a value twice (NFM'14 §4, the repetition-free abstraction). A location that atomics only
+//! ever increase, or only ever decrease, is a counter, and what these atomics return are *unique counter values*. Two
+//! of them differ by at least the least step, so accesses indexed with different counter values are disjoint if all
+//! accesses indexed with one fit the stride between two.
 //!
-//! Which locations are counters is found while the cta runs: what else happens to a location spoils it, and the pass is
-//! run again. A plain store starts a new count: tickets from before and after it may be equal.
+//! Which locations are counters is found while ctas run: any other update spoils a location, and the pass is run again.
+//! A plain store starts a new count: counter values from before and after it can be equal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,24 +16,24 @@ use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{SymbolId, signed, truncate};
 use crate::flow::{BlockId, Reg};
 
-/// Tickets of one count of one counter, multiplied by one factor, added to addresses of one place.
+/// The unique counter values of one count, multiplied by one factor, as an index into one region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CounterIndex(pub(crate) u32);
 
 /// What is known of the values that were drawn from counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
-    /// There are none, or counters are not told apart.
+    /// There are none, or counter values are not taken to be unique.
     Nothing,
-    /// They differ.
+    /// They are different.
     Distinct,
-    /// They are those of one order, in which some schedule draws them.
+    /// They are those of one order of draws, which some schedule has.
     InOrder,
-    /// They are those of an order that might be the order of no schedule.
+    /// They are those of one order of draws, which perhaps no schedule has.
     InDoubtfulOrder,
 }
 
-/// What an atomic does to its location.
+/// How an atomic updates its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterUpdate {
     /// Adds a known number.
@@ -49,50 +49,53 @@ impl CounterUpdate {
     }
 }
 
-/// How atomics change a counter, in all passes: ctas that go other ways, at conditions of their own, might change it
-/// otherwise.
+/// How atomics update a counter, in all passes: in another case, where ctas decide their own conditions otherwise,
+/// atomics might update it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UpdatePattern {
     bytes: u32,
     grows: bool,
 }
 
+/// What the running pass knows of a counter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counter {
     region: MemoryRegion,
-    /// Plain stores to it so far.
+    /// Number of plain stores to the counter so far.
     count: u32,
 }
 
+/// The accesses of one counter index.
 #[derive(Clone, Debug)]
 pub(crate) struct Indexed {
     pub(crate) count: Count,
     pub(crate) multiple: Multiple,
-    /// First and last byte, from the ticket's multiple on.
+    /// The first byte that is accessed and the one after the last, relative to the multiple of the counter value.
     pub(crate) bytes: (i64, i64),
 }
 
-/// A ticket times a factor.
+/// A counter value times a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Multiple {
     pub(crate) factor: i64,
-    /// How the ticket is extended: behind the highest set bit, one bit for each extension, from the innermost on: whether
-    /// it is by the sign. Equal tickets that are extended in two ways lead to one address or to two, so that no queue
-    /// holds both.
+    /// How the counter value is extended: below the highest set bit, one bit for each extension, the innermost first,
+    /// set if the extension is by the sign. Equal counter values that are extended in two ways can give one address or
+    /// two, so they have different counter indices.
     pub(crate) extended: u32,
-    /// It does not wrap around while tickets differ by no more than this.
+    /// The product does not wrap around as long as counter values differ by at most this.
     pub(crate) most: u64,
 }
 
 impl Multiple {
-    /// Of a ticket, in so many bits.
+    /// A counter value times `factor`, in `bits` bits.
     pub(crate) fn new(factor: u64, bits: u32) -> Self {
         let factor = signed(factor, bits);
         let most = truncate(u64::MAX, bits) / factor.unsigned_abs().max(1);
         Self { factor, extended: 1, most }
     }
 
-    /// Extended by its sign or by zeros, and multiplied again, in so many bits.
+    /// The product extended by its sign or by zeros and multiplied again, in `bits` bits. `None` if the factor or the
+    /// extensions do not fit.
     pub(crate) fn times(self, is_signed: bool, factor: u64, bits: u32) -> Option<Self> {
         let factor = self.factor.checked_mul(signed(factor, bits))?;
         let extended = self.extended.checked_mul(2)? | u32::from(is_signed);
@@ -101,6 +104,7 @@ impl Multiple {
     }
 }
 
+/// The amounts that atomics add to a counter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CounterSteps {
     pub(crate) least: u64,
@@ -112,23 +116,28 @@ pub(crate) struct CounterSteps {
 pub(crate) struct Counters {
     pub(crate) counters: BTreeMap<CounterLocation, Counter>,
     pub(crate) patterns: BTreeMap<CounterLocation, UpdatePattern>,
-    /// The least step of a count, and all of a pass together.
+    /// For each count: its least step, and the sum of all its steps in the running pass.
     pub(crate) steps: HashMap<Count, CounterSteps, RandomState>,
+    /// Locations that are updated as counters are not.
     pub(crate) spoiled: BTreeSet<CounterLocation>,
     pub(crate) spoiled_regions: BTreeSet<MemoryRegion>,
+    /// The unique counter values, each with the count that it belongs to.
     pub(crate) values: HashMap<SymbolId, Count, RandomState>,
-    /// Whether a ticket was stored or given to another lane: then nobody may stand in for the next ones of a loop.
+    /// Whether a counter value was stored or given to another lane. Then no symbolic value can stand in for the counter
+    /// values of later iterations of a loop.
     pub(crate) is_passed_on: bool,
+    /// Whether some symbolic value stands in for later counter values of a loop.
     pub(crate) stands_in: bool,
     pub(crate) indices: HashMap<(MemoryRegion, Count, Multiple), CounterIndex, RandomState>,
     pub(crate) indexed: Vec<Indexed>,
-    /// Tickets that were used as an index.
+    /// Counter values that were used as an index.
     pub(crate) used: HashSet<SymbolId, RandomState>,
-    /// Tickets of the first iteration of a loop, by the registers that hand on those of each to the next.
+    /// For each counter value of a loop's first iteration: the registers that pass the counter value of each iteration
+    /// on to the next.
     pub(crate) handed: HashMap<SymbolId, BTreeSet<Hand>, RandomState>,
-    /// Registers that do not.
+    /// Registers that turned out not to do that.
     pub(crate) refused: BTreeSet<Hand>,
-    /// The order that ctas draw in, if one is chosen: then nothing is a ticket.
+    /// The fixed order in which ctas draw, if one is chosen; then no value is taken to be unique.
     pub(crate) order: Option<DrawOrder>,
     pub(crate) changed: bool,
 }
@@ -136,11 +145,12 @@ pub(crate) struct Counters {
 /// The header of a loop, and a register.
 type Hand = (BlockId, Reg);
 
-/// The bytes that an access of 16 bytes or less may begin before those that it overlaps.
+/// How far before other bytes an access can begin that overlaps them: accesses have at most 16 bytes.
 const WIDEST: u64 = 15;
 
 impl Counters {
-    /// A pass begins. What the pass before took for a ticket is none if it spoiled the counter.
+    /// Prepares for a new pass. Symbolic values that the pass before took for counter values are forgotten: their
+    /// counters might be spoiled.
     pub(crate) fn begin(&mut self) {
         self.counters.clear();
         self.values.clear();
@@ -150,17 +160,17 @@ impl Counters {
         self.order.iter_mut().for_each(DrawOrder::begin);
     }
 
-    /// A cta begins.
+    /// Prepares for the next cta.
     pub(crate) fn begin_cta(&mut self) {
         self.order.iter_mut().for_each(DrawOrder::begin_cta);
     }
 
-    /// The order that ctas draw in, if one is chosen.
+    /// The fixed order in which ctas draw, if one is chosen.
     pub(crate) const fn order(&mut self) -> Option<&mut DrawOrder> {
         self.order.as_mut()
     }
 
-    /// Whether nothing was counted.
+    /// Whether nothing is known about counters.
     pub(crate) fn is_empty(&self) -> bool {
         let has_none =
             self.counters.is_empty() && self.values.is_empty() && self.indexed.is_empty();
@@ -168,7 +178,7 @@ impl Counters {
         has_none && self.spoiled.is_empty() && self.spoiled_regions.is_empty() && !self.is_passed_on
     }
 
-    /// Whether the pass that has ended spoiled a counter.
+    /// Whether the pass that has ended spoiled no counter and refused nothing that it relied on.
     pub(crate) fn settle(&mut self) -> bool {
         self.order.iter_mut().for_each(DrawOrder::settle);
         !std::mem::take(&mut self.changed)
@@ -178,7 +188,7 @@ impl Counters {
         self.changed |= self.spoiled.insert(at);
     }
 
-    /// Counters of this or of an earlier pass that overlap some bytes.
+    /// The counters of this or an earlier pass that overlap these bytes.
     fn overlapped(&self, at: CounterLocation, bytes: u32) -> Vec<CounterLocation> {
         let first = at.address;
         let from = CounterLocation { address: first.saturating_sub(WIDEST), ..at };
@@ -189,7 +199,8 @@ impl Counters {
         self.patterns.range(from..to).filter(overlaps).map(|(known, _)| *known).collect()
     }
 
-    /// An atomic at a known address. What it returns is a ticket of this count, if it is one.
+    /// Records an atomic at a known address. Returns the count that its result is a counter value of; `None` if it is
+    /// no counter value.
     pub(crate) fn atomic(
         &mut self,
         at: CounterLocation,
@@ -224,8 +235,8 @@ impl Counters {
         Some(count)
     }
 
-    /// A plain store at a known address. Where one stands for the stores of all iterations of a loop, tickets of all counts
-    /// that it starts are mixed.
+    /// Records a plain store at a known address. If it stands for the stores of all iterations of a loop
+    /// (`is_repeated`), counter values of all counts that it starts are mixed, so it spoils the counters.
     pub(crate) fn store(&mut self, at: CounterLocation, bytes: u32, is_repeated: bool) {
         for hit in self.overlapped(at, bytes) {
             if is_repeated {
@@ -235,7 +246,8 @@ impl Counters {
         }
     }
 
-    /// A write at an open address of a region. `spoils`: by an atomic, or again and again.
+    /// Records a write at an open address of a region. `spoils`: the write is an atomic, or stands for the writes of
+    /// all iterations of a loop.
     pub(crate) fn write_somewhere(&mut self, region: MemoryRegion, spoils: bool) {
         if spoils {
             self.changed |= self.spoiled_regions.insert(region);
@@ -246,12 +258,12 @@ impl Counters {
         self.counters.iter_mut().filter(may_be_hit).for_each(|(_, counter)| counter.count += 1);
     }
 
-    /// The ticket that a term is.
+    /// The count of a symbolic value that is a counter value.
     pub(crate) fn count_of(&self, symbol: SymbolId) -> Option<Count> {
         self.values.get(&symbol).copied()
     }
 
-    /// The count of a counter by now.
+    /// The current count of a counter; `None` if it is spoiled or no counter.
     pub(crate) fn count(&self, at: CounterLocation) -> Option<Count> {
         let counter = self.counters.get(&at)?;
         let is_spoiled = self.spoiled.contains(&at)
@@ -261,7 +273,7 @@ impl Counters {
         (!is_spoiled).then_some(Count { at, number: counter.count })
     }
 
-    /// Notes that a term stands in for tickets that one lane fetches; false if it cannot.
+    /// Records that a symbolic value stands in for counter values that one lane draws. Returns false if it cannot.
     pub(crate) fn stand_in(&mut self, symbol: SymbolId, count: Count) -> bool {
         self.stands_in = true;
         if !self.is_passed_on {
@@ -270,18 +282,18 @@ impl Counters {
         !self.is_passed_on
     }
 
-    /// A lane's ticket leaves it.
+    /// Records that a counter value leaves its lane.
     pub(crate) fn pass_on(&mut self) {
         self.changed |= self.stands_in && !self.is_passed_on;
         self.is_passed_on = true;
     }
 
-    /// Whether a register may hand on tickets from each iteration of a loop to the next.
+    /// Whether a register can pass counter values on from each iteration of a loop to the next.
     pub(crate) fn can_hand_on(&self, hand: Hand) -> bool {
         !self.refused.contains(&hand)
     }
 
-    /// A register hands on what is this ticket after the first iteration; false if it cannot.
+    /// Records that a register passes this counter value of the first iteration on. Returns false if it cannot.
     pub(crate) fn hand_on(&mut self, value: SymbolId, hand: Hand) -> bool {
         if self.used.contains(&value) {
             return false;
@@ -290,12 +302,12 @@ impl Counters {
         true
     }
 
-    /// A register turns out not to.
+    /// Records that a register does not pass counter values on.
     pub(crate) fn refuse_to_hand_on(&mut self, hand: Hand) {
         self.changed |= self.refused.insert(hand);
     }
 
-    /// A ticket is used as an index.
+    /// Records that a counter value is used as an index.
     pub(crate) fn use_up(&mut self, value: SymbolId) {
         self.used.insert(value);
         for hand in self.handed.remove(&value).into_iter().flatten() {
@@ -303,13 +315,14 @@ impl Counters {
         }
     }
 
-    /// An access of a queue begins so many bytes from the ticket's multiple on.
+    /// Extends the bytes that are accessed with a counter index by `bytes` bytes at `offset` from the multiple of the
+    /// counter value.
     pub(crate) fn reach(&mut self, index: CounterIndex, offset: i64, bytes: u32) {
         let extent = &mut self.indexed[index.0 as usize].bytes;
         *extent = (extent.0.min(offset), extent.1.max(offset.saturating_add(i64::from(bytes))));
     }
 
-    /// Notes that a term is a ticket.
+    /// Records that a symbolic value is a counter value.
     pub(crate) fn hand_out(&mut self, symbol: SymbolId, count: Count) {
         self.values.insert(symbol, count);
     }

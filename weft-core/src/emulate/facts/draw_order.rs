@@ -1,8 +1,8 @@
-//! One order in which the ctas of a launch draw from counters: in turn, one draw each, round after round. An atomic then
-//! returns the counter's first value and all steps before its own.
+//! One fixed order in which the ctas of a launch draw from counters: in rounds, in each of which every cta draws once.
+//! An atomic then returns the counter's first value plus all amounts that were added before it.
 //!
-//! Every order that keeps that of each cta's own draws is the order of some schedule, as long as no cta waits for another
-//! one. So what goes wrong in this order goes wrong; that nothing does proves nothing.
+//! Every order that keeps each cta's own draws in sequence is that of some schedule, as long as no cta waits for
+//! another one. So a defect found in this order is a defect; that none is found proves nothing.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,14 +15,14 @@ use crate::emulate::value::lane::Lane;
 #[derive(Debug)]
 struct CounterDraws {
     first: Lane,
-    /// What each draw adds.
+    /// The amount that each draw adds.
     amount: i64,
-    /// By cta: draws of the running pass.
+    /// For each cta: its number of draws in the running pass.
     drawn: BTreeMap<u32, u64>,
 }
 
 impl CounterDraws {
-    /// Whether each cta took its turn in all rounds but the last, and in that the first ones.
+    /// Whether every cta drew once in each round but the last, and in the last round the first ctas did.
     fn has_no_gap(&self, ctas: u64) -> bool {
         let draws = |cta: u64| {
             let drawn = u32::try_from(cta).ok().and_then(|cta| self.drawn.get(&cta));
@@ -34,36 +34,36 @@ impl CounterDraws {
     }
 }
 
-/// The draws of all ctas.
+/// The draws of all ctas from all counters.
 #[derive(Debug)]
 pub(crate) struct DrawOrder {
-    /// How many draw from a counter in global memory.
+    /// Number of ctas that draw from a counter in global memory.
     ctas: u64,
     lines: BTreeMap<Count, CounterDraws>,
-    /// The draws of the running cta; `None`: how many there have been is open.
+    /// For each count: the number of draws of the running cta; `None` if it is open.
     of_cta: HashMap<Count, Option<u64>, RandomState>,
-    /// Whether some pass was that of no schedule, as far as is known.
+    /// Whether some pass might have had draws that no schedule has.
     is_broken: bool,
 }
 
 impl DrawOrder {
-    /// Of so many ctas.
+    /// No draws yet, for this many ctas.
     pub(crate) fn new(ctas: u64) -> Self {
         Self { ctas, lines: BTreeMap::new(), of_cta: HashMap::default(), is_broken: false }
     }
 
-    /// A pass begins.
+    /// Prepares for a new pass.
     pub(crate) fn begin(&mut self) {
         self.lines.values_mut().for_each(|line| line.drawn.clear());
     }
 
-    /// A cta begins.
+    /// Prepares for the next cta.
     pub(crate) fn begin_cta(&mut self) {
         self.of_cta.clear();
     }
 
-    /// A pass ended. It was that of some schedule if the turns that ctas took follow each other without a gap, and if no
-    /// cta draws from several counters in an order that the turns contradict.
+    /// Checks a pass that has ended: its draws are those of some schedule if the turns of the ctas follow each other
+    /// without a gap, and if no cta draws from several counters in a sequence that the turns contradict.
     pub(crate) fn settle(&mut self) {
         let global =
             || self.lines.iter().filter(|(count, _)| is_global(**count)).map(|draws| draws.1);
@@ -73,17 +73,17 @@ impl DrawOrder {
         self.is_broken |= !global().all(|line| line.has_no_gap(self.ctas) && agrees(line));
     }
 
-    /// Whether draws happen in this order in some schedule.
+    /// Whether the draws of all passes so far are those of some schedule.
     pub(crate) const fn is_kept(&self) -> bool {
         !self.is_broken
     }
 
-    /// Whether the next draw of the running cta is the first of all.
+    /// Whether the next draw of the running cta is the first of all draws of a count.
     pub(crate) fn is_first(&self, count: Count, cta: u32) -> bool {
         (cta == 0 || !is_global(count)) && !self.of_cta.contains_key(&count)
     }
 
-    /// The first of all draws returns this value.
+    /// Sets the value that the first of all draws returns, and the amount that each draw adds.
     pub(crate) fn start(&mut self, count: Count, first: Lane, amount: i64) {
         let line = self.lines.entry(count).or_insert(CounterDraws {
             first,
@@ -93,13 +93,13 @@ impl DrawOrder {
         (line.first, line.amount) = (first, amount);
     }
 
-    /// The draws are those of no schedule, as far as is known.
+    /// Records that the draws might be those of no schedule.
     pub(crate) const fn give_up(&mut self) {
         self.is_broken = true;
     }
 
-    /// The next draw of a cta: the first value, and what was added to it before; `None`: open. `is_sure`: whether it
-    /// surely happens, and once.
+    /// The next draw of a cta: the counter's first value, and the sum of what was added to it before. `None` if it is
+    /// open. `is_sure`: the draw surely happens, exactly once.
     pub(crate) fn next(
         &mut self,
         count: Count,
@@ -111,7 +111,7 @@ impl DrawOrder {
         let number = drawn.filter(|_| is_sure);
         *drawn = number.map(|number| number + 1);
         let (number, next) = number.zip(*drawn)?;
-        // What is stored to a counter in global memory is stored at some time between the draws of other ctas.
+        // A plain store to a counter in global memory happens at an unknown time between the draws of other ctas.
         let line = self.lines.get_mut(&count).filter(|line| line.amount == amount);
         let Some(line) = line.filter(|_| !is_global(count) || count.number == 0) else {
             self.give_up();
@@ -136,8 +136,8 @@ mod tests {
     use super::*;
     use crate::emulate::facts::count::CounterLocation;
 
-    /// Two ctas that draw so often from each of some counters in global memory, in one pass: whether that is the order of
-    /// some schedule.
+    /// Whether the draws of one pass are those of some schedule, if two ctas draw this often from each of several
+    /// counters in global memory.
     fn is_kept(draws: &[[u64; 2]]) -> bool {
         let mut order = DrawOrder::new(2);
         for cta in 0..2 {

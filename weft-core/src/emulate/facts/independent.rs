@@ -1,4 +1,5 @@
-//! Ctas that run side by side: each starts from nothing, and tells those that follow what it found out.
+//! Facts of ctas that run in parallel: each starts with no facts of the others, and the facts that it found are joined
+//! later.
 
 use super::Facts;
 use super::assumed::Assumed;
@@ -6,7 +7,7 @@ use super::interference::Loaded;
 use super::reach::Reach;
 use crate::launch::Limit;
 
-/// What a cta that ran apart tells those that follow.
+/// What an independent cta found out.
 #[derive(Clone, Debug, Default)]
 pub struct CtaFacts {
     assumed: Assumed,
@@ -15,11 +16,12 @@ pub struct CtaFacts {
     draws: bool,
 }
 
-/// Of the memory that a check may take, each cta that runs apart from others may take this part.
+/// An independent cta takes at most the memory limit of the check divided by this.
 const APART_PART: u64 = 8;
 
 impl Facts {
-    /// Whether what ran so far says nothing to other ctas: no address is open, nothing is counted, contended or decided.
+    /// Whether the runs so far found nothing that other ctas depend on: no open address, counter, interfering byte,
+    /// inherited word or decided condition.
     pub fn are_independent(&self) -> bool {
         self.aliases.is_empty()
             && self.counters.is_empty()
@@ -29,7 +31,7 @@ impl Facts {
             && self.splits.is_empty()
     }
 
-    /// For a cta that runs apart from others, for as long as one may that comes next.
+    /// The facts that an independent cta starts with, within the limits that the next cta has.
     #[must_use]
     pub fn fork(&self) -> Self {
         let memory = self.limit.memory / APART_PART;
@@ -37,13 +39,14 @@ impl Facts {
         Self { reach: self.reach.fork(), ..Self::within(limit, self.spent) }
     }
 
-    /// What a cta that ran apart tells those that follow, once it has run.
+    /// Takes what an independent cta found out, after it has run.
     pub fn take_cta_facts(&mut self) -> CtaFacts {
         let loaded = self.interference.take_loaded();
         CtaFacts { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
     }
 
-    /// Takes in that a cta ran so many instructions apart, and what it tells; false if those before it leave it less.
+    /// Joins the facts of an independent cta that ran `spent` instructions. Returns false, and joins nothing, if the
+    /// instruction limit leaves less than that.
     pub fn join(&mut self, spent: u64, facts: CtaFacts) -> bool {
         let fits = self.spent + spent < self.limit.instructions;
         if fits {

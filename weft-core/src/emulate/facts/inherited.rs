@@ -1,9 +1,9 @@
-//! What loops that are proved by induction hand from one iteration to later ones through memory.
+//! What loops that are proved by induction pass through memory from one iteration to later ones.
 //!
-//! In the general state of a loop a warp stands in any later iteration, but memory still holds what the first one left,
-//! or what was there before the loop. A read in that state sees memory as it is only if the bytes were written by a warp
-//! in the same general state, or if no iteration writes them. Which words iterations write is known once they have run:
-//! if a word turns out to be written that was read as if it were not, the pass is run again.
+//! The general state of a loop stands for any later iteration, but memory still holds what the first iteration left, or
+//! what it held before the loop. A read in the general state can use these contents only if a warp in the same general
+//! state wrote the bytes, or if no iteration writes them. Which words iterations write is known once they have run: if
+//! a word that was read as if no iteration writes it turns out to be written, the pass is run again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,37 +12,39 @@ use foldhash::fast::RandomState;
 use crate::emulate::memory::word::Word;
 use crate::flow::BlockId;
 
-/// A general state: the loop, and how often the cta has come to it.
+/// A general state: the loop's header, and how often the cta has entered the loop.
 pub(crate) type General = (BlockId, u32);
 
-/// Words that iterations write, in all ctas together, and what the running pass took not to be among them.
+/// Words that iterations write, in all ctas together, and words that the running pass read as if no iteration writes
+/// them.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
     words: BTreeSet<Word>,
-    /// Spaces to which iterations write at open addresses.
+    /// State spaces in which iterations write at open addresses; true is global memory.
     spaces: BTreeSet<bool>,
     reads: HashSet<Word, RandomState>,
     changed: bool,
 }
 
 impl Inherited {
-    /// Whether no iteration wrote anything, or read what one could write.
+    /// Whether no iteration wrote anything, and none read what an iteration could write.
     pub(crate) fn is_empty(&self) -> bool {
         self.words.is_empty() && self.spaces.is_empty() && self.reads.is_empty()
     }
 
-    /// A pass begins.
+    /// Prepares for a new pass.
     pub(crate) fn begin(&mut self) {
         self.reads.clear();
         self.changed = false;
     }
 
-    /// Whether the pass that has ended read nothing of what iterations write.
+    /// Whether the pass that has ended read no word that iterations turned out to write.
     pub(crate) fn settle(&mut self) -> bool {
         !std::mem::take(&mut self.changed)
     }
 
-    /// A read in the general state of bytes that were not written in it: whether iterations write there.
+    /// Records a read in the general state of bytes that were not written in it. Returns whether iterations write
+    /// there.
     pub(crate) fn read(&mut self, is_global: bool, address: u64, bytes: u32) -> bool {
         let is_carried = self.spaces.contains(&is_global)
             || Word::all(is_global, address, bytes).any(|word| self.words.contains(&word));
@@ -52,7 +54,7 @@ impl Inherited {
         is_carried
     }
 
-    /// An iteration writes.
+    /// Records a write of an iteration.
     pub(crate) fn write(&mut self, is_global: bool, address: u64, bytes: u32) {
         for word in Word::all(is_global, address, bytes) {
             if self.words.insert(word) {
@@ -61,7 +63,7 @@ impl Inherited {
         }
     }
 
-    /// An iteration writes nobody knows where.
+    /// Records a write of an iteration to an unknown address of a state space.
     pub(crate) fn write_somewhere(&mut self, is_global: bool) {
         if self.spaces.insert(is_global) {
             self.changed |= self.reads.iter().any(|word| word.is_global == is_global);
@@ -69,12 +71,12 @@ impl Inherited {
     }
 }
 
-/// The bytes of a cta's memory that were written in a general state, and in which.
+/// For each byte that was last written in a general state: which state that was.
 #[derive(Debug, Default)]
 pub(crate) struct GeneralWrites(HashMap<(bool, u64), General, RandomState>);
 
 impl GeneralWrites {
-    /// A write in a general state, or in none.
+    /// Records a write in the general state `state`, or in none.
     pub(crate) fn write(
         &mut self,
         is_global: bool,
@@ -94,7 +96,7 @@ impl GeneralWrites {
         }
     }
 
-    /// Whether all bytes were last written in this state.
+    /// Whether all of these bytes were last written in the general state `state`.
     pub(crate) fn holds(&self, is_global: bool, address: u64, bytes: u32, state: General) -> bool {
         let is_own =
             |at| self.0.get(&(is_global, address.saturating_add(u64::from(at)))) == Some(&state);
@@ -138,7 +140,7 @@ mod tests {
         written.write(false, 15, 1, Some(here));
         written.write(false, 8, 4, None);
         assert!(!written.holds(false, 8, 4, here) && written.holds(false, 13, 3, here));
-        // The first byte is another state's.
+        // Another state wrote the first byte.
         assert!(!written.holds(false, 12, 4, here));
     }
 }

@@ -1,14 +1,14 @@
-//! Which memory loads may see change under their feet.
+//! Which bytes of memory stores might change while loads read them, in another schedule.
 //!
-//! A load reads what memory holds while nothing that is not ordered with it writes there: then every schedule gives it
-//! this value. Who conflicts with whom is known once the pass has run. Bytes that were found to race are *contended* from
-//! then on, so is what a store at an open address may reach if nothing orders it with a load there, and the pass is run
-//! again if a load read there whose value decides something. What a load of contended bytes sees is up to the schedule:
-//! open. Races of stores that provably leave the same do not count.
+//! A load reads what memory holds if every store to the bytes is ordered with it: then it reads this value in every
+//! schedule. Which accesses are ordered is known once the pass has run. Bytes that were found to race are *interfering*
+//! from then on, and so is what a store at an open address can reach if nothing orders it with a load there. If a load
+//! read such bytes and its value decides something, the pass is run again. What a load of interfering bytes sees
+//! depends on the schedule, so it is open. Races of stores that provably store the same value do not count.
 //!
-//! A loop that polls by *strong* loads (volatile, relaxed, acquire: PTX ISA §8.4) may wait for what the schedule of the
-//! machine never lets happen. Memory that is read so too often, and all of it once a cta has run for long, is taken to be
-//! contended: that is always sound.
+//! A loop that polls by *strong* loads (volatile, relaxed, acquire: PTX ISA §8.4) might wait for something that never
+//! happens in the machine's own schedule. Memory that is polled too often, and all memory once a cta has run for long,
+//! is assumed to be interfering: that is always sound.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,21 +18,21 @@ use crate::emulate::memory::bytes::{Bytes, PAGE, span};
 use crate::emulate::memory::pages::Extent;
 use crate::emulate::memory::word::Word;
 
-/// Instructions of a cta that read a word before it is taken to be polled.
+/// Number of strong loads of a word by one cta above which the word counts as polled.
 const POLLED: u32 = 4096;
 
-/// Instructions of one cta, counted once a warp, before all memory is taken to be contended: half of those that it may
-/// run unless more is stated.
+/// Number of instructions of one cta, each counted once per warp, above which all memory counts as interfering: half of
+/// the default limit.
 const LONG: u64 = 1 << 25;
 
-/// Passes that find contended memory before all of it is taken to be.
+/// Number of passes that found new interfering bytes after which all memory counts as interfering.
 const MAX_CHANGES: u32 = 8;
 
-/// What loads read as memory held it, by page; whether it is global.
+/// Bytes that were loaded as memory held them, by state space (whether it is global) and page.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     pages: HashMap<(bool, u64), Bytes, RandomState>,
-    /// The page read last, which may not be among those yet.
+    /// The page that was loaded from last, which might not be in `pages` yet.
     last: Option<((bool, u64), Bytes)>,
 }
 
@@ -65,18 +65,18 @@ impl Loaded {
         self.pages.get(&(word.is_global, address / PAGE)).is_some_and(|known| known & bytes != 0)
     }
 
-    /// Whether some of a word was read that holds this byte, of global memory or of shared memory.
+    /// Whether some byte was loaded of the word that contains this byte of global or shared memory.
     pub fn reads(&self, is_global: bool, byte: u64) -> bool {
         self.has(Word::of(is_global, byte))
     }
 
-    /// Whether something was read in these bytes, to the page.
+    /// Whether something was loaded from a page that overlaps these bytes.
     fn overlaps(&self, is_global: bool, (first, last): Extent) -> bool {
         let is_in = |page: u64| (first / PAGE..=last / PAGE).contains(&page);
         self.pages.keys().any(|(of_global, page)| *of_global == is_global && is_in(*page))
     }
 
-    /// Takes in what another cta read.
+    /// Joins what another cta loaded.
     fn join(&mut self, mut other: Self) {
         other.keep_last();
         #[allow(clippy::iter_over_hash_type, reason = "a union does not depend on the order")]
@@ -86,40 +86,40 @@ impl Loaded {
     }
 }
 
-/// What is contended, in all ctas together, and what the running pass took not to be.
+/// The interfering bytes of all ctas together, and the bytes that the running pass loaded as not interfering.
 #[derive(Debug, Default)]
 pub(crate) struct Interference {
     words: HashSet<Word, RandomState>,
     extents: Vec<(bool, Extent)>,
     is_everything: bool,
     loaded: Loaded,
-    /// Words that strong loads read: the last cta that did, and how many of its instructions.
+    /// For each word that strong loads read: the last cta that read it, and how often that cta did.
     polls: HashMap<Word, (u32, u32), RandomState>,
-    /// Whether the pass read something that turned out to be polled.
+    /// Whether the running pass loaded something that turned out to be polled.
     changed: bool,
     changes: u32,
 }
 
 impl Interference {
-    /// Whether nothing is contended, and nothing was read that could be polled.
+    /// Whether there are no interfering bytes, and no loads that might poll.
     pub(crate) fn is_empty(&self) -> bool {
         let has_none = self.words.is_empty() && self.extents.is_empty() && self.polls.is_empty();
         has_none && !self.is_everything
     }
 
-    /// Takes in what a cta read that ran apart.
+    /// Joins what an independent cta loaded.
     pub(crate) fn join(&mut self, loaded: Loaded) {
         self.loaded.join(loaded);
     }
 
-    /// A pass begins.
+    /// Prepares for a new pass.
     pub(crate) fn begin(&mut self) {
         self.polls.clear();
         self.loaded = Loaded::default();
         self.changed = false;
     }
 
-    /// Whether the pass that has ended read nothing that turned out to be polled.
+    /// Whether the pass that has ended loaded nothing that turned out to be polled.
     pub(crate) fn settle(&mut self) -> bool {
         let changed = std::mem::take(&mut self.changed);
         self.count(changed);
@@ -131,7 +131,7 @@ impl Interference {
         self.is_everything |= self.changes >= MAX_CHANGES;
     }
 
-    /// A load whose value decides something: whether it sees what memory holds.
+    /// Records a load whose value decides something. Returns whether the load sees what memory holds.
     pub(crate) fn load(&mut self, is_global: bool, at: u64, bytes: u32) -> bool {
         if self.is_everything || self.is_contended(is_global, at, bytes) {
             return false;
@@ -140,7 +140,7 @@ impl Interference {
         true
     }
 
-    /// The same of a strong load, by a cta that has executed so many instructions.
+    /// As `load`, for a strong load by a cta that has run `ran` instructions.
     pub(crate) fn poll(
         &mut self,
         cta: u32,
@@ -180,12 +180,14 @@ impl Interference {
                 && Word::all(is_global, at, bytes).any(|word| self.words.contains(&word))
     }
 
+    /// Takes what the running pass loaded as memory held it.
     pub(crate) fn take_loaded(&mut self) -> Loaded {
         self.loaded.keep_last();
         std::mem::take(&mut self.loaded)
     }
 
-    /// These bytes race, and those of these extents may: whether that is news to the pass that read so much.
+    /// Records that `bytes` race, and that the bytes of `extents` might. Returns whether that is new, and `loaded` has
+    /// some of these bytes.
     pub(crate) fn interfere(
         &mut self,
         loaded: &Loaded,

@@ -1,7 +1,8 @@
-//! What a check has found out so far, over all its passes and ctas: about open values, and what is decided of them.
+//! What a check has found out over all its passes and ctas: facts about open values, and which open conditions are
+//! decided.
 //!
-//! Every fact is found out while a pass runs. A pass that found out something that it should have known from its start is
-//! run again: [`Facts::settle`] says so.
+//! Facts are found while a pass runs. A pass that found a fact which it should have known from its start is run again;
+//! [`Facts::settle`] decides this.
 
 pub(crate) mod alias;
 pub(crate) mod assumed;
@@ -32,10 +33,10 @@ use interference::{Interference, Loaded};
 use passed_on::PassedOn;
 use reach::Reach;
 
-/// What the passes of a check found out.
+/// The facts of a check.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// The open values that these are about.
+    /// The symbolic values that the facts are about.
     pub symbolics: Symbolics,
     pub(crate) aliases: AliasClasses,
     pub(crate) counters: Counters,
@@ -43,61 +44,62 @@ pub struct Facts {
     pub(crate) reach: Reach,
     pub(crate) passed_on: PassedOn,
     pub(crate) inherited: Inherited,
-    /// Open conditions that are decided.
+    /// Open conditions that are decided in this case.
     pub splits: Splits,
-    /// Loads that race, where the values that are stored are compared: what they see is up to the schedule.
+    /// Loads of racing bytes, in a pass that compares stored values: what these loads see depends on the schedule.
     pub racing: BTreeSet<Pc>,
-    /// Instructions of the runs so far, and what the check may take.
+    /// Number of instructions that ran so far, and the limits of the check.
     pub(crate) spent: u64,
     pub(crate) limit: Limit,
-    /// What is taken for granted.
+    /// What is assumed.
     pub(crate) assumed: Assumed,
-    /// Whether some atomic returned a value of what may be a counter, where counters are not told apart.
+    /// Whether an atomic that might update a counter returned a value, in passes that do not take counter values to be
+    /// unique.
     pub draws: bool,
-    /// Passes that found out something that they should have known from their start.
+    /// Number of passes that found something that they should have known from their start.
     changes: u32,
 }
 
 impl Facts {
-    /// None yet.
+    /// No facts yet, within the default limits.
     pub fn new() -> Self {
         Self::within(Limit::default(), 0)
     }
 
-    /// None yet, for runs that together take no more than this, after so many instructions.
+    /// No facts yet, for runs within `limit`, of which `spent` instructions have run already.
     pub fn within(limit: Limit, spent: u64) -> Self {
         Self { symbolics: Symbolics::within(limit.memory), spent, limit, ..Self::default() }
     }
 
-    /// Instructions of the runs so far.
+    /// Number of instructions that ran so far.
     pub const fn spent(&self) -> u64 {
         self.spent
     }
 
-    /// Bytes that the check may take.
+    /// Memory limit of the check in bytes.
     pub const fn memory(&self) -> u64 {
         self.limit.memory
     }
 
-    /// What is taken for granted of open values.
+    /// What is assumed of open values.
     pub fn assumed(&self) -> Assumed {
         Assumed { indices: self.symbolics.assumes_unwrapped, ..self.assumed }
     }
 
-    /// A pass begins.
+    /// Prepares for a new pass.
     pub fn begin(&mut self) {
         self.counters.begin();
         self.interference.begin();
         self.inherited.begin();
     }
 
-    /// How often a pass had to be run again: what was found before that may say nothing any more.
+    /// Number of times that a pass had to be run again. What was found before such a change might not hold any more.
     pub(crate) const fn changes(&self) -> u32 {
         self.changes
     }
 
-    /// Whether the pass that has ended knew all from the start that it found out about anchors, counters, polled memory,
-    /// where stores go, what iterations write, and what they pass on of memory that nothing wrote.
+    /// Whether the pass that has ended knew from its start everything that it found out about counters, polled memory,
+    /// where stores go, what loop iterations write, what they pass on of memory that nothing wrote, and alias classes.
     pub fn settle(&mut self) -> bool {
         let is_settled = self.counters.settle()
             & self.interference.settle()
@@ -109,12 +111,13 @@ impl Facts {
         is_settled
     }
 
-    /// What the pass that has ended read as memory held it.
+    /// Takes what the pass that has ended loaded as memory held it.
     pub fn take_loaded(&mut self) -> Loaded {
         self.interference.take_loaded()
     }
 
-    /// These bytes race, and all bytes of these regions might. Whether that is news to the pass that read so much.
+    /// Records that `bytes` race, and that all bytes of `regions` might. Returns whether the pass that loaded `loaded`
+    /// should have known it.
     pub fn interfere(
         &mut self,
         program: &Program,

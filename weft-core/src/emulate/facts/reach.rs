@@ -1,35 +1,37 @@
-//! What a store may reach whose address is not known: the buffer or the variable that its address is based on, all of the
-//! state space if that is unclear. What memory holds there is open from then on.
+//! What a store to an unknown address can reach: the buffer or the variable that its address is based on, or the whole
+//! state space if that is unclear. The contents of what it reaches are open afterwards.
 
-/// Whether stores at known addresses go where their addresses are based. Shared memory may be accessed from one variable
-/// on into the next.
+/// Whether stores at known addresses stay in the buffer or variable that their addresses are based on. In shared
+/// memory, an access can start from one variable and reach the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
-    /// Some does not: then what the stores of a loop may reach is all of the space.
+    /// Whether some store does not stay there; then stores of a loop are assumed to reach the whole state space.
     pub(crate) strays: bool,
-    /// A pass forgot what the stores of a loop reach.
+    /// Whether the running pass forgot memory that stores of a loop reach.
     pub(crate) is_used: bool,
-    /// It was told too late that some strays.
+    /// Whether the running pass found a store that does not stay there after it had started without knowing.
     pub(crate) changed: bool,
 }
 
 impl Reach {
+    /// Records that some store does not stay in what its address is based on.
     pub(crate) fn stray(&mut self) {
         self.changed |= !std::mem::replace(&mut self.strays, true);
     }
 
-    /// Whether the pass that has ended knew from the start which stores stray.
+    /// Whether the pass that has ended knew from its start whether stores stay in what they are based on, or did not
+    /// need to.
     pub(crate) fn settle(&mut self) -> bool {
         let is_used = std::mem::take(&mut self.is_used);
         !(std::mem::take(&mut self.changed) && is_used)
     }
 
-    /// What a cta that runs apart starts from.
+    /// What a cta that runs independently starts from.
     pub(crate) fn fork(self) -> Self {
         Self { strays: self.strays, ..Self::default() }
     }
 
-    /// Takes in what a cta found out that ran apart.
+    /// Joins what an independent cta found out.
     pub(crate) fn join(&mut self, other: Self) {
         self.changed |= other.changed;
         self.strays |= other.strays;

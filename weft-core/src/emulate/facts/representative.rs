@@ -1,4 +1,4 @@
-//! Finds the representative addresses of accesses at open addresses.
+//! Computes the representative addresses at which accesses at open addresses are compared.
 
 use super::Facts;
 use super::alias::{
@@ -10,33 +10,34 @@ use crate::emulate::value::lane::{Lane, SymbolId, signed};
 use crate::emulate::value::symbolics::gcd;
 use crate::flow::addresses::offset_in_buffer;
 
-/// What lanes share whose addresses in one region are one symbolic value plus numbers.
+/// What lanes have in common whose addresses in a region are one symbolic value plus different numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AliasFrame {
     region: MemoryRegion,
     class: AliasClass,
     index: Option<CounterIndex>,
     is_congruent: bool,
-    /// Of congruent values: the modulus of the class.
+    /// For a congruent symbolic value: the modulus of its class.
     modulus: u64,
-    /// Of exact values: the modulus of the congruent values of the class, if there are any.
+    /// For an exact symbolic value: the modulus of the congruent values of its class, if the class has any.
     copy_modulus: Option<u64>,
-    /// What was added to the atoms before they were extended.
+    /// The sum of the numbers that were added before the atoms were extended.
     added: u64,
-    /// Whatever wraps around before the atoms are extended, lanes no farther from them than half of this are where they
-    /// naturally are; 0: all are.
+    /// Modulus of the error that sums which wrap around inside extensions cause (`Symbolics::frame`). Lanes that are
+    /// closer to the atoms than half of it are exact whatever wraps around; 0: all lanes are exact.
     frame: u64,
 }
 
 impl AliasFrame {
-    /// Whether it is of accesses that are indexed with counter values.
+    /// Whether the accesses are indexed with unique counter values.
     pub(crate) const fn is_counter_indexed(&self) -> bool {
         self.index.is_some()
     }
 }
 
 impl Facts {
-    /// The alias frame of lanes on one symbolic value, if they can be compared. Shared addresses have 32 bits.
+    /// The alias frame of lanes with one symbolic value; `None` if their addresses cannot be compared. Shared addresses
+    /// have 32 bits.
     pub(crate) fn alias_frame(
         &mut self,
         region: MemoryRegion,
@@ -63,7 +64,8 @@ impl Facts {
         let atoms = self.symbolics.atoms(symbol).to_vec();
         let class = self.aliases.class(region, &atoms, most)?;
         let frame = if width == 64 { self.symbolics.frame(&atoms) } else { 0 };
-        // Whatever wraps around, a power of two is left that divides both; any other modulus is one of sums that do not.
+        // If sums wrap around, only a power of two that divides modulus and frame holds. Any other modulus belongs to
+        // sums that are assumed not to wrap around.
         let modulus = if modulus.is_power_of_two() { gcd(modulus, frame) } else { modulus };
         self.symbolics.assumes_unwrapped |= is_congruent && !modulus.is_power_of_two();
         let modulus = if is_congruent { self.aliases.modulus(region, class, modulus) } else { 0 };
@@ -73,7 +75,8 @@ impl Facts {
         Some(AliasFrame { region, class, index, is_congruent, modulus, copy_modulus, added, frame })
     }
 
-    /// The representative of a lane: so many bytes at these bits from the symbolic value of the frame.
+    /// The representative of a lane that accesses `bytes` bytes, where `bits` is what the lane adds to the frame's
+    /// symbolic value. `None` if the lane cannot be compared.
     pub(crate) fn representative(
         &mut self,
         alias: &AliasFrame,
@@ -87,7 +90,7 @@ impl Facts {
         }
         let is_near = |end: i64| frame == 0 || end.unsigned_abs() < frame / 2;
         if !(is_congruent || is_near(offset) && is_near(offset.saturating_add(i64::from(bytes)))) {
-            // It may be a multiple of the frame from where it naturally is.
+            // The lane might be off by a multiple of the frame, so its address is known only modulo the frame.
             let modulus = self.aliases.modulus(region, class, frame);
             let address = representative_address(region, class, true, offset, modulus, bytes)?;
             let (is_congruent, shadow_copy) = (true, None);
@@ -103,7 +106,7 @@ impl Facts {
         Some(Representative { class, index, address, is_congruent, shadow_copy })
     }
 
-    /// The class in which accesses at known addresses of a region have shadow copies.
+    /// The alias class in which accesses at known addresses of a region have shadow copies, if there is one.
     pub(crate) fn copied_class(&self, region: MemoryRegion) -> Option<AliasClass> {
         if self.aliases.moduli.is_empty() {
             return None;
@@ -112,7 +115,7 @@ impl Facts {
         self.aliases.moduli.contains_key(&(region, class)).then_some(class)
     }
 
-    /// The shadow copy of an access at a known address in a class.
+    /// The address of the shadow copy in a class of an access at the known address `bits`, if it has one.
     pub(crate) fn shadow_copy(
         &self,
         region: MemoryRegion,
@@ -128,7 +131,7 @@ impl Facts {
 fn offset_in(region: MemoryRegion, bits: u64) -> i64 {
     match region.base {
         Some(argument) if region.is_global => offset_in_buffer(argument, bits),
-        // What is a little below the symbolic value stays below it.
+        // Offsets are signed, so that an access slightly below the symbolic value stays below it.
         _ => signed(bits, 32),
     }
 }

@@ -1,4 +1,4 @@
-//! Random expressions over open atoms: what they are symbolically, and what they are under one assignment of the atoms.
+//! Random expressions over open atoms: their symbolic values, and their numbers under one assignment of the atoms.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use crate::emulate::value::register::Value;
 use crate::flow::{BlockId, Pc};
 use crate::ptx::isa::{self, Decoded, Modifier, Opcode};
 
-/// Operations with the widths of their result and operands in bits; 1 is a predicate.
+/// Operations with the widths of their result and operands in bits; a width of 1 is a predicate.
 const OPERATIONS: [(&str, &[u32]); 74] = [
     ("add.u16", &[16, 16, 16]),
     ("add.u32", &[32, 32, 32]),
@@ -88,7 +88,7 @@ const OPERATIONS: [(&str, &[u32]); 74] = [
     ("setp.eq.s64", &[1, 64, 64]),
 ];
 
-/// Numbers at which widths and signs wrap, and small ones.
+/// Numbers at which widths and signs wrap around, and small ones.
 const EDGES: [u64; 26] = [
     0,
     1,
@@ -136,7 +136,7 @@ impl Random {
         &all[self.below(all.len())]
     }
 
-    /// A number of so many bits: an edge, near one, small, or anything.
+    /// A number of `bits` bits: one of the edges, near one, small, or anything.
     fn number(&mut self, bits: u32) -> u64 {
         let edge = *self.one_of(&EDGES);
         let own = match self.below(6) {
@@ -158,32 +158,33 @@ enum Operand {
 
 /// How a register gets its value.
 enum Rule {
-    /// An atom of so many bits, read from memory.
+    /// An atom with its width in bits, read from memory.
     Atom(usize, u32),
     Operation(Box<Decoded>, Vec<Operand>),
-    /// Another register plus an unknown multiple of a number, a different one in each lane.
+    /// Another register plus an unknown multiple of a number, which can differ in each lane.
     Drift(usize, u64),
-    /// Another register plus a multiple of a number, the same multiple everywhere.
+    /// Another register plus a multiple of a number, the same multiple in all lanes and registers.
     Rounds(usize, u64),
-    /// One of two registers, in each lane nobody knows which.
+    /// One of two registers, in each lane not known which.
     Either(usize, usize),
 }
 
 /// What the lanes of a register hold; `None` where the manual leaves it open.
 pub(super) type Lanes = [Option<u64>; WARP];
 
+/// A register: its width in bits, how it is computed, and its symbolic value.
 pub(super) struct Register {
     pub(super) bits: u32,
     rule: Rule,
     pub(super) value: Value,
 }
 
-/// Registers that were computed one from the other, and what is known of them.
+/// Registers that were computed from each other, and the facts about them.
 pub(super) struct World {
     pub(super) facts: Facts,
     pub(super) registers: Vec<Register>,
     atoms: usize,
-    /// Whether multiples that loops add went beyond their width in the assignment before.
+    /// Whether, in the last assignment, multiples that loops add exceeded their width.
     steps_wrap: Cell<bool>,
 }
 
@@ -226,7 +227,7 @@ impl World {
         self.registers.push(Register { bits, rule, value });
     }
 
-    /// Known lanes: one number, a step from lane to lane, or no rule.
+    /// Known lanes: all equal, affine, or irregular.
     fn known(random: &mut Random, bits: u32) -> Value {
         let base = random.number(bits);
         match random.below(3) {
@@ -242,7 +243,7 @@ impl World {
         let mut operands = Vec::new();
         for (at, &width) in sources.iter().enumerate() {
             let registers = self.of_width(width);
-            // Amounts of shifts are mostly known, and small.
+            // Shift amounts are mostly known and small.
             let is_amount =
                 mnemonic.starts_with("sh") && at == 1 || mnemonic.starts_with("bfe") && at > 0;
             operands.push(if is_amount && random.below(4) > 0 {
@@ -252,7 +253,7 @@ impl World {
             } else if registers.is_empty() || random.below(3) == 0 {
                 Operand::Known(Self::known(random, width))
             } else {
-                // The last ones most of all: chains are deeper so.
+                // Later registers are chosen more often, which gives deeper expressions.
                 let back = random.below(registers.len()).min(random.below(registers.len()));
                 Operand::Register(registers[registers.len() - 1 - back])
             });
@@ -260,7 +261,7 @@ impl World {
         (*bits, Rule::Operation(Box::new(decoded), operands))
     }
 
-    /// Registers that loops and branches leave.
+    /// A register as loops and branches leave it: known modulo a number, or one of two.
     fn joined(&self, random: &mut Random) -> (u32, Rule) {
         let bits = *random.one_of(&[32, 64]);
         let all = self.of_width(bits);
@@ -276,7 +277,7 @@ impl World {
         )
     }
 
-    /// The difference of two registers that were made from one: what is open might cancel.
+    /// The difference of two registers that share an atom, so that it might cancel.
     fn cancelled(&self, random: &mut Random) -> Option<(u32, Rule)> {
         let bits = *random.one_of(&[32, 64, 64]);
         let mut all = self.of_width(bits);
@@ -291,7 +292,7 @@ impl World {
         Some((bits, Rule::Operation(Box::new(isa::decode(mnemonic).unwrap()), operands)))
     }
 
-    /// A register as far away as a sum is off that wraps around before it is extended and multiplied.
+    /// A register plus a number as large as the error of a sum that wraps around before it is extended and multiplied.
     fn far(&self, random: &mut Random) -> (u32, Rule) {
         let base = *random.one_of(&self.of_width(64));
         let distance = *random.one_of(&[1 << 16, 1 << 32, 1 << 34, u64::MAX << 32]);
@@ -299,7 +300,7 @@ impl World {
         (64, Rule::Operation(Box::new(isa::decode("add.u64").unwrap()), operands))
     }
 
-    /// The atoms in a register, bit by atom.
+    /// The atoms in a register, one bit for each atom.
     fn classes(&self, register: usize) -> u32 {
         match &self.registers[register].rule {
             Rule::Atom(at, _) => 1 << at,
@@ -345,7 +346,7 @@ impl World {
         }
     }
 
-    /// What the registers hold for one assignment of the atoms; `None` where the manual leaves it open.
+    /// What the registers hold under one assignment of the atoms; `None` where the manual leaves it open.
     pub(super) fn actual(&self, random: &mut Random, is_ordinary: bool) -> Vec<Lanes> {
         let mut number = |bits: u32| {
             if is_ordinary {
@@ -376,7 +377,7 @@ impl World {
                     eval(decoded, &operands?).map(|(result, _)| result)
                 }
                 Rule::Drift(at, step) => {
-                    // In 64 bits, so often that the low word wraps around.
+                    // In 64 bits, often enough that the low word wraps around.
                     let most = match register.bits {
                         64 => 40,
                         _ if is_ordinary => 2,
@@ -400,7 +401,7 @@ impl World {
         all
     }
 
-    /// Whether some sum or product of 32 or 64 bits wraps around, as far as can be seen.
+    /// Whether some sum or product of 32 or 64 bits wraps around, as far as the registers show.
     pub(super) fn wraps(&self, actual: &[Lanes]) -> bool {
         let wraps = |(register, lanes): (&Register, &Lanes)| {
             let wide = |number: u64| match register.bits {
@@ -430,6 +431,7 @@ impl World {
         self.steps_wrap.get() || self.registers.iter().zip(actual).any(wraps)
     }
 
+    /// The expression of a register as text, with those that it is computed from.
     pub(super) fn describe(&self, register: usize) -> String {
         let operand = |operand: &Operand| match operand {
             Operand::Register(at) => format!("r{at}"),

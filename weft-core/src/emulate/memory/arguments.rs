@@ -1,5 +1,5 @@
-//! What the parameter bank holds: arguments as they are given, pointers to buffers and objects of their own, the rest
-//! open.
+//! Fills the parameter bank: arguments as the launch gives them, pointers with addresses of buffers and objects of
+//! their own. The rest is open.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) fn pointer(program: &Program, position: usize) -> u64 {
     buffer(position) + program.placement.argument(position)
 }
 
-/// The segments of one parameter.
+/// The segments of the parameter bank that one parameter fills.
 pub(crate) fn segments(
     program: &Program,
     position: usize,
@@ -36,7 +36,7 @@ fn segment(start: u64, size: u64, contents: Vec<u8>, origin: Origin) -> Segment 
     Segment { start, size, contents: contents.into(), zeros_follow: false, origin }
 }
 
-/// The bytes of a scalar; empty where they are open.
+/// The bytes of a scalar parameter; empty if its value is open.
 fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u8>, String> {
     let param = &program.params[position];
     let size = usize::try_from(param.size).unwrap_or(usize::MAX);
@@ -63,14 +63,14 @@ fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u
 const NO_CONTENTS: &str =
     "it points to shared memory, which holds nothing when the kernel starts; give `\"buffer\"`";
 
-/// The address of what a parameter points to in shared or constant memory.
+/// The address of the object that a parameter points to in shared or constant memory, if it has one.
 fn object(program: &Program, param: &Param) -> Option<Vec<u8>> {
     let bytes = usize::try_from(param.size).unwrap_or(0).min(8);
     let address = program.symbols.get(param.object?)?.pointer();
     Some(address.to_le_bytes()[..bytes].to_vec())
 }
 
-/// A parameter that is declared to point to a space of which the host has no addresses.
+/// The bytes of a parameter that is declared to point to a state space whose addresses the host does not know.
 fn own_object(
     program: &Program,
     param: &Param,
@@ -96,7 +96,7 @@ fn own_object(
     }
 }
 
-/// The bytes of a number.
+/// The bytes of a number that the launch gives; empty if it gives none.
 fn number(arg: Option<&Arg>, size: usize, is_float: bool) -> Result<Vec<u8>, String> {
     match arg {
         Some(Arg::Float(value)) if is_float => Ok(float_bytes(*value, size)),
@@ -136,7 +136,8 @@ fn float_bytes(value: f64, size: usize) -> Vec<u8> {
     }
 }
 
-/// A structure: its fields as they are given or as its bytes say, its pointers to buffers of their own, the rest open.
+/// The segments of a structure: fields as the launch gives them or as the given bytes contain them, other pointers with
+/// buffers of their own, the rest open.
 fn structure(
     program: &Program,
     position: usize,
@@ -167,7 +168,7 @@ fn structure(
     parts(program, &of_param, param, bytes, given, Origin::Argument(position))
 }
 
-/// A structure in parts: its fields, and what lies between them.
+/// Splits a structure into segments: one for each field, and one for each gap between fields.
 fn parts(
     program: &Program,
     fields: &[(&Field, usize)],
@@ -217,7 +218,8 @@ fn given_field(
     }
 }
 
-/// Loads do not always say whether a number is floating-point; what is written does.
+/// The bytes of a number given for a field. A load does not always state that a number is floating-point, so a number
+/// written as one counts as such.
 fn field_number(arg: &Arg, size: usize, is_float: bool) -> Result<Vec<u8>, String> {
     let is_written = matches!(arg, Arg::Float(_)) && matches!(size, 4 | 8);
     match arg {
@@ -226,7 +228,7 @@ fn field_number(arg: &Arg, size: usize, is_float: bool) -> Result<Vec<u8>, Strin
     }
 }
 
-/// Whether a field can be given at this byte: what the kernel loads there says how many bytes it has.
+/// Checks that a field can be given at this byte: the kernel's loads there define its size.
 fn fits(fields: &[(&Field, usize)], param: &Param, at: u64) -> Result<(), String> {
     let first = |field: &Field| field.offset - param.offset;
     let is_there =

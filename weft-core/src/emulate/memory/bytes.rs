@@ -1,12 +1,12 @@
-//! Bytes of memory by the page, as sets: a bit for each.
+//! Sets of bytes of a page, with one bit for each byte.
 
-/// Bytes of a page.
+/// Bytes in a page.
 pub(crate) const PAGE: u64 = 128;
 
-/// Bytes of a page, a bit for each.
+/// A set of bytes of a page: bit `i` stands for byte `i`.
 pub(crate) type Bytes = u128;
 
-/// The bytes `from..to` of a page; what lies outside is left out.
+/// The bytes `from..to` of a page; positions outside of the page are ignored.
 pub(crate) fn span(from: i64, to: i64) -> Bytes {
     const LAST: i64 = PAGE.cast_signed();
     let (from, to) = (from.clamp(0, LAST), to.clamp(0, LAST));
@@ -14,12 +14,12 @@ pub(crate) fn span(from: i64, to: i64) -> Bytes {
     if from < to { below(to) & !below(from) } else { 0 }
 }
 
-/// So many bytes, from the first of a page on; all, if there are no more.
+/// The first `count` bytes of a page, or all of them if it has fewer.
 pub(crate) fn first(count: u32) -> Bytes {
     if count == 0 { 0 } else { Bytes::MAX >> (Bytes::BITS - count.min(Bytes::BITS)) }
 }
 
-/// The places of these bytes in their page, ascending.
+/// Iterates over the positions of these bytes in their page, ascending.
 pub(crate) fn places(bytes: Bytes) -> impl Iterator<Item = u64> {
     let mut rest = bytes;
     std::iter::from_fn(move || {

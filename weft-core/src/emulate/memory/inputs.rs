@@ -1,4 +1,4 @@
-//! What a launch gives a kernel: parameter bank, buffers, constants, and the place of each cta.
+//! What a launch gives a kernel: parameter bank, buffers, constants, shared memory, and the coordinates of each cta.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
 use crate::ptx::Space;
 use crate::slice::Dependences;
 
-/// Whether the launch gives the contents, and so the size, of what a pointer argument points to.
+/// Whether the launch states the contents, and so the size, of what a pointer argument points to.
 pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
     let arg = match program.field(position) {
         Some(field) => given(program, launch, field),
@@ -23,7 +23,8 @@ pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
     matches!(arg, Some(Arg::Buffer(Buffer { contents: Some(_) })))
 }
 
-/// The arguments that point to buffers or objects, by position; fields of structures behind the last parameter.
+/// The arguments that point to buffers or objects, by position. Fields of structures have the positions after the last
+/// parameter.
 pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
     let is_whole = |at: usize, param: &Param| match launch.args.get(&at) {
         Some(Arg::Buffer(_)) => param.is_scalar,
@@ -49,29 +50,30 @@ pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
     params.map(|(at, _)| at).chain(fields.map(|(at, _)| at)).collect()
 }
 
-/// A launch, resolved.
+/// A launch, resolved for a program.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// Threads of a cta.
     pub block: Dim3,
     /// Ctas of the launch.
     pub grid: Dim3,
-    /// The most bytes of shared memory, static and dynamic.
+    /// Most bytes of shared memory, static and dynamic.
     pub shared: u64,
     /// Bytes of dynamic shared memory; `None`: as many as accesses need.
     pub dynamic_shared: Option<u32>,
-    /// Choices of the analysis.
+    /// Options of the analysis.
     pub options: Options,
-    /// Whether all ctas of the launch are run: then nothing else writes global memory.
+    /// Whether all ctas of the launch are run, so that nothing else writes global memory.
     pub runs_all_ctas: bool,
-    /// Whether ctas draw from counters in turn, instead of in any order: then defects are defects, and nothing is proved.
+    /// Whether ctas draw from counters in turn, instead of in any order. Then defects are certain, but nothing is
+    /// proved.
     pub draws_in_turn: bool,
-    /// Accesses whose addresses might lead from one variable or buffer to another, and a pointer argument that these are
-    /// computed from.
+    /// Accesses whose addresses might lead from one variable or buffer to another, each with a pointer argument that
+    /// the addresses are computed from, if there is one.
     pub(crate) strays: BTreeMap<Pc, Option<usize>>,
-    /// The pieces of shared memory, ascending: first byte and end.
+    /// The pieces of shared memory, ascending: the first byte of each, and the byte after its last.
     pub(crate) shared_pieces: Vec<(u64, u64)>,
-    /// Where dynamic shared memory begins, if the kernel declares any.
+    /// Where dynamic shared memory begins; `None` if the kernel declares none.
     pub(crate) first_dynamic: Option<u64>,
     pub(crate) params: Memory,
     pub(crate) constants: Memory,
@@ -81,17 +83,17 @@ pub struct Inputs {
 /// A cta of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cta {
-    /// Its coordinates in the grid.
+    /// Coordinates in the grid.
     pub at: [u32; 3],
-    /// Its linear index.
+    /// Linear index in the grid.
     pub index: u32,
 }
 
 impl Inputs {
-    /// Resolves a launch for a program.
+    /// Resolves a launch for a program. `block` and `grid` are counted in threads and ctas.
     ///
     /// # Errors
-    /// The first argument that does not fit.
+    /// Returns an error for the first argument that does not fit its parameter.
     pub fn new(
         program: &Program,
         launch: &Launch,
@@ -150,7 +152,7 @@ fn variable(at: usize, symbol: &Symbol) -> Segment {
     }
 }
 
-/// The object of a pointer to constant memory. What is given of it begins where the pointer points.
+/// The object of a pointer to constant memory. Contents that the launch gives begin where the pointer points.
 fn object(position: usize, symbol: &Symbol, arg: Option<&Arg>) -> Segment {
     let whole = Segment { origin: Origin::Contents(position), ..variable(position, symbol) };
     match arg {
@@ -164,7 +166,8 @@ fn object(position: usize, symbol: &Symbol, arg: Option<&Arg>) -> Segment {
     }
 }
 
-/// Where the launch does not state it, dynamic shared memory may be as large as devices have it.
+/// Most bytes of shared memory. If the launch does not state its size, dynamic shared memory can be as large as devices
+/// allow.
 fn most_shared(program: &Program, launch: &Launch) -> u64 {
     match launch.shared {
         Some(bytes) => program.static_shared.saturating_add(u64::from(bytes)),
@@ -173,7 +176,8 @@ fn most_shared(program: &Program, launch: &Launch) -> u64 {
     }
 }
 
-/// Shared memory is a piece for each variable, or all of it one, and one for each object of a pointer.
+/// The pieces of shared memory: one for all of it if it is packed, otherwise one for each variable; and one for each
+/// object of a pointer.
 fn shared_pieces(program: &Program, launch: &Launch) -> Vec<(u64, u64)> {
     let most = most_shared(program, launch);
     let is_packed = program.placement.is_packed;
@@ -199,7 +203,7 @@ fn first_dynamic(program: &Program) -> Option<u64> {
     program.symbols.iter().find(|variable| variable.is_dynamic()).map(|symbol| symbol.address)
 }
 
-/// What the launch gives for a field.
+/// The argument that the launch gives for a field of a structure.
 fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l Arg> {
     match launch.args.get(&field.param) {
         Some(Arg::Fields(fields)) => {

@@ -1,7 +1,7 @@
 //! What memory holds, and what the launch gives a kernel.
 //!
-//! [`bytes`] are sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space. [`arguments`] fill the
-//! parameter bank, and [`inputs`] are a launch, resolved. [`region`] and [`word`] name parts of memory.
+//! [`bytes`] has sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space. [`arguments`] fills
+//! the parameter bank, and [`inputs`] resolves a launch. [`region`] and [`word`] are parts of memory.
 
 pub(crate) mod arguments;
 pub(crate) mod bytes;

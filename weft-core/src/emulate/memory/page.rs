@@ -1,4 +1,5 @@
-//! A page of memory: its bytes, known, open or as before the launch, and which of them were surely written.
+//! A page of memory: for each byte whether it is known, open or as before the launch, and whether it was surely
+//! written.
 
 use super::bytes;
 use super::bytes::{Bytes, PAGE, places, span};
@@ -6,41 +7,44 @@ use crate::emulate::value::lane::Lane;
 
 pub(super) const PAGE_BYTES: usize = 128;
 
-/// The place of an address in its page.
+/// The position of an address in its page.
 pub(super) fn within(address: u64) -> usize {
     usize::try_from(address % PAGE).unwrap_or(0)
 }
 
+/// What one byte of memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Byte {
-    /// As before the launch, or as something left it that may have written anywhere.
+    /// As before the launch or, where stores at open addresses might have written, as these left it.
     Initial,
     Known(u8),
     /// Part of an open value.
     Open,
 }
 
+/// What the bytes of a page hold, and which of them were written.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
-    /// Bytes that something was written to, since it was forgotten what they held.
+    /// Bytes that were written after their contents were last forgotten.
     written: Bytes,
-    /// Those of them that are part of an open value.
+    /// Those of `written` that are part of an open value.
     open: Bytes,
-    /// Those that are known; zero elsewhere.
+    /// The contents of bytes that are known; zero elsewhere.
     bytes: [u8; PAGE_BYTES],
-    /// The first bytes of open values that are as they were stored.
+    /// First bytes of open values that are whole, as they were stored.
     firsts: Bytes,
-    /// Those of open values of which a part was written over.
+    /// First bytes of open values that were partly overwritten or forgotten.
     torn: Bytes,
-    /// By first byte: the size of such a value, and the value. Empty if there never was one.
+    /// For each first byte in `firsts` or `torn`: the size of the value and the value. Empty if the page never held an
+    /// open value.
     values: Vec<(u32, Lane)>,
-    /// Bytes that something surely wrote at some time.
+    /// Bytes that were surely written at some time.
     sure: Bytes,
-    /// Bytes written to since, and never surely.
+    /// Bytes that were written after their contents were last forgotten, but never surely.
     unsure: Bytes,
 }
 
-/// Values that were overwritten do not count.
+/// Two pages are equal if they hold the same; entries of `values` that were overwritten do not count.
 impl PartialEq for Page {
     fn eq(&self, other: &Self) -> bool {
         let masks =
@@ -76,27 +80,27 @@ impl Page {
         }
     }
 
-    /// Whether something surely wrote a byte, or might have.
+    /// Whether a byte was surely written, and whether it was written, but not surely.
     pub(super) const fn is_written(&self, at: usize) -> (bool, bool) {
         (self.sure >> at & 1 == 1, self.unsure >> at & 1 == 1)
     }
 
-    /// Whether it has room for open values.
+    /// Whether the page has a table of open values.
     pub(super) const fn has_values(&self) -> bool {
         !self.values.is_empty()
     }
 
-    /// An open value that was stored whole and begins here.
+    /// The open value that begins at `at` and is whole, with its size.
     pub(super) fn value(&self, at: usize) -> Option<(u32, Lane)> {
         (self.firsts >> at & 1 == 1).then(|| self.values[at])
     }
 
-    /// An open value that begins here and that some bytes are part of.
+    /// The open value that begins at `at` and that some bytes are part of.
     pub(super) fn part(&self, at: usize) -> Option<Lane> {
         ((self.firsts | self.torn) >> at & 1 == 1).then(|| self.values[at].1)
     }
 
-    /// All such values, with their places and sizes.
+    /// All open values that some bytes are part of, with their positions and sizes.
     pub(super) fn all_parts(&self) -> impl Iterator<Item = (u64, u32, Lane)> {
         places(self.firsts | self.torn).map(|at| {
             let (size, value) = self.values[within(at)];
@@ -104,6 +108,7 @@ impl Page {
         })
     }
 
+    /// Stores an open value of `size` bytes at `at`, whole; its bytes have been written by `write`.
     pub(super) fn put(&mut self, at: usize, size: u32, value: Lane) {
         if self.values.is_empty() {
             self.values = vec![(0, Lane::known(0)); PAGE_BYTES];
@@ -113,7 +118,7 @@ impl Page {
         self.values[at] = (size, value);
     }
 
-    /// Values that overlap these bytes of the page are no longer whole.
+    /// Marks open values that overlap the bytes `from..to` as torn, and removes those that lie within.
     pub(super) fn drop_values(&mut self, from: i64, to: i64) {
         for at in places((self.firsts | self.torn) & span(from - 7, to)) {
             let first = at.cast_signed();
@@ -130,7 +135,7 @@ impl Page {
         }
     }
 
-    /// Takes bytes from a place on; of an open value they are nothing but part of it.
+    /// Writes bytes from `at` on. `is_open`: the bytes are part of an open value. `is_sure`: the write surely happens.
     pub(super) fn write(&mut self, at: usize, bytes: &[u8], is_open: bool, is_sure: bool) {
         let end = at + bytes.len();
         self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
@@ -149,7 +154,7 @@ impl Page {
         }
     }
 
-    /// What these bytes hold is forgotten, but not that they were written.
+    /// Forgets the contents of the bytes `from..to`, but not that they were surely written.
     pub(super) fn forget(&mut self, from: i64, to: i64) {
         self.drop_values(from, to);
         let cleared = span(from, to);
@@ -159,7 +164,7 @@ impl Page {
         places(cleared).for_each(|at| self.bytes[within(at)] = 0);
     }
 
-    /// Whether nothing is known of it but which bytes were written.
+    /// Whether nothing is known of the page but which bytes were surely written.
     pub(super) const fn is_forgotten(&self) -> bool {
         self.written == 0
     }
@@ -174,7 +179,8 @@ impl Page {
         self.sure != 0
     }
 
-    /// What these bytes hold, if that is one value that was stored whole, or all of it is known.
+    /// The value of these bytes, if they are one open value that was stored whole, or are all known. `None` also if a
+    /// byte was not written, or not surely.
     pub(super) fn read(&self, at: usize, size: u32) -> Option<Lane> {
         let count = size as usize;
         let wanted = bytes::first(size) << at;

@@ -1,4 +1,4 @@
-//! The contents of a state space: bytes known, open or as before the launch.
+//! The contents of a state space, page by page: bytes that are known, open, or as before the launch.
 
 mod reader;
 
@@ -15,17 +15,17 @@ use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
 use crate::emulate::value::symbolics::Symbolics;
 use reader::MemoryReader;
 
-/// Pages of global memory whose contents are kept: 64 MiB.
+/// Most pages of global memory that are kept: 64 MiB.
 const MAX_GLOBAL: usize = 1 << 19;
-/// Pages of shared memory or of a thread's local memory: as much as hardware has, 512 KiB.
+/// Most pages of shared memory or of a thread's local memory: 512 KiB, as much as hardware has.
 const MAX_OWN: usize = 1 << 12;
 
-/// What was there before the launch.
+/// A part of memory and its contents before the launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     /// First byte.
     pub(crate) start: u64,
-    /// Bytes; accesses beyond it belong to no segment.
+    /// Number of bytes; accesses beyond it belong to no segment.
     pub(crate) size: u64,
     /// Known contents from the first byte on.
     pub(crate) contents: Arc<[u8]>,
@@ -46,16 +46,16 @@ impl Segment {
 /// The first and the last byte of a piece of memory.
 pub(crate) type Extent = (u64, u64);
 
-/// All of a memory.
+/// The extent of a whole state space.
 pub(crate) const ALL: Extent = (0, u64::MAX);
 
-/// A piece of memory that was written at an open address: nothing is known there but what was written since.
+/// A piece of memory that was written at an open address: nothing is known of its contents but what was written later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Forgotten {
     extent: Extent,
-    /// Where the write came from.
+    /// Where the written value comes from.
     origin: Origin,
-    /// Whether something was written there since.
+    /// Whether something was written there afterwards.
     is_written: bool,
 }
 
@@ -74,26 +74,27 @@ impl Forgotten {
 pub(crate) struct Memory {
     pages: HashMap<u64, Box<Page>, RandomState>,
     segments: Vec<Segment>,
-    /// Where writes went that may have gone elsewhere.
+    /// Pieces that were written at open addresses, in the order of these writes.
     forgotten: Vec<Forgotten>,
-    /// Whether nothing is there before something is written: what was not surely written is told from what was.
+    /// Whether memory is undefined before it is written, as shared memory is; then it records which bytes were surely
+    /// written.
     starts_unwritten: bool,
     /// Pieces of which every byte was surely written.
     filled: Vec<Extent>,
-    /// By byte: under which guards it was written.
+    /// For each byte, the guards under which it was written.
     written_under: HashMap<u64, Occurrences, RandomState>,
-    /// Pages that are kept.
+    /// Most pages that are kept.
     limit: usize,
-    /// Pages with open values.
+    /// Number of pages with open values.
     tables: usize,
 }
 
-/// What a lane that reads knows.
+/// What is known about a lane that reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
-    /// Where contents come from that nobody gives.
+    /// Origin of contents that nothing wrote and the launch does not give.
     pub(crate) unwritten: Origin,
-    /// What holds where it reads.
+    /// The guards that hold where the lane reads.
     pub(crate) guards: Option<&'a Guards>,
 }
 
@@ -106,20 +107,20 @@ enum Writes {
     None,
 }
 
-/// What a read may reach that lies somewhere in a piece of memory.
+/// What a read can reach whose address is anywhere in a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReachedBytes {
-    /// Nothing was written there.
+    /// Nothing was written in the piece.
     Nothing,
-    /// Some of it was written, surely or perhaps.
+    /// Some of the piece was written, surely or perhaps.
     Some,
-    /// All of it surely was.
+    /// All of the piece was surely written.
     All,
-    /// What was written there might depend on memory that nothing wrote.
+    /// What was written in the piece might depend on memory that nothing wrote.
     Unwritten(Origin),
 }
 
-/// What a memory holds.
+/// How much a memory stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MemoryUse {
     pub(crate) pages: usize,
@@ -127,13 +128,13 @@ pub(crate) struct MemoryUse {
 }
 
 impl MemoryUse {
-    /// Bytes that it takes: of a page with its number, and of the values of one.
+    /// Bytes of the checker's own memory: pages with their numbers, and tables of open values.
     pub(crate) const fn bytes(self) -> u64 {
         const WITH_NUMBER: usize = size_of::<Page>() + 4 * size_of::<u64>();
         (self.pages * WITH_NUMBER + self.tables * PAGE_BYTES * size_of::<(u32, Lane)>()) as u64
     }
 
-    /// What this is more than another.
+    /// By how much this exceeds `other`.
     pub(crate) const fn more_than(self, other: Self) -> Self {
         let pages = self.pages.saturating_sub(other.pages);
         Self { pages, tables: self.tables.saturating_sub(other.tables) }
@@ -149,14 +150,14 @@ impl std::iter::Sum for MemoryUse {
 }
 
 impl Default for Memory {
-    /// The local memory of a thread.
+    /// The local memory of a thread, empty.
     fn default() -> Self {
         Self { limit: MAX_OWN, ..Self::new(Vec::new()) }
     }
 }
 
 impl Memory {
-    /// Global memory with these contents; segments do not overlap.
+    /// Global or constant memory, or the parameter bank, with these contents; segments must not overlap.
     pub(crate) fn new(mut segments: Vec<Segment>) -> Self {
         segments.sort_by_key(|segment| segment.start);
         Self {
@@ -171,12 +172,12 @@ impl Memory {
         }
     }
 
-    /// Shared memory.
+    /// Shared memory, which nothing wrote yet.
     pub(crate) fn shared() -> Self {
         Self { starts_unwritten: true, ..Self::default() }
     }
 
-    /// What is kept of what was written.
+    /// How much is stored of what was written.
     pub(crate) fn held(&self) -> MemoryUse {
         MemoryUse { pages: self.pages.len(), tables: self.tables }
     }
@@ -185,14 +186,15 @@ impl Memory {
         self.pages.get(&(address / PAGE)).map(AsRef::as_ref)
     }
 
-    /// The segment that holds an address.
+    /// The segment that contains an address.
     pub(crate) fn segment(&self, address: u64) -> Option<&Segment> {
         let at = self.segments.partition_point(|segment| segment.start <= address);
         let segment = self.segments.get(at.checked_sub(1)?)?;
         (address - segment.start < segment.size).then_some(segment)
     }
 
-    /// Something was written nobody knows where in these bytes: what they hold is open. How many pages were looked at.
+    /// Forgets the contents of a piece of memory, after a store to an unknown address in it. `origin`: where the stored
+    /// value comes from. Returns the number of pages that it went through.
     pub(crate) fn forget(
         &mut self,
         extent: Extent,
@@ -233,7 +235,7 @@ impl Memory {
         looked_at
     }
 
-    /// Where values come from that lie in these bytes, if one of them depends on memory that nothing wrote.
+    /// The origin of values in this piece of memory, if one of them depends on memory that nothing wrote.
     pub(crate) fn unwritten_in(&self, extent: Extent, symbolics: &Symbolics) -> Option<Origin> {
         let (first, last) = extent;
         let in_pages = self.pages.iter().flat_map(|(number, page)| {
@@ -253,7 +255,7 @@ impl Memory {
         perhaps_unwritten(in_pages.chain(lanes_met))
     }
 
-    /// What a read reaches that may be anywhere in these bytes, where nothing is before it is written.
+    /// What a read reaches whose address is anywhere in this piece of a memory that is undefined before it is written.
     pub(crate) fn written_in(&mut self, extent: Extent, symbolics: &Symbolics) -> ReachedBytes {
         let before =
             symbolics.reads_unwritten.then(|| self.unwritten_in(extent, symbolics)).flatten();
@@ -284,7 +286,7 @@ impl Memory {
         ReachedBytes::All
     }
 
-    /// A value that begins on the page before and reaches up to this address is no longer whole.
+    /// Marks an open value as torn that begins on the page before and reaches up to `address`.
     fn drop_values_into(&mut self, address: u64) {
         let before = (address / PAGE).checked_sub(1).filter(|_| address % PAGE < 7);
         if let Some(page) = before.and_then(|before| self.pages.get_mut(&before)) {
@@ -292,7 +294,8 @@ impl Memory {
         }
     }
 
-    /// Where the write came from that may have gone to some of these bytes, last.
+    /// The origin of the last store to an open address that might have gone to some of these bytes, or of an earlier
+    /// one if that depends on memory that nothing wrote.
     fn forgotten(&self, extent: Extent) -> Option<Origin> {
         let mut synchronized =
             self.forgotten.iter().rev().filter(|forgotten| forgotten.overlaps(extent)).peekable();
@@ -300,12 +303,13 @@ impl Memory {
         perhaps_unwritten(synchronized.map(|piece_met| piece_met.origin)).or(last)
     }
 
-    /// For reads that follow each other.
+    /// A reader for several reads in a row.
     pub(crate) const fn reader(&self) -> MemoryReader<'_> {
         MemoryReader::of(self)
     }
 
-    /// Whether these bytes are of a buffer whose contents are open, as they were before the launch.
+    /// Whether the bytes `from..to` lie in a buffer whose contents the launch leaves open, and are as they were before
+    /// the launch.
     pub(crate) fn is_initial(&self, from: u64, to: u64) -> bool {
         let is_open = |segment: &Segment| {
             let is_given = segment.zeros_follow || !segment.contents.is_empty();
@@ -318,7 +322,7 @@ impl Memory {
             && (from / PAGE..to.div_ceil(PAGE)).all(is_page_as_before)
     }
 
-    /// Reads `size` bytes, at most 8.
+    /// Reads `size` bytes, at most 8, and returns what they hold.
     pub(crate) fn load(
         &self,
         address: u64,
@@ -329,7 +333,7 @@ impl Memory {
         self.reader().load(address, size, view, symbolics)
     }
 
-    /// The same of bytes that are no value that was stored whole, nor all known, or perhaps not written.
+    /// As `load`, for bytes that are neither one whole open value nor all known, or that might not have been written.
     fn load_parts(
         &self,
         page: Option<&Page>,
@@ -378,7 +382,8 @@ impl Memory {
         }
     }
 
-    /// Whether these bytes were written, where nothing is before that.
+    /// Whether these bytes were written, under the guards that hold for the reader. Always `All` where memory is
+    /// defined from the start.
     fn writes(&self, address: u64, size: u32, guards: Option<&Guards>) -> Writes {
         if !self.starts_unwritten {
             return Writes::All;
@@ -405,7 +410,7 @@ impl Memory {
         if (1..size).all(|at| of_byte(at) == first) { first } else { Writes::Perhaps }
     }
 
-    /// Whether these bytes were written for sure in a memory where nothing is before that.
+    /// Whether these bytes were surely written; always true in a memory that is defined from the start.
     pub(crate) fn is_surely_written(
         &self,
         address: u64,
@@ -415,7 +420,8 @@ impl Memory {
         self.writes(address, size, guards) == Writes::All
     }
 
-    /// The stored value if it is read as it was written, something open otherwise.
+    /// The open value that was stored at `address`, if it is read whole; otherwise an open value of which only the
+    /// origin is known.
     fn load_open(
         &self,
         address: u64,
@@ -430,7 +436,7 @@ impl Memory {
         {
             return value;
         }
-        // Values that overlap tell at least where they come from.
+        // Open values that overlap the bytes still give their origin.
         let before = (1..8).map(|back| address.wrapping_sub(back));
         let covered = (0..u64::from(size)).map(|at| address.wrapping_add(at));
         let part_at = |at: u64| self.pages.get(&(at / PAGE)).and_then(|page| page.part(within(at)));
@@ -440,12 +446,13 @@ impl Memory {
         Lane::open(symbolics.unclear(origin.unwrap_or(unwritten)))
     }
 
-    /// Writes `size` bytes, at most 8.
+    /// Writes the low `size` bytes of `value`, at most 8.
     pub(crate) fn store(&mut self, address: u64, size: u32, value: Lane) {
         self.write((address, size), value, true);
     }
 
-    /// The same in shared memory where it happens under some guards only: `value` is what is there whether it does or not.
+    /// As `store`, in shared memory, for a store that happens only under some guards: `value` is what memory holds
+    /// whether it happens or not.
     pub(crate) fn store_under(&mut self, guards: &Guards, address: u64, size: u32, value: Lane) {
         self.write((address, size), value, false);
         for at in 0..u64::from(size) {
@@ -454,10 +461,10 @@ impl Memory {
     }
 
     fn write(&mut self, (address, size): (u64, u32), value: Lane, is_sure: bool) {
-        // The address space has an end.
+        // Addresses do not wrap around at the end of the address space.
         let last = address.saturating_add(u64::from(size).saturating_sub(1));
         let (first_page, end) = (address / PAGE, last / PAGE);
-        // A store touches two pages at most.
+        // A store writes to at most two pages.
         if self.pages.len() + 2 > self.limit && !self.pages.contains_key(&first_page) {
             self.drop(ALL, Origin::Unkept);
         }

@@ -1,28 +1,28 @@
-//! Words of global and shared memory: what facts about single bytes are kept by.
+//! Words of global and shared memory, by which facts about single bytes are kept.
 
 /// Four bytes of memory, at a multiple of four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Word {
     pub(crate) is_global: bool,
-    /// Its address by the size of a word.
+    /// Its address divided by the size of a word.
     number: u64,
 }
 
 impl Word {
-    /// Bytes of a word.
+    /// Bytes in a word.
     pub(crate) const SIZE: u64 = 4;
 
-    /// The word that holds a byte.
+    /// The word that contains a byte.
     pub(crate) const fn of(is_global: bool, byte: u64) -> Self {
         Self { is_global, number: byte / Self::SIZE }
     }
 
-    /// Its first byte.
+    /// Address of the first byte.
     pub(crate) const fn start(self) -> u64 {
         self.number * Self::SIZE
     }
 
-    /// All words that hold some of these bytes, ascending.
+    /// Iterates over the words that contain some of these bytes, ascending.
     pub(crate) fn all(is_global: bool, address: u64, bytes: u32) -> impl Iterator<Item = Self> {
         let last = address.saturating_add(u64::from(bytes).saturating_sub(1));
         (address / Self::SIZE..=last / Self::SIZE).map(move |number| Self { is_global, number })

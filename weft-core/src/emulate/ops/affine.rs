@@ -1,5 +1,5 @@
-//! The operations that keep lanes growing by a constant step: sums, products with a uniform factor, widening. And those
-//! that change no distance between lanes.
+//! Operations on lanes that grow by a constant step and whose results do so too: sums, products with a uniform factor,
+//! widening. Also adding a number to irregular lanes, which keeps their offsets.
 
 use super::is_modular;
 use crate::emulate::value::lane::signed;
@@ -7,7 +7,8 @@ use crate::emulate::value::register::Value;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result where all operands are affine and the result is too; `None`: lane by lane.
+/// Returns the result if all operands are known and affine and the result is affine too, or if a number is added to
+/// irregular lanes. `None`: the lanes have to be computed one by one.
 pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let ty = decoded.ty();
     if !is_modular(decoded) {
@@ -47,7 +48,7 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     }
 }
 
-/// A number added to lanes that follow no rule.
+/// Adds a number to irregular lanes.
 fn shifted(decoded: &Decoded, sources: &[&Value], bits: u32) -> Option<Value> {
     let [a, b] = sources else { return None };
     match decoded.row.opcode {
@@ -60,7 +61,7 @@ fn shifted(decoded: &Decoded, sources: &[&Value], bits: u32) -> Option<Value> {
     }
 }
 
-/// An operand as exact base and step within `bits` bits.
+/// An operand as exact base and step within `bits` bits; `None` if lanes wrap around.
 fn narrowed(value: &Value, bits: u32) -> Option<(u64, u64)> {
     let (base, step) = value.as_affine()?;
     if bits >= 64 {
@@ -82,7 +83,7 @@ fn product(a: (u64, u64), b: (u64, u64)) -> Option<(u64, u64)> {
     }
 }
 
-/// The product at twice the width: exact once both operands are extended by their sign.
+/// The product at twice the width: exact, because both operands are extended first, by their sign or by zeros.
 fn wide_product(ty: Type, sources: &[&Value]) -> Option<(u64, u64)> {
     let bits = ty.bits();
     let extended = |at: usize| {
@@ -117,7 +118,7 @@ mod tests {
     use crate::emulate::value::lane::WARP;
     use crate::ptx::isa;
 
-    /// Values around the corners of the widths, from a fixed sequence.
+    /// Values around the limits of the widths, and some from a fixed pseudorandom sequence.
     fn numbers() -> impl Iterator<Item = u64> {
         let corners = [
             0,
@@ -138,7 +139,7 @@ mod tests {
         corners.into_iter().chain(corners.into_iter().map(u64::wrapping_neg)).chain(random.take(12))
     }
 
-    /// Wherever the short way answers, it answers what each lane by itself would.
+    /// Where `eval` returns a result, every lane of it is what that lane computes by itself.
     #[test]
     fn agrees_with_every_lane() {
         const MNEMONICS: [&str; 17] = [

@@ -6,7 +6,7 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 const PERMUTES: [Modifier; 6] =
     [Modifier::F4e, Modifier::B4e, Modifier::Rc8, Modifier::Ecl, Modifier::Ecr, Modifier::Rc16];
 
-/// The result and, for `lop3` with a predicate, that predicate. `None`: not modelled.
+/// Computes one lane. Returns the result and, for `lop3` with a predicate, that predicate. `None`: not modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     let bits = decoded.ty().bits();
     let arg = |at: usize| a.get(at).map(|value| truncate(*value, bits));
@@ -58,7 +58,7 @@ fn lop3(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     Some((value, predicate & 1))
 }
 
-/// Amounts beyond the width shift everything out.
+/// `shr`. An amount that exceeds the width shifts all bits out.
 fn shift_right(decoded: &Decoded, value: u64, amount: u64) -> Option<u64> {
     let bits = decoded.ty().bits();
     let amount = u32::try_from(amount).ok()?;
@@ -80,7 +80,7 @@ fn funnel(decoded: &Decoded, low: u64, high: u64, amount: u64) -> Option<u64> {
     })
 }
 
-/// The most significant bit that differs from the sign; all ones if there is none.
+/// `bfind`: the most significant bit that differs from the sign; all ones if there is none.
 fn bfind(decoded: &Decoded, value: u64) -> u64 {
     let bits = decoded.ty().bits();
     let is_negative = decoded.ty().is_signed() && signed(value, bits) < 0;
@@ -92,7 +92,7 @@ fn bfind(decoded: &Decoded, value: u64) -> u64 {
     if decoded.modifiers.has(Modifier::Shiftamt) { u64::from(bits) - 1 - at } else { at }
 }
 
-/// The position of the n-th set bit from `base`, upwards for a positive n, downwards for a negative one.
+/// `fns`: the position of the n-th set bit from `base`, upwards for a positive n, downwards for a negative one.
 fn fns(mask: u64, base: u64, n: i64) -> u64 {
     let is_set = |at: &u64| mask >> at & 1 == 1;
     let count = |n: i64| usize::try_from(n.abs() - 1).unwrap_or(usize::MAX);
@@ -120,13 +120,13 @@ fn insert(bits: u32, from: u64, into: u64, position: u64, length: u64) -> u64 {
     into & !mask | from.checked_shl(shift).unwrap_or(0) & mask
 }
 
-/// Where a field begins, and how many bits of it are there.
+/// Where a bit field begins, and how many of its bits lie within the value.
 fn field(bits: u64, position: u64, length: u64) -> (u32, u32) {
     let count = length.min(bits.saturating_sub(position));
     (u32::try_from(position).unwrap_or(u32::MAX), u32::try_from(count).unwrap_or(0))
 }
 
-/// Sign- or zero-extends from a number of bits.
+/// `szext`: extends the low `count` bits by their sign or by zeros.
 fn szext(decoded: &Decoded, value: u64, count: u64) -> u64 {
     let count = if decoded.modifiers.has(Modifier::Wrap) { count & 31 } else { count.min(32) };
     match u32::try_from(count) {

@@ -31,7 +31,7 @@ const OPERATORS: [Modifier; 18] = [
     Modifier::IsNan,
 ];
 
-/// The result and, for `setp p|q`, the second predicate. `None`: not modelled.
+/// Computes one lane. Returns the result and, for `setp p|q`, the second predicate. `None`: not modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     match decoded.row.opcode {
         Opcode::Setp => setp(decoded, a),
@@ -40,7 +40,7 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
         Opcode::Slct => {
             let c = *a.get(2)?;
             let is_first = match decoded.source_type() {
-                // A zero of either sign is not less than zero, and NaN is not greater.
+                // A zero of either sign counts as not negative; the comparison is false for NaN.
                 Type::F32 => operand::<Single>(decoded, c) >= Single::ZERO,
                 _ => signed(c, 32) >= 0,
             };
@@ -50,7 +50,8 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-/// The comparison and its complement, or those of the two halves, each combined with the optional predicate.
+/// The comparison and its complement or, for packed types, the comparisons of both halves; each combined with the
+/// optional predicate.
 fn setp(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     let &[x, y, ref rest @ ..] = a else { return None };
     let ty = decoded.ty();
@@ -80,7 +81,7 @@ fn set(decoded: &Decoded, a: &[u64]) -> Option<u64> {
         return Some(half(low) | half(high) << 16);
     }
     let one = match (to, from) {
-        // Here too.
+        // As above, the manual contradicts itself.
         (Type::U16 | Type::S16 | Type::U32 | Type::S32, Type::Bf16) => return None,
         (Type::F16, _) => Half::ONE,
         (Type::Bf16, _) => BFloat::ONE,
@@ -96,7 +97,7 @@ fn halves(decoded: &Decoded, part: Type, x: u64, y: u64) -> Option<(bool, bool)>
     Some((compare(decoded, part, x, y)?, compare(decoded, part, x >> 16, y >> 16)?))
 }
 
-/// A comparison's result with the optional predicate.
+/// Combines the result of a comparison with the optional predicate.
 fn combined(decoded: &Decoded, holds: bool, predicate: &[u64]) -> bool {
     let c = predicate.first().is_some_and(|c| c & 1 == 1);
     match decoded.modifiers.first_of(&[Modifier::And, Modifier::Or, Modifier::Xor]) {
@@ -116,7 +117,7 @@ fn order<F: FloatFormat>(decoded: &Decoded, x: u64, y: u64) -> Option<Ordering> 
     operand::<F>(decoded, x).partial_cmp(&operand(decoded, y))
 }
 
-/// The comparison of known integers and its complement, all lanes at once; `None`: lane by lane.
+/// Compares known integers in all lanes at once. Returns the comparison and its complement; `None`: lane by lane.
 pub(super) fn in_row(decoded: &Decoded, sources: &[&Value]) -> Option<[Value; 2]> {
     let [a, b] = sources else { return None };
     let ty = decoded.ty();
@@ -124,7 +125,7 @@ pub(super) fn in_row(decoded: &Decoded, sources: &[&Value]) -> Option<[Value; 2]
     if decoded.row.opcode != Opcode::Setp || !is_integer || a.open_lanes() | b.open_lanes() != 0 {
         return None;
     }
-    // Signed numbers are in order as unsigned ones once their sign is turned.
+    // Once the sign bit is flipped, signed numbers are in the same order as unsigned ones.
     let sign = u64::from(ty.is_signed()) << (ty.bits() - 1);
     let in_order = |value: &Value| value.to_array().map(|own| truncate(own, ty.bits()) ^ sign);
     let (a, b) = (in_order(a), in_order(b));
@@ -174,13 +175,13 @@ mod tests {
     use super::*;
     use crate::ptx::isa;
 
-    /// Wherever it answers, it answers what each lane by itself would.
+    /// Where `in_row` returns a result, every lane of it is what that lane computes by itself.
     #[test]
     fn rows_agree_with_every_lane() {
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {
             seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            // Few numbers, so that some are equal, with bits above the width, of either sign.
+            // Few different numbers, so that some are equal, of either sign and with bits above the width.
             signed(seed >> 40, 2).cast_unsigned() ^ (seed.rotate_left(9) & 1) << 40
         };
         let mut answered = 0;

@@ -1,7 +1,7 @@
 //! Conversions of one lane among integers and floating-point formats (PTX ISA §9.7.9.21, §9.7.9.22).
 //!
-//! Open are the formats of less than 16 bits and tf32, stochastic rounding, and NaN results whose bits the manual does
-//! not state.
+//! Formats of fewer than 16 bits and tf32, stochastic rounding, and NaN results whose bits the manual does not state
+//! are left open.
 
 use super::ieee::{self, FloatFormat, with_format};
 use crate::emulate::value::lane::{signed, truncate};
@@ -10,7 +10,7 @@ use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use rustc_apfloat::ieee::Single;
 use rustc_apfloat::{FloatConvert, Round, Status, StatusAnd};
 
-/// The result; `None`: not modelled, or unspecified.
+/// Computes one lane; `None`: not modelled, or unspecified.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     if decoded.row.opcode == Opcode::CvtPack {
         return pack(decoded, a);
@@ -61,7 +61,7 @@ fn extended(to: Type, value: i128) -> u64 {
     if to.is_signed() { signed(bits, to.bits()).cast_unsigned() } else { bits }
 }
 
-/// The rounding to whole numbers that is written.
+/// The rounding mode to whole numbers that the instruction states; `None` if it states none.
 fn whole_rounding(decoded: &Decoded) -> Option<Round> {
     const MODES: [Modifier; 4] = [Modifier::Rni, Modifier::Rzi, Modifier::Rmi, Modifier::Rpi];
     Some(match decoded.modifiers.first_of(&MODES)? {
@@ -72,14 +72,14 @@ fn whole_rounding(decoded: &Decoded) -> Option<Round> {
     })
 }
 
-/// An operand, flushed if it is an f32 and `.ftz` is written.
+/// An operand, flushed if it is an f32 and the instruction has `.ftz`.
 fn operand<F: FloatFormat>(decoded: &Decoded, ty: Type, value: u64) -> F {
     let number = ieee::number(value);
     let ftz = ty == Type::F32 && decoded.modifiers.has(Modifier::Ftz);
     if ftz { ieee::flushed(number) } else { number }
 }
 
-/// Out of range gives the nearest bound.
+/// Converts to an integer. A number out of range gives the nearest bound.
 fn to_integer<F: FloatFormat>(decoded: &Decoded, to: Type, value: u64) -> Option<u64> {
     let iteration = whole_rounding(decoded)?;
     let number: F = operand(decoded, decoded.source_type(), value);
@@ -88,7 +88,7 @@ fn to_integer<F: FloatFormat>(decoded: &Decoded, to: Type, value: u64) -> Option
         return match (decoded.source_type() == Type::F64, bits) {
             (_, 64) | (true, 32) => Some(extended(to, 1 << (bits - 1))),
             (false, _) => Some(0),
-            // The manual's rule for narrow results of an f64 contradicts what it says of clamping.
+            // The manual's rule for narrow results of an f64 contradicts what it says about clamping.
             (true, _) => None,
         };
     }
@@ -133,13 +133,13 @@ where
     let written = ieee::rounding(decoded);
     let result: StatusAnd<G> =
         number.convert_r(written.unwrap_or(Round::NearestTiesToEven), &mut loses);
-    // A conversion that may lose bits has to say how it rounds.
+    // A conversion that can lose bits has to state its rounding mode.
     let is_stated = written.is_some() || (!loses && G::PRECISION >= F::PRECISION);
     let ftz = to == Type::F32 && decoded.modifiers.has(Modifier::Ftz);
     ieee::finished(decoded, ftz, result).filter(|_| is_stated)
 }
 
-/// The f32 that equals a number of 16 bits; some NaN for a NaN.
+/// Converts a number of 16 bits to f32, which is exact; a NaN gives some NaN.
 pub(super) fn widened(from: Type, value: u64) -> Option<u64> {
     fn single<F: FloatFormat + FloatConvert<Single>>(value: u64) -> u64 {
         let number: F = ieee::number(value);
@@ -149,7 +149,7 @@ pub(super) fn widened(from: Type, value: u64) -> Option<u64> {
     with_format!(from, F => Some(single::<F>(value)))
 }
 
-/// `cvt.pack`: two saturated numbers in the low bits; above them, for narrow ones, the low bits of a third operand.
+/// `cvt.pack`: two saturated numbers in the low bits; for narrow ones, the low bits of a third operand lie above them.
 fn pack(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let (bits, is_signed) = match decoded.types[0]? {
         Type::U16 => (16, false),

@@ -1,7 +1,7 @@
 //! Floating-point arithmetic of one lane, where the manual defines the result to the bit (PTX ISA §9.7.3 to §9.7.5).
 //!
-//! Open are approximations, sums and products without a rounding modifier (the assembler may contract them into one
-//! operation), and NaN results, whose bits are unspecified.
+//! Approximations, sums and products without a rounding modifier (the assembler can contract them into one operation),
+//! and NaN results, whose bits are unspecified, are left open.
 
 use super::ieee::{self, FloatFormat, with_format};
 use crate::emulate::value::lane::truncate;
@@ -9,7 +9,7 @@ use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 use rustc_apfloat::Status;
 
-/// The result; `None`: not modelled, or unspecified.
+/// Computes one lane; `None`: not modelled, or unspecified.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     const INEXACT: [Modifier; 3] = [Modifier::Approx, Modifier::Full, Modifier::Oob];
     if decoded.modifiers.first_of(&INEXACT).is_some() {
@@ -34,7 +34,7 @@ fn packed(decoded: &Decoded, part: Type, a: &[u64]) -> Option<u64> {
     Some(result(0)? | result(1)? << width)
 }
 
-/// `add`, `sub` and `fma` of f32 with factors or a first summand of 16 bits, which widen exactly.
+/// `add`, `sub` and `fma` of f32 whose first summand or factors have 16 bits: these are first widened, which is exact.
 fn mixed(decoded: &Decoded, narrow: Type, a: &[u64]) -> Option<u64> {
     let narrow_operands = match decoded.row.opcode {
         Opcode::Add | Opcode::Sub => 1,
@@ -123,7 +123,8 @@ fn extremum<F: FloatFormat>(decoded: &Decoded, operands: &[F]) -> Option<u64> {
     Some(ieee::bits(result))
 }
 
-/// The other operand if one is NaN, or NaN under `.NaN`; -0 is less than +0.
+/// The lesser or greater of two numbers, where -0 is less than +0. If one is NaN: NaN under `.NaN`, the other operand
+/// otherwise.
 fn either<F: FloatFormat>(decoded: &Decoded, x: F, y: F) -> F {
     if x.is_nan() || y.is_nan() {
         return match (decoded.modifiers.has(Modifier::Nan), x.is_nan()) {

@@ -1,8 +1,8 @@
-//! The floating-point formats of PTX as `rustc_apfloat` has them, and what modifiers do to operands and results.
+//! The floating-point formats of PTX in terms of `rustc_apfloat`, and what modifiers do to operands and results.
 //!
-//! A result that the manual leaves unspecified is `None`: the bits of a NaN (§9.7.3) unless they are said to be
-//! canonical, the sign of a zero after a clamp, and, under `.ftz`, a result that is the least normal number only because
-//! it was rounded up to it.
+//! A result that the manual leaves unspecified is `None`: the bits of a NaN (§9.7.3) unless the manual makes them
+//! canonical, the sign of a zero after a clamp, and, under `.ftz`, a result that is the least normal number only
+//! because it was rounded up to it.
 
 use crate::emulate::value::lane::truncate;
 use crate::ptx::Type;
@@ -16,7 +16,7 @@ pub(super) trait FloatFormat: FloatConvert<Quad> {
     const CANONICAL_NAN: Option<u64>;
     /// The number one.
     const ONE: u64;
-    /// The square root rounded to nearest; `None` where no instruction has it.
+    /// The square root rounded to nearest; `None` if no instruction of this format computes it.
     fn nearest_root(self) -> Option<Self>;
 }
 
@@ -54,7 +54,7 @@ impl FloatFormat for Double {
     }
 }
 
-/// Evaluates `$body` with `$format` as the format of a type; `None` for types that are no scalar format.
+/// Evaluates `$body` with `$format` as the format of a type; `None` for types that are not a scalar format.
 macro_rules! with_format {
     ($ty:expr, $format:ident => $body:expr) => {
         match $ty {
@@ -80,7 +80,7 @@ macro_rules! with_format {
 }
 pub(super) use with_format;
 
-/// The type of each part of a packed type.
+/// The type of each half of a packed type; `None` if the type is not packed.
 pub(super) const fn part(ty: Type) -> Option<Type> {
     match ty {
         Type::F16x2 => Some(Type::F16),
@@ -90,22 +90,22 @@ pub(super) const fn part(ty: Type) -> Option<Type> {
     }
 }
 
-/// The number that a register holds.
+/// Reads a number from the low bits of a register.
 pub(super) fn number<F: FloatFormat>(bits: u64) -> F {
     F::from_bits(u128::from(truncate(bits, u32::try_from(F::BITS).unwrap_or(64))))
 }
 
-/// The register that holds a number.
+/// The bits of a number, as a register holds them.
 pub(super) fn bits<F: FloatFormat>(value: F) -> u64 {
     u64::try_from(value.to_bits()).unwrap_or(u64::MAX)
 }
 
-/// A subnormal number as the zero of its sign.
+/// Flushes a subnormal number to zero with the same sign.
 pub(super) fn flushed<F: FloatFormat>(value: F) -> F {
     if value.is_denormal() { F::ZERO.copy_sign(value) } else { value }
 }
 
-/// The rounding that is written.
+/// The rounding mode that the instruction states; `None` if it states none.
 pub(super) fn rounding(decoded: &Decoded) -> Option<Round> {
     const MODES: [Modifier; 4] = [Modifier::Rn, Modifier::Rz, Modifier::Rm, Modifier::Rp];
     Some(match decoded.modifiers.first_of(&MODES)? {
@@ -116,7 +116,8 @@ pub(super) fn rounding(decoded: &Decoded) -> Option<Round> {
     })
 }
 
-/// A rounded result, flushed if `ftz`, then clamped by `.sat`, `.relu` or `.satfinite`, as bits.
+/// The bits of a rounded result: flushed if `ftz`, then clamped by `.sat`, `.relu` or `.satfinite`. `None`:
+/// unspecified.
 pub(super) fn finished<F: FloatFormat>(
     decoded: &Decoded,
     ftz: bool,
@@ -152,15 +153,15 @@ fn clamped<F: FloatFormat>(decoded: &Decoded, value: F) -> Option<u64> {
     Some(bits(value))
 }
 
-/// The square root. Of the two neighbours of the exact root the nearest one is known, and its exact square tells on
-/// which side of the root it lies.
+/// The square root in a rounding mode. One of the two numbers next to the exact root is known, the nearest one; its
+/// exact square shows on which side of the root it lies.
 pub(super) fn class<F: FloatFormat>(value: F, iteration: Round) -> Option<StatusAnd<F>> {
     let nearest = value.nearest_root()?;
     let is_regular = value.is_finite_non_zero() && !value.is_negative();
     if iteration == Round::NearestTiesToEven || !is_regular {
         return Some(Status::OK.and(nearest));
     }
-    // Twice the bits of an f64 fit into those of a quad.
+    // A quad holds the exact square of an f64.
     let quad = |value: F| -> Quad { value.convert_r(Round::NearestTiesToEven, &mut false).value };
     let square = quad(nearest).mul_r(quad(nearest), Round::NearestTiesToEven).value;
     let is_up = iteration == Round::TowardPositive;

@@ -4,7 +4,8 @@ use crate::emulate::value::lane::{signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result and, for `.cc` and carry forms, the carry out. `None`: unspecified or not modelled.
+/// Computes one lane. Returns the result and, for `.cc` and carry forms, the carry out. `None`: unspecified or not
+/// modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     let ty = decoded.ty();
     match ty {
@@ -48,13 +49,13 @@ fn difference(decoded: &Decoded, a: u64, b: u64, borrow: u64) -> (u64, u64) {
     (truncate(a.wrapping_sub(b).wrapping_sub(borrow), bits), u64::from(is_borrowed))
 }
 
-/// The low 64 bits.
+/// The low 64 bits of a number.
 #[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
 const fn low(value: u128) -> u64 {
     value as u64
 }
 
-/// An operand as a number, by the sign of its type.
+/// An operand as a number, signed or unsigned by its type.
 fn wide(ty: Type, value: u64) -> i128 {
     let bits = ty.bits();
     if ty.is_signed() { i128::from(signed(value, bits)) } else { i128::from(truncate(value, bits)) }
@@ -139,7 +140,7 @@ fn simple(opcode: Opcode, decoded: &Decoded, a: &[u64]) -> Option<u64> {
     })
 }
 
-/// `dp4a` and `dp2a`: the types are those of the two vectors, the sum is 32 bits wide.
+/// `dp4a` and `dp2a`: the types are those of the two vectors; the sum has 32 bits.
 fn dot(decoded: &Decoded, a: &[u64], parts: u32, width: u32) -> Option<u64> {
     let &[x, y, c, ..] = a else { return None };
     let part = |value: u64, at: u32, width: u32, is_signed: bool| {

@@ -1,6 +1,6 @@
-//! The operations that keep an open value a sum of atoms: sums, products with a known factor, changes of width. Operands
-//! are brought to the width of the result first; then the numbers that are added to symbolic values go through the
-//! operation as if they were known.
+//! Operations that keep an open value a sum of atoms: sums, products with a known factor, and changes of width. The
+//! operands are brought to the width of the result first. Then the symbolic values and the numbers that are added to
+//! them go through the operation separately.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +13,7 @@ use crate::flow::window;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result if it is such a sum in all lanes of `mask`, and something is open there.
+/// Returns the result if it is a sum of atoms in all lanes of `mask`, and at least one of these lanes is open.
 pub(super) fn eval(
     symbolics: &mut Symbolics,
     decoded: &Decoded,
@@ -49,7 +49,7 @@ pub(super) fn eval(
     }
 }
 
-/// A logical operation on predicates that a known operand decides.
+/// `and` or `or` of predicates where, in every lane, a known operand decides the result.
 fn absorbed(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Value> {
     let absorbing = match decoded.row.opcode {
         Opcode::And => 0,
@@ -63,32 +63,34 @@ fn absorbed(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Val
     lanes(mask).all(is_absorbed).then(|| Value::uniform(absorbing))
 }
 
-/// One addend: an operand, or the product of two.
+/// One addend: an operand times a factor.
 #[derive(Clone, Copy)]
 struct Addend {
     operand: usize,
     by: Factor,
 }
 
+/// What an addend's operand is multiplied by.
 #[derive(Clone, Copy)]
 enum Factor {
     Known(u64),
     Operand(usize),
-    /// Two to the power of an operand.
+    /// Two to the power of this operand.
     Shift(usize),
 }
 
+/// The form of the sum that an operation computes.
 enum LinearForm {
     /// The operand itself, at another width.
     One,
-    /// The operand plus where the window of a state space begins, or less that.
+    /// The operand plus the start of a state space's window, or minus it.
     Generic,
-    /// Bits are set or kept below all that is open.
+    /// `or` or `and` with a known operand whose bits lie below all bits that are open.
     Bits,
     Of(SmallVec<[Addend; 2]>),
 }
 
-/// What an operation adds up, and in how many bits.
+/// The sum that an instruction computes, and its width in bits; `None` if it computes no sum.
 fn sum_of(decoded: &Decoded, operands: usize) -> Option<(LinearForm, u32)> {
     let plain = |operand| Addend { operand, by: Factor::Known(1) };
     let less = |operand| Addend { operand, by: Factor::Known(u64::MAX) };
@@ -110,14 +112,15 @@ fn sum_of(decoded: &Decoded, operands: usize) -> Option<(LinearForm, u32)> {
     Some((sum, if is_wide { (bits * 2).min(64) } else { bits }))
 }
 
-/// What of an operand counts, and how it is brought to the width of the result.
+/// Which bits of an operand count, and how they are brought to the width of the result.
 #[derive(Clone, Copy)]
 enum Width {
-    /// The register as it is, its low bits if it has more.
+    /// The low bits of the register, up to this width.
     Of(u32),
-    /// These low bits, extended by their sign or by zeros.
+    /// The low bits of this width, extended to 64 by their sign (`true`) or by zeros.
     Extended(u32, bool),
-    /// These low bits, extended by their sign or by zeros; then the low ones of that.
+    /// The low bits of the first width, extended by their sign (`true`) or by zeros; of that, the low bits of the
+    /// second width.
     Through(u32, bool, u32),
 }
 
@@ -127,9 +130,9 @@ fn operand_width(decoded: &Decoded, at: usize, bits: u32) -> Width {
         Opcode::Mul | Opcode::Mad if decoded.modifiers.has(Modifier::Wide) && at < 2 => {
             Width::Through(to.bits(), to.is_signed(), bits)
         }
-        // An amount has 32 bits, whatever is shifted.
+        // A shift amount has 32 bits, whatever the type of the shifted value.
         Opcode::Shl if at == 1 => Width::Of(32),
-        // Signed results fill the register, which may be wider.
+        // A signed result fills the register, which can be wider than its type.
         Opcode::Cvt if from.bits() < to.bits() && to.is_signed() => {
             Width::Extended(from.bits(), from.is_signed())
         }
@@ -141,7 +144,7 @@ fn operand_width(decoded: &Decoded, at: usize, bits: u32) -> Width {
     }
 }
 
-/// An operand at the width that counts.
+/// Brings an operand to `width`, in all lanes of `mask`.
 fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMask) -> Value {
     if source.open_lanes() & mask == 0 {
         let bits_of = |lane| adapted(symbolics, source.whole(lane), width).bits;
@@ -170,7 +173,7 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
     })
 }
 
-/// One lane of several symbolic values: exact, unless others add another number to the same term.
+/// Brings one lane to `width`: exactly, unless other lanes add other numbers to the same symbolic value.
 fn lane_by_lane(
     symbolics: &mut Symbolics,
     source: &Value,
@@ -196,7 +199,7 @@ fn lane_by_lane(
     }
 }
 
-/// One lane, exactly.
+/// Brings one lane to `width`, exactly.
 fn adapted(symbolics: &mut Symbolics, lane: Lane, width: Width) -> Lane {
     match width {
         Width::Of(bits) => symbolics.at_width(lane, bits),
@@ -208,7 +211,7 @@ fn adapted(symbolics: &mut Symbolics, lane: Lane, width: Width) -> Lane {
     }
 }
 
-/// Lanes that add different numbers to one term.
+/// Brings lanes that add different numbers to one symbolic value to `width`.
 fn on_one_symbol(
     symbolics: &mut Symbolics,
     source: &Value,
@@ -234,7 +237,7 @@ fn on_one_symbol(
     numbers.signed(from).plus(low.bits, bits).on_one(low.symbol)
 }
 
-/// The sum, in all lanes of `mask`; `None` if what is open is multiplied with what is open.
+/// The sum, in all lanes of `mask`; `None` if an open operand is multiplied by an open one.
 fn total(
     symbolics: &mut Symbolics,
     addends: &[Addend],
@@ -246,7 +249,7 @@ fn total(
     let has_one = |value: &Value| value.one_symbol(mask).is_some();
     let is_known = |value: &Value| value.open_lanes() & mask == 0;
     let is_factor = |at: usize| addends.iter().any(|addend| addend.is_factor(at));
-    // What is added does not decide the term, only what is multiplied with.
+    // The addends' bits do not change the symbolic value of the sum; known factors do.
     let is_one = |(at, value): (usize, &Value)| {
         has_one(value) || is_known(value) && (!is_factor(at) || value.as_uniform().is_some())
     };
@@ -263,7 +266,7 @@ fn total(
 }
 
 impl Addend {
-    /// Whether an operand is one of the factors of a product.
+    /// Whether the operand at `at` is one of the factors of a product.
     fn is_factor(self, at: usize) -> bool {
         match self.by {
             Factor::Known(_) => false,
@@ -271,7 +274,7 @@ impl Addend {
         }
     }
 
-    /// The operand that is open, and the known factor; `None` if nothing is known.
+    /// The operand that can be open, and the known factor; `None` if both are open or the product is no sum of atoms.
     fn parts(self, operands: &[Value], bits: u32, lane: usize) -> Option<(Lane, u64)> {
         let value = operands.get(self.operand)?.whole(lane);
         match self.by {
@@ -288,7 +291,8 @@ impl Addend {
                     (None, _) => (y, x.bits),
                     _ => return None,
                 };
-                // A multiple of an address is none; one of what leads from one buffer to another might lead there.
+                // A multiple of an address is no address, and a multiple of a distance between buffers can lead to
+                // other buffers.
                 let is_number = |number: u64| bits <= 32 || Region::of(number) == Region::Number;
                 let is_multiple = is_number(open.bits) && is_number(factor) || factor == 1;
                 (open.symbol.is_none() || is_multiple).then_some((open, factor))
@@ -297,7 +301,7 @@ impl Addend {
     }
 }
 
-/// The term of the sum in one lane.
+/// The symbolic value of the sum in one lane. `Some(None)`: the sum is known. `None`: it is no sum of atoms.
 #[allow(clippy::option_option, reason = "the sum may be known, or none")]
 fn symbol_of(
     symbolics: &mut Symbolics,
@@ -314,7 +318,7 @@ fn symbol_of(
     Some(if open.is_empty() { None } else { symbolics.sum(bits, &open, 0) })
 }
 
-/// The numbers that are added to the term of the sum, lane by lane.
+/// The known part of the sum, lane by lane: what is added to its symbolic value.
 fn numbers(addends: &[Addend], operands: &[Value], bits: u32, mask: LaneMask) -> Option<Value> {
     let mut sum: Option<Value> = None;
     for addend in addends {
@@ -352,7 +356,8 @@ fn by_lane(mask: LaneMask, mut of: impl FnMut(usize) -> Option<u64>) -> Option<V
     Some(Value::each(all))
 }
 
-/// Bits that are set or kept below all that is open: none of it gets lost, or all of it.
+/// `or` and `and` with a known operand whose bits all lie below the lowest bit that the symbolic value can set: `or`
+/// keeps the symbolic value whole, `and` drops it.
 fn below(
     symbolics: &Symbolics,
     decoded: &Decoded,

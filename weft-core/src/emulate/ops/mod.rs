@@ -1,5 +1,6 @@
-//! Instructions that compute registers from registers, a warp at a time. Each family's file says what one lane does;
-//! here operands are gathered, equal and affine lanes take one step, and open lanes get their symbolic values.
+//! Instructions that compute registers from registers, a warp at a time. Each family's file computes one lane. This
+//! file collects the operands, takes one step for lanes that are equal or affine, and gives results of open lanes their
+//! symbolic values.
 
 mod affine;
 mod bits;
@@ -23,13 +24,13 @@ use crate::flow::Pc;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{Space, Type};
 
-/// Operands that an instruction may have.
+/// Most operands of an instruction.
 pub(super) const MAX_OPERANDS: usize = 8;
 
-/// The results of an instruction, by destination.
+/// The results of an instruction, one for each destination.
 pub(super) type Results = SmallVec<[Value; 2]>;
 
-/// Runs an instruction in the lanes of `mask`: one value for each of `dests` results.
+/// Computes an instruction in the lanes of `mask`. Returns `dests` results; other lanes hold anything.
 pub(super) fn compute(
     symbolics: &mut Symbolics,
     pc: Pc,
@@ -66,8 +67,8 @@ pub(super) fn compute(
     lane_by_lane(symbolics, pc, decoded, sources, dests, mask)
 }
 
-/// The results of an instruction on operands that are known and one for all lanes, where that is what each lane
-/// computes.
+/// Computes an instruction whose operands are known and equal in all lanes. Returns both results; `None` where the
+/// lanes have to be computed by `compute`.
 pub(super) fn compute_once(
     decoded: &Decoded,
     operands: &[u64],
@@ -81,15 +82,15 @@ pub(super) fn compute_once(
     }
 }
 
-/// The first result, or both.
+/// The first result if there is at most one destination, both otherwise.
 pub(super) fn results([first, second]: [Value; 2], dests: usize) -> Results {
     if dests > 1 { smallvec![first, second] } else { smallvec![first] }
 }
 
-/// Whether the result is known where the operands are, as far as the instruction goes: some operands may still give an
-/// unspecified result.
+/// Whether `eval` models the instruction, so that known operands give a known result. For some operands the result can
+/// still be unspecified.
 pub(super) fn is_computed(decoded: &Decoded) -> bool {
-    // Small integers; and falling positive numbers in every floating-point format.
+    // The operands to try: small integers, and falling positive numbers in every floating-point format.
     const INTEGERS: [u64; 5] = [1; 5];
     const FLOATS: [u64; 5] = [
         0x3c00_3c00_3c00_3c00,
@@ -113,7 +114,8 @@ pub(super) fn is_computed(decoded: &Decoded) -> bool {
     computes(&INTEGERS) || computes(&FLOATS)
 }
 
-/// What one lane computes.
+/// Computes one lane. Returns two results, the second one 0 if the instruction has none; `None`: unspecified or not
+/// modelled.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     match decoded.row.family {
         Family::Arithmetic if decoded.ty().is_float() => {
@@ -128,13 +130,13 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether values are whole numbers, and one each.
+/// Whether a register of this type holds one whole number.
 fn is_integer(ty: Type) -> bool {
     let is_other = matches!(ty, Type::Other | Type::Pred | Type::B128);
     !(ty.is_float() || ty.is_packed() || is_other)
 }
 
-/// Whether it computes whole numbers within their width, or at twice the width of a product.
+/// Whether the instruction computes modulo 2^n, where n is the width of its type or, for a wide product, twice that.
 fn is_modular(decoded: &Decoded) -> bool {
     let others = decoded.modifiers.first_of(&[Modifier::Sat, Modifier::Cc, Modifier::Hi]);
     is_integer(decoded.ty()) && others.is_none()
@@ -175,7 +177,7 @@ fn lane_by_lane(
         };
         return results([first, second].map(value), dests);
     }
-    // A second result that no register takes needs no term of its own.
+    // A second result that no register takes gets no symbolic value of its own.
     let mut bases = [open_lanes(symbolics, (pc, decoded), sources, open, 0), [None; WARP]];
     bases[1] =
         if dests > 1 { open_lanes(symbolics, (pc, decoded), sources, open, 1) } else { bases[0] };
@@ -197,8 +199,9 @@ fn operator(pc: Pc, decoded: &Decoded, result: u8) -> Operator {
     Operator::Instruction { meaning: decoded.meaning(), only_at, result }
 }
 
-/// A result that the manual leaves unspecified for these known operands, such as a quotient by zero: the machine gives
-/// the same one for the same operands. What is not modelled may be anything each time.
+/// The symbolic value of a result that the manual leaves unspecified for these known operands, such as a quotient by
+/// zero: the hardware gives the same result for the same operands. The result of an instruction that is not modelled
+/// can differ each time.
 fn unspecified(
     symbolics: &mut Symbolics,
     (pc, decoded): (Pc, &Decoded),
@@ -216,7 +219,7 @@ fn unspecified(
     symbolics.unspecified(origin, (operator, &operands), region, width(decoded))
 }
 
-/// The symbolic values of an operation in the lanes where an operand is open; results are told apart.
+/// The symbolic values of a result in the lanes of `open`, where an operand is open; `result` is its index, 0 or 1.
 fn open_lanes(
     symbolics: &mut Symbolics,
     (pc, decoded): (Pc, &Decoded),
@@ -241,7 +244,7 @@ fn open_lanes(
     for lane in lanes(open) {
         operands.clear();
         operands.extend(sources.iter().map(|source| source.whole(lane)));
-        // Lanes often hold the same values, and comparing these is quicker than finding their term.
+        // Lanes often hold the same values, and comparing them is faster than looking up their symbolic value.
         if operands != before {
             let region = region(symbolics, decoded, &operands);
             last = Some(match depends(symbolics, decoded, &operands) {
@@ -255,20 +258,21 @@ fn open_lanes(
     found
 }
 
-/// Where memory was read that nothing wrote, if the result surely depends on that: it is the one operand that is open, and
-/// some of the values that it may have give different results.
+/// The instruction that read memory that nothing wrote, if the result surely depends on what that memory held: the
+/// value read is the only open operand, and some of its possible values give different results.
 fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
     let mut open =
         operands.iter().enumerate().filter_map(|(at, lane_value)| Some((at, lane_value.symbol?)));
     let (at, symbol) = open.next().filter(|_| open.next().is_none())?;
-    // What is added to a narrow word leads to values that it does not have.
+    // A number added to a narrow word gives values that the word itself does not have.
     let pc = match symbolics.origin(symbol)? {
         Origin::Unwritten(pc) => pc,
         Origin::NarrowUnwritten(pc) if operands[at].bits == 0 => pc,
         _ => return None,
     };
     let is_float = decoded.source_type().is_float();
-    // A number that is loaded has a byte at least, and no sign perhaps.
+    // A loaded number has at least a byte and might be extended by zeros, so only candidates below 128 are surely
+    // possible.
     let others = operands
         .iter()
         .filter(|open_value| open_value.symbol.is_none())
@@ -288,7 +292,8 @@ fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Optio
     (is_free && results.any(|result| result.is_some_and(|own| own != first))).then_some(pc)
 }
 
-/// The results of floating-point arithmetic in lanes that are all open, if they are told apart.
+/// The row of the results of floating-point arithmetic, if all lanes of `mask` are open and such results are
+/// distinguished.
 fn distinguished(
     symbolics: &mut Symbolics,
     pc: Pc,
@@ -310,8 +315,9 @@ fn distinguished(
     symbolics.row(operator, sources, width(decoded))
 }
 
-/// What floating-point arithmetic makes of an operand of which nothing is known in any lane: nothing is known of the
-/// result either. That memory was not written is said lane by lane.
+/// The result of floating-point arithmetic with an operand that is one unstable symbolic value in all lanes: unstable
+/// too, and one for all lanes. Operands that come from memory that nothing wrote are left to `open_lanes`, which judges
+/// each lane.
 fn unknown(
     symbolics: &mut Symbolics,
     decoded: &Decoded,
@@ -331,13 +337,14 @@ fn unknown(
     Some(symbolics.any(origin, region))
 }
 
-/// Whether all lanes hold the same term, or the same known bits.
+/// Whether all lanes are open with the same symbolic value, or known and equal.
 fn is_one(source: &Value) -> bool {
     source.has_one_symbol() || source.as_uniform().is_some()
 }
 
-/// Results of floating-point arithmetic in lanes that hold others: told apart if that is asked for, and no operand drifts.
-/// Of the rest only the origin is known: a term for each origin.
+/// The symbolic values of floating-point results that can differ from lane to lane. Where such results are
+/// distinguished and the operands of a lane are stable, its result is numbered. Of other results only the origin is
+/// known: one symbolic value for each origin.
 fn results_lane_by_lane(
     symbolics: &mut Symbolics,
     pc: Pc,
@@ -368,18 +375,18 @@ fn results_lane_by_lane(
     found
 }
 
-/// Bits of the result.
+/// Width of the result in bits.
 fn width(decoded: &Decoded) -> u32 {
     match decoded.row.opcode {
         Opcode::Popc | Opcode::Clz | Opcode::Bfind => 32,
-        // Signed results fill the register, which may be wider.
+        // A signed result is extended to the whole register, which can be wider than its type.
         Opcode::Cvt if decoded.ty().is_signed() => 64,
         _ if decoded.modifiers.has(Modifier::Wide) => (decoded.ty().bits() * 2).min(64),
         _ => decoded.ty().bits(),
     }
 }
 
-/// What an open result has to do with addresses: a sum of one pointer and numbers stays in the pointer's buffer.
+/// The region of an open result: a sum of one pointer and numbers stays in the pointer's buffer.
 fn region(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Region {
     // An address has 64 bits; the addend of a wide product has them too.
     let ty = if decoded.row.opcode == Opcode::Cvt { decoded.source_type() } else { decoded.ty() };
@@ -399,7 +406,7 @@ fn region(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Region
             &[a, b, ..] => symbolics.region_of_either(a, b),
             _ => Region::Unclear,
         },
-        // Null leads to where a window starts.
+        // A null pointer becomes the start of the window.
         Opcode::Cvta if matches!(own(0), Region::Among(_)) && decoded.space != Space::Global => {
             Region::Unclear
         }

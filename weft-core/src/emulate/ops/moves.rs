@@ -12,7 +12,7 @@ use crate::flow::{space_of, window};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// Values of 16 bytes are not followed.
+/// Whether moves of this type are computed; values of 16 bytes are not.
 pub(super) fn is_computed(decoded: &Decoded) -> bool {
     decoded.ty() != Type::B128
 }
@@ -73,7 +73,7 @@ fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Val
     })
 }
 
-/// `selp` where the predicate is known: one of the operands, open or not.
+/// `selp` with a known predicate: each lane takes one of the operands, open or not.
 pub(super) fn selected(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Value> {
     let [first, second, predicate] = sources else { return None };
     if decoded.row.opcode != Opcode::Selp || predicate.open_lanes() & mask != 0 {
@@ -84,7 +84,8 @@ pub(super) fn selected(decoded: &Decoded, sources: &[&Value], mask: LaneMask) ->
     Some(value)
 }
 
-/// `cvta` and `isspacep`. The windows of the state spaces lie beyond 32 bits, so that addresses of that size are open.
+/// `cvta` and `isspacep`. The windows of the state spaces lie above 32 bits, so `cvta` on addresses of 32 bits gives
+/// open values.
 pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<u64> {
     let &[address] = a else { return None };
     let base = window(decoded.space);

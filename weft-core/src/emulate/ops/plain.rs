@@ -1,11 +1,11 @@
-//! The common operations on known integers that follow no rule: all lanes at once.
+//! Common operations on known integers whose lanes are neither equal nor affine: all lanes in one loop.
 
 use super::{is_integer, is_modular};
 use crate::emulate::value::lane::{WARP, signed, truncate};
 use crate::emulate::value::register::Value;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
-/// The result where all operands are known; `None`: lane by lane.
+/// Returns the result if all operands are known; `None` if the lanes have to be computed one by one.
 pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     let (to, from) = (decoded.ty(), decoded.source_type());
     let is_wide = decoded.modifiers.has(Modifier::Wide);
@@ -13,7 +13,7 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
     if !is_modular(decoded) || !is_integer(from) || !sources.iter().all(is_known) {
         return None;
     }
-    // Twice the width of a product needs the sign of its factors; all else is in the low bits.
+    // A product at twice the width needs its factors extended by their sign; other results use only the low bits.
     let whole = |at: usize| {
         let bits = from.bits();
         let extended = |bits_in| {
@@ -46,7 +46,7 @@ pub(super) fn eval(decoded: &Decoded, sources: &[&Value]) -> Option<Value> {
             each(whole(0)?, raw(1)?, |a, b| (a.cast_signed() >> amount(b).min(63)).cast_unsigned())
         }
         (Opcode::Shr, 2) => each(whole(0)?, raw(1)?, |a, b| a.checked_shr(amount(b)).unwrap_or(0)),
-        // A signed result is extended, for the register may be wider.
+        // A signed result is extended, because the register can be wider than the type.
         (Opcode::Cvt, 1) if to.is_signed() => {
             return Some(Value::each(whole(0)?.map(|number| signed(number, bits).cast_unsigned())));
         }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::ptx::isa;
 
-    /// Wherever it answers, it answers what each lane by itself would.
+    /// Where `eval` returns a result, every lane of it is what that lane computes by itself.
     #[test]
     fn agrees_with_every_lane() {
         const MNEMONICS: [&str; 33] = [
@@ -106,7 +106,7 @@ mod tests {
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {
             seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            // Some of few bits, and some that fill the register.
+            // Some numbers of few bits, and some that fill the register.
             seed.rotate_left(20) >> (seed % 64)
         };
         for mnemonic in MNEMONICS {

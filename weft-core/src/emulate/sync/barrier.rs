@@ -1,7 +1,7 @@
 //! Barriers as the hardware sees them (PLDI'15 §3, PTX ISA §9.7.13.1).
 //!
-//! A generation is configured by its first arrival and complete as soon as its count is reached; the barrier is then
-//! idle at once. A full barrier that still waits for its reset, and with it one participant too many, cannot be seen.
+//! The first arrival configures a generation, which is complete as soon as its count is reached; the barrier is then
+//! idle at once. So a full barrier that has not been reset yet cannot be observed, nor a participant beyond the count.
 
 use crate::emulate::value::warp_id::{WarpId, WarpSet};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::group::CtaRank;
 use crate::emulate::value::lane::WARP;
 use crate::flow::Pc;
 
-/// A barrier: the cta that has it, of those that run together, and its name there.
+/// A barrier: its cta among those that run together, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BarrierId {
     cta: CtaRank,
@@ -19,21 +19,21 @@ pub struct BarrierId {
 }
 
 impl BarrierId {
-    /// Barriers of a cta.
+    /// Number of barriers of a cta.
     const COUNT: u8 = 16;
 
-    /// The barrier that an operand names in a cta; `None`: there is none of this name.
+    /// The barrier that an operand names in a cta; `None` if the number is above 15.
     pub fn named(cta: CtaRank, name: u64) -> Option<Self> {
         let name = u8::try_from(name).ok().filter(|name| *name < Self::COUNT)?;
         Some(Self { cta, name })
     }
 
-    /// The cta that has it.
+    /// The cta that the barrier belongs to.
     pub const fn cta(self) -> CtaRank {
         self.cta
     }
 
-    /// Its name, from 0 to 15.
+    /// Its number, from 0 to 15.
     pub const fn name(self) -> u8 {
         self.name
     }
@@ -48,9 +48,9 @@ impl fmt::Display for BarrierId {
 /// What a warp does at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BarrierUse {
-    /// Waits for the generation.
+    /// Waits until the generation is complete.
     Sync,
-    /// Goes on.
+    /// Arrives without waiting.
     Arrive,
     /// Waits, and reduces a predicate over all participants.
     Reduce,
@@ -59,64 +59,64 @@ pub enum BarrierUse {
 /// How a barrier was used wrongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// A name over 15.
+    /// A barrier number above 15.
     Name(u64),
     /// A count that is zero, not a multiple of the warp size, or larger than the cta.
     Count {
-        /// As given.
+        /// The count as given.
         given: u64,
-        /// Threads of the cta, rounded up to warps.
+        /// Number of threads of the cta, rounded up to whole warps.
         threads: u32,
     },
-    /// Another count than the generation was configured with.
+    /// A count other than the generation was configured with.
     Mismatch {
-        /// As given.
+        /// The count as given.
         given: u32,
-        /// As configured.
+        /// The count as configured.
         configured: u32,
-        /// The arrival that configured it.
+        /// The arrival that configured the generation.
         first: Pc,
-        /// Its warp.
+        /// The warp of that arrival.
         first_warp: WarpId,
     },
-    /// A reduction mixed with sync or arrive.
+    /// A reduction in the same generation as a sync or arrive.
     Mixed {
         /// The arrival that configured the generation.
         first: Pc,
-        /// Its warp.
+        /// The warp of that arrival.
         first_warp: WarpId,
     },
 }
 
-/// What a generation still needs.
+/// What a generation needs to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierNeed {
-    /// Threads expected; `None`: all that have not ended.
+    /// Number of threads expected; `None`: all threads that have not ended.
     pub expected: Option<u32>,
-    /// Threads that have come.
+    /// Number of threads that have arrived.
     pub arrived: u32,
 }
 
-/// A barrier that is not idle.
+/// The current generation of a barrier that is not idle.
 #[derive(Clone, Debug)]
 struct Generation {
-    /// Threads; without a count all of the cta.
+    /// Number of threads expected; all threads of the cta if no count was given.
     count: u32,
-    /// No participant gave a count: ended warps are not waited for.
+    /// Whether no participant gave a count: then warps that have ended are not waited for.
     is_implicit: bool,
     arrived: u32,
-    /// Warps that have come.
+    /// Warps that have arrived.
     warps: WarpSet,
     is_reduction: bool,
     first: Pc,
     first_warp: WarpId,
 }
 
-/// The barriers of a cta: those that are not idle have a generation.
+/// The barriers of a cta. A barrier that is not idle has a generation.
 #[derive(Clone, Debug)]
 pub struct Barriers {
     generations: BTreeMap<BarrierId, Generation>,
-    /// Threads of the cta, rounded up to warps.
+    /// Number of threads of the cta, rounded up to whole warps.
     threads: u32,
 }
 
@@ -124,15 +124,16 @@ pub struct Barriers {
 const WARP_THREADS: u32 = WARP as u32;
 
 impl Barriers {
-    /// All idle. `warps`: how many the cta has.
+    /// Makes barriers that are all idle, for a cta of `warps` warps.
     pub fn new(warps: u32) -> Self {
         Self { generations: BTreeMap::new(), threads: warps * WARP_THREADS }
     }
 
-    /// A warp arrives. True if that completes the generation, which makes the barrier idle.
+    /// Records the arrival of a warp. Returns whether it completes the generation, which makes the barrier idle.
+    /// `count`: the number of threads that the instruction states; `live`: the warps that have not ended.
     ///
     /// # Errors
-    /// How the barrier was used wrongly.
+    /// How the barrier was used wrongly, if it was.
     pub fn arrive(
         &mut self,
         warp: WarpId,
@@ -177,7 +178,8 @@ impl Barriers {
         Ok(self.complete(barrier, live))
     }
 
-    /// Whether a generation is complete while the warps of `live` have not ended; makes the barrier idle if so.
+    /// Whether the current generation of a barrier is complete if only the warps of `live` have not ended; makes the
+    /// barrier idle if so.
     pub fn complete(&mut self, barrier: BarrierId, live: WarpSet) -> bool {
         let Some(generation) = self.generations.get(&barrier) else { return false };
         let is_full = generation.arrived >= generation.count;
@@ -188,12 +190,12 @@ impl Barriers {
         is_full || is_released
     }
 
-    /// The barriers that are not idle, in the order of their names.
+    /// Iterates over the barriers that are not idle, in the order of their numbers.
     pub fn busy(&self) -> impl Iterator<Item = BarrierId> + use<> {
         self.generations.keys().copied().collect::<Vec<_>>().into_iter()
     }
 
-    /// What a barrier's generation needs, if it is not idle.
+    /// What the current generation of a barrier needs; `None` if the barrier is idle.
     pub fn need(&self, barrier: BarrierId) -> Option<BarrierNeed> {
         let generation = self.generations.get(&barrier)?;
         let expected = (!generation.is_implicit).then_some(generation.count);

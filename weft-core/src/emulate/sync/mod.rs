@@ -1,4 +1,4 @@
-//! What warps wait at, and who waits together: the barriers of a cta, and groups of ctas.
+//! What warps synchronize at and which ctas they belong to: the barriers of a cta, and groups of ctas.
 
 pub(crate) mod barrier;
 pub(crate) mod group;

@@ -1,5 +1,5 @@
-//! What has to hold for lanes to be where they are: the open conditions of the branches around them, and how each was
-//! decided.
+//! Conditions under which lanes execute an instruction: the open conditions of the branches around it, and how each was
+//! decided. `Guards` is a conjunction of such conditions, `Occurrences` a disjunction of conjunctions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,57 +10,59 @@ use super::symbolics::{Literal, Symbolics};
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{PlaceId, Reg};
 
-/// One run of a branch on an open condition: instructions spent before it, its place, and one of the ways behind it.
+/// One execution of a branch on an open condition: instructions spent before it, its place, and the index of the block
+/// that follows it.
 type BranchRun = (u64, PlaceId, usize);
 
-/// A register of a warp as it was written at one time.
+/// A register of a warp as one write left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenRegister {
     pub(crate) warp: WarpId,
     pub(crate) register: Reg,
-    /// Another one after each write.
+    /// Number of the write: every write of the register gets another one.
     pub(crate) version: u64,
 }
 
+/// What a guard is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
-    /// A condition that is the same wherever it occurs.
+    /// A condition that has the same value wherever it occurs.
     Condition(Literal),
-    /// What a register holds in a lane, of which nothing else is known.
+    /// The condition that a register holds in a lane; of it nothing else is known.
     Register(WrittenRegister, usize),
-    /// That a lane goes this way, or that all do alike.
+    /// The choice of a successor by the branch: that of one lane or, for `None`, that of all lanes together.
     Branch(BranchRun, Option<usize>),
 }
 
-/// A condition, and whether it holds.
+/// A condition, and whether it is true or false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Guard {
     by: Subject,
     holds: bool,
 }
 
-/// All of these hold.
+/// A conjunction: all of these guards hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guards {
-    /// How each branch was decided.
+    /// How each branch around the instruction was decided.
     taken: Arc<[Guard]>,
-    /// The same, with all that these say of conditions that they are made of.
+    /// The same guards with combined conditions replaced by the literals that follow from them.
     parts: Arc<[Guard]>,
 }
 
 /// One side of a branch on an open condition, for each lane.
 #[derive(Clone, Debug)]
 pub(crate) struct BranchSide {
-    /// By lane, and the register that holds it; `None` if it is not one of two sides.
+    /// The condition in each lane and the register that holds it; `None` if the branch is not decided by one condition.
     pub(crate) condition: Option<(Value, WrittenRegister)>,
     pub(crate) run: BranchRun,
-    /// Whether the lanes that run it together all go the same way.
+    /// Whether the lanes that execute the branch together all take the same side.
     pub(crate) is_one: bool,
     pub(crate) holds: bool,
 }
 
 impl BranchSide {
-    /// A condition that is the same wherever it occurs.
+    /// The condition of a lane, if it has the same value wherever it occurs.
     fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
         whole.filter(|value| value.symbol.is_none_or(|symbol| symbolics.is_stable(symbol)))
@@ -86,7 +88,8 @@ impl BranchSide {
     }
 }
 
-/// The guards of a lane on these sides. `is_together`: the lanes that came to them together still are.
+/// Returns the guards of a lane on these sides. `is_convergent`: the lanes that executed the branches together are
+/// still converged.
 pub(crate) fn of(
     sides: &[Rc<BranchSide>],
     lane: usize,
@@ -105,21 +108,23 @@ impl Guards {
     }
 }
 
-/// Guards under which something happened; it surely did if there are none in one of them.
+/// The conjunctions of guards under which something happened, as a disjunction. An empty conjunction means that it
+/// surely happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Occurrences(Vec<Arc<[Guard]>>);
 
 impl Occurrences {
-    /// More are left out.
+    /// Most conjunctions that are kept; further ones are left out.
     const MAX: usize = 8;
 
-    /// One more.
+    /// Adds a conjunction, as the branches decided it and as literals.
     pub(crate) fn insert(&mut self, guards: &Guards) {
         self.add(&guards.taken);
         self.add(&guards.parts);
     }
 
-    /// Where one way takes one side of a condition and another one the other side, both together do not depend on it.
+    /// Adds a conjunction and its resolvents: two conjunctions that differ only in the outcome of one condition
+    /// together hold without that condition.
     fn add(&mut self, guards: &Arc<[Guard]>) {
         if self.0.len() == Self::MAX
             || self.0.iter().any(|other_guards| is_part(other_guards, guards))
@@ -135,7 +140,7 @@ impl Occurrences {
         }
     }
 
-    /// Whether what holds is enough for one of them.
+    /// Whether one of the conjunctions follows from `guards`; `None` stands for no guards.
     pub(crate) fn is_implied_by(&self, guards: Option<&Guards>) -> bool {
         let holds = |guard: &Guard| guards.is_some_and(|all| all.holds(guard));
         self.0.iter().any(|other_guards| other_guards.iter().all(holds))
@@ -147,7 +152,8 @@ fn is_part(some: &[Guard], all: &[Guard]) -> bool {
     some.iter().all(|guard| all.contains(guard))
 }
 
-/// What two need besides the one condition of which they take different sides.
+/// The resolvent of two conjunctions: all their guards but the one condition of which they take opposite sides. `None`
+/// if that is not exactly one condition.
 fn on_either_side(one: &[Guard], other: &[Guard]) -> Option<Arc<[Guard]>> {
     let is_opposed = |guard: &&Guard| other.contains(&Guard { holds: !guard.holds, ..**guard });
     let mut opposed = one.iter().filter(is_opposed);
@@ -168,7 +174,8 @@ mod tests {
         Guards { taken: Arc::clone(guards), ..Guards::default() }
     }
 
-    /// All sets of three ways over three conditions: what they imply under every assignment is as if each was tried.
+    /// Every list of three conjunctions over three conditions: `is_implied_by` agrees with trying each conjunction
+    /// under every assignment.
     #[test]
     fn occurrences_hold_where_one_of_them_does() {
         let literals = [None, Some(true), Some(false)];
@@ -193,7 +200,7 @@ mod tests {
                 let holds = chosen.iter().any(|at| is_part(&cases[*at], &known));
                 assert_eq!(all.is_implied_by(Some(&given(&known))), holds, "{chosen:?} {known:?}");
             }
-            // What is implied by less is so however the rest is decided.
+            // A partial assignment implies only what holds however the rest is decided.
             for some in &cases {
                 let is_sure =
                     assignments().filter(|guards| is_part(some, guards)).all(|other_guards| {

@@ -1,8 +1,8 @@
-//! What a register holds: bits that are known, and symbolic values that they are added to.
+//! What registers hold: known bits, and symbolic values to which known bits are added.
 //!
-//! [`lane`] is one lane, [`register`] the 32 of a warp. [`symbolics`] is the table of symbolic values; [`numbering`] tells
-//! apart results of floating-point arithmetic, which are too many for it. [`origin`] is where an open value comes from, and
-//! [`guard`] what has to hold for something to happen.
+//! [`lane`] is one lane, [`register`] the 32 lanes of a warp. [`symbolics`] is the table of symbolic values;
+//! [`numbering`] distinguishes results of floating-point arithmetic, which are too many for that table. [`origin`] is
+//! where an open value comes from, and [`guard`] the conditions under which something happens.
 
 pub(crate) mod guard;
 pub(crate) mod lane;

@@ -1,7 +1,7 @@
-//! Results of floating-point arithmetic that are told apart. Nothing is known of them but where they come from, and there
-//! are as many as lanes execute: so what a warp executes is one *row*, an operation and its operands, and a result is
-//! numbered by its row and lane. Two of one number are equal. Whether two others are is found out when somebody asks, by
-//! operation and operands, and theirs.
+//! Value numbering of floating-point results. Nothing is known of them but their origin, and there are as many as lanes
+//! execute, so one *row* stands for what a warp executes: an operation and its operands. A result is numbered by its
+//! row and lane. Results with one number are equal; whether two other results are is decided on demand, by comparing
+//! their operations and operands recursively.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -13,56 +13,58 @@ use super::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP};
 use super::register::Value;
 use super::symbolics::operator::OperatorId;
 
-/// An operation by its place in `Numbers`, and operands by their codes.
+/// An operation, by its index in `ValueNumbering::operations`, and its operands by their codes.
 type NumberedOperation = (u32, [u32; ValueNumbering::OPERANDS]);
 
-/// An operand that is no row.
+/// An operand that is not itself a row.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum NumberedOperand {
-    /// In all lanes.
+    /// The same in all lanes.
     One(Lane),
-    /// Known: the first lane and the step to the next.
+    /// Known lanes: the first lane and the step to the next.
     Line(u64, u64),
     Each(Box<[Lane; WARP]>),
 }
 
-/// All of them.
+/// All rows, with the operations and operands that they are made of.
 #[derive(Debug, Default)]
 pub(crate) struct ValueNumbering {
     rows: IndexSet<NumberedOperation, RandomState>,
-    /// Instructions with the bits of their results.
+    /// Operators with the width of their results in bits.
     operations: IndexSet<(OperatorId, u32), RandomState>,
     operands: IndexSet<NumberedOperand, RandomState>,
-    /// Pairs that were found to be equal. Whoever asks need not be the only one.
+    /// Pairs that were found to be equal: a cache behind a lock, so that results can be compared through a shared
+    /// reference.
     equal: Mutex<HashSet<(u32, u32), RandomState>>,
 }
 
-/// Beyond this many rows or operands, no more are told apart.
+/// Most rows and operands; beyond them, results are no longer distinguished.
 const MAX_ROWS: usize = 1 << 19;
 const MAX_OPERANDS: usize = 1 << 16;
 
-/// Results that two may depend on before they are taken to differ.
+/// Most pairs of results that one comparison looks at; beyond them the results are taken to differ.
 const MAX_COMPARED: usize = 1 << 16;
-/// Equal pairs that are kept.
+/// Most equal pairs that are remembered.
 const MAX_EQUAL: usize = 1 << 20;
 
-/// Codes of operands: a row by its number, below this; any other operand by its place from here on.
+/// Codes of operands: a row has its number, which is below this; any other operand has its index plus this.
 const OTHERS: u32 = 1 << 30;
 const NOTHING: u32 = u32::MAX;
 
 /// Lanes of a row.
 const LANES: u32 = LaneMask::BITS;
 
-/// The row and the lane of a number.
+/// The row and the lane of a result's number.
 const fn place(number: u32) -> (usize, usize) {
     ((number / LANES) as usize, (number % LANES) as usize)
 }
 
 impl ValueNumbering {
-    /// Operands that an operation may have.
+    /// Most operands of an operation.
     const OPERANDS: usize = 3;
 
-    /// The row of an operation: lane `l` is `row.lane(l)`. `None`: there are too many, or too many operands.
+    /// Returns the row of an operation; the result of lane `l` is `row.lane(l)`. `None`: there are too many rows or
+    /// operands.
     pub(crate) fn row(
         &mut self,
         operator: OperatorId,
@@ -83,20 +85,20 @@ impl ValueNumbering {
         u32::try_from(at).ok().map(NumberingId)
     }
 
-    /// The bits of a result.
+    /// Width of a result in bits.
     pub(crate) fn bits(&self, number: u32) -> Option<u32> {
         let (operation, _) = self.rows.get_index(place(number).0)?;
         Some(self.operations.get_index(*operation as usize)?.1)
     }
 
-    /// The first open operand of a result.
+    /// The symbolic value of a result's first open operand.
     pub(crate) fn open_operand(&self, number: u32) -> Option<SymbolId> {
         let (row, lane) = place(number);
         let (_, codes) = self.rows.get_index(row)?;
         codes.iter().find_map(|code| self.operand(*code, lane)?.symbol)
     }
 
-    /// The bits of the first operand and of the result, if it is one of this operator.
+    /// Returns the known bits of the first operand and the width of the result, if it is a result of this operator.
     pub(crate) fn operand_of(&self, wanted: OperatorId, number: u32) -> Option<(u64, u32)> {
         let (row, lane) = place(number);
         let (operation, [first, ..]) = self.rows.get_index(row)?;
@@ -105,7 +107,7 @@ impl ValueNumbering {
         Some((first.bits, *bits))
     }
 
-    /// Whether two results are provably equal. `are_one`: whether symbolic values are of which one is no number.
+    /// Whether two results are provably equal. `are_one` compares operands of which at least one is no number.
     pub(crate) fn are_equal(
         &self,
         a: u32,
@@ -116,7 +118,7 @@ impl ValueNumbering {
         if equal.len() > MAX_EQUAL {
             equal.clear();
         }
-        // Pairs are taken to be equal until they are found to differ.
+        // Pairs are assumed to be equal until they are found to differ.
         let (mut rest, mut taken) = (vec![(a, b)], Vec::new());
         while let Some((a, b)) = rest.pop() {
             let pair = (a.min(b), a.max(b));
@@ -134,8 +136,8 @@ impl ValueNumbering {
         true
     }
 
-    /// Whether two results are of one operation, and their operands are equal but for those pairs that are now among the
-    /// rest.
+    /// Whether two results have the same operation and equal operands, provided that the pairs it adds to `rest` are
+    /// equal.
     fn depend(
         &self,
         a: u32,
@@ -162,7 +164,7 @@ impl ValueNumbering {
             })
     }
 
-    /// Operation and operands of a result.
+    /// The operation of a result, and what each operand holds in its lane.
     fn operands_of(&self, number: u32) -> Option<(u32, impl Iterator<Item = Option<Lane>>)> {
         let (row, lane) = place(number);
         let (operation, codes) = self.rows.get_index(row)?;
@@ -212,7 +214,7 @@ mod tests {
     const ADD: Operator = Operator::Packed;
     const MUL: Operator = Operator::Unpacked;
 
-    /// Lane `l` is open on the `of(l)`th of some unknowns.
+    /// Lane `l` is open on unknown number `of(l)`.
     fn unknowns(symbolics: &mut Symbolics, of: impl Fn(usize) -> usize) -> Value {
         Value::from_lanes(|lane| {
             Lane::open(symbolics.initial(Origin::Argument(0), 4 * of(lane) as u64, 4))
@@ -235,7 +237,7 @@ mod tests {
         let turned = unknowns(&mut symbolics, |lane| 31 - lane);
         let halves = unknowns(&mut symbolics, |lane| lane % 16);
         let two = Value::uniform(2);
-        // x * 2 + x of each, by another way through the table.
+        // x * 2 + x of each, from operands in different orders of lanes.
         let [a, b, c] = [straight, turned, halves].map(|value| {
             let product = row(&mut symbolics, MUL, &[&value, &two]);
             row(&mut symbolics, ADD, &[&product, &value])

@@ -1,11 +1,12 @@
-//! What the lanes of a value are apart from its first lane, where they follow no rule. Values that differ by a number
-//! share it, and with it what was found out about all of them: addresses in a loop, or in a row of instructions, do.
+//! Offsets of the 32 lanes of a value from its first lane, for lanes that are neither equal nor affine. Values that
+//! differ by a number share one `Offsets`, and with it the least and greatest offset, which are computed once;
+//! addresses in a loop and in unrolled instructions are such values.
 
 use std::cell::OnceCell;
 
 use super::lane::WARP;
 
-/// By lane: how far it is from the first, in 64-bit wrapping arithmetic.
+/// The offset of each lane from the first one, in 64-bit wrapping arithmetic.
 #[derive(Clone, Debug)]
 pub(crate) struct Offsets {
     by_lane: [u64; WARP],
@@ -16,7 +17,7 @@ pub(crate) struct Offsets {
 struct OffsetRange {
     least: i64,
     most: i64,
-    /// Bits that some lane has.
+    /// Bits that are set in some offset.
     ones: u64,
 }
 
@@ -33,6 +34,7 @@ impl Offsets {
         Self { by_lane, extent: OnceCell::new() }
     }
 
+    /// The offset of a lane from the first one.
     pub(crate) fn of(&self, lane: usize) -> u64 {
         self.by_lane[lane]
     }
@@ -48,18 +50,18 @@ impl Offsets {
         })
     }
 
-    /// Bits that some offset has.
+    /// Bits that are set in some offset.
     pub(crate) fn ones(&self) -> u64 {
         self.extent().ones
     }
 
-    /// The least and the greatest lane, if the first is this number and none wraps around.
+    /// The least and the greatest lane if the first lane is `first`; `None` if a lane wraps around.
     pub(crate) fn ends_from(&self, first: u64) -> Option<(u64, u64)> {
         let OffsetRange { least, most, .. } = self.extent();
         Some((first.checked_add_signed(least)?, first.checked_add_signed(most)?))
     }
 
-    /// Whether no lane wraps around within so many bits, if the first is this number.
+    /// Whether no lane exceeds `bits` bits if the first lane is `first`.
     pub(crate) fn fit(&self, first: u64, bits: u32) -> bool {
         bits >= 64 || self.ends_from(first).is_some_and(|(_, most)| most >> bits == 0)
     }

@@ -1,48 +1,50 @@
-//! What is known of an open value apart from its sum: where it comes from, and what it has to do with addresses.
+//! What is known of an open value besides its sum: where it comes from (`Origin`), and which addresses it can be part
+//! of (`Region`).
 
 use crate::flow::addresses::argument_of;
 use crate::flow::{Params, Pc};
 use crate::ptx::Space;
 
-/// Where an open value comes from first.
+/// Where an open value comes from in the first place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// The value of a kernel argument, by position.
     Argument(usize),
     /// The contents of the buffer behind a pointer argument.
     Contents(usize),
-    /// The contents of a variable that has no initial value, by index of the program's symbols.
+    /// The contents of a variable without an initial value, by its index among the program's symbols.
     Symbol(usize),
-    /// Local memory that nothing wrote, or no memory at all, read here.
+    /// Local memory that nothing wrote, or an address without memory, read by this instruction.
     Nothing(Pc),
-    /// Shared memory that nothing wrote, read here: any value of 32 bits at least.
+    /// Shared memory that nothing wrote, read by this instruction with at least 32 bits: any value of that width is
+    /// possible.
     Unwritten(Pc),
-    /// The same in fewer bits than the value has: any value that fits.
+    /// As `Unwritten`, but the loaded word has fewer bits than the value: any value that fits the word is possible.
     NarrowUnwritten(Pc),
-    /// What is another value for other contents of such memory, but not any value.
+    /// A value that surely depends on shared memory that nothing wrote, but is not known to be any value of its width.
     OfUnwritten(Pc),
-    /// What might be.
+    /// A value that might depend on memory that nothing wrote, or might not.
     PerhapsUnwritten(Pc),
     /// The result of an atomic.
     Atomic(Pc),
-    /// The result of an instruction that is not modelled, or left out.
+    /// The result of an instruction that is not modelled, or that the slice left out.
     Unsupported(Pc),
     /// A special register that only the hardware knows.
     Hardware(Pc),
-    /// A volatile or relaxed load of contended memory: what it sees is up to the schedule.
+    /// A volatile or relaxed load of interfering bytes: what it sees depends on the schedule.
     Strong(Pc),
     /// The size of dynamic shared memory, which the launch does not state.
     DynamicShared,
-    /// A load of bytes that race: what it sees is up to the schedule.
+    /// A load of bytes that race: what it sees depends on the schedule.
     Racing(Pc),
-    /// Memory of which more was written than is kept.
+    /// Memory whose contents were dropped because more was written than is kept.
     Unkept,
     /// A register that nothing wrote.
     Register,
 }
 
 impl Origin {
-    /// Where memory that nothing wrote was read.
+    /// The instruction that read memory that nothing wrote, if the value comes or might come from there.
     pub const fn unwritten(self) -> Option<Pc> {
         match self {
             Self::Unwritten(pc)
@@ -53,7 +55,7 @@ impl Origin {
         }
     }
 
-    /// That of a word that a load reads where nothing was written.
+    /// The origin of `size` bytes of `space` that nothing wrote and that the instruction at `pc` reads.
     pub(crate) const fn unwritten_at(pc: Pc, space: Space, size: u32) -> Self {
         if !matches!(space, Space::Shared) {
             return Self::Nothing(pc);
@@ -61,7 +63,7 @@ impl Origin {
         if size < 4 { Self::NarrowUnwritten(pc) } else { Self::Unwritten(pc) }
     }
 
-    /// That of such a word with zeros or its sign above it.
+    /// The origin of the value after zero- or sign-extension.
     pub(crate) const fn extended(self) -> Self {
         match self {
             Self::Unwritten(pc) => Self::NarrowUnwritten(pc),
@@ -69,7 +71,8 @@ impl Origin {
         }
     }
 
-    /// That of such a word times a number, which may be any value again, or not.
+    /// The origin of the value after multiplication by a number; a narrow unwritten word is then only perhaps any
+    /// value.
     pub(crate) const fn scaled(self) -> Self {
         match self {
             Self::NarrowUnwritten(pc) => Self::PerhapsUnwritten(pc),
@@ -77,7 +80,7 @@ impl Origin {
         }
     }
 
-    /// That of what is made of such a value in some way or other.
+    /// The origin of a value computed from this one in a way that might hide that memory was not written.
     pub(crate) const fn perhaps(self) -> Self {
         match self.unwritten() {
             Some(pc) => Self::PerhapsUnwritten(pc),
@@ -86,26 +89,27 @@ impl Origin {
     }
 }
 
-/// That of what is made of values with these origins, if one of them is memory that nothing wrote.
+/// The origin of a value computed from values with these origins, if one of them is memory that nothing wrote; else
+/// `None`.
 pub(crate) fn perhaps_unwritten(mut origins: impl Iterator<Item = Origin>) -> Option<Origin> {
     origins.find(|origin| origin.unwritten().is_some()).map(Origin::perhaps)
 }
 
-/// What a value has to do with addresses.
+/// How a value is related to addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
-    /// No address is in it: added to a pointer, it leads to somewhere in the pointer's buffer.
+    /// The value contains no address: added to a pointer, it gives an address in the pointer's buffer.
     Number,
-    /// An address in the buffer of this argument.
+    /// The value is an address in the buffer of this argument.
     Buffer(usize),
-    /// An address in the buffer of one of these arguments, or a number that leads nowhere, such as null.
+    /// The value is an address in the buffer of one of these arguments, or a number that is no address, such as null.
     Among(Params),
-    /// Addresses are in it in some other way, such as a difference of pointers.
+    /// The value contains addresses in some other way, such as a difference of pointers.
     Unclear,
 }
 
 impl Region {
-    /// That of known bits.
+    /// The region of known bits.
     pub(crate) fn of(bits: u64) -> Self {
         const LARGEST_NUMBER: u64 = 1 << 40;
         match argument_of(bits) {
@@ -115,7 +119,7 @@ impl Region {
         }
     }
 
-    /// That of a value which is one of two, nobody knows which.
+    /// The region of a value that is one of two, with these regions, not known which.
     pub(crate) fn or(self, other: Self) -> Self {
         match (self.params(), other.params()) {
             _ if self == other => self,
@@ -124,7 +128,7 @@ impl Region {
         }
     }
 
-    /// The arguments in whose buffers it may be, if it is an address in one of them.
+    /// The arguments whose buffers the value can point into, if it is an address in one of them.
     fn params(self) -> Option<Params> {
         match self {
             Self::Buffer(argument) => Params::one(argument),
@@ -133,7 +137,7 @@ impl Region {
         }
     }
 
-    /// That of a sum: one pointer and numbers stay in the pointer's buffer.
+    /// The region of a sum: one pointer plus numbers stays in the pointer's buffer.
     pub(crate) const fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Number, region) | (region, Self::Number) => region,

@@ -1,8 +1,9 @@
 //! The value of a register across the 32 lanes of a warp.
 //!
-//! A known lane holds the bits of the register, zero-extended to 64. An open lane holds bits too, and the term that they
-//! are added to (see `term`). Lanes that are equal, or that grow by a constant step as thread indices and addresses do,
-//! cost one operation instead of 32; so does adding a number to lanes that follow no rule.
+//! A known lane holds the bits of the register, zero-extended to 64. An open lane holds bits too, and the symbolic
+//! value that they are added to (see [`super::symbolics`]). Operations on lanes that are all equal, or that grow by a
+//! constant step as thread indices and addresses do, cost one step instead of 32; so does adding a number to lanes with
+//! irregular bits.
 
 mod bits;
 
@@ -20,7 +21,7 @@ enum LaneShape {
     Affine(u64, u64),
     /// Predicates: lane `l` holds bit `l`.
     Bits(u32),
-    /// Lane `l` is the `l`th offset from the number, in 64-bit wrapping arithmetic.
+    /// Lane `l` holds the number plus the `l`th offset, in 64-bit wrapping arithmetic.
     Each(u64, Rc<Offsets>),
 }
 
@@ -29,11 +30,11 @@ enum LaneShape {
 enum Bases {
     /// All lanes are known.
     None,
-    /// One for all open lanes.
+    /// All open lanes have this one.
     One(SymbolId),
-    /// All lanes are results of one row.
+    /// All lanes are open, and lane `l` has result `l` of this row.
     Row(NumberingId),
-    /// Each open lane has its own.
+    /// The symbolic value of each lane; `None` where the lane is known.
     Each(Rc<[Option<SymbolId>; WARP]>),
 }
 
@@ -41,23 +42,23 @@ enum Bases {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
     shape: LaneShape,
-    /// Lanes that are open.
+    /// The open lanes.
     open: LaneMask,
     bases: Bases,
 }
 
 impl Value {
-    /// The same known bits in all lanes.
+    /// Known lanes that all hold `bits`.
     pub const fn uniform(bits: u64) -> Self {
         Self::of(LaneShape::Uniform(bits))
     }
 
-    /// `base + lane * step`.
+    /// Known lanes: lane `l` holds `base + l * step`.
     pub const fn affine(base: u64, step: u64) -> Self {
         if step == 0 { Self::uniform(base) } else { Self::of(LaneShape::Affine(base, step)) }
     }
 
-    /// A predicate.
+    /// A known predicate: true in the lanes of `mask`.
     pub const fn bits(mask: LaneMask) -> Self {
         match mask {
             0 => Self::uniform(0),
@@ -70,17 +71,17 @@ impl Value {
         Self { shape, open: 0, bases: Bases::None }
     }
 
-    /// All lanes are open, with one term and nothing added.
+    /// All lanes are open, with this symbolic value and nothing added.
     pub const fn open(symbol: SymbolId) -> Self {
         Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::One(symbol) }
     }
 
-    /// All lanes are the results of a row.
+    /// All lanes are open: lane `l` is result `l` of the row, with nothing added.
     pub(crate) const fn row(row: NumberingId) -> Self {
         Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::Row(row) }
     }
 
-    /// The row that all lanes are the results of.
+    /// The row whose results the lanes are, if the value is one that `row` makes.
     pub(crate) const fn as_row(&self) -> Option<NumberingId> {
         match (&self.shape, self.open, &self.bases) {
             (LaneShape::Uniform(0), LaneMask::MAX, Bases::Row(row)) => Some(*row),
@@ -88,13 +89,13 @@ impl Value {
         }
     }
 
-    /// What all lanes hold, if that is plainly the same.
+    /// What every lane holds, if the representation shows that all lanes are equal; `None` otherwise.
     pub(crate) fn as_one(&self) -> Option<Lane> {
         let is_one = self.open == 0 || self.has_one_symbol();
         (is_one && matches!(self.shape, LaneShape::Uniform(_))).then(|| self.whole(0))
     }
 
-    /// Known bits, lane by lane.
+    /// Known lanes: lane `l` holds `lanes[l]`.
     pub fn each(lanes: [u64; WARP]) -> Self {
         let [first, second, ..] = lanes;
         let step = second.wrapping_sub(first);
@@ -105,7 +106,7 @@ impl Value {
         Self::of(LaneShape::Each(first, Rc::new(offsets)))
     }
 
-    /// Lane by lane.
+    /// Builds a value from what `lane` returns for each of the 32 lanes.
     pub(crate) fn from_lanes(mut lane: impl FnMut(usize) -> Lane) -> Self {
         let (mut bits, mut symbolics) = ([0; WARP], [None; WARP]);
         for at in 0..WARP {
@@ -115,7 +116,7 @@ impl Value {
         Self::each(bits).on(symbolics)
     }
 
-    /// The same bits, added to these symbolic values.
+    /// Replaces the symbolic values: the same bits, added to `symbolics`.
     pub(crate) fn on(self, symbolics: [Option<SymbolId>; WARP]) -> Self {
         let open = (0..WARP)
             .filter(|lane| symbolics[*lane].is_some())
@@ -134,7 +135,7 @@ impl Value {
         Self { shape: self.shape, open, bases }
     }
 
-    /// The same bits, added to one term in all lanes.
+    /// Replaces the symbolic values: the same bits in all lanes, added to one symbolic value or, for `None`, known.
     pub(crate) fn on_one(self, symbol: Option<SymbolId>) -> Self {
         match symbol {
             Some(atom) => Self { shape: self.shape, open: LaneMask::MAX, bases: Bases::One(atom) },
@@ -142,27 +143,27 @@ impl Value {
         }
     }
 
-    /// The same bits, added to the symbolic values of another value.
+    /// Replaces the symbolic values by those of `other`, and keeps the bits.
     pub(crate) fn based_on(self, other: &Self) -> Self {
         Self { shape: self.shape, open: other.open, bases: other.bases.clone() }
     }
 
-    /// The bits alone, as if they were known.
+    /// The bits as if they were known, without symbolic values.
     pub(crate) fn bits_alone(&self) -> Self {
         Self::of(self.shape.clone())
     }
 
-    /// The same in these lanes: known if all of them are.
+    /// A value that is the same in `lanes`: a known one if all of these lanes are known. Other lanes can change.
     pub(crate) fn among(self, lanes: LaneMask) -> Self {
         if self.open & lanes == 0 { Self::of(self.shape) } else { self }
     }
 
-    /// Whether all lanes are open on one term.
+    /// Whether all lanes are open and have the same symbolic value.
     pub(crate) const fn has_one_symbol(&self) -> bool {
         matches!(self.bases, Bases::One(_)) && self.open == LaneMask::MAX
     }
 
-    /// The term of all of these lanes, if they are open on one.
+    /// The symbolic value of all of these lanes, if they are all open and have the same one.
     pub(crate) const fn one_symbol(&self, among: LaneMask) -> Option<SymbolId> {
         match self.bases {
             Bases::One(symbol) if among & !self.open == 0 => Some(symbol),
@@ -170,8 +171,8 @@ impl Value {
         }
     }
 
-    /// Whether something holds for the symbolic values of all of these lanes that are open. What holds for a lane of a row holds for
-    /// all.
+    /// Whether `hold` is true for the symbolic value of every open lane among these. A row is judged by its first lane:
+    /// what holds for one of its results holds for all.
     pub(crate) fn all_symbols(
         &self,
         among: LaneMask,
@@ -187,7 +188,7 @@ impl Value {
         }
     }
 
-    /// The term of a lane, if it is open.
+    /// The symbolic value of a lane; `None` if the lane is known.
     pub fn base(&self, lane: usize) -> Option<SymbolId> {
         match &self.bases {
             Bases::None => None,
@@ -197,17 +198,17 @@ impl Value {
         }
     }
 
-    /// A lane, whole.
+    /// The bits and the symbolic value of a lane.
     pub(crate) fn whole(&self, lane: usize) -> Lane {
         Lane { bits: self.lane(lane), symbol: self.base(lane) }
     }
 
-    /// Whether open lanes have symbolic values of their own.
+    /// Whether the symbolic values are stored lane by lane, and not as one or as a row.
     pub(crate) const fn differs_by_lane(&self) -> bool {
         matches!(self.bases, Bases::Each(_))
     }
 
-    /// The bits of a lane: of an open one those that are added to its term.
+    /// The bits of a lane; for an open lane, those that are added to its symbolic value.
     pub fn lane(&self, lane: usize) -> u64 {
         match &self.shape {
             LaneShape::Uniform(bits) => *bits,
@@ -217,9 +218,9 @@ impl Value {
         }
     }
 
-    /// The least and the greatest bits of some lanes; at least one.
+    /// The least and the greatest bits among the lanes of `mask`, which has at least one.
     pub(crate) fn ends(&self, mask: LaneMask) -> (u64, u64) {
-        // So far apart that they wrap around, lanes are looked at one by one.
+        // Larger steps can wrap around, so these lanes are compared one by one.
         const FAR: u64 = 1 << 56;
         match self.shape {
             LaneShape::Uniform(bits) => return (bits, bits),
@@ -241,7 +242,7 @@ impl Value {
         all.fold((u64::MAX, 0), |(least, most), own| (least.min(own), most.max(own)))
     }
 
-    /// All lanes.
+    /// The bits of all lanes.
     pub fn to_array(&self) -> [u64; WARP] {
         std::array::from_fn(|lane| self.lane(lane))
     }
@@ -251,7 +252,7 @@ impl Value {
         self.open
     }
 
-    /// The term of the first open lane among these.
+    /// The symbolic value of the first open lane among these.
     pub fn symbol(&self, among: LaneMask) -> Option<SymbolId> {
         self.base(lanes(self.open & among).next()?)
     }
@@ -264,7 +265,7 @@ impl Value {
         }
     }
 
-    /// Base and step, if all lanes are known and grow by one step.
+    /// Base and step, if all lanes are known and lane `l` holds `base + l * step`.
     pub const fn as_affine(&self) -> Option<(u64, u64)> {
         match self.shape {
             LaneShape::Uniform(bits) if self.open == 0 => Some((bits, 0)),
@@ -286,7 +287,8 @@ impl Value {
         all & !self.open
     }
 
-    /// Takes `new` in the lanes of `mask` and keeps itself in the others. Lanes outside `live` do not matter.
+    /// Takes `new` in the lanes of `mask` and keeps its own lanes elsewhere. Lanes outside `live` can hold anything
+    /// afterwards.
     pub fn blend(&mut self, new: Self, mask: LaneMask, live: LaneMask) {
         if mask & live == live || *self == new {
             *self = new;
@@ -318,7 +320,7 @@ impl Value {
         }));
     }
 
-    /// The complement of a predicate; `open` makes the term of an open lane's complement.
+    /// Negates a predicate. `open` returns the symbolic value of the complement for an open lane.
     pub(crate) fn complement(&self, mut open: impl FnMut(Lane) -> SymbolId) -> Self {
         if self.open == 0 {
             return Self::bits(!self.truth());
@@ -329,7 +331,7 @@ impl Value {
         })
     }
 
-    /// The lanes in which two values are not the same.
+    /// The lanes in which two values differ in bits or symbolic value.
     pub(crate) fn differs(&self, other: &Self) -> LaneMask {
         if self == other {
             return 0;
@@ -338,7 +340,7 @@ impl Value {
         (0..WARP).filter(differs).fold(0, |mask, lane| mask | 1 << lane)
     }
 
-    /// Whether the bits of all lanes are known to be multiples of a power of two.
+    /// Whether the bits of all lanes are known to be multiples of `power`, a power of two.
     pub(crate) fn are_multiples_of(&self, power: u64) -> bool {
         let ones = match &self.shape {
             LaneShape::Uniform(bits) => *bits,
@@ -349,7 +351,7 @@ impl Value {
         ones & power.saturating_sub(1) == 0
     }
 
-    /// The first lane and what the others are apart from it, where known lanes follow no rule.
+    /// The first lane and the offsets of all lanes from it, if the lanes are known and irregular.
     pub(crate) fn as_offsets(&self) -> Option<(u64, &Rc<Offsets>)> {
         match &self.shape {
             LaneShape::Each(first, offsets) if self.open == 0 => Some((*first, offsets)),
@@ -357,11 +359,12 @@ impl Value {
         }
     }
 
-    /// Whether every lane, read as a signed number of `bits` bits, is not negative.
+    /// Whether every lane is known and, read as a signed number of `bits` bits, not negative; `false` also if the value
+    /// is not affine.
     pub(crate) fn is_non_negative(&self, bits: u32) -> bool {
         let sign = |value: u64| value >> (bits - 1) & 1 == 1;
         match self.as_affine() {
-            // The lanes are exact, so the ends bound them.
+            // The lanes are exact and monotonic, so the first and the last one bound them.
             Some((base, step)) if bits < 64 || step == 0 => {
                 !sign(base) && !sign(base.wrapping_add(step.wrapping_mul(WARP as u64 - 1)))
             }

@@ -1,10 +1,12 @@
-//! Open values. A register of a lane that is open holds a term and a number that is added to it, so that addresses which
-//! share a term can be compared without knowing it.
+//! The table of symbolic values, which stand for values that the launch does not state. An open lane of a register
+//! holds a symbolic value and a known number that is added to it, so addresses with the same symbolic value can be
+//! compared without knowing it.
 //!
-//! A term is a sum of atoms with known coefficients, plus *drift*: a multiple of a known number that nobody knows, as a
-//! loop leaves it that adds a constant to a pointer an unknown number of times. A drift of 1 says that nothing is known.
-//! *Wrap* is the same, but zero unless a sum of 32 bits wraps around before it is extended. Sums wrap at the
-//! term's width. Equal symbolic values have one id, in all threads, ctas and passes of a check.
+//! A symbolic value is a sum of *atoms* with known coefficients that wraps around at the width of the value. It can be
+//! known only modulo a *congruence*: an unknown multiple of that number is added to the sum, as after a loop that adds
+//! a constant to a pointer an unknown number of times. A congruence of 1 says that nothing is known, 0 that the sum is
+//! exact. *Wrap* is a second modulus of this kind, whose multiple is zero unless a sum of at least 32 bits wraps around
+//! before it is extended. Equal symbolic values have one id, in all threads, ctas and passes of a check.
 
 mod logic;
 pub(crate) mod operator;
@@ -28,7 +30,8 @@ use crate::launch::Limit;
 pub(crate) use logic::{Literal, Logic};
 use operator::{Operator, OperatorId};
 
-/// An atomic that a lane executed: the cta, the number of the atomic instruction that its warps executed, the lane.
+/// One execution of an atomic by a lane: the cta, the number of the atomic among those its warps executed, and the
+/// lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Execution {
     pub(crate) cta: u32,
@@ -36,32 +39,33 @@ pub(crate) struct Execution {
     pub(crate) lane: usize,
 }
 
-/// An exchange: the cta, the warp, how many the warp has run.
+/// An exchange: the cta, the warp, and the number of the exchange among those that the warp executed.
 pub(crate) type Exchange = (u32, WarpId, u32);
 
-/// What makes two symbolic values the same.
+/// The key of a symbolic value in the table: two values with equal keys are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Identity {
-    /// Something in a region.
+    /// Any value of a region: only its origin and its region are known.
     Any(Origin, Region),
-    /// Initial contents of memory: cta for the memory of one, address and bytes.
+    /// Initial contents of memory: origin, address and number of bytes.
     Initial(Origin, u64, u32),
-    /// The result of an atomic, of so many bits.
+    /// The result of an atomic, with its width in bits.
     Result(Execution, u32),
-    /// What lanes got from an exchange that gives all of them one value.
+    /// The result of an exchange that gives all participating lanes the same value.
     Exchanged(Exchange),
-    /// How often a cta has gone round a loop that it has come to so many times.
+    /// Number of iterations that a cta has run of a loop: the cta, the loop's header, and how often the cta has entered
+    /// the loop.
     Iterations(u32, BlockId, u32),
     /// An extension to 64 bits.
     Extension(Extension),
-    /// What has a number of its own.
+    /// A result that `ValueNumbering` numbers, as an atom of a sum.
     Number(u32),
     /// A result of an operator.
     Operation(OperatorId, Box<[Lane]>),
     Sum(Box<Sum>),
 }
 
-/// The sum of a term and a number, of `from` bits, extended to 64 by its sign or by zeros.
+/// The sum of a symbolic value and a number, both of `from` bits, extended to 64 bits by its sign or by zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Extension {
     of: SymbolId,
@@ -70,22 +74,22 @@ struct Extension {
     is_signed: bool,
 }
 
-/// What makes two sums the same.
+/// The key of a sum.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Sum {
     bits: u32,
-    /// With coefficients, in ascending order.
+    /// Atoms with their coefficients, in ascending order.
     atoms: Vec<(SymbolId, u64)>,
     congruence: u64,
     wrap: u64,
-    /// Of a sum that drifts: its origin and region.
+    /// For a sum that is known only modulo its congruence: its origin and region.
     reach: Option<(Origin, Region)>,
 }
 
-/// Atoms and their coefficients.
+/// The atoms of a symbolic value with their coefficients.
 #[derive(Clone, Debug)]
 enum Atoms {
-    /// An atom is once itself.
+    /// The value is an atom: itself, with coefficient 1.
     Itself([(SymbolId, u64); 1]),
     Sum(Box<[(SymbolId, u64)]>),
 }
@@ -107,18 +111,19 @@ struct SymbolicValue {
     atoms: Atoms,
     congruence: u64,
     wrap: u64,
-    /// Whether it comes from exchanges alone: one term for the lanes of a warp.
+    /// Whether the value is computed from exchanges alone, so that all lanes of a warp have it.
     is_exchanged: bool,
 }
 
 impl SymbolicValue {
-    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    /// Modulus of a difference: two lanes with this symbolic value and numbers a and b differ by a - b plus a multiple
+    /// of it; 0: by exactly a - b.
     const fn modulus(&self) -> u64 {
         gcd(self.congruence, self.wrap)
     }
 }
 
-/// All open values of a check.
+/// All symbolic values of a check.
 #[allow(clippy::struct_excessive_bools, reason = "each is about the table as a whole")]
 #[derive(Debug)]
 pub struct Symbolics {
@@ -127,29 +132,29 @@ pub struct Symbolics {
     operators: IndexSet<Operator, RandomState>,
     /// Operators whose results are conditions.
     logic: HashMap<OperatorId, Logic, RandomState>,
-    /// Whether floating-point results keep their identity where they differ from lane to lane. What depends on them is
-    /// known to be the same only if they are stored.
+    /// Whether floating-point results that differ from lane to lane are numbered, so that equal ones are recognized, as
+    /// needed to compare stored values.
     pub distinguishes_floats: bool,
-    /// Whether memory that nothing wrote was read.
+    /// Whether memory that nothing wrote has been read.
     pub(crate) reads_unwritten: bool,
-    /// Whether a sum that drifts by no power of two was taken not to wrap around.
+    /// Whether a sum that is known modulo a number other than a power of two was assumed not to wrap around.
     pub(crate) assumes_unwrapped: bool,
-    /// Bytes that the check may take.
+    /// Memory limit of the check in bytes.
     memory: u64,
-    /// Bytes that the terms take.
+    /// Bytes that the symbolic values take.
     held: u64,
-    /// Whether some lost their identity, there being too many.
+    /// Whether the table was full, so that some values kept only origin and region.
     pub is_full: bool,
 }
 
 impl Default for Symbolics {
-    /// None yet, for a check that takes what checks take by default.
+    /// An empty table for a check with the default memory limit.
     fn default() -> Self {
         Self::within(Limit::default().memory)
     }
 }
 
-/// Bytes that a term takes, with its key and its place in the table.
+/// Bytes that a symbolic value takes, with its key and its entry in the table.
 fn held(key: &Identity, value: &SymbolicValue) -> u64 {
     let parts = match key {
         Identity::Operation(_, operands) => operands.len() * size_of::<Lane>(),
@@ -160,11 +165,11 @@ fn held(key: &Identity, value: &SymbolicValue) -> u64 {
     (size_of::<(Identity, SymbolicValue)>() + 4 * size_of::<u64>() + parts + atoms) as u64
 }
 
-/// Beyond this many, open values lose their identity and keep their origin. What votes decide keeps it longer: lanes
-/// stay together by it.
+/// Capacity of the table. Once it is full, new values keep only origin and region. Values computed from exchanges alone
+/// (such as votes) have twice the capacity, since lanes stay converged by them.
 const MAX_TERMS: usize = 1 << 21;
 
-/// Of the memory that a check may take, open values may take this part.
+/// The symbolic values of a check take at most its memory limit divided by this.
 const TERMS_PART: u64 = 4;
 
 pub(crate) const fn gcd(a: u64, b: u64) -> u64 {
@@ -172,7 +177,7 @@ pub(crate) const fn gcd(a: u64, b: u64) -> u64 {
 }
 
 impl Symbolics {
-    /// None yet, for a check that takes no more than so many bytes.
+    /// An empty table for a check with a limit of `memory` bytes.
     pub fn within(memory: u64) -> Self {
         Self {
             all: IndexMap::default(),
@@ -192,7 +197,7 @@ impl Symbolics {
         self.all.get_index(id.place()).map(|(_, value)| value)
     }
 
-    /// Where a value comes from.
+    /// Where a symbolic value comes from; `None` if it is not in the table.
     pub fn origin(&self, id: SymbolId) -> Option<Origin> {
         let mut id = id;
         while let Some(number) = id.as_number() {
@@ -204,7 +209,8 @@ impl Symbolics {
         self.get(id).map(|value| value.origin)
     }
 
-    /// Where a value comes from that depends on these: perhaps memory that nothing wrote if one of several does.
+    /// The origin of a value that depends on all of these; if one of several is memory that nothing wrote, the value
+    /// might depend on it.
     pub(crate) fn origin_among(&self, mut ids: impl Iterator<Item = SymbolId>) -> Option<Origin> {
         let first = ids.find_map(|id| self.origin(id))?;
         let mut others = ids.filter_map(|id| self.origin(id)).peekable();
@@ -214,43 +220,44 @@ impl Symbolics {
         Some(perhaps_unwritten([first].into_iter().chain(others)).unwrap_or(first))
     }
 
-    /// Where values come from, if one of them depends on memory that nothing wrote.
+    /// The origin of a value that depends on these, if one of them is memory that nothing wrote.
     pub(crate) fn unwritten(&self, values: impl IntoIterator<Item = Lane>) -> Option<Origin> {
         perhaps_unwritten(values.into_iter().filter_map(|value| self.origin(value.symbol?)))
     }
 
-    /// Whether values with this term and one number are equal, wherever they occur.
+    /// Whether lanes with this symbolic value and equal numbers are equal, wherever they occur.
     pub fn is_stable(&self, id: SymbolId) -> bool {
         id.as_number().is_some() || self.get(id).is_some_and(|value| value.modulus() == 0)
     }
 
-    /// Whether values with this term and one number may differ even if no sum wraps around.
+    /// Whether lanes with this symbolic value and equal numbers can differ even if no sum wraps around.
     pub(crate) fn is_congruent(&self, id: SymbolId) -> bool {
         id.as_number().is_none() && self.get(id).is_none_or(|value| value.congruence != 0)
     }
 
-    /// Two values with this term and numbers a and b differ by a - b plus a multiple of this; 0: exactly by a - b.
+    /// Modulus of a difference: two lanes with this symbolic value and numbers a and b differ by a - b plus a multiple
+    /// of it; 0: by exactly a - b.
     pub(crate) fn modulus(&self, id: SymbolId) -> u64 {
         self.get(id).map_or(1, SymbolicValue::modulus)
     }
 
-    /// Its width.
+    /// Width of a symbolic value in bits.
     pub(crate) fn bits(&self, id: SymbolId) -> u32 {
         let number = id.as_number().and_then(|number| self.numbers.bits(number));
         number.or_else(|| self.get(id).map(|value| value.bits)).unwrap_or(64)
     }
 
-    /// Whether no address is in it.
+    /// Whether a symbolic value contains no address.
     pub(crate) fn is_number(&self, id: SymbolId) -> bool {
         id.as_number().is_some() || self.get(id).is_some_and(|value| value.region == Region::Number)
     }
 
-    /// What an atom extends.
+    /// The symbolic value that an atom extends, if the atom is an extension.
     pub(crate) fn inner(&self, atom: SymbolId) -> Option<SymbolId> {
         self.extended_from(atom).map(|(inner, _)| inner)
     }
 
-    /// What an atom extends, and whether by its sign.
+    /// The symbolic value that an atom extends, and whether by its sign; `None` if the atom is no extension.
     pub(crate) fn extended_from(&self, atom: SymbolId) -> Option<(SymbolId, bool)> {
         self.extension(atom).map(|extension| (extension.of, extension.is_signed))
     }
@@ -262,19 +269,19 @@ impl Symbolics {
         }
     }
 
-    /// The atoms of a term with their coefficients, its drift and wrap apart.
+    /// The atoms of a symbolic value with their coefficients, without congruence and wrap.
     pub(crate) fn atoms(&self, id: SymbolId) -> &[(SymbolId, u64)] {
         self.get(id).map_or(&[], |value| value.atoms.all())
     }
 
-    /// How many of the lowest bits of a term are zero, whatever its atoms are.
+    /// Number of lowest bits of a symbolic value that are zero whatever its atoms are.
     pub(crate) fn zeros(&self, id: SymbolId) -> u32 {
         let Some(value) = self.get(id) else { return 0 };
         let factors = value.atoms.all().iter().map(|(_, factor)| *factor).chain([value.modulus()]);
         factors.map(u64::trailing_zeros).min().unwrap_or(0)
     }
 
-    /// What a lane has to do with addresses.
+    /// How a lane is related to addresses.
     pub(crate) fn region(&self, lane: Lane) -> Region {
         let region = Region::of(lane.bits);
         match lane.symbol {
@@ -319,12 +326,13 @@ impl Symbolics {
         self.intern(key, value)
     }
 
-    /// Some value of a region: nothing else is known, not even whether it is the same the next time.
+    /// A value of which only origin and region are known: two lanes with it need not be equal. Whether it depends on
+    /// memory that nothing wrote is not sure.
     pub(crate) fn any(&mut self, origin: Origin, region: Region) -> SymbolId {
         self.anything(origin.perhaps(), region)
     }
 
-    /// The same of what surely depends on where it comes from, should that be memory that nothing wrote.
+    /// As `any`, but keeps the origin as given: the value surely depends on it if it is memory that nothing wrote.
     pub(crate) fn anything(&mut self, origin: Origin, region: Region) -> SymbolId {
         self.reads_unwritten |= origin.unwritten().is_some();
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
@@ -334,22 +342,23 @@ impl Symbolics {
         self.intern(Identity::Any(origin, region), value)
     }
 
-    /// Some number.
+    /// Any number: a value that contains no address.
     pub(crate) fn fresh(&mut self, origin: Origin) -> SymbolId {
         self.any(origin, Region::Number)
     }
 
-    /// Some value that may be an address or a difference of addresses.
+    /// Any value, which can be an address or a difference of addresses.
     pub(crate) fn unclear(&mut self, origin: Origin) -> SymbolId {
         self.any(origin, Region::Unclear)
     }
 
-    /// What memory held before the launch.
+    /// What `bytes` bytes of memory held before the launch.
     pub(crate) fn initial(&mut self, origin: Origin, address: u64, bytes: u32) -> SymbolId {
         self.atom(Identity::Initial(origin, address, bytes), origin, Region::Number, bytes * 8)
     }
 
-    /// How many rounds of a loop came before, the same for all threads of a cta.
+    /// Number of iterations of a loop before this one, the same for all threads of a cta. `entry`: how often the cta
+    /// has entered the loop.
     pub(crate) fn iterations(
         &mut self,
         origin: Origin,
@@ -360,12 +369,12 @@ impl Symbolics {
         self.atom(Identity::Iterations(cta, header, entry), origin, Region::Number, 64)
     }
 
-    /// What an atomic returned.
+    /// The result of an atomic.
     pub(crate) fn result(&mut self, origin: Origin, execution: Execution, bits: u32) -> SymbolId {
         self.atom(Identity::Result(execution, bits), origin, Region::Number, bits)
     }
 
-    /// What all participants of an exchange got.
+    /// The result of an exchange that all its participants get.
     pub(crate) fn exchanged(&mut self, origin: Origin, which: Exchange, bits: u32) -> SymbolId {
         self.atom(Identity::Exchanged(which), origin, Region::Number, bits)
     }
@@ -382,7 +391,8 @@ impl Symbolics {
         id
     }
 
-    /// The result of an operation on lanes of which one is open. `region`: what it has to do with addresses.
+    /// The result of an operation on lanes of which at least one is open. `region`: how the result is related to
+    /// addresses.
     pub(crate) fn operation(
         &mut self,
         operator: OperatorId,
@@ -400,7 +410,8 @@ impl Symbolics {
         }
     }
 
-    /// The result of an operation on known operands, which is one value that nobody knows.
+    /// The result of an operation on known operands that the manual leaves unspecified: one unknown value for equal
+    /// operands.
     pub(crate) fn unspecified(
         &mut self,
         origin: Origin,
@@ -411,8 +422,8 @@ impl Symbolics {
         self.atom(Identity::Operation(operator, operands.into()), origin, region, bits)
     }
 
-    /// The results of floating-point arithmetic, told apart from others: for the lanes in which no operand drifts. `None`:
-    /// there are too many.
+    /// The row of results of a floating-point operation on these operands. A result is valid in lanes whose operands
+    /// are all stable (`is_stable`). `None`: there are too many rows or operands.
     pub(crate) fn row(
         &mut self,
         operator: OperatorId,
@@ -422,7 +433,7 @@ impl Symbolics {
         self.numbers.row(operator, bits, operands)
     }
 
-    /// Floating-point contents of buffers before the launch, told apart likewise, by their addresses.
+    /// The row of floating-point contents that buffers held before the launch at these addresses.
     pub(crate) fn loaded_row(&mut self, addresses: &Value, bits: u32) -> Option<NumberingId> {
         let loaded = self.operator(Operator::Loaded);
         self.numbers.row(loaded, bits, &[addresses])
@@ -434,7 +445,7 @@ impl Symbolics {
         self.numbers.operand_of(OperatorId::at(loaded), number)
     }
 
-    /// The address and the bits of contents of memory before the launch.
+    /// The address and the width in bits of initial contents of a buffer, if the symbolic value is such contents.
     fn loaded(&self, id: SymbolId) -> Option<(u64, u32)> {
         match (id.as_number(), self.all.get_index(id.place())) {
             (Some(number), _) => self.loaded_number(number),
@@ -445,7 +456,7 @@ impl Symbolics {
         }
     }
 
-    /// Whether values with these symbolic values and one number are provably equal.
+    /// Whether lanes with these symbolic values and equal numbers are provably equal.
     pub fn are_same(&self, a: SymbolId, b: SymbolId) -> bool {
         let are_one = |a: SymbolId, b: SymbolId| {
             let is_itself = a == b && self.is_stable(a);
@@ -457,7 +468,7 @@ impl Symbolics {
         }
     }
 
-    /// A number as a term that sums are made of.
+    /// The symbolic value itself, or an atom for it if it is a number of `ValueNumbering`, which sums cannot contain.
     fn plain(&mut self, id: SymbolId) -> SymbolId {
         let (Some(number), Some(origin)) = (id.as_number(), self.origin(id)) else { return id };
         self.atom(Identity::Number(number), origin, Region::Number, self.bits(id))

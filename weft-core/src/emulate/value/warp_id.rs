@@ -1,19 +1,19 @@
-//! Names of warps, and what is kept for each.
+//! Ids of warps, a table with one entry for each warp, and sets of warps.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-/// A warp, by its place among those of the ctas that run together.
+/// A warp, by its index among the warps of the ctas that run together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WarpId(u16);
 
 impl WarpId {
-    /// By its place. A cta has at most 32 warps and a cluster at most 16 ctas (PTX ISA §1.3, §2.2.2).
+    /// The warp at this index. A cta has at most 32 warps and a cluster at most 16 ctas (PTX ISA §1.3, §2.2.2).
     pub fn new(place: usize) -> Self {
         Self(u16::try_from(place).expect("ctas that run together have few warps"))
     }
 
-    /// Its place.
+    /// Its index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -25,17 +25,17 @@ impl fmt::Display for WarpId {
     }
 }
 
-/// One of something for each warp.
+/// One entry for each warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerWarp<T>(Vec<T>);
 
 impl<T> PerWarp<T> {
-    /// One for each of `count` warps.
+    /// Makes an entry for each of `count` warps.
     pub fn new(count: usize, of: impl Fn(WarpId) -> T) -> Self {
         Self((0..count).map(|place| of(WarpId::new(place))).collect())
     }
 
-    /// How many warps there are.
+    /// Number of warps.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -45,17 +45,17 @@ impl<T> PerWarp<T> {
         (0..self.0.len()).map(WarpId::new)
     }
 
-    /// What is kept for each warp, in their order.
+    /// The entries, in the order of their warps.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.0.iter()
     }
 
-    /// The same, to be changed.
+    /// The entries in the order of their warps, mutable.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.0.iter_mut()
     }
 
-    /// Each warp and what is kept for it.
+    /// Each warp with its entry.
     pub fn entries(&self) -> impl Iterator<Item = (WarpId, &T)> {
         self.ids().zip(&self.0)
     }
@@ -89,7 +89,7 @@ impl WarpSet {
     /// No warp.
     pub const EMPTY: Self = Self(0);
 
-    /// Whether a warp is in it.
+    /// Whether the set contains a warp.
     pub const fn has(self, warp: WarpId) -> bool {
         self.0 >> warp.index() & 1 == 1
     }
@@ -99,17 +99,17 @@ impl WarpSet {
         self.0 |= 1 << warp.index();
     }
 
-    /// Takes a warp out.
+    /// Removes a warp.
     pub const fn remove(&mut self, warp: WarpId) {
         self.0 &= !(1 << warp.index());
     }
 
-    /// How many warps there are in it.
+    /// Number of warps in the set.
     pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Whether all its warps are in another set.
+    /// Whether all warps of the set are in `other`.
     pub const fn is_within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }

@@ -1,4 +1,4 @@
-//! Brute force: what footprints say together, against every pair of ctas at every byte.
+//! Brute force: compares what footprints show together with every pair of ctas at every byte.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::race::KnownRows;
 use crate::race::random::{Random, access};
 
 impl Random {
-    /// All bytes of a page mostly, so that neighbours are alike.
+    /// Mostly all bytes of a page, so that adjacent pages are equal.
     fn bytes(&mut self) -> Bytes {
         [Bytes::MAX, Bytes::MAX, 0xff, 0xff00][usize::try_from(self.below(4)).unwrap_or(0)]
     }
@@ -16,7 +16,7 @@ impl Random {
 
 type Accesses = Vec<(u32, AccessKind, u64, Bytes)>;
 
-/// By page, the bytes at which accesses of two ctas conflict.
+/// For each page, the bytes at which accesses of two ctas conflict.
 fn racing(all: &Accesses) -> BTreeMap<u64, Bytes> {
     let mut racing = BTreeMap::new();
     for (at, a) in all.iter().enumerate() {
@@ -66,7 +66,7 @@ fn footprints_race_where_accesses_of_two_ctas_conflict() {
 }
 
 impl Ctas {
-    /// Runs are apart, none goes on with what the one before holds, and ways are counted.
+    /// Checks that runs do not overlap, that adjacent runs differ, and that page accesses are counted.
     fn assert_whole(&self) {
         let runs: Vec<_> = self.runs.iter().collect();
         for pair in runs.windows(2) {
@@ -111,8 +111,8 @@ fn what_takes_more_memory_than_there_is_is_told() {
     assert!(footprint.is_full());
 }
 
-/// The bytes at which accesses of two ctas conflict, lane by lane. Some go where the one before went, or near, by another
-/// cta.
+/// Compares the bytes at which accesses of two ctas conflict, lane by lane. Some accesses go where the one before went,
+/// or near it, in another cta.
 fn compare(seed: u64, count: u32, writes: u64) {
     let mut random = Random::new(seed);
     let mut ctas = Ctas::within(u64::MAX);
@@ -167,7 +167,7 @@ fn accesses_race_where_lanes_of_two_ctas_conflict() {
     }
 }
 
-/// The bytes that race if each of these stores is by a cta of its own.
+/// The bytes that race if each of these stores is by another cta.
 fn stores(all: &[(u64, u32, AccessKind)]) -> Vec<u64> {
     let mut ctas = Ctas::within(u64::MAX);
     for (cta, (from, bytes, kind)) in (0..).zip(all) {
@@ -194,7 +194,8 @@ fn the_first_byte_of_a_page_races() {
     assert_eq!(stores(&[(128, 1, AccessKind::default()), (125, 4, AccessKind::default())]), [128]);
 }
 
-/// An access that stands elsewhere for another one meets only those that are there themselves, drifting ones included.
+/// A shadow copy conflicts only with accesses that are not shadow copies themselves, among them accesses at congruent
+/// addresses.
 #[test]
 fn mirrored_accesses_meet_those_that_drift() {
     let drifting = AccessKind { may_execute: true, ..AccessKind::default() };

@@ -1,4 +1,5 @@
-//! When two accesses conflict, case by case, and what one that is forgotten leaves to the one that covers it.
+//! When two accesses conflict, case by case; and that an access which is dropped loses no conflict, because of the one
+//! that covers it.
 
 use super::*;
 use crate::emulate::{Ordering, Scope};
@@ -25,7 +26,7 @@ const fn wide(kind: AccessKind) -> AccessKind {
     AccessKind { element: 8, ..kind }
 }
 
-/// Both ways round: within a cta, and between ctas.
+/// Each case in both orders: within a cta, and between ctas.
 #[test]
 fn accesses_conflict() {
     use Conflict::{Possible, Race, Strong};
@@ -41,7 +42,7 @@ fn accesses_conflict() {
         (STRONG_READ, STRONG_WRITE, Some(Strong), Some(Strong)),
         (STRONG_WRITE, ATOMIC, Some(Strong), Some(Strong)),
         (ATOMIC, ATOMIC, None, None),
-        // A scope that leaves the other one out.
+        // A scope that does not include the other access.
         (cta(STRONG_READ), STRONG_WRITE, Some(Strong), Some(Race)),
         (cta(ATOMIC), ATOMIC, None, Some(Race)),
         (cta(ATOMIC), cta(ATOMIC), None, Some(Race)),
@@ -51,13 +52,13 @@ fn accesses_conflict() {
         (wide(ATOMIC), ATOMIC, Some(Race), Some(Race)),
         (wide(ATOMIC), wide(ATOMIC), None, None),
         (wide(READ), WRITE, Some(Race), Some(Race)),
-        // What might not happen.
+        // Accesses that might not happen.
         (side(READ), WRITE, Some(Possible), Some(Possible)),
         (side(ATOMIC), ATOMIC, None, None),
         (side(STRONG_READ), ATOMIC, Some(Possible), Some(Possible)),
         (side(wide(ATOMIC)), ATOMIC, Some(Possible), Some(Possible)),
         (side(cta(ATOMIC)), ATOMIC, None, Some(Possible)),
-        // What stands for another access meets those that are there themselves.
+        // Shadow copies conflict only with accesses that are not shadow copies themselves.
         (copy(WRITE), copy(WRITE), None, None),
         (copy(WRITE), side(WRITE), Some(Possible), Some(Possible)),
         (copy(READ), WRITE, Some(Possible), Some(Possible)),
@@ -77,7 +78,8 @@ fn kinds() -> Vec<AccessKind> {
     sized.flat_map(|kind| [kind, side(kind), copy(kind)]).collect()
 }
 
-/// What conflicts with an access that is covered conflicts at least as much with the one that covers it, wherever.
+/// Whatever conflicts with a covered access conflicts at least as badly with the one that covers it, in one cta or in
+/// two.
 #[test]
 fn what_is_covered_is_not_missed() {
     let (kinds, mut covered) = (kinds(), 0);
@@ -97,12 +99,12 @@ fn what_is_covered_is_not_missed() {
         }
     }
     assert!(covered > kinds.len(), "{covered}");
-    // Mostly the same comes again, or a plain store does.
+    // Most accesses are repeated, or followed by a plain store.
     assert!(kinds.iter().all(|kind| covers(*kind, *kind) && covers(WRITE, *kind)));
     assert!(!covers(READ, WRITE) && covers(READ, STRONG_READ) && covers(cta(ATOMIC), ATOMIC));
 }
 
-/// An entry is forgotten only if each of its lanes is ordered before all that the later one's lanes stand for.
+/// An entry is dropped only if each of its lanes is ordered before all that the lanes of the later one did.
 #[test]
 fn entries_cover_what_every_lane_of_theirs_comes_after() {
     let (mut forgotten, mut kept) = (0, 0);
@@ -119,7 +121,7 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
             let (warp, when, kind) = (entry.warp, entry.when, entry.kind);
             lanes(entry.lanes).map(move |lane| Touch { warp, lane, when, kind }).collect::<Vec<_>>()
         };
-        // Whatever thread comes now and is not after all of the old one is not after some of the later one.
+        // Every thread that now comes unordered after the old entry is unordered after the later one too.
         let threads =
             (0..3).map(WarpId::new).flat_map(|warp| (0..20).map(move |lane| (warp, lane)));
         let is_missed = |(warp, lane): (WarpId, usize)| {
@@ -131,7 +133,7 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
         if is_covered {
             forgotten += 1;
             let missed: Vec<_> = threads.filter(|thread| is_missed(*thread)).collect();
-            // A lane that does both itself misses nothing: program order.
+            // A lane that does both accesses itself misses nothing: program order.
             let others = missed
                 .iter()
                 .filter(|(warp, lane)| later.warp != *warp || later.lanes >> lane & 1 == 0);

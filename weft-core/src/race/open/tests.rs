@@ -1,11 +1,11 @@
-//! Brute force: what a second look says of accesses at open addresses, against every pair of threads.
+//! Brute force: compares what the second analysis finds on accesses at open addresses with every pair of threads.
 
 use super::*;
 use crate::emulate::{Ordering, Scope, Value};
 use crate::flow::Pc;
 use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
-/// A thread's access, as open or as known as it is.
+/// An access of one thread, at an open or a known address.
 #[derive(Clone, Copy, Debug)]
 struct One {
     touch: Touch,
@@ -15,7 +15,7 @@ struct One {
     open: Option<OpenAccess>,
 }
 
-/// Every pair of threads, of accesses that may be of one place.
+/// Compares every pair of threads whose accesses might be in one region.
 #[derive(Default)]
 struct Pairs {
     all: Vec<One>,
@@ -31,7 +31,7 @@ impl Pairs {
                 (old.touch.warp, old.touch.lane) != (warp, lane)
                     && !old.touch.is_before(warp, lane, order)
             };
-            // Lanes of one instruction may go to one place, too.
+            // Lanes of one instruction can access the same address too.
             let synchronized: Vec<One> =
                 self.all.iter().filter(is_unordered).chain(&new[..at]).copied().collect();
             for old in synchronized {
@@ -60,12 +60,13 @@ impl Pairs {
     }
 }
 
-/// The variable of shared memory that is meant, or none.
+/// A variable of shared memory, or none.
 fn variable(random: &mut Random) -> Option<usize> {
     [None, Some(0), Some(0), Some(1)][usize::try_from(random.below(4)).unwrap_or(0)]
 }
 
-/// So many accesses; `are_alike`: of few kinds in one place, so that mostly one takes the place of another or joins it.
+/// Compares for `count` random accesses. `are_alike`: they are of few kinds in one region, so that most replace another
+/// or merge with it.
 fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
     let mut random = Random::new(seed);
     let mut order = order();
@@ -110,7 +111,7 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
     }
     assert_eq!(accesses.doubtful, pairs.doubtful, "seed {seed}");
     assert_eq!(accesses.unsettled, pairs.unsettled, "seed {seed}");
-    // One an instruction is said.
+    // One access for each instruction is reported.
     let said: BTreeSet<Pc> = accesses.doubtful(false).iter().map(|open| open.pc).collect();
     let doubtful: BTreeSet<Pc> = pairs.doubtful.iter().map(|open| open.pc).collect();
     assert_eq!(said, doubtful, "seed {seed}");
@@ -137,7 +138,7 @@ fn the_second_look_says_what_all_pairs_say() {
 const ATOMIC: AccessKind =
     AccessKind { writes: true, is_atomic: true, ordering: Ordering::Relaxed, ..READ };
 
-/// What is at a place of shared memory is not at the one of global memory that has its number.
+/// An address of shared memory and the same number in global memory are different.
 #[test]
 fn spaces_are_apart() {
     let order = order();
@@ -153,7 +154,7 @@ fn spaces_are_apart() {
     }
 }
 
-/// A lane accesses a buffer at an open address: whether that may conflict with the same in another cta.
+/// Whether an access of a lane to a buffer at an open address might conflict with the same access in another cta.
 fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> (bool, bool) {
     let order = order();
     let open = OpenAccess {
@@ -164,7 +165,7 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
         class: None,
         index: None,
     };
-    // Of the first look, and of the second one.
+    // The answers of the first and of the second analysis.
     [OpenAccesses::default(), OpenAccesses::default().ordered()]
         .map(|mut accesses| {
             accesses.open(open, WarpId::new(0), 1, &order);
@@ -184,7 +185,7 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
         .unwrap_or_default()
 }
 
-/// No order tells ctas apart, and a scope of a cta holds no other one.
+/// Nothing orders ctas, and a scope of a cta includes no other cta.
 #[test]
 fn accesses_at_open_addresses_meet_those_of_other_ctas() {
     let cta = |kind| AccessKind { scope: Scope::Cta, ..kind };

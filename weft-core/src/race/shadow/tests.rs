@@ -1,10 +1,10 @@
-//! Brute force: what a shadow says, against every pair of lanes at every byte.
+//! Brute force: compares what a shadow finds with every pair of lanes at every byte.
 
 use super::*;
 use crate::emulate::{LaneMask, Value};
 use crate::race::random::{Random, Touch, access, order, synchronize};
 
-/// Every pair of touches of a byte, one by one.
+/// Compares every pair of accesses of a byte, one by one.
 #[derive(Default)]
 struct Pairs {
     touched: BTreeMap<u64, Vec<Touch>>,
@@ -30,14 +30,14 @@ impl Pairs {
     }
 }
 
-/// Of ten accesses so many write, and after so many of ten some threads synchronize.
+/// Compares for random accesses, of which `writes` in ten write; after `meets` in ten, some threads synchronize.
 fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
     let mut random = Random::new(seed);
     let mut order = order();
     let (mut shadow, mut pairs) = (Shadow::within(u64::MAX), Pairs::default());
     let mut last = (4, Value::uniform(0));
     for _ in 0..accesses {
-        // Some access where the one before did.
+        // Some accesses go where the one before went.
         if random.below(4) > 0 {
             let bytes = 1 << random.below(4);
             last = (bytes, random.addresses(bytes));
@@ -98,7 +98,7 @@ fn told_byte_by_byte_a_page_says_the_same() {
     }
 }
 
-/// Two stores look alike as rows, but another lane of each stores to the first word.
+/// Two stores look alike as rows, but in each another lane stores to the first word.
 #[test]
 fn lanes_that_change_places_race() {
     let order = Order::new([LaneMask::MAX].into_iter().collect());

@@ -1,4 +1,4 @@
-//! Reads of one memory, many at a time.
+//! Several reads of one memory: remembers the last page, because lanes often read the same one.
 
 use super::{Memory, View};
 use crate::emulate::memory::bytes::PAGE;
@@ -6,10 +6,10 @@ use crate::emulate::memory::page::{Page, within};
 use crate::emulate::value::lane::Lane;
 use crate::emulate::value::symbolics::Symbolics;
 
-/// Reads of a memory: lanes often read one page.
+/// A reader of one memory.
 pub(crate) struct MemoryReader<'a> {
     memory: &'a Memory,
-    /// The page that was read last, by number.
+    /// The number of the page that was read last, and the page if it is kept.
     page: Option<(u64, Option<&'a Page>)>,
 }
 

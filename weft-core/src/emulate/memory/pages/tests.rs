@@ -1,3 +1,4 @@
+//! What a memory returns after stores, after writes at open addresses, and beyond its limits.
 use super::*;
 use crate::flow::Pc;
 
@@ -100,7 +101,8 @@ fn known(memory: &Memory, address: u64, size: u32, symbolics: &mut Symbolics) ->
     lane.symbol.is_none().then_some(lane.bits)
 }
 
-/// Every extent around the ends of pages: what is in it is open, what is not is as before, and what is written later holds.
+/// Every extent around the ends of pages: bytes in it are open, other bytes are as before, and what is written later is
+/// known.
 #[test]
 fn a_piece_is_forgotten_to_the_byte() {
     let edges = [0, 1, 7, 120, 127, 128, 129, 135, 255, 256, 300];
@@ -125,7 +127,7 @@ fn a_piece_is_forgotten_to_the_byte() {
     }
 }
 
-/// What the launch gives is as good as what was stored.
+/// Contents that the launch gives are forgotten as stored ones are.
 #[test]
 fn contents_are_forgotten_piece_by_piece() {
     let segment = |start: u64| Segment {
@@ -150,7 +152,7 @@ fn contents_are_forgotten_piece_by_piece() {
     assert_eq!(known(&memory, 0x2000, 4, &mut symbolics), None);
 }
 
-/// An open value of which some bytes were forgotten is no longer what was stored.
+/// An open value of which some bytes were forgotten is no longer the stored value.
 #[test]
 fn parts_of_open_values_are_forgotten() {
     for (at, extent) in [(124, (128, 200)), (120, (124, 127)), (124, (0, 127)), (64, (71, 71))] {
@@ -164,7 +166,7 @@ fn parts_of_open_values_are_forgotten() {
     }
 }
 
-/// Pieces stay forgotten whatever else is: neighbours, parts of them, and pieces around them.
+/// A piece stays forgotten when others are forgotten too: neighbours, parts of it, and pieces that contain it.
 #[test]
 fn pieces_add_up() {
     let extents = [(0, 63), (64, 127), (32, 95), (128, 200), (10, 20), (0, 300)];

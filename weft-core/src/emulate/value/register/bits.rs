@@ -1,10 +1,10 @@
-//! Arithmetic on the bits of a value alone, all lanes at once.
+//! Arithmetic on the bits of a value, all lanes at once; symbolic values are dropped and handled by the caller.
 
 use super::{LaneShape, Value};
 use crate::emulate::value::lane::{WARP, signed, truncate};
 
 impl Value {
-    /// The bits alone, with a number added to them all within `bits` bits.
+    /// Adds a number to the bits of all lanes, within `bits` bits.
     pub(crate) fn plus(&self, number: u64, bits: u32) -> Self {
         match &self.shape {
             LaneShape::Uniform(number_there) => {
@@ -25,7 +25,7 @@ impl Value {
         }
     }
 
-    /// The bits alone, with those of another value added to them within `bits` bits.
+    /// Adds the bits of two values lane by lane, within `bits` bits.
     pub(crate) fn sum(&self, other: &Self, bits: u32) -> Self {
         match (&self.shape, &other.shape) {
             (_, LaneShape::Uniform(number)) => self.plus(*number, bits),
@@ -39,7 +39,7 @@ impl Value {
         }
     }
 
-    /// The bits alone, times a number within `bits` bits.
+    /// Multiplies the bits of all lanes by a number, within `bits` bits.
     pub(crate) fn times(&self, factor: u64, bits: u32) -> Self {
         match &self.shape {
             LaneShape::Uniform(number_there) => {
@@ -54,7 +54,7 @@ impl Value {
         }
     }
 
-    /// The low `from` bits alone, extended by their sign.
+    /// Sign-extends the low `from` bits of all lanes to 64.
     pub(crate) fn signed(&self, from: u32) -> Self {
         match self.shape {
             LaneShape::Uniform(number_there) => {
@@ -66,7 +66,8 @@ impl Value {
         }
     }
 
-    /// Brings an affine result of `bits` bits into range: exact if no lane wraps, lane by lane otherwise.
+    /// Returns lanes `base + l * step` truncated to `bits` bits: affine if no lane wraps around, lane by lane
+    /// otherwise.
     pub(crate) fn affine_in(base: u64, step: u64, bits: u32) -> Self {
         let base = truncate(base, bits);
         if bits >= 64 || step == 0 {

@@ -1,4 +1,4 @@
-//! What conditions are made of: comparisons of whole numbers, and how predicates combine them.
+//! Conditions as combinations of simpler ones: comparisons of whole numbers, and predicates joined by and, or and not.
 
 use super::{Identity, Lane, SymbolId, Symbolics};
 use crate::ptx::Type;
@@ -25,14 +25,16 @@ pub(crate) enum Relation {
 }
 
 impl Logic {
-    /// Of an instruction's first result, with so many operands.
+    /// The condition that an instruction with `operands` operands puts into its first result; `None` if it is none of
+    /// these.
     pub(crate) fn of(decoded: &Decoded, operands: usize) -> Option<Self> {
         let ty = decoded.ty();
         match (decoded.row.opcode, operands) {
             (Opcode::Not, 1) if ty == Type::Pred => Some(Self::Not),
             (Opcode::And, 2) if ty == Type::Pred => Some(Self::And),
             (Opcode::Or, 2) if ty == Type::Pred => Some(Self::Or),
-            // Neither of two floating-point numbers need be less than the other, nor equal.
+            // Comparisons of floating-point numbers are left out: with NaN, neither operand is less and they are not
+            // equal.
             (Opcode::Setp, 2) if !ty.is_float() && ty != Type::Other => {
                 Relation::of(decoded).map(|relation| Self::Compares(ty, relation))
             }
@@ -61,16 +63,16 @@ impl Relation {
     }
 }
 
-/// A condition that is not made of others.
+/// A condition that is not taken apart further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
-    /// Two numbers: `Less` or `Equal`, which all other comparisons are said by.
+    /// A comparison by `Less` or `Equal`; all other comparisons are expressed by these two.
     Compared(Type, Relation, Lane, Lane),
-    /// A value.
+    /// A predicate of which nothing else is known.
     Itself(Lane),
 }
 
-/// Conditions within each other that are taken apart.
+/// Nesting depth up to which conditions are taken apart.
 const MOST: u32 = 8;
 
 fn in_order(a: Lane, b: Lane) -> (Lane, Lane) {
@@ -78,14 +80,14 @@ fn in_order(a: Lane, b: Lane) -> (Lane, Lane) {
 }
 
 impl Symbolics {
-    /// The literals that a condition and its outcome say to hold, or not to.
+    /// The literals that follow from the outcome of a condition, each with its own outcome.
     pub(crate) fn literals(&self, condition: Lane, holds: bool) -> Vec<(Literal, bool)> {
         let mut found = Vec::new();
         self.take_apart(condition, holds, MOST, &mut found);
         found
     }
 
-    /// What a condition is made of.
+    /// The operation and the operands of a condition, if it is a combination or a comparison.
     fn logic_of(&self, condition: SymbolId) -> Option<(Logic, &[Lane])> {
         match self.all.get_index(condition.place()) {
             Some((Identity::Operation(operator, operands), _))
@@ -146,8 +148,8 @@ mod tests {
         (Relation::GreaterOrEqual, |a, b| a >= b),
     ];
 
-    /// Two comparisons combined in every way, each perhaps negated: where it comes out as is said, all literals hold, and
-    /// where they do not, it does not.
+    /// Two comparisons, each negated or not, are combined in every way: all literals hold exactly where the condition
+    /// has the outcome in question.
     #[test]
     fn literals_hold_where_the_condition_does() {
         let mut symbolics = Symbolics::default();
@@ -194,7 +196,7 @@ mod tests {
                 let all = literals.iter().all(|(literal, holds)| match literal {
                     Literal::Compared(_, Relation::Less, x, y) => (value(*x) < value(*y)) == *holds,
                     Literal::Compared(_, _, x, y) => (value(*x) == value(*y)) == *holds,
-                    // A combination that says nothing of its parts.
+                    // A combination from which nothing follows for its parts.
                     Literal::Itself(_) => says(a, b) == *holds,
                 });
                 assert_eq!(all, says(a, b) == outcome, "{literals:?} {a} {b}");

@@ -1,12 +1,13 @@
-//! Open values that a cta has for itself: the same instruction gives another cta others.
+//! Which symbolic values depend on what belongs to one cta, or to one iteration of a loop: another cta or iteration
+//! gets other values from the same instructions.
 
 use std::collections::HashSet;
 
 use super::{Identity, SymbolId, Symbolics};
 
 impl Symbolics {
-    /// Whether a value depends on what one cta alone has: results of its atomics and exchanges, and how often it has gone
-    /// round a loop.
+    /// Whether a value depends on something that belongs to one cta: results of its atomics and exchanges, and
+    /// iteration numbers of its loops.
     pub(crate) fn is_of_cta(&self, id: SymbolId) -> bool {
         let is_own = |key: &Identity| {
             matches!(key, Identity::Result(..) | Identity::Exchanged(..) | Identity::Iterations(..))
@@ -14,7 +15,7 @@ impl Symbolics {
         self.rests_on(id, is_own)
     }
 
-    /// Whether a value depends on results of atomics or exchanges after so many of them.
+    /// Whether a value depends on atomics or exchanges later than these counts of them.
     pub(crate) fn is_from(&self, id: SymbolId, (atomics, exchanges): (u64, u32)) -> bool {
         self.rests_on(id, |key| match key {
             Identity::Result(execution, _) => execution.number > atomics,

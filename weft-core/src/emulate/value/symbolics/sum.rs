@@ -1,8 +1,8 @@
-//! Sums of symbolic values, changes of width, and what may be one of two values.
+//! Sums of symbolic values, changes of width, and values that are one of two.
 //!
-//! An extension is exact: `ext(n + 1)` is an atom of its own, for it is not `ext(n) + 1` where the sum wraps around. Lanes
-//! on one term to which each adds a number of its own share an atom instead, `ext(n)` plus the number of each lane, plus an
-//! unknown multiple of 2^32 (*wrap*), which is zero unless the sum wraps around.
+//! An extension is exact: `ext(n + 1)` is an atom of its own, because it is not `ext(n) + 1` where the sum wraps
+//! around. Lanes that add different numbers to one symbolic value share an atom instead: `ext(n)` plus the number of
+//! each lane, plus an unknown multiple of 2^32 (the *wrap*), which is zero unless the sum wraps around.
 
 use super::operator::Operator;
 use super::{Atoms, Extension, Identity, Lane, Sum, SymbolId, SymbolicValue, Symbolics, gcd};
@@ -10,16 +10,17 @@ use crate::emulate::value::lane::{signed, truncate};
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
 use crate::flow::{Params, space_of};
 
-/// Unknowns in one sum; of more nothing is known.
+/// Most atoms of one sum; of a larger sum only origin and region are kept.
 const MAX_ATOMS: usize = 32;
 
-/// The size of a coefficient or difference.
+/// Magnitude of a coefficient or difference, read as a signed number.
 const fn size(factor: u64) -> u64 {
     factor.cast_signed().unsigned_abs()
 }
 
-/// Drift within a width: where sums wrap at 2^bits, that of a power of two. Pointers and indices do not wrap, so that small
-/// drift stays as it is.
+/// The congruence that is left in a sum of `bits` bits. Such a sum wraps around at 2^bits, so only the power of two in
+/// the congruence is left. Pointers and indices are assumed not to wrap around, so sums of at least `WIDE` bits keep a
+/// small congruence as it is.
 const fn congruence_in(bits: u32, congruence: u64) -> u64 {
     const LARGEST: u64 = 1 << 31;
     match bits {
@@ -30,7 +31,8 @@ const fn congruence_in(bits: u32, congruence: u64) -> u64 {
     }
 }
 
-/// The drift of a term in so many bits: where it has more, it wraps around there first.
+/// The congruence of the low `bits` bits of a symbolic value: if the value has more bits, it wraps around at 2^bits
+/// first.
 const fn congruence_of(value: &SymbolicValue, bits: u32) -> u64 {
     match value.congruence {
         congruence if congruence != 0 && bits < value.bits => gcd(congruence, wrap_of(bits)),
@@ -38,23 +40,24 @@ const fn congruence_of(value: &SymbolicValue, bits: u32) -> u64 {
     }
 }
 
-/// What a sum of `from` bits that wraps around is off by once it is extended.
+/// The extension of a sum of `from` bits is off by a multiple of this if the sum wraps around; 0 for 64 bits.
 const fn wrap_of(from: u32) -> u64 {
     if from < 64 { 1 << from } else { 0 }
 }
 
-/// What a sum is off by that is so once it is multiplied: a power of two, so that 64 bits hold it however often it wraps
-/// around.
+/// The wrap of a sum that is multiplied by `factor`: only powers of two, because these divide 2^64 and so hold however
+/// often the product wraps around; 0 if no bit is left.
 const fn scaled(wrap: u64, factor: u64) -> u64 {
     let zeros = wrap.trailing_zeros() + factor.trailing_zeros();
     if zeros < 64 { 1 << zeros } else { 0 }
 }
 
-/// Sums that wrap around at this width keep what they are naturally; narrower ones wrap around easily.
+/// Sums of at least this many bits seldom wrap around, so their wrap is kept apart from their congruence; narrower sums
+/// wrap around easily.
 const WIDE: u32 = 32;
 
 impl Symbolics {
-    /// The low `from` bits of a lane, extended to 64.
+    /// Extends the low `from` bits of a lane to 64, by their sign or by zeros.
     pub(crate) fn extended(&mut self, lane: Lane, from: u32, is_signed: bool) -> Lane {
         let known = truncate(lane.bits, from);
         let Some(id) = lane.symbol else {
@@ -63,7 +66,7 @@ impl Symbolics {
         };
         let known_bits = self.bits(id);
         if known_bits < from {
-            // There are zeros above it, so that the sign is none.
+            // Zeros lie above the value, so both extensions are the same.
             return self.extended(lane, known_bits, false);
         }
         let Lane { bits: known, symbol: atom } = self.low(lane, from);
@@ -87,8 +90,8 @@ impl Symbolics {
         }
     }
 
-    /// The sum of a term and a number in 64 bits, if that is its extension: it is made of extensions that are so narrow that
-    /// it cannot wrap around.
+    /// Returns the extension of `narrow + added` to 64 bits as a plain sum, if that is exact: all atoms of `narrow` are
+    /// extensions, and so narrow that the sum cannot wrap around. `Some(None)`: nothing open is left.
     #[allow(clippy::option_option, reason = "nothing open might be left")]
     fn as_it_is(
         &mut self,
@@ -105,7 +108,7 @@ impl Symbolics {
         let mut most = u128::from(added);
         for (atom, factor) in &atoms {
             let extension = self.extension(*atom)?;
-            // The only one may fall below zero where the sign is extended again.
+            // A single signed extension can be negative if the result is extended by its sign again.
             let is_one = atoms.len() == 1 && *factor == 1 && added == 0 && extension.from <= from;
             if extension.is_signed && !(is_one && is_signed) {
                 return None;
@@ -117,8 +120,8 @@ impl Symbolics {
         (most < 1 << bits).then(|| self.sum_of(64, atoms, (0, 0), origin, Region::Number))
     }
 
-    /// What lanes share once they are extended that add different numbers to the low `from` bits of a term: these numbers
-    /// are to be extended by their sign, from as many bits as are returned.
+    /// Extends the low `from` bits of a symbolic value to which lanes add different numbers. Returns what all lanes
+    /// share after that, and a width: the number of each lane is then to be extended by its sign from that width.
     pub(crate) fn shared_extension(
         &mut self,
         id: SymbolId,
@@ -133,7 +136,7 @@ impl Symbolics {
         (Lane { bits, symbol: if from < 64 { shared } else { symbol_id } }, from)
     }
 
-    /// The extension of a term of `from` bits to which some number was added.
+    /// The extension of a symbolic value of `from` bits to which an unspecified number was added.
     fn shared(&mut self, narrow: SymbolId, from: u32, is_signed: bool) -> Option<SymbolId> {
         let narrow = self.plain(narrow);
         let SymbolicValue { origin, atoms, congruence: modulus, .. } = self.get(narrow)?.clone();
@@ -154,7 +157,7 @@ impl Symbolics {
         self.sum_of(64, parts, off, origin, Region::Number)
     }
 
-    /// The low `bits` bits of a lane, if its term has more.
+    /// Reduces a lane to its low `bits` bits, if its symbolic value has more.
     pub(crate) fn low(&mut self, lane: Lane, bits: u32) -> Lane {
         let known = truncate(lane.bits, bits);
         let Some(id) = lane.symbol.filter(|id| self.bits(*id) > bits) else {
@@ -163,7 +166,7 @@ impl Symbolics {
         let (mut added, mut addends) = (known, Vec::new());
         for &(atom, factor) in self.atoms(id) {
             match self.extension(atom) {
-                // The low bits of what is extended are as they were.
+                // The low bits of an extension are those of what it extends.
                 Some(extension) if extension.from >= bits => {
                     added = added.wrapping_add(extension.added.wrapping_mul(factor));
                     addends.push((extension.of, factor));
@@ -178,7 +181,7 @@ impl Symbolics {
         Lane { bits: truncate(added, bits), symbol: self.sum(bits, &addends, congruence) }
     }
 
-    /// A lane in so many bits. A narrow value in a wide register has zeros above it.
+    /// Brings a lane to `bits` bits. A narrow value in a wide register has zeros above it.
     pub(crate) fn at_width(&mut self, lane: Lane, bits: u32) -> Lane {
         match lane.symbol.map(|id| self.bits(id)) {
             Some(narrow) if narrow < bits => {
@@ -189,8 +192,8 @@ impl Symbolics {
         }
     }
 
-    /// The sum of symbolic values times coefficients, in `bits` bits, plus any multiple of `drift`. `None`: nothing open is left.
-    /// No term has fewer bits.
+    /// The sum of symbolic values times coefficients in `bits` bits, plus an unknown multiple of `congruence`. No
+    /// addend has fewer bits. `None`: nothing open is left.
     pub(crate) fn sum(
         &mut self,
         bits: u32,
@@ -245,7 +248,8 @@ impl Symbolics {
         }
         atoms.retain(|(_, factor)| *factor != 0);
         let wrap = if bits > WIDE { wrap } else { 0 };
-        // Sums wrap around naturally only beside what is extended: where that has gone, what is left is a multiple.
+        // A wrap is kept apart only beside the extensions that cause it. Once these cancel out, it joins the
+        // congruence.
         let frame = self.frame(&atoms);
         let is_natural = wrap != 0 && frame != 0 && wrap.is_multiple_of(frame);
         let (residue, wrap) = match congruence_in(bits, modulus) {
@@ -281,8 +285,8 @@ impl Symbolics {
         Some(self.intern(key, value))
     }
 
-    /// The number of which what the atoms of a sum are off by is a multiple, whatever wraps around before it is extended;
-    /// 0: nothing is.
+    /// Modulus of the error that the atoms of a sum have if sums inside their extensions wrap around: the error is a
+    /// multiple of it. 0: there is no error.
     pub(crate) fn frame(&self, atoms: &[(SymbolId, u64)]) -> u64 {
         let wrap = |&(atom, factor): &(SymbolId, u64)| {
             let extension = self.extension(atom).filter(|extended| extended.from >= WIDE);
@@ -291,7 +295,8 @@ impl Symbolics {
         atoms.iter().map(wrap).fold(0, gcd)
     }
 
-    /// A term of 64 bits with the numbers that were added before it was extended moved out of it: the term, and their sum.
+    /// Moves the numbers that are added inside extensions out of a symbolic value of 64 bits. Returns what is left,
+    /// with the wrap that this causes, and the sum of the numbers; `None` if nothing open is left.
     pub(crate) fn natural(&mut self, id: SymbolId) -> Option<(SymbolId, u64)> {
         let is_added = |(atom, _): &(SymbolId, u64)| {
             self.extension(*atom).is_some_and(|extension| extension.added != 0)
@@ -322,7 +327,8 @@ impl Symbolics {
         Some((self.sum_of(bits, parts, (modulus, wrap), origin, region)?, added))
     }
 
-    /// One of two lanes, nobody knows which.
+    /// A value that is one of two lanes, not known which. If the lanes differ only by numbers, it is their sum known
+    /// modulo the difference.
     pub(crate) fn either(&mut self, a: Lane, b: Lane, origin: Origin) -> Lane {
         if a == b {
             return a;
@@ -336,7 +342,7 @@ impl Symbolics {
             Lane { symbol: lane.symbol.map(|id| self.plain(id)), ..lane }
         });
         let (left, right) = (self.region(a), self.region(b));
-        // Addresses in two buffers, or in two spaces, are not one address plus a number.
+        // Addresses in different buffers or state spaces are not one address plus a number.
         let is_one_place = left == right && space_of(a.bits).0 == space_of(b.bits).0;
         let (first, second) = (self.parts(a, b), self.parts(b, a));
         let is_one_sum = (first.0, first.1) == (second.0, second.1);
@@ -349,8 +355,8 @@ impl Symbolics {
         Lane::open(self.any(origin, region))
     }
 
-    /// One of two lanes, by a condition: whether it holds for the first. Pointers to two buffers are then one value
-    /// wherever the condition is.
+    /// A value that is one of two lanes, chosen by a condition; `holds_for_first`: the outcome that chooses the first.
+    /// A choice between pointers to different buffers is then the same value wherever the condition is the same.
     pub(crate) fn either_by(
         &mut self,
         (a, b): (Lane, Lane),
@@ -368,7 +374,7 @@ impl Symbolics {
         }
     }
 
-    /// What one of two lanes has to do with addresses. A known number leads nowhere if it is taken for an address.
+    /// The region of a value that is one of two lanes. A known number leads to no buffer if it is used as an address.
     pub(crate) fn region_of_either(&self, a: Lane, b: Lane) -> Region {
         let [left, right] = [a, b].map(|lane| self.region(lane));
         let leads_nowhere =
@@ -382,7 +388,7 @@ impl Symbolics {
         }
     }
 
-    /// A lane plus any multiple of a drift, in so many bits.
+    /// Adds an unknown multiple of `congruence` to a lane, in `width` bits.
     pub(crate) fn congruent(
         &mut self,
         lane: Lane,
@@ -405,7 +411,7 @@ impl Symbolics {
         }
     }
 
-    /// A lane plus a multiple of a term.
+    /// Adds `factor` times a symbolic value to a lane.
     pub(crate) fn plus(&mut self, lane: Lane, symbol_id: SymbolId, factor: u64) -> Lane {
         let Lane { bits, symbol: atom } = self.at_width(lane, 64);
         let addends: Vec<_> =
@@ -456,7 +462,7 @@ mod tests {
         let one = symbolics.either(null, a, origin);
         let Region::Among(params) = symbolics.region(one) else { unreachable!("it may be null") };
         assert_eq!(params.all().collect::<Vec<_>>(), [0]);
-        // A number that is not known may be an address that memory held.
+        // An unknown number can be an address that memory held.
         let number = Lane::open(symbolics.initial(origin, 0, 8));
         let open = symbolics.either(number, a, origin);
         assert_eq!(symbolics.region(open), Region::Unclear);
