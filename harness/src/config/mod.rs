@@ -22,6 +22,7 @@ pub use entry::{KernelEntry, LaunchEntry};
 pub use error::{ConfigError, Place, Problem};
 pub use file::Config;
 pub use launches::{DeadEntry, NamedLaunch};
-pub(crate) use reader::Reader;
 pub use settings::{LimitSettings, Settings};
 pub use value::{Element, size};
+
+use reader::Reader;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use toml::Spanned;
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Limit, Options};
@@ -57,8 +58,20 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Reads a text that holds the keys of one launch and nothing else; messages call it `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let reader = Reader::new(text, path);
+        let mut settings = Self::default();
+        for (key, value) in &reader.root()? {
+            if !settings.set(reader, key, value)? {
+                return Err(reader.unknown(key, &Self::KEYS));
+            }
+        }
+        Ok(settings)
+    }
+
     /// The keys that `set` understands.
-    pub(crate) const KEYS: [&str; 8] = [
+    pub(super) const KEYS: [&str; 8] = [
         "block",
         "grid",
         "shared",
@@ -70,7 +83,7 @@ impl Settings {
     ];
 
     /// Takes one key; `false`: the key is no setting.
-    pub(crate) fn set(
+    pub(super) fn set(
         &mut self,
         reader: Reader<'_>,
         key: &Spanned<Cow<'_, str>>,
