@@ -94,7 +94,7 @@ impl Barriers {
             votes: 0,
         });
         if running.count != expected
-            || running.is_reduction != !matches!(how, Use::Sync | Use::Arrive)
+            || running.is_reduction == matches!(how, Use::Sync | Use::Arrive)
         {
             return Err(Fault::Count);
         }
