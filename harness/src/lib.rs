@@ -15,16 +15,14 @@
 //! ```
 //!
 //! `config` reads weft.toml, `name` demangles, `discover` finds PTX, `case` makes kernels and launches test cases,
-//! `render` shows reports, `fixture` and `snapshot` test the checker itself.
+//! `render` shows reports.
 
 mod bounded;
 pub mod case;
 pub mod config;
 pub mod discover;
-pub mod fixture;
 pub mod render;
 mod run;
-pub mod snapshot;
 
 pub use run::main;
 pub use weft_core::finding::name;

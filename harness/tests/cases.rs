@@ -10,7 +10,6 @@ use weft_core::ptx::Module;
 use weft_harness::case::{JobError, Package, failure, hook_panics, plan, plan_with, trials};
 use weft_harness::config::Config;
 use weft_harness::discover::{globs, in_dir};
-use weft_harness::snapshot;
 
 const KERNELS: &str = "// made by hand\n\n.version 8.0\n.target sm_80\n.address_size 64\n\
     .visible .entry _Z5scaleILi4EEvPf() { ret; }\n.visible .entry plain() { ret; }\n";
@@ -139,19 +138,4 @@ fn bytes_that_are_not_utf_8_matter_outside_of_comments_only() {
         jobs[2].run().report.unwrap_err().to_string(),
         "b.ptx:1:1: it starts with a byte order mark; save it as UTF-8 without one"
     );
-}
-
-#[test]
-fn snapshots_are_compared_written_and_not_left_over() {
-    let dir = fresh("weft-snapshots", &[("a.txt", b"one\r\ntwo\r\n"), ("b.txt", b"")]);
-    let (a, c) = (dir.join("a.txt"), dir.join("c.txt"));
-    assert!(snapshot::compare(&a, "one\ntwo\n", false).is_ok());
-    assert!(snapshot::compare(&a, "one\n2\n", false).unwrap_err().to_string().contains("a.txt:2:"));
-    assert!(snapshot::compare(&c, "x\n", false).is_err());
-    assert!(
-        snapshot::compare(&c, "x\n", true).is_ok() && snapshot::compare(&c, "x\n", false).is_ok()
-    );
-    let left = snapshot::leftovers(&dir, "txt", &[a, c].into()).unwrap();
-    assert_eq!(left.len(), 1);
-    assert!(left[0].to_string().contains("b.txt"));
 }

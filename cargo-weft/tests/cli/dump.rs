@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weft_harness::snapshot;
+use weft_fixture_tests::snapshot;
 
 use crate::support::Folder;
 

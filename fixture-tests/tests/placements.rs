@@ -5,25 +5,18 @@ mod moved;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use moved::Dice;
 use weft_core::finding::{Code, Finding, Report, Role};
 use weft_core::flow::Placement;
 use weft_core::{check_placed, ptx};
-use weft_harness::fixture::Fixture;
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
 
 const TIMES: u64 = 3;
 
 /// Code, sites, and pairs of threads within warps and between warps.
 type Found = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64)>);
-
-fn paths() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
-    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
-    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")).collect()
-}
 
 fn findings(report: &Report) -> BTreeSet<Found> {
     let told = |finding: &Finding| {
@@ -36,8 +29,9 @@ fn findings(report: &Report) -> BTreeSet<Found> {
 
 #[test]
 fn fixtures_do_not_depend_on_places() {
+    let fixtures = files::fixtures().expect("the folder is part of the checkout");
     let (mut kernels, mut moves) = (0, 0);
-    for (seed, path) in (0..).zip(paths()) {
+    for (seed, path) in (0..).zip(fixtures) {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let fixture = Fixture::parse(&text, &path).expect("the header is right");
         let (module, launch) = (ptx::parse(&text), fixture.launch());

@@ -2,26 +2,17 @@
 //! not so.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use weft_core::finding::{Code, Verdict};
 use weft_core::launch::{Launch, Limit};
 use weft_core::ptx;
-use weft_harness::fixture::Fixture;
-
-fn paths() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
-    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
-    paths.sort();
-    paths
-}
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
 
 #[test]
 fn less_is_never_more() {
     let (mut open, mut same) = (0, 0);
-    for path in paths() {
+    for path in files::fixtures().expect("the folder is part of the checkout") {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let launch = Fixture::parse(&text, &path).expect("the header is right").launch();
         let module = ptx::parse(&text);

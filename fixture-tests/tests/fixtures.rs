@@ -10,9 +10,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use weft_core::finding::Report;
 use weft_core::ptx::{self, Module};
 use weft_core::report::saved;
-use weft_harness::fixture::Fixture;
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
+use weft_fixture_tests::snapshot::{self, SnapshotError};
 use weft_harness::render::{self, Sources};
-use weft_harness::snapshot::{self, SnapshotError};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -20,11 +21,10 @@ fn main() -> ExitCode {
 }
 
 fn trials() -> Vec<Trial> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
-    let paths = match fixtures(&dir) {
+    let paths = match files::fixtures() {
         Ok(paths) if !paths.is_empty() => paths,
-        Ok(_) => return vec![failing(format!("{}: there are no fixtures", dir.display()))],
-        Err(error) => return vec![failing(format!("{}: {error}", dir.display()))],
+        Ok(_) => return vec![failing("there are no fixtures".to_owned())],
+        Err(error) => return vec![failing(error.to_string())],
     };
     let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut trials: Vec<Trial> = paths
@@ -32,19 +32,8 @@ fn trials() -> Vec<Trial> {
         .cloned()
         .map(|path| Trial::test(format!("fixtures::{}", name(&path)), move || check(&path)))
         .collect();
-    trials.push(Trial::test("fixtures::leftovers", move || leftovers(&dir, &paths)));
+    trials.push(Trial::test("fixtures::leftovers", move || leftovers(&paths)));
     trials
-}
-
-fn fixtures(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut paths = BTreeSet::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "ptx") {
-            paths.insert(path);
-        }
-    }
-    Ok(paths.into_iter().collect())
 }
 
 fn failing(message: String) -> Trial {
@@ -109,7 +98,7 @@ fn rendered(path: &Path, module: &Module, reports: &[Report]) -> String {
 }
 
 /// A snapshot belongs to a fixture that expects findings.
-fn leftovers(dir: &Path, paths: &[PathBuf]) -> Result<(), Failed> {
+fn leftovers(paths: &[PathBuf]) -> Result<(), Failed> {
     let mut compared = BTreeSet::new();
     for path in paths {
         let has_findings = fs::read_to_string(path)?.contains("//~");
@@ -117,7 +106,7 @@ fn leftovers(dir: &Path, paths: &[PathBuf]) -> Result<(), Failed> {
             compared.insert(path.with_extension("txt"));
         }
     }
-    let left = snapshot::leftovers(dir, "txt", &compared)?;
+    let left = snapshot::leftovers(&files::root().join("ptx"), "txt", &compared)?;
     if left.is_empty() {
         return Ok(());
     }

@@ -14,8 +14,9 @@ use weft_core::finding::{Report, Verdict};
 use weft_core::launch::Launch;
 use weft_core::mutate;
 use weft_core::ptx::{self, Module};
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
 use weft_harness::config::Config;
-use weft_harness::fixture::Fixture;
 use weft_harness::name::KernelName;
 
 /// The sample crates; their kernels lie in `kernels/`.
@@ -46,7 +47,7 @@ impl fmt::Display for Key {
 }
 
 fn trials() -> std::io::Result<Vec<Trial>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let root = files::root();
     let table = Arc::new(table(&fs::read_to_string(root.join("survivors.txt"))?));
     let mut files = ptx_files(&root, "ptx")?;
     for sample in SAMPLES {
@@ -66,16 +67,10 @@ fn trials() -> std::io::Result<Vec<Trial>> {
 
 /// The PTX in a folder, relative to `root`.
 fn ptx_files(root: &Path, folder: &str) -> std::io::Result<Vec<String>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(root.join(folder))? {
-        let path: PathBuf = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.extension().is_some_and(|extension| extension == "ptx") {
-            files.push(format!("{folder}/{name}"));
-        }
-    }
-    files.sort();
-    Ok(files)
+    let relative = |path: &PathBuf| {
+        path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+    };
+    Ok(files::ptx(&root.join(folder))?.iter().map(relative).collect())
 }
 
 /// The lines of the table, those that are none as they stand.

@@ -7,7 +7,7 @@ use std::path::Path;
 use weft_core::finding::{Check, Code, Coverage, Finding, Report, Role, Site, Stats};
 use weft_core::launch::{Arg, Dim3, Launch};
 use weft_core::ptx::{self, Position, Span};
-use weft_harness::fixture::Fixture;
+use weft_fixture_tests::language::Fixture;
 
 const TEXT: &str = "\
 //@ block = 64

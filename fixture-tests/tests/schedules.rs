@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use weft_core::finding::{Check, Class, Code, Report, Role, Verdict};
 use weft_core::launch::Schedule;
 use weft_core::ptx::{self, Module};
-use weft_harness::fixture::Fixture;
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
 
 const OTHERS: [Schedule; 5] = [
     Schedule::Reverse,
@@ -25,13 +25,6 @@ const OTHERS: [Schedule; 5] = [
 /// Code, sites, pairs of threads within warps and between warps, and whether there are some between ctas: those are
 /// counted up to a bound.
 type Finding = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64, bool)>);
-
-fn paths() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
-    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
-    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")).collect()
-}
 
 fn reports(module: &Module, fixture: &Fixture, schedule: Schedule) -> Vec<Report> {
     let mut launch = fixture.launch();
@@ -67,7 +60,7 @@ fn done(report: &Report) -> Option<[u64; 4]> {
 #[test]
 fn fixtures_do_not_depend_on_the_schedule() {
     let (mut kernels, mut broken) = (0, 0);
-    for path in paths() {
+    for path in files::fixtures().expect("the folder is part of the checkout") {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let fixture = Fixture::parse(&text, &path).expect("the header is right");
         let module = ptx::parse(&text);

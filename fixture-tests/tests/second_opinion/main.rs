@@ -19,7 +19,6 @@ mod relation;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use weft_core::emulate::{self, Cta, DoubtKind, End, Facts, Inputs};
 use weft_core::finding::Report;
@@ -27,7 +26,8 @@ use weft_core::flow::{Placement, Program};
 use weft_core::launch::Launch;
 use weft_core::ptx::{self, Function, Module};
 use weft_core::slice::{self, Floats};
-use weft_harness::fixture::Fixture;
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
 
 use races::Races;
 use record::Record;
@@ -122,18 +122,11 @@ fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Out
     Outcome::Compared
 }
 
-fn paths() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/ptx");
-    let entries = fs::read_dir(dir).expect("the folder is part of the checkout");
-    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "ptx")).collect()
-}
-
 #[test]
 #[allow(clippy::print_stdout, reason = "what is left out is told")]
 fn fixtures_get_a_second_opinion() {
     let mut outcomes: BTreeMap<Outcome, Vec<String>> = BTreeMap::new();
-    for path in paths() {
+    for path in files::fixtures().expect("the folder is part of the checkout") {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let fixture = Fixture::parse(&text, &path).expect("the header is right");
         let module = ptx::parse(&text);

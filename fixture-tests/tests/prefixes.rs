@@ -1,0 +1,24 @@
+//! Every prefix of every fixture is read: never a panic, and a text that ends inside a kernel says so.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+
+use weft_core::ptx;
+use weft_fixture_tests::files;
+
+#[test]
+fn truncated_texts_are_errors() {
+    let mut prefixes = 0;
+    for path in files::fixtures().unwrap() {
+        let text = fs::read_to_string(&path).unwrap();
+        let inside = text.rfind("\n{").unwrap()..text.rfind('}').unwrap();
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let module = ptx::parse(&text[..end]);
+            prefixes += 1;
+            let is_cut = inside.contains(&end) && end > inside.start + 1;
+            assert!(!is_cut || !module.errors.is_empty(), "{} cut at {end}", path.display());
+        }
+    }
+    assert!(prefixes > 50_000, "{prefixes}");
+}
