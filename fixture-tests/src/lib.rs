@@ -4,3 +4,13 @@
 pub mod files;
 pub mod language;
 pub mod snapshot;
+
+/// The example of the checker's README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../weft-core/README.md")]
+struct CoreReadme;
+
+/// Likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../harness/README.md")]
+struct HarnessReadme;

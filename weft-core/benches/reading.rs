@@ -1,4 +1,4 @@
-//! How fast PTX is read, and what one kernel of a module of hundreds costs: `cargo bench -p weft-core --bench reading`,
+//! How fast PTX is read, and what one kernel of a module of hundreds costs: `cargo bench -p cargo-weft-core --bench reading`,
 //! with files behind `--` to read those instead of a generated one.
 //!
 //! The best of some runs is printed, on one core: other processes only ever make a run slower.
