@@ -9,9 +9,9 @@ use weft_core::emulate::{
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
 
-use crate::barriers::Barriers;
-use crate::relation::{Point, Relation};
-use crate::{MOST_POINTS, MOST_TOUCHES};
+use super::barriers::Barriers;
+use super::relation::{Point, Relation};
+use super::{MOST_POINTS, MOST_TOUCHES};
 
 /// An access of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use weft_core::emulate::{AccessKind, WARP};
 use weft_core::finding::ThreadPairs;
 use weft_core::flow::Pc;
 
-use crate::record::{Record, Touch};
+use super::record::{Record, Touch};
 
 /// How bad a race is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,8 +7,8 @@ use weft_core::finding::{Check, Code, Finding, Report, Role, ThreadPairs};
 use weft_core::flow::{Pc, Program};
 use weft_core::ptx::Module;
 
-use crate::Run;
-use crate::races::Level;
+use super::Run;
+use super::races::Level;
 
 fn line(module: &Module, program: &Program, pc: Pc) -> u32 {
     module.position(program.place(pc).span).line

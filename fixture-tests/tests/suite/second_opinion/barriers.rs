@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use weft_core::emulate::{Arrival, BarrierId, WARP, WarpId};
 use weft_core::flow::{Operand, Pc, Program};
 
-use crate::relation::{Point, Relation};
+use super::relation::{Point, Relation};
 
 /// A warp's command at a barrier.
 #[derive(Clone, Debug)]

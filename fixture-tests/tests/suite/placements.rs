@@ -1,6 +1,6 @@
 //! Every fixture with its variables and buffers placed elsewhere, as its report assumes: all is found as before.
 
-#[path = "../../weft-core/tests/placements/moved.rs"]
+#[path = "../../../weft-core/tests/placements/moved.rs"]
 mod moved;
 
 use std::collections::BTreeSet;
