@@ -1,4 +1,4 @@
-//! The PTX of `fixtures/`.
+//! What lies in `fixtures/`.
 
 use std::fs;
 use std::io;
@@ -11,18 +11,26 @@ pub fn root() -> PathBuf {
 
 /// Every fixture, in the order of the paths.
 pub fn fixtures() -> io::Result<Vec<PathBuf>> {
-    ptx(&root().join("ptx"))
+    below(&root().join("ptx"), "ptx")
 }
 
-/// The PTX files in a folder, in the order of the paths.
-pub fn ptx(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
+/// The files with an extension in a folder and the folders in it, in the order of the paths.
+pub fn below(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "ptx") {
-            paths.push(path);
+        if path.is_dir() {
+            found.extend(below(&path, extension)?);
+        } else if path.extension().is_some_and(|own| own == extension) {
+            found.push(path);
         }
     }
-    paths.sort();
-    Ok(paths)
+    found.sort();
+    Ok(found)
+}
+
+/// A file's path from a folder above it, with `/` on every system.
+pub fn relative(path: &Path, folder: &Path) -> String {
+    let parts = path.strip_prefix(folder).unwrap_or(path).iter();
+    parts.map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }

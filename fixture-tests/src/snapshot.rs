@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// Why a text is not as it was saved.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
@@ -79,19 +81,14 @@ pub fn compare(path: &Path, actual: &str, bless: bool) -> Result<(), SnapshotErr
     })
 }
 
-/// The files in `dir` with this extension that are not among `compared`, as errors, in the order of the paths.
+/// The files below `dir` with this extension that are not among `compared`, as errors, in the order of the paths.
 pub fn leftovers(
     dir: &Path,
     extension: &str,
     compared: &BTreeSet<PathBuf>,
 ) -> Result<Vec<SnapshotError>, SnapshotError> {
     let io = |source| SnapshotError::Io { path: dir.to_path_buf(), source };
-    let mut left = BTreeSet::new();
-    for entry in fs::read_dir(dir).map_err(io)? {
-        let path = entry.map_err(io)?.path();
-        if path.extension().is_some_and(|own| own == extension) && !compared.contains(&path) {
-            left.insert(path);
-        }
-    }
-    Ok(left.into_iter().map(|path| SnapshotError::Leftover { path }).collect())
+    let saved = files::below(dir, extension).map_err(io)?.into_iter();
+    let left = saved.filter(|path| !compared.contains(path));
+    Ok(left.map(|path| SnapshotError::Leftover { path }).collect())
 }

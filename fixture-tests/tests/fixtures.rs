@@ -26,7 +26,8 @@ fn trials() -> Vec<Trial> {
         Ok(_) => return vec![failing("there are no fixtures".to_owned())],
         Err(error) => return vec![failing(error.to_string())],
     };
-    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = files::root().join("ptx");
+    let name = |path: &Path| files::relative(&path.with_extension(""), &folder);
     let mut trials: Vec<Trial> = paths
         .iter()
         .cloned()

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -65,12 +65,10 @@ fn trials() -> std::io::Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// The PTX in a folder, relative to `root`.
+/// The PTX below a folder, relative to `root`.
 fn ptx_files(root: &Path, folder: &str) -> std::io::Result<Vec<String>> {
-    let relative = |path: &PathBuf| {
-        path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
-    };
-    Ok(files::ptx(&root.join(folder))?.iter().map(relative).collect())
+    let paths = files::below(&root.join(folder), "ptx")?;
+    Ok(paths.iter().map(|path| files::relative(path, root)).collect())
 }
 
 /// The lines of the table, those that are none as they stand.

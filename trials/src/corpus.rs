@@ -11,26 +11,32 @@ fn root() -> PathBuf {
 
 /// The inputs of a target, in the order of their names.
 pub fn of(target: &str) -> Vec<Vec<u8>> {
-    let mut inputs = folder(&root().join("fuzz/corpus").join(target), "");
+    let mut inputs = texts(files(&root().join("fuzz/corpus").join(target)));
     match target {
-        "reader" => inputs.extend(folder(&root().join("fixtures/ptx"), "ptx")),
+        "reader" => inputs.extend(fixtures()),
         "config" => inputs.extend(readme()),
         _ => {}
     }
     inputs
 }
 
-fn folder(path: &Path, extension: &str) -> Vec<Vec<u8>> {
-    let mut paths: Vec<_> = fs::read_dir(path)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            path.is_file()
-                && (extension.is_empty() || path.extension().is_some_and(|own| own == extension))
-        })
-        .collect();
-    paths.sort();
+/// The PTX of the fixtures.
+fn fixtures() -> Vec<Vec<u8>> {
+    let mut paths = files(&root().join("fixtures/ptx"));
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    texts(paths)
+}
+
+/// The files in a folder and in the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// What files hold, by their names: which folders they lie in changes no trial.
+fn texts(mut paths: Vec<PathBuf>) -> Vec<Vec<u8>> {
+    paths.sort_by_cached_key(|path| path.file_name().map(ToOwned::to_owned));
     paths.iter().filter_map(|path| fs::read(path).ok()).collect()
 }
 
