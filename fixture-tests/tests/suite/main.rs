@@ -1,6 +1,7 @@
 //! The language of fixtures and the saved texts, and what holds of all fixtures alike. One binary: each that links the
 //! checker takes tens of megabytes.
 
+mod folders;
 mod language;
 mod limits;
 mod placements;
