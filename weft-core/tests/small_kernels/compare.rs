@@ -135,8 +135,6 @@ fn names_lanes(code: &[Op]) -> bool {
 
 /// Whether a law had something to say, and holds.
 fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static str> {
-    let is_clean = |found: &Found| found.verdict == Verdict::Clean;
-    let is_defect = |found: &Found| found.verdict == Verdict::Defect;
     let is_settled = before.is_settled();
     let is_whole = !before.found.is_cut_short() && !after.is_cut_short();
     match law {
@@ -149,11 +147,7 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
         Law::Independent | Law::Roles => {
             // One doubt is told of a cta, that of its first warp.
             let is_settled = is_settled && (is_whole || law != Law::Roles);
-            if is_clean(&before.found) && is_defect(after)
-                || is_defect(&before.found) && is_clean(after)
-            {
-                return Err("clean never turns into defect, nor defect into clean");
-            }
+            keeps_its_side(&before.found, after)?;
             if is_settled && before.found.clone().without_benign() != after.clone().without_benign()
             {
                 return Err("everything is found as before");
@@ -162,21 +156,9 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
         }
         // Halves are aligned where the whole is not.
         Law::Vectors if before.found.is_misaligned() => Ok(false),
-        Law::Results => {
-            // Where each way has a defect of barriers of its own, none is that of all.
-            let is_defect_before = is_defect(&before.found) || before.found.is_broken();
-            if is_clean(after) && !is_clean(&before.found) || is_defect(after) && !is_defect_before
-            {
-                return Err("what holds for any result holds for any argument");
-            }
-            Ok(!after.is_open())
-        }
+        Law::Results => holds_for_any_argument(&before.found, after),
         Law::Vectors | Law::Loops | Law::Calls => {
-            if is_clean(&before.found) && is_defect(after)
-                || is_defect(&before.found) && is_clean(after)
-            {
-                return Err("clean never turns into defect, nor defect into clean");
-            }
+            keeps_its_side(&before.found, after)?;
             let is_same = is_settled && !before.found.is_open() && !after.is_open();
             if is_same && before.found.races() != after.races() {
                 return Err("all races are as before");
@@ -198,4 +180,28 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
             Ok(is_same)
         }
     }
+}
+
+fn is_clean(found: &Found) -> bool {
+    found.verdict == Verdict::Clean
+}
+
+fn is_defect(found: &Found) -> bool {
+    found.verdict == Verdict::Defect
+}
+
+fn keeps_its_side(before: &Found, after: &Found) -> Result<(), &'static str> {
+    if is_clean(before) && is_defect(after) || is_defect(before) && is_clean(after) {
+        return Err("clean never turns into defect, nor defect into clean");
+    }
+    Ok(())
+}
+
+fn holds_for_any_argument(before: &Found, after: &Found) -> Result<bool, &'static str> {
+    // Where each way has a defect of barriers of its own, none is that of all.
+    let is_defect_before = is_defect(before) || before.is_broken();
+    if is_clean(after) && !is_clean(before) || is_defect(after) && !is_defect_before {
+        return Err("what holds for any result holds for any argument");
+    }
+    Ok(!after.is_open())
 }

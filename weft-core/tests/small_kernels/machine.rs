@@ -4,24 +4,21 @@
 //! atomic does a thread stop, so that every order of atomics can be tried. Where nothing races and the barriers are
 //! well-synchronized, the orders of everything else make no difference.
 
+mod access;
 mod arithmetic;
 mod bypass;
 mod meetings;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use arithmetic::{binary, exceeds, test, update, wraps};
+use arithmetic::{binary, exceeds, test};
 use bypass::{Executed, Rule};
 
 use crate::barriers::{Arrival, Barriers, Fault};
-use crate::clocks::{Access, Clocks, Location, Race, Races, Thread};
+use crate::clocks::{Clocks, Race, Races, Thread};
 use crate::code::Op;
 use crate::kernel::{
-    ALL_PREDS, ALL_REGS, Array, Atomics, GLOBAL, Instr, Kernel, Operand, Place, Pred, Use, What,
+    ALL_PREDS, ALL_REGS, Array, Atomics, GLOBAL, Instr, Kernel, Operand, Pred, What,
 };
-use crate::memory::{
-    DATA, Memory, NUMBER, ORDER, OUT, Rests, SHARED, UNSET, Value, byte_of, filler,
-};
+use crate::memory::{DATA, Memory, NUMBER, ORDER, OUT, Rests, Value, filler};
 
 const WARP: usize = 32;
 
@@ -67,15 +64,6 @@ enum State {
         exchanges: bool,
     },
     Ended,
-}
-
-/// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Load,
-    /// The first four bytes, and the next.
-    Store([Value; 2]),
-    Atomic,
 }
 
 #[derive(Clone, Debug)]
@@ -360,151 +348,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The same with the array that a predicate chooses.
-    fn chosen(&mut self, thread: Thread, mut what: What) -> What {
-        if let Some(place) = what.place_mut()
-            && let Array::Either(pred) = place.array
-        {
-            let condition = self.lanes[thread].preds[pred];
-            self.outcome.decides |= condition.rests;
-            place.array = if condition.bits != 0 { Array::Out } else { Array::Data };
-        }
-        what
-    }
-
-    fn act(&mut self, thread: Thread, pc: usize, what: What) {
-        match self.chosen(thread, what) {
-            What::Load { dest, place, bytes } => {
-                let at = self.touch(thread, pc, place, bytes, Kind::Load);
-                self.lanes[thread].regs[dest] = self.read(thread, place.array, at, bytes);
-            }
-            What::Store { place, bytes, source } => {
-                let value = self.value(thread, source);
-                self.outcome.stored |= value.rests;
-                let value = if bytes < 4 {
-                    Value { bits: value.bits & ((1 << (8 * bytes)) - 1), ..value }
-                } else {
-                    value
-                };
-                let kind = Kind::Store([value, Value::default()]);
-                let at = self.touch(thread, pc, place, bytes, kind);
-                self.write(thread, place.array, at, bytes, value);
-            }
-            What::LoadPair { dests, place } => {
-                let at = self.touch(thread, pc, place, 8, Kind::Load);
-                for (dest, at) in dests.into_iter().zip([at, at.map(|at| at + 4)]) {
-                    self.lanes[thread].regs[dest] = self.read(thread, place.array, at, 4);
-                }
-            }
-            What::StorePair { place, sources } => {
-                let values = sources.map(|source| self.value(thread, source));
-                self.outcome.stored |= values[0].rests | values[1].rests;
-                let at = self.touch(thread, pc, place, 8, Kind::Store(values));
-                for (value, at) in values.into_iter().zip([at, at.map(|at| at + 4)]) {
-                    self.write(thread, place.array, at, 4, value);
-                }
-            }
-            What::Atomic { dest, operation, place, source, compare } => {
-                let (source, compare) = (self.value(thread, source), self.value(thread, compare));
-                let at = self.touch(thread, pc, place, 4, Kind::Atomic);
-                let old = self.read(thread, place.array, at, 4);
-                let new = update(operation, old.bits, source.bits, compare.bits);
-                self.outcome.wraps |= wraps(operation, old.bits, source.bits);
-                let rests = old.rests | source.rests | compare.rests | ORDER;
-                let new = Value { bits: new, rests };
-                self.write(thread, place.array, at, 4, new);
-                if let Some(dest) = dest {
-                    self.lanes[thread].regs[dest] = old.on(ORDER);
-                }
-            }
-            What::Barrier { how, name, count, is_aligned, pred, .. } => {
-                // One reduction is like another until its result is written.
-                let how = if matches!(how, Use::All | Use::Any) { Use::Reduce } else { how };
-                let arrival = Arrival { name, count, how };
-                self.lanes[thread].state = State::Arrives { arrival, is_aligned, pred };
-                self.lanes[thread].pc = pc;
-                self.settle(thread);
-            }
-            What::WarpSync { mask } => self.meet(thread, pc, mask, false),
-            What::Vote { mask, .. } | What::Shuffle { mask, .. } => {
-                self.meet(thread, pc, mask, true);
-            }
-            What::Move(..) | What::Compute(..) | What::Test(..) | What::Select(..) => {}
-        }
-    }
-
-    /// What lies there, zero outside of memory.
-    fn read(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32) -> Value {
-        let rests = if array == Array::Local { 0 } else { SHARED };
-        let value = at.map_or(Value::default(), |at| {
-            self.memory(thread, array).load(at, bytes as usize).on(rests)
-        });
-        self.outcome.reads_unset |= value.rests & UNSET != 0;
-        value
-    }
-
-    fn write(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32, value: Value) {
-        if let Some(at) = at {
-            self.memory(thread, array).store(at, bytes as usize, value);
-        }
-    }
-
-    /// A thread accesses memory; the first byte of its state space or buffer that it touches.
-    fn touch(
-        &mut self,
-        thread: Thread,
-        site: usize,
-        place: Place,
-        bytes: u32,
-        kind: Kind,
-    ) -> Option<usize> {
-        let index = self.value(thread, place.index);
-        self.outcome.decides |= index.rests;
-        let address = place.address(index.bits);
-        self.outcome.wraps |= index.rests & ORDER != 0 && place.wraps(index.bits);
-        if !address.is_multiple_of(u64::from(bytes)) && place.array != Array::Local {
-            self.outcome.misaligned.push(site);
-        }
-        let at = usize::try_from(address).expect("addresses have 64 bits");
-        let is_inside = at + bytes as usize <= self.memory(thread, place.array).bytes()
-            && !place.strays(address, bytes);
-        if place.array == Array::Local {
-            return is_inside.then_some(at);
-        }
-        if !is_inside {
-            self.outcome.outside.push(site);
-        }
-        let touch = hash(&(thread, site, place.array, at));
-        self.outcome.touched = self.outcome.touched.wrapping_add(touch);
-        let cta = if place.array.is_global() { 0 } else { thread / self.block };
-        let array = place.array;
-        for byte in 0..bytes as usize {
-            let access = Access {
-                stamp: self.clocks.now(thread),
-                site,
-                writes: kind != Kind::Load,
-                is_atomic: kind == Kind::Atomic && self.atomics != Atomics::Off,
-                stored: match kind {
-                    Kind::Store(values) => Some(byte_of(values[byte / 4], byte % 4)),
-                    Kind::Load | Kind::Atomic => None,
-                },
-            };
-            let location = Location { cta, array, byte: at + byte };
-            self.races.access(location, access, &self.clocks);
-        }
-        is_inside.then_some(at)
-    }
-
-    fn memory(&mut self, thread: Thread, array: Array) -> &mut Memory {
-        let cta = thread / self.block;
-        match array {
-            Array::A | Array::B => &mut self.shared[cta],
-            Array::Data | Array::Either(_) => &mut self.data,
-            Array::Out => &mut self.out,
-            Array::Local => &mut self.lanes[thread].own,
-        }
-    }
-
     /// The threads of the warp of a thread.
     fn warp(&self, thread: Thread) -> std::ops::Range<Thread> {
         let cta = thread / self.block * self.block;
@@ -515,10 +358,4 @@ impl<'a> Machine<'a> {
     fn lane_in_warp(&self, thread: Thread) -> usize {
         thread % self.block % WARP
     }
-}
-
-fn hash(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
 }

@@ -139,9 +139,26 @@ impl Printer {
 /// The lines of an instruction; the guard stands before the one that counts.
 fn lines(instr: &Instr) -> Vec<String> {
     let guard = guard(instr.guard);
-    let one = |line: String| vec![format!("{guard}{line}")];
     match instr.what {
-        What::Move(dest, source) => one(format!("mov.u32 %r{dest}, {};", operand(source))),
+        What::Load { .. } | What::Store { .. } | What::LoadPair { .. } | What::StorePair { .. } => {
+            access(&guard, &instr.what)
+        }
+        What::Atomic { dest, operation, place, source, compare } => {
+            atomic(&guard, dest, operation, &place, source, compare)
+        }
+        What::Barrier { .. } | What::WarpSync { .. } | What::Shuffle { .. } | What::Vote { .. } => {
+            vec![format!("{guard}{}", meeting(&instr.what))]
+        }
+        What::Move(..) | What::Compute(..) | What::Test(..) | What::Select(..) => {
+            vec![format!("{guard}{}", computation(&instr.what))]
+        }
+    }
+}
+
+/// What an instruction on registers is in PTX.
+fn computation(what: &What) -> String {
+    match *what {
+        What::Move(dest, source) => format!("mov.u32 %r{dest}, {};", operand(source)),
         What::Compute(dest, operation, a, b) => {
             let name = match operation {
                 Binary::Add => "add.u32",
@@ -152,7 +169,7 @@ fn lines(instr: &Instr) -> Vec<String> {
                 Binary::Min => "min.u32",
                 Binary::Shl => "shl.b32",
             };
-            one(format!("{name} %r{dest}, {}, {};", operand(a), operand(b)))
+            format!("{name} %r{dest}, {}, {};", operand(a), operand(b))
         }
         What::Test(dest, compare, a, b) => {
             let name = match compare {
@@ -161,11 +178,46 @@ fn lines(instr: &Instr) -> Vec<String> {
                 Compare::Lt => "lt",
                 Compare::Ge => "ge",
             };
-            one(format!("setp.{name}.u32 %p{dest}, {}, {};", operand(a), operand(b)))
+            format!("setp.{name}.u32 %p{dest}, {}, {};", operand(a), operand(b))
         }
         What::Select(dest, a, b, pred) => {
-            one(format!("selp.b32 %r{dest}, {}, {}, %p{pred};", operand(a), operand(b)))
+            format!("selp.b32 %r{dest}, {}, {}, %p{pred};", operand(a), operand(b))
         }
+        _ => unreachable!("{what:?} computes nothing"),
+    }
+}
+
+/// What an instruction is at which threads meet.
+fn meeting(what: &What) -> String {
+    match *what {
+        What::Barrier { how, name, count, is_aligned, dest, pred } => {
+            let family = if is_aligned { "bar" } else { "barrier" };
+            let count = count.map_or_else(String::new, |count| format!(", {count}"));
+            match how {
+                Use::Sync => format!("{family}.sync {name}{count};"),
+                Use::Arrive => format!("{family}.arrive {name}{count};"),
+                Use::Reduce => format!("{family}.red.popc.u32 %r{dest}, {name}{count}, %p{pred};"),
+                Use::All | Use::Any => {
+                    let operation = if how == Use::All { "and" } else { "or" };
+                    let dest = dest % PREDS;
+                    format!("{family}.red.{operation}.pred %p{dest}, {name}{count}, %p{pred};")
+                }
+            }
+        }
+        What::WarpSync { mask } => format!("bar.warp.sync {mask:#x};"),
+        What::Shuffle { dest, source, lane, mask } => {
+            format!("shfl.sync.idx.b32 %r{dest}, %r{source}, {lane}, 31, {mask:#x};")
+        }
+        What::Vote { dest, pred, mask } => {
+            format!("vote.sync.any.pred %p{dest}, %p{pred}, {mask:#x};")
+        }
+        _ => unreachable!("nobody meets at {what:?}"),
+    }
+}
+
+/// The lines of a load or a store.
+fn access(guard: &str, what: &What) -> Vec<String> {
+    match *what {
         What::Load { dest, place, bytes: 8 } => {
             let (mut lines, space, address) = address(&place);
             lines.push(format!("{guard}ld{space}.u64 %wide, {address};"));
@@ -199,30 +251,7 @@ fn lines(instr: &Instr) -> Vec<String> {
             lines.push(format!("{guard}st{space}.v2.u32 {address}, {{{first}, {second}}};"));
             lines
         }
-        What::Atomic { dest, operation, place, source, compare } => {
-            atomic(&guard, dest, operation, &place, source, compare)
-        }
-        What::Barrier { how, name, count, is_aligned, dest, pred } => {
-            let family = if is_aligned { "bar" } else { "barrier" };
-            let count = count.map_or_else(String::new, |count| format!(", {count}"));
-            one(match how {
-                Use::Sync => format!("{family}.sync {name}{count};"),
-                Use::Arrive => format!("{family}.arrive {name}{count};"),
-                Use::Reduce => format!("{family}.red.popc.u32 %r{dest}, {name}{count}, %p{pred};"),
-                Use::All | Use::Any => {
-                    let operation = if how == Use::All { "and" } else { "or" };
-                    let dest = dest % PREDS;
-                    format!("{family}.red.{operation}.pred %p{dest}, {name}{count}, %p{pred};")
-                }
-            })
-        }
-        What::WarpSync { mask } => one(format!("bar.warp.sync {mask:#x};")),
-        What::Shuffle { dest, source, lane, mask } => {
-            one(format!("shfl.sync.idx.b32 %r{dest}, %r{source}, {lane}, 31, {mask:#x};"))
-        }
-        What::Vote { dest, pred, mask } => {
-            one(format!("vote.sync.any.pred %p{dest}, %p{pred}, {mask:#x};"))
-        }
+        _ => unreachable!("{what:?} is no load and no store"),
     }
 }
 
