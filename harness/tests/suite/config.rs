@@ -105,13 +105,17 @@ fn fields_of_a_structure_are_put_over_what_is_given_before() {
     assert_eq!(launch.args[&6], contents(&[3]));
 }
 
+/// Texts, and how what is said of each begins.
+fn assert_errors(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let found = error(text);
+        assert!(found.starts_with(expected), "{text:?} gives {found:?} instead of {expected:?}");
+    }
+}
+
 #[test]
-fn errors_name_the_place_and_what_to_write() {
-    let cases = [
-        (
-            "blok = 1",
-            "weft.toml:1:1: unknown key `blok`; the keys here are `ptx`, `default`, `kernel`",
-        ),
+fn errors_in_the_settings_of_a_launch_name_the_place_and_what_to_write() {
+    assert_errors(&[
         (
             "[default]\nblok = 1",
             "weft.toml:2:1: unknown key `blok`; the keys here are `block`, `grid`",
@@ -137,8 +141,19 @@ fn errors_name_the_place_and_what_to_write() {
         ("[default]\nblock = 64\0", "weft.toml:2:11: a control character, U+0000; remove it"),
         ("\"\\u001b\" = 1", "weft.toml:1:1: unknown key `\\u{1b}`"),
         ("[default]\ngrid = \"4\"", "weft.toml:2:8: `grid` takes a positive number"),
-        ("[default]\nargs = { 1 = 2 }", "weft.toml:2:1: `args` belongs to a `[[kernel]]`"),
         ("[default]\natomics = true", "weft.toml:2:11: `atomics` takes `\"auto\"`"),
+        ("[default\nblock = 1", "weft.toml:1:9: "),
+    ]);
+}
+
+#[test]
+fn errors_in_patterns_and_entries_name_the_place_and_what_to_write() {
+    assert_errors(&[
+        (
+            "blok = 1",
+            "weft.toml:1:1: unknown key `blok`; the keys here are `ptx`, `default`, `kernel`",
+        ),
+        ("[default]\nargs = { 1 = 2 }", "weft.toml:2:1: `args` belongs to a `[[kernel]]`"),
         ("ptx = \"a\"", "weft.toml:1:7: `ptx` takes an array of file patterns"),
         ("ptx = [\"a/***\"]", "weft.toml:1:8: not a file pattern"),
         (
@@ -154,6 +169,12 @@ fn errors_name_the_place_and_what_to_write() {
             "[[kernel]]\nname = \"(a{1000}){1000}\"",
             "weft.toml:2:8: `name` is not a regular expression: Compiled regex exceeds size limit",
         ),
+    ]);
+}
+
+#[test]
+fn errors_in_arguments_name_the_place_and_what_to_write() {
+    assert_errors(&[
         (
             "[[kernel]]\nname = \"a\"\nargs = { 01 = 1 }",
             "weft.toml:3:10: `args` takes a table from positions",
@@ -194,6 +215,12 @@ fn errors_name_the_place_and_what_to_write() {
             "[[kernel]]\nname = \"a\"\nargs = { 1 = { u9 = [1] } }",
             "weft.toml:3:16: unknown key `u9`",
         ),
+    ]);
+}
+
+#[test]
+fn errors_in_allows_and_labels_name_the_place_and_what_to_write() {
+    assert_errors(&[
         (
             "[[kernel]]\nname = \"a\"\nallow = [{ code = \"x\", reason = \"r\" }]",
             "weft.toml:3:19: there is no code `x`",
@@ -214,12 +241,7 @@ fn errors_name_the_place_and_what_to_write() {
             "[[kernel]]\nname = \"a\"\n[[kernel.launch]]\nlabel = \"b\"\n[[kernel.launch]]\nlabel = \"b\"",
             "weft.toml:6:9: the label `b` is taken by the launch in line 4",
         ),
-        ("[default\nblock = 1", "weft.toml:1:9: "),
-    ];
-    for (text, expected) in cases {
-        let found = error(text);
-        assert!(found.starts_with(expected), "{text:?} gives {found:?} instead of {expected:?}");
-    }
+    ]);
 }
 
 #[test]
