@@ -1,5 +1,5 @@
-//! The house rules that a compiler does not hold: a stage imports only earlier stages, and files of the whole workspace stay
-//! small.
+//! The house rules that a compiler does not hold: a stage imports only earlier stages, and files and functions of the whole
+//! workspace stay small.
 
 #![allow(clippy::disallowed_methods, reason = "this test reads the sources; the library does not")]
 
@@ -18,6 +18,8 @@ const ROOMS: [&str; 6] = ["value", "ops", "memory", "sync", "facts", "machine"];
 const REPORT: [&str; 4] = ["report", "ptx", "launch", "finding"];
 /// Lines that a file may have.
 const MOST_LINES: usize = 500;
+/// Lines that a function may have, its signature and its last brace among them.
+const MOST_LINES_OF_FUNCTION: usize = 59;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).expect("the folder is part of the checkout");
@@ -97,6 +99,45 @@ fn files_stay_small() {
     let lines = |(file, text): (PathBuf, String)| (file, text.lines().count());
     let long: Vec<_> =
         everything().into_iter().map(lines).filter(|(_, lines)| *lines > MOST_LINES).collect();
+    assert!(long.is_empty(), "is each of these one idea? {long:#?}");
+}
+
+/// The functions of a text, each with the number of its first line and how many it has. rustfmt puts the last brace of each
+/// below its first letter.
+fn functions(text: &str) -> Vec<(usize, usize)> {
+    const BEFORE: [&str; 6] = ["pub", "const", "async", "unsafe", "extern", "default"];
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let code = line.trim_start();
+        let mut words = code.split_whitespace().skip_while(|word| {
+            let word = word.split('(').next().unwrap_or(word);
+            BEFORE.contains(&word) || word.starts_with('"')
+        });
+        let rest = &lines[at..];
+        let is_end = |line: &&str| line.ends_with(['{', '}', ';']);
+        let has_body = || rest.iter().find(|line| is_end(line)).is_some_and(|l| l.ends_with('{'));
+        if words.next() == Some("fn") && has_body() {
+            let last = format!("{}}}", &line[..line.len() - code.len()]);
+            let below = rest.iter().position(|line| *line == last);
+            found.push((at + 1, below.expect("a function ends") + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_stay_small() {
+    let (mut count, mut long) = (0, Vec::new());
+    for (file, text) in everything() {
+        for (line, lines) in functions(&text) {
+            count += 1;
+            if lines > MOST_LINES_OF_FUNCTION {
+                long.push(format!("{}:{line} has {lines} lines", file.display()));
+            }
+        }
+    }
+    assert!(count > 3000, "the functions were not found: {count}");
     assert!(long.is_empty(), "is each of these one idea? {long:#?}");
 }
 
