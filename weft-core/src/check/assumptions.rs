@@ -15,6 +15,7 @@ use crate::slice::{Base, Beginning, Dependences, Slice};
 
 /// What a check did, from which its assumptions follow.
 pub(super) struct Taken<'a> {
+    pub(super) dependences: &'a Dependences<'a>,
     pub(super) slice: &'a Slice,
     pub(super) decisions: &'a [Decision],
     /// For each instruction, whether some lane ran it.
@@ -102,7 +103,7 @@ impl Taken<'_> {
         let pointers = emulate::pointers(program, launch);
         self.assume_of_pointers(names, launch, &pointers, report);
         let compares = report.findings.iter().any(|finding| finding.code == Code::BenignRace);
-        let dependences = Dependences::of(program, &pointers);
+        let dependences = self.dependences;
         let taken = dependences.taken_for_granted(self.slice, self.reached, compares);
         let accessed = dependences.accessed(self.reached);
         let is_free = |base: &Base| !(program.placement.is_packed && is_shared(program, *base));

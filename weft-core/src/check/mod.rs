@@ -133,13 +133,15 @@ fn check_program(
     if is_bound {
         report.assumptions.push(Assumption::MaxBlock);
     }
-    let mut inputs = Inputs::new(program, launch, block, grid).map_err(request::input)?;
+    let dependences = Dependences::of(program, &emulate::pointers(program, launch));
+    let mut inputs =
+        Inputs::new(program, launch, block, grid, &dependences).map_err(request::input)?;
     // True even if only the first ctas are run in the end: their run is then the beginning of a run of the launch, and
     // the report is open about the other ctas.
     inputs.runs_all_ctas = launch.grid.is_some();
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
-    let decides = run(&names, &inputs, launch, &mut report)?;
+    let decides = run(&names, &inputs, launch, &dependences, &mut report)?;
     Ok((report, decides))
 }
 
@@ -161,6 +163,7 @@ fn run(
     names: &Names<'_>,
     inputs: &Inputs,
     launch: &Launch,
+    dependences: &Dependences<'_>,
     report: &mut Report,
 ) -> Result<BTreeSet<Base>, CheckError> {
     let found = find::find(names, inputs);
@@ -200,6 +203,7 @@ fn run(
         decisions,
         reached: &reached,
         assumed,
+        dependences,
         distinguishes_counters: tells_counters,
     };
     Ok(taken.list(names, launch, report))

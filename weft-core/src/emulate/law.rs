@@ -19,7 +19,7 @@ struct Claims {
     known: u64,
     equal: u64,
     distance: u64,
-    sync: u64,
+    overlapping: u64,
 }
 
 /// Checks that known bits are right, and that lanes with one symbolic value differ as it claims.
@@ -120,19 +120,19 @@ fn addresses_hold(
     actual: &[Lanes],
     claims: &mut Claims,
 ) {
-    for (index, (a, a_lane, a_laid)) in representative.iter().enumerate() {
+    for (index, (a, a_lane, a_at)) in representative.iter().enumerate() {
         // Neighbours and a few others, because all pairs would take too long.
-        for (b, b_lane, b_laid) in representative[..index].iter().rev().step_by(3) {
-            if a_laid.class != b_laid.class {
+        for (b, b_lane, b_at) in representative[..index].iter().rev().step_by(3) {
+            if a_at.class != b_at.class {
                 continue;
             }
             let (Some(x), Some(y)) = (actual[*a][*a_lane], actual[*b][*b_lane]) else { continue };
-            let meets = meets(a_laid, b_laid);
+            let meets = meets(a_at, b_at);
             claims.distance += u64::from(!meets);
-            claims.sync += u64::from(meets);
+            claims.overlapping += u64::from(meets);
             assert!(
                 meets || !overlap(x, y),
-                "r{a} lane {a_lane} at {x:x} and r{b} lane {b_lane} at {y:x}: {a_laid:x?} {b_laid:x?}\n{}",
+                "r{a} lane {a_lane} at {x:x} and r{b} lane {b_lane} at {y:x}: {a_at:x?} {b_at:x?}\n{}",
                 world.describe(*a.max(b))
             );
         }
@@ -140,7 +140,7 @@ fn addresses_hold(
 }
 
 /// Pairs of lanes whose representatives claim that they surely overlap.
-fn sync<'a>(
+fn overlapping<'a>(
     representative: &'a [(usize, usize, Representative)],
 ) -> Vec<[&'a (usize, usize, Representative); 2]> {
     let pairs = |(index, a): (usize, &'a (usize, usize, Representative))| {
@@ -169,7 +169,7 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
     for _ in 0..worlds {
         let mut world = World::new(&mut random);
         let represented = laid_out(&mut world);
-        let mut not_met = sync(&represented);
+        let mut unclaimed = overlapping(&represented);
         for at in 0..assignments {
             let actual = world.actual(&mut random, at % 8 == 0);
             values_hold(&world, &actual, &mut claims);
@@ -179,13 +179,13 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
                 let at = |own: &(usize, usize, Representative)| actual[own.0][own.1];
                 at(representative).zip(at(other)).is_none_or(|(x, y)| overlap(x, y))
             };
-            not_met.retain(|[a, b]| !overlaps(a, b));
+            unclaimed.retain(|[a, b]| !overlaps(a, b));
         }
         assert!(
-            not_met.is_empty(),
+            unclaimed.is_empty(),
             "never met: {:x?}\n{}",
-            not_met[0],
-            world.describe(not_met[0][0].0.max(not_met[0][1].0))
+            unclaimed[0],
+            world.describe(unclaimed[0][0].0.max(unclaimed[0][1].0))
         );
     }
     claims
@@ -194,7 +194,7 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
 #[test]
 fn symbolic_values_hold_under_every_assignment() {
     let claims = hold(0x9e37_79b9_7f4a_7c15, 2500, 40);
-    let Claims { known, equal, distance: disjoint, sync: number } = claims;
+    let Claims { known, equal, distance: disjoint, overlapping: number } = claims;
     assert!(known > 1_000_000 && equal > 100_000, "{claims:?}");
     assert!(disjoint > 100_000 && number > 10_000, "{claims:?}");
 }

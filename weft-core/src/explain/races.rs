@@ -21,7 +21,7 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     let is_ordered = |decoded: &Decoded| {
         decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
     };
-    let is_fence = |decoded_instruction: &Decoded| decoded_instruction.row.family == Family::Fence;
+    let is_fence = |decoded: &Decoded| decoded.row.family == Family::Fence;
     let is_strong = |instruction: &Decoded| {
         instruction.row.effect == Effect::Atomic
             || instruction.modifiers.first_of(&STRONG).is_some()

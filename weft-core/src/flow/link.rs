@@ -220,9 +220,7 @@ impl<'m> Linker<'m> {
                 self.push(LinkedLine::Jump { condition, target, place }, instruction.span)
             }
             Some(Effect::Return | Effect::Exit) => {
-                let traps = decoded.is_some_and(|decoded_instruction| {
-                    decoded_instruction.row.opcode == isa::Opcode::Trap
-                });
+                let traps = decoded.is_some_and(|decoded| decoded.row.opcode == isa::Opcode::Trap);
                 self.push(LinkedLine::Exit { condition, place, traps }, instruction.span)
             }
             _ => {

@@ -94,9 +94,7 @@ impl<'m> Linker<'m> {
     /// Whether an instruction uses the condition-code register.
     pub(super) fn uses_carry(&self, instruction: &Instruction) -> bool {
         let uses = |decoded: &Decoded| matches!(carries(decoded), (true, _) | (_, true));
-        self.module
-            .decoded(instruction)
-            .is_some_and(|decoded_instruction| uses(decoded_instruction))
+        self.module.decoded(instruction).is_some_and(|decoded| uses(decoded))
     }
 
     /// Adds the condition-code register of extended precision (PTX ISA §9.7.2) as an ordinary operand.

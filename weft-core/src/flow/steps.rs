@@ -81,7 +81,7 @@ impl Inside<'_> {
                 None => true,
             };
         let is_variable = |operand: &Operand, at: DefSite| match operand {
-            Operand::Register(other_register) => !is_defined(other_register, at),
+            Operand::Register(register) => !is_defined(register, at),
             Operand::Constant(_) | Operand::Variable { .. } | Operand::Special(_) => false,
             Operand::Not(_) | Operand::Opaque | Operand::Unset => true,
         };

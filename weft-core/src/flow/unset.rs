@@ -43,11 +43,11 @@ pub(super) fn forget(
                     kept.push(LinkedLine::Instr(moved(dest, Operand::Unset, place)))
                 }
                 Storage::Memory(first, bytes) => {
-                    let other_register = register();
+                    let unset = register();
                     for (offset, store) in words(first, bytes) {
                         let at = Address { space: Space::Local, base: None, offset };
-                        kept.push(LinkedLine::Instr(moved(other_register, Operand::Unset, place)));
-                        kept.push(LinkedLine::Instr(stored(store, at, other_register, place)));
+                        kept.push(LinkedLine::Instr(moved(unset, Operand::Unset, place)));
+                        kept.push(LinkedLine::Instr(stored(store, at, unset, place)));
                     }
                 }
             }

@@ -94,7 +94,7 @@ impl CtaHistory {
         }
         for (byte, mut new) in records_of(access, cta, &self.watched) {
             let (page, bytes) = (byte / PAGE, 1 << (byte % PAGE));
-            let synchronized = Met { space: Space::Global, page, bytes };
+            let met = Met { space: Space::Global, page, bytes };
             let records = self.records.entry(byte).or_default();
             if !pairs.compare(records.len() + 1) {
                 return;
@@ -106,7 +106,7 @@ impl CtaHistory {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
                     let threads = Threads::one(old.side.lane, new.side.lane);
                     let is_benign = || old.stored.is_same(&new.stored, symbolics);
-                    pairs.add(synchronized, &old.side, &new.side, &threads, conflict, is_benign);
+                    pairs.add(met, &old.side, &new.side, &threads, conflict, is_benign);
                 }
             }
             let mut known = records.iter().filter(|old| old.is_alike(&new, symbolics));

@@ -179,11 +179,11 @@ impl Ctas {
         for (start, end) in gaps {
             self.runs.insert(start, PageRun { end, accesses: smallvec![] });
         }
-        let (last, synchronized) = starts.split_last().unwrap_or((&end, &[]));
-        for start in synchronized {
+        let (last, others) = starts.split_last().unwrap_or((&end, &[]));
+        for start in others {
             self.compare(*start, accesses, cta);
         }
-        for start in synchronized {
+        for start in others {
             self.join(*start);
         }
         self.join(*last);

@@ -121,9 +121,9 @@ impl History {
             if !pairs.compare(cost * (page.records.len() + 1)) {
                 return;
             }
-            let sync = Meeting { space, page: number, order, symbolics };
+            let meeting = Meeting { space, page: number, order, symbolics };
             let before = page.held();
-            page.add(new, |old, new| sync.race(old, new, raced, pairs));
+            page.add(new, |old, new| meeting.race(old, new, raced, pairs));
             page.prune(order);
             let after = page.held();
             pages.grow(before, after);
@@ -272,8 +272,8 @@ impl Meeting<'_> {
         let Some((first, second)) = threads.first() else { return };
         let is_benign =
             || threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second));
-        let synchronized = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
-        pairs.add(synchronized, &old.side(first), &new.side(second), &threads, conflict, is_benign);
+        let met = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
+        pairs.add(met, &old.side(first), &new.side(second), &threads, conflict, is_benign);
     }
 
     /// For each lane of the later access: the lanes of the earlier one that share a byte with it and are not ordered

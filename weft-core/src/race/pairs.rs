@@ -210,7 +210,7 @@ impl Pairs {
     /// called only while all races of the two instructions are benign.
     pub(super) fn add(
         &mut self,
-        synchronized: Met,
+        met: Met,
         first: &RacingAccess,
         second: &RacingAccess,
         threads: &Threads,
@@ -218,8 +218,7 @@ impl Pairs {
         is_benign: impl FnOnce() -> bool,
     ) {
         let example = Example { first: *first, second: *second };
-        let key =
-            (synchronized.space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
+        let key = (met.space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
         if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
             self.is_cut = true;
             return;
@@ -240,7 +239,7 @@ impl Pairs {
         pair.is_benign = pair.is_benign && is_benign();
         if self.listed < self.most {
             let before = pair.seen.len() + pair.pages.len();
-            *pair.pages.entry(synchronized.page).or_default() |= synchronized.bytes;
+            *pair.pages.entry(met.page).or_default() |= met.bytes;
             pair.count(first, second, threads);
             self.listed += (pair.seen.len() + pair.pages.len() - before) as u64;
         } else {

@@ -9,7 +9,7 @@ use weft_core::emulate::{
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
 use weft_core::ptx::isa::Effect;
-use weft_core::slice::Floats;
+use weft_core::slice::{Dependences, Floats};
 use weft_core::{ptx, slice};
 
 use super::{COUNT, OPERANDS};
@@ -84,7 +84,9 @@ pub(crate) fn run(
         ..Launch::default()
     };
     let block = Dim3::line(u32::try_from(COUNT).expect("a cta has few threads"));
-    let inputs = Inputs::new(&program, &launch, block, Dim3::line(1)).expect("the launch fits");
+    let dependences = Dependences::of(&program, &emulate::pointers(&program, &launch));
+    let inputs = Inputs::new(&program, &launch, block, Dim3::line(1), &dependences)
+        .expect("the launch fits");
     let stores: BTreeSet<Pc> = (0_u32..)
         .zip(&program.code)
         .filter(|(_, instr)| instr.effect() == Effect::Store)

@@ -25,7 +25,7 @@ use weft_core::finding::Report;
 use weft_core::flow::{Placement, Program};
 use weft_core::launch::Launch;
 use weft_core::ptx::{self, Function, Module};
-use weft_core::slice::{self, Floats};
+use weft_core::slice::{self, Dependences, Floats};
 use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
@@ -110,7 +110,9 @@ fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Out
     if report.grid.count() > MOST_CTAS {
         return Outcome::ManyCtas;
     }
-    let mut inputs = Inputs::new(&program, launch, block, report.grid).expect("arguments fit");
+    let dependences = Dependences::of(&program, &emulate::pointers(&program, launch));
+    let mut inputs =
+        Inputs::new(&program, launch, block, report.grid, &dependences).expect("arguments fit");
     inputs.runs_all_ctas = launch.grid.is_some();
     let Some(run) = run(&program, &inputs) else { return Outcome::TooLong };
     let is_split = |end: &End| matches!(end, End::Undecided(doubt) if doubt.split.is_some());

@@ -90,7 +90,7 @@ pub struct Cta {
 }
 
 impl Inputs {
-    /// Resolves a launch for a program. `block` and `grid` are counted in threads and ctas.
+    /// Resolves a launch for a program with these pointer dependences. `block` and `grid` are counted in threads and ctas.
     ///
     /// # Errors
     /// Returns an error for the first argument that does not fit its parameter.
@@ -99,6 +99,7 @@ impl Inputs {
         launch: &Launch,
         block: Dim3,
         grid: Dim3,
+        dependences: &Dependences<'_>,
     ) -> Result<Self, InputError> {
         let mut params = Vec::new();
         let mut global = Vec::new();
@@ -133,7 +134,7 @@ impl Inputs {
             options: launch.options,
             runs_all_ctas: false,
             draws_in_turn: false,
-            strays: Dependences::of(program, &pointers(program, launch)).strays(),
+            strays: dependences.strays(),
             params: Memory::new(params),
             constants: Memory::new(constants),
             global: Memory::new(global),

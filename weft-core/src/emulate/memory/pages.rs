@@ -207,8 +207,7 @@ impl Memory {
     }
 
     fn drop(&mut self, extent: Extent, origin: Origin) -> usize {
-        let says_no_more =
-            |other_origin: Origin| other_origin == origin || origin.unwritten().is_none();
+        let says_no_more = |of_piece: Origin| of_piece == origin || origin.unwritten().is_none();
         let is_as_before = |forgotten: &Forgotten| {
             forgotten.holds(extent) && !forgotten.is_written && says_no_more(forgotten.origin)
         };
@@ -244,15 +243,15 @@ impl Memory {
                 let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
                 start + at <= last && first <= end
             };
-            let synchronized = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
-            synchronized.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
+            let overlapping = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
+            overlapping.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
         });
-        let lanes_met = self
+        let in_pieces = self
             .forgotten
             .iter()
             .filter(|forgotten| forgotten.overlaps(extent))
             .map(|piece| piece.origin);
-        perhaps_unwritten(in_pages.chain(lanes_met))
+        perhaps_unwritten(in_pages.chain(in_pieces))
     }
 
     /// What a read reaches whose address is anywhere in this piece of a memory that is undefined before it is written.
@@ -297,10 +296,10 @@ impl Memory {
     /// The origin of the last store to an open address that might have gone to some of these bytes, or of an earlier
     /// one if that depends on memory that nothing wrote.
     fn forgotten(&self, extent: Extent) -> Option<Origin> {
-        let mut synchronized =
+        let mut overlapping =
             self.forgotten.iter().rev().filter(|forgotten| forgotten.overlaps(extent)).peekable();
-        let last = synchronized.peek().map(|piece| piece.origin);
-        perhaps_unwritten(synchronized.map(|piece_met| piece_met.origin)).or(last)
+        let last = overlapping.peek().map(|piece| piece.origin);
+        perhaps_unwritten(overlapping.map(|piece| piece.origin)).or(last)
     }
 
     /// A reader for several reads in a row.

@@ -44,11 +44,11 @@ pub(super) fn eval(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
 
 fn lop3(decoded: &Decoded, a: &[u64]) -> Option<(u64, u64)> {
     let &[first, second, third, table, ref rest @ ..] = a else { return None };
-    let symbol_id = |at: u64| {
+    let minterm = |at: u64| {
         let side = |value: u64, bit: u64| if at >> bit & 1 == 1 { value } else { !value };
         if table >> at & 1 == 1 { side(first, 2) & side(second, 1) & side(third, 0) } else { 0 }
     };
-    let value = truncate((0..8).map(symbol_id).fold(0, |all, part| all | part), 32);
+    let value = truncate((0..8).map(minterm).fold(0, |all, part| all | part), 32);
     let is_set = u64::from(value != 0);
     let predicate = match (decoded.modifiers.has(Modifier::And), rest.first()) {
         (true, Some(q)) => is_set & q,

@@ -81,7 +81,7 @@ fn operand<F: FloatFormat>(decoded: &Decoded, ty: Type, value: u64) -> F {
 
 /// Converts to an integer. A number out of range gives the nearest bound.
 fn to_integer<F: FloatFormat>(decoded: &Decoded, to: Type, value: u64) -> Option<u64> {
-    let iteration = whole_rounding(decoded)?;
+    let rounding = whole_rounding(decoded)?;
     let number: F = operand(decoded, decoded.source_type(), value);
     let bits = to.bits();
     if number.is_nan() {
@@ -94,9 +94,9 @@ fn to_integer<F: FloatFormat>(decoded: &Decoded, to: Type, value: u64) -> Option
     }
     let width = usize::try_from(bits).ok()?;
     let whole = if to.is_signed() {
-        number.to_i128_r(width, iteration, &mut false).value
+        number.to_i128_r(width, rounding, &mut false).value
     } else {
-        i128::try_from(number.to_u128_r(width, iteration, &mut false).value).ok()?
+        i128::try_from(number.to_u128_r(width, rounding, &mut false).value).ok()?
     };
     Some(extended(to, whole))
 }
@@ -118,7 +118,7 @@ fn between_floats(decoded: &Decoded, to: Type, from: Type, value: u64) -> Option
 fn same_format<F: FloatFormat>(decoded: &Decoded, ty: Type, value: u64) -> Option<u64> {
     let number: F = operand(decoded, ty, value);
     let whole = match whole_rounding(decoded) {
-        Some(iteration) => number.round_to_integral(iteration).value,
+        Some(rounding) => number.round_to_integral(rounding).value,
         None => number,
     };
     ieee::finished(decoded, false, Status::OK.and(whole))

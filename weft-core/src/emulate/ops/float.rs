@@ -70,15 +70,15 @@ fn scalar<F: FloatFormat>(decoded: &Decoded, a: &[u64]) -> Option<u64> {
         }
         _ => {}
     }
-    let iteration = ieee::rounding(decoded)?;
+    let mode = ieee::rounding(decoded)?;
     let result = match decoded.row.opcode {
-        Opcode::Add => arg(0)?.add_r(arg(1)?, iteration),
-        Opcode::Sub => arg(0)?.sub_r(arg(1)?, iteration),
-        Opcode::Mul => arg(0)?.mul_r(arg(1)?, iteration),
-        Opcode::Div => arg(0)?.div_r(arg(1)?, iteration),
-        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add_r(arg(1)?, arg(2)?, iteration),
-        Opcode::Rcp => ieee::number::<F>(F::ONE).div_r(arg(0)?, iteration),
-        Opcode::Sqrt => ieee::class(arg(0)?, iteration)?,
+        Opcode::Add => arg(0)?.add_r(arg(1)?, mode),
+        Opcode::Sub => arg(0)?.sub_r(arg(1)?, mode),
+        Opcode::Mul => arg(0)?.mul_r(arg(1)?, mode),
+        Opcode::Div => arg(0)?.div_r(arg(1)?, mode),
+        Opcode::Fma | Opcode::Mad => arg(0)?.mul_add_r(arg(1)?, arg(2)?, mode),
+        Opcode::Rcp => ieee::number::<F>(F::ONE).div_r(arg(0)?, mode),
+        Opcode::Sqrt => ieee::square_root(arg(0)?, mode)?,
         _ => return None,
     };
     ieee::finished(decoded, ftz, result)

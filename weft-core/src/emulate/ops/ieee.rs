@@ -155,16 +155,16 @@ fn clamped<F: FloatFormat>(decoded: &Decoded, value: F) -> Option<u64> {
 
 /// The square root in a rounding mode. One of the two numbers next to the exact root is known, the nearest one; its
 /// exact square shows on which side of the root it lies.
-pub(super) fn class<F: FloatFormat>(value: F, iteration: Round) -> Option<StatusAnd<F>> {
+pub(super) fn square_root<F: FloatFormat>(value: F, rounding: Round) -> Option<StatusAnd<F>> {
     let nearest = value.nearest_root()?;
     let is_regular = value.is_finite_non_zero() && !value.is_negative();
-    if iteration == Round::NearestTiesToEven || !is_regular {
+    if rounding == Round::NearestTiesToEven || !is_regular {
         return Some(Status::OK.and(nearest));
     }
     // A quad holds the exact square of an f64.
     let quad = |value: F| -> Quad { value.convert_r(Round::NearestTiesToEven, &mut false).value };
     let square = quad(nearest).mul_r(quad(nearest), Round::NearestTiesToEven).value;
-    let is_up = iteration == Round::TowardPositive;
+    let is_up = rounding == Round::TowardPositive;
     let result = match (square.partial_cmp(&quad(value))?, is_up) {
         (std::cmp::Ordering::Greater, false) => nearest.next_down().value,
         (std::cmp::Ordering::Less, true) => nearest.next_up().value,

@@ -261,8 +261,7 @@ fn open_lanes(
 /// The instruction that read memory that nothing wrote, if the result surely depends on what that memory held: the
 /// value read is the only open operand, and some of its possible values give different results.
 fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Option<Pc> {
-    let mut open =
-        operands.iter().enumerate().filter_map(|(at, lane_value)| Some((at, lane_value.symbol?)));
+    let mut open = operands.iter().enumerate().filter_map(|(at, value)| Some((at, value.symbol?)));
     let (at, symbol) = open.next().filter(|_| open.next().is_none())?;
     // A number added to a narrow word gives values that the word itself does not have.
     let pc = match symbolics.origin(symbol)? {
@@ -273,13 +272,9 @@ fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Optio
     let is_float = decoded.source_type().is_float();
     // A loaded number has at least a byte and might be extended by zeros, so only candidates below 128 are surely
     // possible.
-    let others = operands
-        .iter()
-        .filter(|open_value| open_value.symbol.is_none())
-        .map(|known_value| known_value.bits);
-    let near = others.flat_map(|near_value| {
-        [near_value.wrapping_sub(1), near_value, near_value.wrapping_add(1)]
-    });
+    let others =
+        operands.iter().filter(|value| value.symbol.is_none()).map(|known_value| known_value.bits);
+    let near = others.flat_map(|value| [value.wrapping_sub(1), value, value.wrapping_add(1)]);
     let some = [0, 1, 127, 0x3f80_0000, 0xbf80_0000, 0x3ff0 << 48, 0xbff0 << 48];
     let is_value = |candidate: &u64| is_float || *candidate < 128;
     let mut results = near.chain(some).filter(is_value).map(|value| {
@@ -329,8 +324,7 @@ fn unknown(
     }
     let is_unknown = |symbol: &SymbolId| !symbolics.is_stable(*symbol);
     let atom = sources.iter().filter_map(|source| source.one_symbol(mask)).find(is_unknown)?;
-    let origin =
-        symbolics.origin(atom).filter(|other_origin| other_origin.unwritten().is_none())?;
+    let origin = symbolics.origin(atom).filter(|origin| origin.unwritten().is_none())?;
     let lane = mask.trailing_zeros() as usize % WARP;
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(symbolics, decoded, &operands);
@@ -368,9 +362,9 @@ fn results_lane_by_lane(
         }
         let origin = symbolics.origin_among(sources.iter().filter_map(|source| source.base(lane)));
         let origin = origin.unwrap_or(Origin::Register);
-        let known = last.filter(|(other_origin, _)| *other_origin == origin).map(|(_, atom)| atom);
-        let symbol_id = known.unwrap_or_else(|| symbolics.fresh(origin));
-        (found[lane], last) = (Some(symbol_id), Some((origin, symbol_id)));
+        let known = last.filter(|(known, _)| *known == origin).map(|(_, atom)| atom);
+        let symbol = known.unwrap_or_else(|| symbolics.fresh(origin));
+        (found[lane], last) = (Some(symbol), Some((origin, symbol)));
     }
     found
 }

@@ -32,9 +32,9 @@ impl Pairs {
                     && !old.touch.is_before(warp, lane, order)
             };
             // Lanes of one instruction can access the same address too.
-            let synchronized: Vec<One> =
+            let unordered: Vec<One> =
                 self.all.iter().filter(is_unordered).chain(&new[..at]).copied().collect();
-            for old in synchronized {
+            for old in unordered {
                 self.meet(old, *own);
             }
         }

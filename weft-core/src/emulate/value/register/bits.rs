@@ -7,8 +7,8 @@ impl Value {
     /// Adds a number to the bits of all lanes, within `bits` bits.
     pub(crate) fn plus(&self, number: u64, bits: u32) -> Self {
         match &self.shape {
-            LaneShape::Uniform(number_there) => {
-                Self::uniform(truncate(number_there.wrapping_add(number), bits))
+            LaneShape::Uniform(uniform) => {
+                Self::uniform(truncate(uniform.wrapping_add(number), bits))
             }
             LaneShape::Affine(base, step) => {
                 Self::affine_in(base.wrapping_add(number), *step, bits)
@@ -42,8 +42,8 @@ impl Value {
     /// Multiplies the bits of all lanes by a number, within `bits` bits.
     pub(crate) fn times(&self, factor: u64, bits: u32) -> Self {
         match &self.shape {
-            LaneShape::Uniform(number_there) => {
-                Self::uniform(truncate(number_there.wrapping_mul(factor), bits))
+            LaneShape::Uniform(uniform) => {
+                Self::uniform(truncate(uniform.wrapping_mul(factor), bits))
             }
             LaneShape::Affine(base, step) => {
                 Self::affine_in(base.wrapping_mul(factor), step.wrapping_mul(factor), bits)
@@ -57,9 +57,7 @@ impl Value {
     /// Sign-extends the low `from` bits of all lanes to 64.
     pub(crate) fn signed(&self, from: u32) -> Self {
         match self.shape {
-            LaneShape::Uniform(number_there) => {
-                Self::uniform(signed(number_there, from).cast_unsigned())
-            }
+            LaneShape::Uniform(uniform) => Self::uniform(signed(uniform, from).cast_unsigned()),
             _ => Self::each(std::array::from_fn(|lane| {
                 signed(self.lane(lane), from).cast_unsigned()
             })),

@@ -109,8 +109,8 @@ impl Symbolics {
                 }
             }
             Some((Logic::Or, both @ [_, _])) if !holds => {
-                for lane_value in both {
-                    self.take_apart(*lane_value, false, depth - 1, found);
+                for part in both {
+                    self.take_apart(*part, false, depth - 1, found);
                 }
             }
             Some((Logic::Compares(ty, relation), &[a, b])) => {
@@ -174,12 +174,12 @@ mod tests {
         for (first, second) in (0..simple).flat_map(|a| (0..simple).map(move |b| (a, b))) {
             let both = [conditions[first].0, conditions[second].0];
             for (key, logic) in [(11, Logic::And), (12, Logic::Or)] {
-                let lane_value = made(key, logic, &both);
+                let condition = made(key, logic, &both);
                 let of = |at: usize| RELATIONS[at / 2].1;
                 let (f, g, turned) = (of(first), of(second), (first % 2 == 1, second % 2 == 1));
                 let is_and = logic == Logic::And;
                 conditions.push((
-                    lane_value,
+                    condition,
                     Box::new(move |a, b| {
                         let (x, y) = (f(a, b) != turned.0, g(a, b) != turned.1);
                         if is_and { x && y } else { x || y }

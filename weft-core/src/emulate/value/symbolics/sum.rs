@@ -75,8 +75,8 @@ impl Symbolics {
             return Lane { bits: known, symbol: atom };
         }
         let narrow = self.plain(narrow);
-        if let Some(symbol_id) = self.as_it_is(narrow, known, from, is_signed) {
-            return Lane { bits: known, symbol: symbol_id };
+        if let Some(symbol) = self.as_it_is(narrow, known, from, is_signed) {
+            return Lane { bits: known, symbol };
         }
         if self.is_stable(narrow) {
             let key = Extension { of: narrow, added: known, from, is_signed };
@@ -131,9 +131,9 @@ impl Symbolics {
         let known_bits = self.bits(id);
         let (from, is_signed) =
             if known_bits < from { (known_bits, false) } else { (from, is_signed) };
-        let Lane { bits, symbol: symbol_id } = self.low(Lane::open(id), from);
-        let shared = symbol_id.and_then(|atom| self.shared(atom, from, is_signed));
-        (Lane { bits, symbol: if from < 64 { shared } else { symbol_id } }, from)
+        let Lane { bits, symbol } = self.low(Lane::open(id), from);
+        let shared = symbol.and_then(|atom| self.shared(atom, from, is_signed));
+        (Lane { bits, symbol: if from < 64 { shared } else { symbol } }, from)
     }
 
     /// The extension of a symbolic value of `from` bits to which an unspecified number was added.
@@ -400,29 +400,29 @@ impl Symbolics {
         }
         let region = self.region(lane);
         let Lane { bits, symbol: atom } = self.at_width(lane, width);
-        let symbol_id = atom.map(|id| self.plain(id));
-        let (atoms, known_drift, own_region) = match symbol_id.and_then(|id| self.get(id)) {
+        let symbol = atom.map(|id| self.plain(id));
+        let (atoms, modulus, own_region) = match symbol.and_then(|id| self.get(id)) {
             Some(value) => (value.atoms.all().to_vec(), value.modulus(), value.region),
             None => (Vec::new(), 0, Region::Number),
         };
-        match self.sum_of(width, atoms, (gcd(known_drift, congruence), 0), origin, own_region) {
+        match self.sum_of(width, atoms, (gcd(modulus, congruence), 0), origin, own_region) {
             Some(id) if self.modulus(id) != 1 => Lane { bits, symbol: Some(id) },
             _ => Lane::open(self.any(origin, region)),
         }
     }
 
     /// Adds `factor` times a symbolic value to a lane.
-    pub(crate) fn plus(&mut self, lane: Lane, symbol_id: SymbolId, factor: u64) -> Lane {
+    pub(crate) fn plus(&mut self, lane: Lane, other: SymbolId, factor: u64) -> Lane {
         let Lane { bits, symbol: atom } = self.at_width(lane, 64);
         let addends: Vec<_> =
-            atom.map(|only| (only, 1)).into_iter().chain([(symbol_id, factor)]).collect();
+            atom.map(|only| (only, 1)).into_iter().chain([(other, factor)]).collect();
         Lane { bits, symbol: self.sum(64, &addends, 0) }
     }
 
     /// Width, atoms and modulus of a lane; known bits have the width of the other lane if they fit.
     fn parts(&self, lane: Lane, other: Lane) -> (u32, &[(SymbolId, u64)], u64) {
-        let symbol_id = |lane: Lane| lane.symbol.and_then(|id| self.get(id));
-        match (symbol_id(lane), symbol_id(other)) {
+        let value_of = |lane: Lane| lane.symbol.and_then(|id| self.get(id));
+        match (value_of(lane), value_of(other)) {
             (Some(value), _) => (value.bits, value.atoms.all(), value.modulus()),
             (None, Some(other)) if truncate(lane.bits, other.bits) == lane.bits => {
                 (other.bits, &[], 0)
