@@ -13,13 +13,28 @@ use crate::finding::Finding;
 use crate::flow::Pc;
 
 impl Passes<'_> {
-    /// Returns all findings of a decision, apart from those about coverage.
+    /// Returns all findings of a decision, apart from those about coverage, in this order: how the ctas ended, which
+    /// accesses race, which limits were reached, which accesses are wrong by themselves, which might race.
     pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {
-        let Decision { ctas: decided, doubtful, .. } = decision;
-        let names = self.names;
-        let progress = self.progress(decision);
+        let mut findings = self.of_ends(decision);
+        let (races, racing) = if decision.is_ordered() {
+            racing::explain(self, decision)
+        } else {
+            (Vec::new(), BTreeSet::new())
+        };
+        findings.extend(races);
+        findings.extend(self.of_limits(decision));
+        findings.extend(self.wrong_by_themselves(decision, &racing));
+        let doubtful = decision.doubtful.iter();
+        findings.extend(doubtful.map(|access| doubts::open_access(self.names, access)));
+        findings
+    }
+
+    /// Returns the findings about barriers, and about what stopped ctas.
+    fn of_ends(&self, decision: &Decision) -> Vec<Finding> {
+        let (names, progress) = (self.names, self.progress(decision));
         let mut findings = Vec::new();
-        for cta in decided {
+        for cta in &decision.ctas {
             findings.extend(barriers::explain(names, cta.cta, &cta.end, &cta.found.recycled));
             let exits = cta.found.exits.values();
             findings.extend(exits.map(|exit| barriers::barrier_exit(names, cta.cta, exit)));
@@ -29,23 +44,23 @@ impl Passes<'_> {
                 findings.extend(beyond::explain(names, doubt, progress));
             }
         }
-        let mut racing = BTreeSet::new();
-        if decision.is_ordered() {
-            let races;
-            (races, racing) = racing::explain(self, decision);
-            findings.extend(races);
-        }
-        let cut =
-            decision.cut.as_ref().filter(|_| !doubtful.is_empty() && decision.limit().is_none());
-        findings.extend(cut.map(|doubt| doubts::explain(names, doubt, progress)));
+        findings
+    }
+
+    /// Returns the findings about limits that were reached after the runs: of the second look at open accesses, of
+    /// memory, and of faults.
+    fn of_limits(&self, decision: &Decision) -> Vec<Finding> {
+        let (names, progress) = (self.names, self.progress(decision));
+        let is_cut_short = !decision.doubtful.is_empty() && decision.limit().is_none();
+        let cut = decision.cut.as_ref().filter(|_| is_cut_short);
+        let mut findings: Vec<_> =
+            cut.map(|doubt| doubts::explain(names, doubt, progress)).into_iter().collect();
         if decision.is_full() {
             findings.push(doubts::too_much_memory(names, progress));
         }
-        if decided.iter().any(|decided_cta| decided_cta.found.faults.len() >= MAX_FAULTS) {
+        if decision.ctas.iter().any(|decided| decided.found.faults.len() >= MAX_FAULTS) {
             findings.push(doubts::too_many_faults(names, MAX_FAULTS));
         }
-        findings.extend(self.wrong_by_themselves(decision, &racing));
-        findings.extend(doubtful.iter().map(|access| doubts::open_access(names, access)));
         findings
     }
 

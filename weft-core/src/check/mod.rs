@@ -146,8 +146,7 @@ fn check_program(
 }
 
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
-    let count = u32::try_from(program.code.len()).unwrap_or(u32::MAX);
-    (0..count).map(Pc).filter(|pc| slice::is_observable(program, *pc))
+    (0..program.code.len()).map(Pc::at).filter(|pc| slice::is_observable(program, *pc))
 }
 
 /// Returns the text of the access and barrier instructions that were reached in none of their copies.

@@ -53,7 +53,8 @@ impl Writer {
         for _ in 0..=self.dice.roll(3) {
             match self.dice.roll(10) {
                 0 | 1 if function < FUNCTIONS => {
-                    let callee = function + 1 + usize::try_from(self.dice.roll(2)).unwrap_or(0);
+                    let callee =
+                        function + 1 + usize::try_from(self.dice.roll(2)).expect("below 2");
                     self.call(callee.min(FUNCTIONS));
                 }
                 2 if self.dice.roll(6) == 0 => {
@@ -67,8 +68,8 @@ impl Writer {
                 8 if depth < 2 => self.iterations(function, depth),
                 9 if self.dice.roll(4) == 0 => {
                     let bit = 1 << self.dice.roll(6);
-                    let end =
-                        ["exit", "ret", "trap"][usize::try_from(self.dice.roll(3)).unwrap_or(0)];
+                    let end = ["exit", "ret", "trap"]
+                        [usize::try_from(self.dice.roll(3)).expect("below 3")];
                     self.line(&format!(
                         "and.b32 %t, %tid.x, {bit}; setp.ne.u32 %p, %t, 0; @%p {end};"
                     ));

@@ -41,8 +41,7 @@ fn blocks_of(program: &Program, place: PlaceId) -> Vec<BlockId> {
         program.blocks[id.index()].place == place
             || program.instructions(*id).any(|(_, instr)| instr.place == place)
     };
-    let count = u32::try_from(program.blocks.len()).unwrap_or(u32::MAX);
-    (0..count).map(BlockId).filter(is_there).collect()
+    (0..program.blocks.len()).map(BlockId::at).filter(is_there).collect()
 }
 
 /// Returns the first instruction that is not modelled on all paths from a place in a block to the end of the thread.

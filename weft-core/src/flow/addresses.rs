@@ -102,7 +102,7 @@ pub(crate) const fn slot(position: usize) -> (u64, u64) {
 /// Returns the position of the pointer argument whose slot holds an address; `None` if it is no address in a slot.
 pub fn argument_of(address: u64) -> Option<usize> {
     let at = (address.checked_sub(BUFFERS)? + BUFFER_SLOT / 2) / BUFFER_SLOT;
-    (1..=MAX_BUFFERS).contains(&at).then(|| usize::try_from(at - 1).unwrap_or(0))
+    (1..=MAX_BUFFERS).contains(&at).then(|| usize::try_from(at - 1).expect("there are few buffers"))
 }
 
 /// Returns the distance in bytes from the address that a pointer argument holds, unless its buffer is moved, to an

@@ -31,13 +31,13 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
     if size > MAX_LINES {
         return Err(LinkErrorKind::Size);
     }
-    let last = id(size);
+    let last = BlockId::at(size);
     let mut blocks = Vec::with_capacity(size + 1);
     let outermost = Path { routine: kernel, first: 0, back: last, last, loops: &[] };
     expansion.lay_out(outermost, &mut blocks)?;
     blocks.push(Block {
-        first: pc(code.len()),
-        end: pc(code.len()),
+        first: Pc::at(code.len()),
+        end: Pc::at(code.len()),
         terminator: Terminator::End,
         place: PlaceId(0),
         post_dominator: None,
@@ -46,7 +46,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         loops: Box::new([]),
     });
     Ok(Program {
-        entry: id(expansion.offset(kernel, routines[kernel.0].entry)),
+        entry: BlockId::at(expansion.offset(kernel, routines[kernel.0].entry)),
         spans: spans(&blocks),
         code,
         blocks,
@@ -86,20 +86,12 @@ fn place_code(routines: &mut [Routine]) -> (Vec<Instr>, Vec<Vec<(Pc, Pc)>>) {
     for (at, routine) in routines.iter_mut().enumerate().filter(|(at, _)| is_called[*at]) {
         code.reserve_exact(routine.nodes.iter().map(|node| node.instrs.len()).sum());
         for node in &mut routine.nodes {
-            let first = pc(code.len());
+            let first = Pc::at(code.len());
             code.extend(std::mem::take(&mut node.instrs));
-            places[at].push((first, pc(code.len())));
+            places[at].push((first, Pc::at(code.len())));
         }
     }
     (code, places)
-}
-
-fn id(at: usize) -> BlockId {
-    BlockId(u32::try_from(at).unwrap_or(u32::MAX))
-}
-
-fn pc(at: usize) -> Pc {
-    Pc(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// Routines with the blocks of all their callees put in place of the calls.
@@ -152,7 +144,7 @@ impl<'r> Expansion<'r> {
     fn resolve(&self, path: &Path<'_>, block: BlockId) -> BlockId {
         let count = self.routines[path.routine.0].nodes.len();
         match block.index() {
-            at if at < count => id(path.first + self.offset(path.routine, block)),
+            at if at < count => BlockId::at(path.first + self.offset(path.routine, block)),
             at if at == count => path.back,
             _ => path.last,
         }
@@ -172,7 +164,7 @@ impl<'r> Expansion<'r> {
                 continue;
             };
             let first = blocks.len() + 1;
-            let entry = id(first + self.offset(routine, self.routines[routine.0].entry));
+            let entry = BlockId::at(first + self.offset(routine, self.routines[routine.0].entry));
             let back = match block.terminator {
                 Terminator::Goto(back) => back,
                 _ => path.last,
@@ -218,7 +210,7 @@ fn spans(blocks: &[Block]) -> BTreeMap<BlockId, (BlockId, BlockId)> {
     let mut spans: BTreeMap<BlockId, (BlockId, BlockId)> = BTreeMap::new();
     for (at, block) in blocks.iter().enumerate() {
         for header in &block.loops {
-            spans.entry(*header).or_insert((id(at), id(at))).1 = id(at);
+            spans.entry(*header).or_insert((BlockId::at(at), BlockId::at(at))).1 = BlockId::at(at);
         }
     }
     spans

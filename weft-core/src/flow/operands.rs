@@ -37,11 +37,8 @@ impl<'m> Linker<'m> {
     ) -> Result<Instr, LinkError> {
         // An unknown modifier might change the effect of an instruction that is modelled, which is then unknown.
         // Instructions that are not modelled stay what they are.
-        let is_modelled = |decoded: &Decoded| {
-            use Effect::{Asynchronous, MemoryFence, Nothing, Opaque};
-            !matches!(decoded.row.effect, Opaque | Asynchronous | MemoryFence | Nothing)
-        };
-        let known = decoded.filter(|decoded| !(decoded.is_strange && is_modelled(decoded)));
+        let is_known = |decoded: &&Arc<Decoded>| !decoded.is_strange || !is_modelled(decoded);
+        let known = decoded.filter(is_known);
         let mut instr = Instr {
             operation: known.cloned().map_or(Operation::Unknown, Operation::Known),
             guard: None,
@@ -52,13 +49,13 @@ impl<'m> Linker<'m> {
         };
         // An unknown instruction might write its first operand, as nearly all instructions do.
         let shape = decoded.map_or("d*", |decoded| decoded.row.shape).as_bytes();
+        let is_video = decoded.is_some_and(|decoded| decoded.row.family == Family::Video);
         let (mut dests, mut sources) = std::mem::take(&mut self.room);
         for (at, operand) in frame.body.operands(&instruction.operands).iter().enumerate() {
             let letter = shape.get(at).copied().unwrap_or(b'*');
             if known.is_some() && at >= shape.len() && !shape.ends_with(b"*") {
                 return Err(self.bad_operand(instruction, "fewer operands"));
             }
-            let is_video = decoded.is_some_and(|decoded| decoded.row.family == Family::Video);
             if matches!(operand, ptx::ParsedOperand::Selected(_)) && !is_video {
                 return Err(self.bad_operand(instruction, "whole registers"));
             }
@@ -322,6 +319,11 @@ pub(super) const fn function_address(function: &Function) -> u64 {
     FUNCTION_WINDOW + FUNCTION_ALIGN * function.name.start as u64
 }
 
+const fn is_modelled(decoded: &Decoded) -> bool {
+    use Effect::{Asynchronous, MemoryFence, Nothing, Opaque};
+    !matches!(decoded.row.effect, Opaque | Asynchronous | MemoryFence | Nothing)
+}
+
 /// What an instruction needs beside these operands, if anything.
 fn lacking(decoded: &Decoded, dests: &[Option<Reg>], sources: &[Operand]) -> Option<&'static str> {
     let shape = decoded.row.shape;
@@ -356,7 +358,7 @@ fn names_in(text: &str, place: Span) -> Vec<Span> {
     let mut names = Vec::new();
     let mut start = place.start;
     for word in text.as_bytes().split(|byte| !is_name(*byte)) {
-        let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(0);
+        let length = |bytes: &[u8]| u32::try_from(bytes.len()).expect("texts have at most 4 GiB");
         let name = word.split(|byte| *byte == b'.').next().unwrap_or(word);
         if name.first().is_some_and(|first| !first.is_ascii_digit()) {
             names.push(Span { start, end: start + length(name) });

@@ -28,7 +28,7 @@ impl Places {
         let mut new = || {
             let source = self.sources.get_index(list).cloned().unwrap_or_default();
             self.all.push(Place { span, source });
-            PlaceId(u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX))
+            PlaceId(u32::try_from(self.all.len() - 1).expect("a program has fewer instructions"))
         };
         if is_new { new() } else { *self.ids.entry((span, list)).or_insert_with(new) }
     }

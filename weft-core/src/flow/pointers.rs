@@ -122,7 +122,7 @@ fn fields(program: &Program, constants: &Constants) -> Vec<Field> {
     for field in loaded {
         match fields.iter_mut().find(|known| known.overlaps(field.offset, field.size)) {
             Some(known) => {
-                known.is_alone &= (known.offset, known.size) == (field.offset, field.size)
+                known.is_alone &= (known.offset, known.size) == (field.offset, field.size);
             }
             None => fields.push(field),
         }

@@ -41,6 +41,11 @@ impl Reg {
 }
 
 impl BlockId {
+    /// Returns the block at an index.
+    pub fn at(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a program has fewer blocks"))
+    }
+
     /// Returns the number as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -48,6 +53,11 @@ impl BlockId {
 }
 
 impl Pc {
+    /// Returns the instruction at an index.
+    pub fn at(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a program has fewer instructions"))
+    }
+
     /// Returns the number as an index.
     pub const fn index(self) -> usize {
         self.0 as usize

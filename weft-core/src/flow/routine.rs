@@ -187,7 +187,7 @@ impl FunctionShape {
         order.retain(|&at| at < back);
         let mut number = vec![BlockId(0); successors.len()];
         for (at, &block) in order.iter().chain(&[back, back + 1]).enumerate() {
-            number[block] = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
+            number[block] = BlockId::at(at);
         }
         let paths = GraphPaths::of(&successors, &loops.retreating, back);
         let untrapped = GraphPaths::of(&untrapped, &loops.retreating, back);

@@ -40,7 +40,7 @@ pub(super) fn forget(
         for storage in unset.remove(&at).unwrap_or_default() {
             match storage {
                 Storage::Register(dest) => {
-                    kept.push(LinkedLine::Instr(moved(dest, Operand::Unset, place)))
+                    kept.push(LinkedLine::Instr(moved(dest, Operand::Unset, place)));
                 }
                 Storage::Memory(first, bytes) => {
                     let unset = register();

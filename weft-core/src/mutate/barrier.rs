@@ -25,7 +25,7 @@ pub(super) fn changes(asm: &Asm<'_>, all: i64) -> Vec<(Weakening, String)> {
     let mut changes = Vec::new();
     match kind {
         SyncKind::Reduction => {
-            changes.extend(open_result(asm).map(|text| (Weakening::Delete, text)))
+            changes.extend(open_result(asm).map(|text| (Weakening::Delete, text)));
         }
         _ => changes.push((Weakening::Delete, String::new())),
     }

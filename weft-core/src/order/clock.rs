@@ -222,7 +222,7 @@ impl Order {
                 clock.lanes = LaneClocks::Each(each);
             }
             LaneClocks::Each(_) if is_all && clock.ended.is_none() => {
-                clock.lanes = LaneClocks::All(sync)
+                clock.lanes = LaneClocks::All(sync);
             }
             LaneClocks::Each(each) => synchronize(each, synchronized, sync),
         }

@@ -94,8 +94,8 @@ impl<'a> Lexer<'a> {
     fn span_from(&self, start: usize) -> Span {
         // `parse` refuses texts of 4 GiB and more.
         Span {
-            start: u32::try_from(start).unwrap_or(u32::MAX),
-            end: u32::try_from(self.at).unwrap_or(u32::MAX),
+            start: u32::try_from(start).expect("texts have at most 4 GiB"),
+            end: u32::try_from(self.at).expect("texts have at most 4 GiB"),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Lexer<'a> {
             self.take_until(b'*');
             if self.at >= self.bytes.len() {
                 let span = Span {
-                    end: u32::try_from(start + 2).unwrap_or(u32::MAX),
+                    end: u32::try_from(start + 2).expect("texts have at most 4 GiB"),
                     ..self.span_from(start)
                 };
                 self.errors.push(ReadError { kind: ReadErrorKind::Truncated("a comment"), span });

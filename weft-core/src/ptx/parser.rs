@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         if let Some(&place) = self.places.get(text) {
             return place;
         }
-        let place = u32::try_from(self.mnemonics.len()).unwrap_or(u32::MAX);
+        let place = u32::try_from(self.mnemonics.len()).expect("texts have at most 4 GiB");
         self.mnemonics.push(isa::decode(text).map(Arc::new));
         self.places.insert(text, place);
         place

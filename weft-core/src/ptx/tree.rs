@@ -54,7 +54,10 @@ impl Module {
     pub fn position(&self, span: Span) -> Position {
         let line = self.lines.partition_point(|&start| start <= span.start).max(1);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: span.start - start + 1 }
+        Position {
+            line: u32::try_from(line).expect("texts have at most 4 GiB"),
+            column: span.start - start + 1,
+        }
     }
 
     /// Returns the mnemonic of the instruction in a span, skipping the guard.

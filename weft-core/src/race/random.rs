@@ -37,13 +37,13 @@ impl Random {
     }
 
     pub(super) fn warp(&mut self) -> WarpId {
-        WarpId::new(usize::try_from(self.below(WARPS as u64)).unwrap_or(0))
+        WarpId::new(usize::try_from(self.below(WARPS as u64)).expect("few warps"))
     }
 
     pub(super) fn mask(&mut self) -> LaneMask {
-        let bits = LaneMask::try_from(self.below(1 << 32)).unwrap_or(1);
+        let bits = LaneMask::try_from(self.below(1 << 32)).expect("32 bits");
         let mask = [LaneMask::MAX, bits, bits & (bits >> 7) & (bits >> 13), 1 << (bits % 32)]
-            [usize::try_from(self.below(4)).unwrap_or(0)];
+            [usize::try_from(self.below(4)).expect("below 4")];
         mask.max(1)
     }
 
@@ -68,7 +68,8 @@ impl Random {
     /// A kind of access of `bytes` bytes; `writes` in ten write. Elements have different sizes, strong accesses
     /// different scopes, and some accesses might not happen or are shadow copies.
     pub(super) fn kind(&mut self, writes: u64, bytes: u64) -> AccessKind {
-        let element = u8::try_from(bytes >> self.below(2).min(bytes.ilog2().into())).unwrap_or(1);
+        let element = u8::try_from(bytes >> self.below(2).min(bytes.ilog2().into()))
+            .expect("elements are small");
         let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
         let scope = if self.below(3) == 0 { Scope::Cta } else { Scope::Gpu };
         let ordering = Ordering::Relaxed;

@@ -34,7 +34,7 @@ impl Row {
         match &self.by {
             LaneBytes::All => self.bytes,
             LaneBytes::Stride { first, stride } => {
-                let from = first + i64::try_from(lane).unwrap_or(0) * stride;
+                let from = first + i64::try_from(lane).expect("a warp has 32 lanes") * stride;
                 span(from, from + stride) & self.bytes
             }
             LaneBytes::Place { .. } if self.lanes >> lane & 1 == 0 => 0,
@@ -222,7 +222,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             if is_apart && place + u64::from(width) <= PAGE {
                 row.bytes |= bytes;
                 row.lanes |= 1 << lane;
-                first[lane] = u8::try_from(place).unwrap_or(0);
+                first[lane] = u8::try_from(place).expect("a page has 128 bytes");
             } else {
                 others |= 1 << lane;
             }
@@ -230,7 +230,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
         if row.lanes.count_ones() > 1 {
             row.by = LaneBytes::Place {
                 first: Arc::new(first),
-                width: u8::try_from(width).unwrap_or(0),
+                width: u8::try_from(width).expect("a page has 128 bytes"),
             };
         }
         if row.lanes != 0 {
@@ -288,7 +288,7 @@ const fn quotient(number: i64, stride: i64) -> i64 {
 
 /// The lanes with a number below `end`.
 fn lanes_below(end: i64) -> LaneMask {
-    LaneMask::try_from((1_u64 << end.clamp(0, 32)) - 1).unwrap_or(0)
+    LaneMask::try_from((1_u64 << end.clamp(0, 32)) - 1).expect("32 lanes")
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
 use super::rows::{KnownRows, LaneBytes, Row, rows};
@@ -157,58 +159,30 @@ impl ShadowPage {
     /// Adds an access and drops the accesses that it covers. Emits the bytes that race with their conflict, each byte
     /// at most once for each conflict.
     fn add(&mut self, new: Past, order: &Order, mut emit: impl FnMut(Bytes, Conflict)) {
-        if new.kind.writes {
+        let writes = new.kind.writes;
+        if writes {
             self.written |= new.row.bytes;
         }
-        let alike_range =
-            if new.kind.writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
-        let (writes, reads) = (&mut self.writes, &mut self.reads);
-        let (alike, others) = if new.kind.writes { (writes, reads) } else { (reads, writes) };
+        // The accesses that can be alike: all writes, or the reads of the warp.
+        let alike = if writes { 0..self.writes.len() } else { self.reads_of(new.warp) };
+        let racing = &mut self.racing;
+        let (writes_before, reads_before) = (&mut self.writes, &mut self.reads);
+        let (same, others) =
+            if writes { (writes_before, reads_before) } else { (reads_before, writes_before) };
         // Every access since the old one was compared with it, so the new one adds nothing.
-        if alike[alike_range.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row))
-        {
+        if same[alike.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row)) {
             return;
         }
         let mut is_covered = |old: &mut Past| {
             if let Some((bytes, conflict)) = old.conflict_with(&new, order) {
-                let known = self.racing.get_or_insert_default();
-                let unknown = bytes & !known[conflict as usize];
-                known[..=conflict as usize].iter_mut().for_each(|known| *known |= unknown);
-                if unknown != 0 {
-                    emit(unknown, conflict);
-                }
+                note_racing(racing, bytes, conflict, &mut emit);
             }
             old.row.bytes == 0
         };
-        let covered = others.iter_mut().map(&mut is_covered).filter(|hidden| *hidden).count();
-        if covered != 0 {
-            others.retain(|old| old.row.bytes != 0);
-        }
-        // A repeated access is the usual case: it takes the entry of the access that it covers.
-        let (mut covered, mut free) = (0, None);
-        for at in alike_range.clone() {
-            if is_covered(&mut alike[at]) {
-                covered += 1;
-                free = Some(at);
-            }
-        }
-        let takes_in = |old: &Past| old.row.bytes != 0 && old.is_alike(&new);
-        let mut rest = alike[alike_range.clone()].iter_mut().filter(|old| takes_in(old));
-        if !rest.any(|old| old.row.merge(&new.row)) {
-            if let Some(at) = free {
-                alike[at] = new;
-                covered -= 1;
-            } else {
-                // Most pages hold one access, so memory is reserved for exactly one.
-                if alike.is_empty() {
-                    alike.reserve_exact(1);
-                }
-                alike.insert(alike_range.end, new);
-            }
-        }
-        if covered != 0 {
-            alike.retain(|old| old.row.bytes != 0);
-        }
+        others.retain_mut(|old| !is_covered(old));
+        let covered: SmallVec<[usize; 4]> =
+            alike.clone().filter(|at| is_covered(&mut same[*at])).collect();
+        put(same, alike, &covered, new);
         if self.writes.len() + self.reads.len() >= MANY.max(2 * self.left) {
             self.writes = settled(&self.writes);
             self.reads = settled(&self.reads);
@@ -221,6 +195,48 @@ impl ShadowPage {
         let first = self.reads.partition_point(|old| old.warp < warp);
         let count = self.reads[first..].iter().take_while(|old| old.warp == warp).count();
         first..first + count
+    }
+}
+
+/// Notes bytes that race, and emits those that were not known to, or to conflict less.
+fn note_racing(
+    racing: &mut Option<Box<[Bytes; Conflict::COUNT]>>,
+    bytes: Bytes,
+    conflict: Conflict,
+    emit: &mut impl FnMut(Bytes, Conflict),
+) {
+    let known = racing.get_or_insert_default();
+    let unknown = bytes & !known[conflict as usize];
+    known[..=conflict as usize].iter_mut().for_each(|known| *known |= unknown);
+    if unknown != 0 {
+        emit(unknown, conflict);
+    }
+}
+
+/// Adds an access to a list, among those of a range: into an access there that is alike, into the entry of one that it
+/// covers, or behind the range. The other covered accesses are dropped.
+fn put(all: &mut Vec<Past>, range: Range<usize>, covered: &[usize], new: Past) {
+    let takes_in = |old: &&mut Past| old.row.bytes != 0 && old.is_alike(&new);
+    let mut rest = all[range.clone()].iter_mut().filter(takes_in);
+    let is_merged = rest.any(|old| old.row.merge(&new.row));
+    // A repeated access is the usual case: it covers one access and takes its entry.
+    let mut dropped = covered.len();
+    match covered.last() {
+        _ if is_merged => {}
+        Some(&free) => {
+            all[free] = new;
+            dropped -= 1;
+        }
+        None => {
+            // Most pages hold one access, so memory is reserved for exactly one.
+            if all.is_empty() {
+                all.reserve_exact(1);
+            }
+            all.insert(range.end, new);
+        }
+    }
+    if dropped != 0 {
+        all.retain(|old| old.row.bytes != 0);
     }
 }
 

@@ -18,7 +18,7 @@ impl StoredByte {
         let size = u64::from(bytes).checked_div(elements.len() as u64).unwrap_or(1).max(1);
         let element = usize::try_from(offset / size).ok().and_then(|at| elements.get(at));
         let Some(value) = element else { return Self::Unknown };
-        let within = u32::try_from(offset % size).unwrap_or(0);
+        let within = u32::try_from(offset % size).expect("elements are small");
         let bits = value.lane(lane);
         if let Some(symbol) = value.base(lane) {
             return Self::Term(symbol, bits, within);

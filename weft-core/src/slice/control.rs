@@ -10,7 +10,7 @@ pub(super) fn dependences(program: &Program) -> Option<Vec<Vec<BlockId>>> {
     let mut dependences = vec![Vec::new(); program.blocks.len()];
     let mut pairs = 0;
     for (at, block) in program.blocks.iter().enumerate() {
-        let branch = BlockId(u32::try_from(at).unwrap_or(u32::MAX));
+        let branch = BlockId::at(at);
         for successor in block.terminator.successors() {
             // The blocks from the successor up to the point where the branch's sides converge run only on this side.
             let mut here = Some(successor);
@@ -41,7 +41,7 @@ pub(super) fn around_barriers(
     let has_barrier = |at: &BlockId| {
         program.instructions(*at).last().is_some_and(|(_, instr)| instr.is_aligned_barrier())
     };
-    let blocks = (0..u32::try_from(program.blocks.len()).unwrap_or(u32::MAX)).map(BlockId);
+    let blocks = (0..program.blocks.len()).map(BlockId::at);
     let mut work: Vec<BlockId> = blocks.filter(has_barrier).collect();
     let mut around = vec![false; program.blocks.len()];
     while let Some(block) = work.pop() {

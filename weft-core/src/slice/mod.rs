@@ -143,7 +143,7 @@ impl Slice {
 pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     let mut marker = Marker::new(program, floats);
     for at in 0..program.code.len() {
-        let pc = Pc(u32::try_from(at).unwrap_or(u32::MAX));
+        let pc = Pc::at(at);
         if is_observable(program, pc) || program.code[pc.index()].effect() == Effect::MemoryFence {
             marker.keep(pc, Keep::Event);
         }
@@ -152,17 +152,13 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
         }
     }
     if marker.dependences.is_none() {
-        (0..program.blocks.len()).for_each(|at| marker.keep_branch(block_id(at)));
+        (0..program.blocks.len()).for_each(|at| marker.keep_branch(BlockId::at(at)));
     }
     marker.run();
     let mut slice = marker.slice;
     slice.list(program);
     slice.number(&marker.needed, &temporary::registers(program, &marker.first_of));
     slice
-}
-
-fn block_id(at: usize) -> BlockId {
-    BlockId(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// Whether an instruction is itself an access or a barrier that the checker observes.

@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_back() {
-        let class = AliasClass(u16::try_from(MAX_COUNTER_CLASSES - 1).unwrap_or(0));
+        let class = AliasClass(u16::try_from(MAX_COUNTER_CLASSES - 1).expect("fifteen bits"));
         for (base, is_congruent) in [(None, true), (Some(0), false), (Some(Packed::MAX_BASE), true)]
         {
             let cell = (1 << Packed::CELL_BITS) - 1;

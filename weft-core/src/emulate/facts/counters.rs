@@ -114,7 +114,7 @@ pub(crate) struct CounterSteps {
 /// All counters of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    pub(crate) counters: BTreeMap<CounterLocation, Counter>,
+    pub(crate) known: BTreeMap<CounterLocation, Counter>,
     pub(crate) patterns: BTreeMap<CounterLocation, UpdatePattern>,
     /// For each count: its least step, and the sum of all its steps in the running pass.
     pub(crate) steps: HashMap<Count, CounterSteps, RandomState>,
@@ -152,7 +152,7 @@ impl Counters {
     /// Prepares for a new pass. Symbolic values that the pass before took for counter values are forgotten: their
     /// counters might be spoiled.
     pub(crate) fn begin(&mut self) {
-        self.counters.clear();
+        self.known.clear();
         self.values.clear();
         self.used.clear();
         self.handed.clear();
@@ -172,8 +172,7 @@ impl Counters {
 
     /// Whether nothing is known about counters.
     pub(crate) fn is_empty(&self) -> bool {
-        let has_none =
-            self.counters.is_empty() && self.values.is_empty() && self.indexed.is_empty();
+        let has_none = self.known.is_empty() && self.values.is_empty() && self.indexed.is_empty();
         let has_none = has_none && self.refused.is_empty();
         has_none && self.spoiled.is_empty() && self.spoiled_regions.is_empty() && !self.is_passed_on
     }
@@ -221,7 +220,7 @@ impl Counters {
         if known != way || others.iter().any(|other| *other != at) {
             others.into_iter().chain([at]).for_each(|spoiled| self.spoil(spoiled));
         }
-        let counter = *self.counters.entry(at).or_insert(Counter { region, count: 0 });
+        let counter = *self.known.entry(at).or_insert(Counter { region, count: 0 });
         let is_spoiled = self.spoiled.contains(&at)
             || [region, region.whole()].iter().any(|own| self.spoiled_regions.contains(own));
         if is_spoiled {
@@ -242,7 +241,7 @@ impl Counters {
             if is_repeated {
                 self.spoil(hit);
             }
-            self.counters.entry(hit).and_modify(|counter| counter.count += 1);
+            self.known.entry(hit).and_modify(|counter| counter.count += 1);
         }
     }
 
@@ -255,7 +254,7 @@ impl Counters {
         let may_be_hit = |(at, counter): &(&CounterLocation, &mut Counter)| {
             at.is_global == region.is_global && region.may_overlap(counter.region)
         };
-        self.counters.iter_mut().filter(may_be_hit).for_each(|(_, counter)| counter.count += 1);
+        self.known.iter_mut().filter(may_be_hit).for_each(|(_, counter)| counter.count += 1);
     }
 
     /// The count of a symbolic value that is a counter value.
@@ -265,7 +264,7 @@ impl Counters {
 
     /// The current count of a counter; `None` if it is spoiled or no counter.
     pub(crate) fn count(&self, at: CounterLocation) -> Option<Count> {
-        let counter = self.counters.get(&at)?;
+        let counter = self.known.get(&at)?;
         let is_spoiled = self.spoiled.contains(&at)
             || [counter.region, counter.region.whole()]
                 .iter()

@@ -52,7 +52,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.abstracted(piece, operands, &mut |machine, (lane, symbol_id)| {
                     machine.take_counter_value(piece, operands, (lane, symbol_id));
                     Lane::open(symbol_id)
-                })
+                });
             }
         }
     }
@@ -216,13 +216,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 Space::Generic => space_of(whole.bits),
                 space => (space, whole.bits),
             };
-            let at = match space {
-                Space::Global => CounterLocation { is_global: true, cta: 0, address: within },
-                _ => {
-                    let cta = self.cta(warp).index;
-                    CounterLocation { is_global: false, cta, address: within }
-                }
-            };
+            let is_global = space == Space::Global;
+            let cta = if is_global { 0 } else { self.cta(warp).index };
+            let at = CounterLocation { is_global, cta, address: within };
             let is_same = whole.symbol.is_none() && self.facts.counters.count(at) == Some(count);
             let is_fetch = decoded.ty().bits() == self.facts.symbolics.bits(value.symbol?);
             if !is_same || !is_fetch {

@@ -35,7 +35,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
         let (block, grid) = (self.inputs.block, self.inputs.grid);
         let mask = |of: fn(u32) -> u32| {
-            Value::each(std::array::from_fn(|lane| u64::from(of(u32::try_from(lane).unwrap_or(0)))))
+            Value::each(std::array::from_fn(|lane| {
+                u64::from(of(u32::try_from(lane).expect("a warp has 32 lanes")))
+            }))
         };
         match special {
             Special::Tid(0) if block.y == 1 && block.z == 1 => {

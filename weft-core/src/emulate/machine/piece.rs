@@ -35,7 +35,7 @@ pub(super) fn kind(decoded: &Decoded) -> AccessKind {
         is_atomic: decoded.row.effect == Effect::Atomic,
         ordering: Ordering::of_access(decoded),
         scope: Scope::of(decoded),
-        element: u8::try_from(decoded.ty().element_bytes()).unwrap_or(0),
+        element: u8::try_from(decoded.ty().element_bytes()).expect("elements are small"),
         may_execute: false,
         is_shadow_copy: false,
     }

@@ -40,10 +40,7 @@ pub fn run(
     let threads = inputs.block.count();
     let warps = threads.div_ceil(WARP as u64);
     if u64::from(slice.registers).saturating_mul(warps) > MAX_REGISTERS {
-        let place =
-            program.blocks.get(program.entry.index()).map_or(PlaceId(0), |block| block.place);
-        let Stop(end) = doubt(DoubtKind::Registers, place, None);
-        return CtaRun::ended(*end);
+        return CtaRun::ended(too_many_registers(program));
     }
     let count = usize::try_from(warps).expect("a cta has few warps");
     facts.splits.begin();
@@ -88,6 +85,13 @@ pub fn run(
     let Machine { run, facts, spent, .. } = machine;
     facts.spent = (facts.spent + spent).min(facts.limit.instructions);
     run
+}
+
+fn too_many_registers(program: &Program) -> End {
+    let entry = program.blocks.get(program.entry.index());
+    let Stop(end) =
+        doubt(DoubtKind::Registers, entry.map_or(PlaceId(0), |block| block.place), None);
+    *end
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -219,7 +223,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return *end;
         }
         let mut stuck = Vec::new();
-        for warp in self.warps.iter() {
+        for warp in &self.warps {
             let held = warp.held.iter().flat_map(|held| {
                 let need = self.need(held.barrier);
                 held.sides.iter().map(move |side| (side, need.map(|need| (held.barrier, need))))

@@ -54,7 +54,7 @@ impl Scheduler {
             Schedule::Latest => all.max_by_key(|warp| self.since[*warp]),
             Schedule::Random(_) => {
                 let sides = u64::from(ready.count().max(1));
-                let at = usize::try_from(self.roll() % sides).unwrap_or(0);
+                let at = usize::try_from(self.roll() % sides).expect("a group has few warps");
                 all.nth(at)
             }
         }?;

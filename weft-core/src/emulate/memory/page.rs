@@ -9,7 +9,7 @@ pub(super) const PAGE_BYTES: usize = 128;
 
 /// The position of an address in its page.
 pub(super) fn within(address: u64) -> usize {
-    usize::try_from(address % PAGE).unwrap_or(0)
+    usize::try_from(address % PAGE).expect("a page is small")
 }
 
 /// What one byte of memory holds.
@@ -139,7 +139,7 @@ impl Page {
     pub(super) fn write(&mut self, at: usize, bytes: &[u8], is_open: bool, is_sure: bool) {
         let end = at + bytes.len();
         self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
-        let stored = bytes::first(u32::try_from(bytes.len()).unwrap_or(0)) << at;
+        let stored = bytes::first(u32::try_from(bytes.len()).expect("a page is small")) << at;
         self.written |= stored;
         if is_sure {
             self.sure |= stored;

@@ -477,7 +477,7 @@ impl Memory {
             let first = address.max(number * PAGE);
             let count = last.min(number * PAGE + (PAGE - 1)) - first + 1;
             let from = within(first - address);
-            let bytes = &bits[from..from + usize::try_from(count).unwrap_or(0)];
+            let bytes = &bits[from..from + usize::try_from(count).expect("a page is small")];
             page.write(within(first), bytes, value.symbol.is_some(), is_sure);
             if number == first_page && value.symbol.is_some() {
                 self.tables += usize::from(!page.has_values());

@@ -16,6 +16,7 @@ pub struct MemoryRegion {
 
 impl MemoryRegion {
     /// The whole state space that the region is a part of.
+    #[must_use]
     pub const fn whole(self) -> Self {
         Self { base: None, ..self }
     }

@@ -92,12 +92,12 @@ pub(super) const fn part(ty: Type) -> Option<Type> {
 
 /// Reads a number from the low bits of a register.
 pub(super) fn number<F: FloatFormat>(bits: u64) -> F {
-    F::from_bits(u128::from(truncate(bits, u32::try_from(F::BITS).unwrap_or(64))))
+    F::from_bits(u128::from(truncate(bits, u32::try_from(F::BITS).expect("formats are narrow"))))
 }
 
 /// The bits of a number, as a register holds them.
 pub(super) fn bits<F: FloatFormat>(value: F) -> u64 {
-    u64::try_from(value.to_bits()).unwrap_or(u64::MAX)
+    u64::try_from(value.to_bits()).expect("formats are narrow")
 }
 
 /// Flushes a subnormal number to zero with the same sign.

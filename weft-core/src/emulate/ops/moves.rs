@@ -27,7 +27,7 @@ pub(super) fn mov(
     match (sources, dests) {
         ([source], 0 | 1) => smallvec![Value::clone(source)],
         ([whole], parts) => {
-            let bits = decoded.ty().bits() / u32::try_from(parts).unwrap_or(1);
+            let bits = decoded.ty().bits() / u32::try_from(parts).expect("vectors are short");
             (0..parts).map(|at| unpacked(symbolics, whole, at, bits)).collect()
         }
         (parts, 1) if (2..=8).contains(&parts.len()) => {
@@ -39,7 +39,7 @@ pub(super) fn mov(
 }
 
 fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> Value {
-    let shift = u32::try_from(at).unwrap_or(0) * bits;
+    let shift = u32::try_from(at).expect("vectors are short") * bits;
     if let Some(known) = whole.as_uniform() {
         return Value::uniform(truncate(known.checked_shr(shift).unwrap_or(0), bits));
     }
@@ -58,7 +58,7 @@ fn unpacked(symbolics: &mut Symbolics, whole: &Value, at: usize, bits: u32) -> V
 
 fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Value {
     let whole = decoded.ty().bits();
-    let bits = whole / u32::try_from(parts.len()).unwrap_or(1);
+    let bits = whole / u32::try_from(parts.len()).expect("vectors are short");
     Value::from_lanes(|lane| {
         let values: Vec<_> = parts.iter().map(|part| part.whole(lane)).collect();
         if values.iter().any(|part| part.symbol.is_some()) {
@@ -67,7 +67,7 @@ fn packed(symbolics: &mut Symbolics, decoded: &Decoded, parts: &[&Value]) -> Val
             return Lane { bits: 0, symbol: Some(atom) };
         }
         let shifted = |(at, part): (usize, &Lane)| {
-            truncate(part.bits, bits) << (u32::try_from(at).unwrap_or(0) * bits)
+            truncate(part.bits, bits) << (u32::try_from(at).expect("vectors are short") * bits)
         };
         Lane::known(values.iter().enumerate().map(shifted).fold(0, |all, part| all | part))
     })

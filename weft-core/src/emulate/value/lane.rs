@@ -50,7 +50,11 @@ impl SymbolId {
 
     /// The id of the symbolic value at this index of `Symbolics`.
     pub(crate) fn at(place: usize) -> Self {
-        Self(NonZeroU32::MIN.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)))
+        Self(
+            NonZeroU32::MIN.saturating_add(
+                u32::try_from(place).expect("the table of symbolic values is limited"),
+            ),
+        )
     }
 
     /// The index in `Symbolics`.
@@ -85,7 +89,9 @@ pub(crate) struct NumberingId(pub(crate) u32);
 impl NumberingId {
     /// The id of the result in one lane.
     pub(crate) fn lane(self, lane: usize) -> SymbolId {
-        SymbolId::number(self.0 * LaneMask::BITS + u32::try_from(lane).unwrap_or(0))
+        SymbolId::number(
+            self.0 * LaneMask::BITS + u32::try_from(lane).expect("a warp has 32 lanes"),
+        )
     }
 
     /// The row whose lane 0 has this id, if there is one.

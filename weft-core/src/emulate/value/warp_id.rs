@@ -75,6 +75,24 @@ impl<T> IndexMut<WarpId> for PerWarp<T> {
     }
 }
 
+impl<'a, T> IntoIterator for &'a PerWarp<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut PerWarp<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
 impl<T> FromIterator<T> for PerWarp<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         Self(all.into_iter().collect())

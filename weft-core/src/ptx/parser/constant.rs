@@ -128,7 +128,7 @@ impl Constant {
         let common = if is_unsigned { Self::Unsigned(0) } else { Self::ZERO };
         let (signed_a, signed_b) = (a.cast_signed(), b.cast_signed());
         let order = if is_unsigned { a.cmp(&b) } else { signed_a.cmp(&signed_b) };
-        let shift = u32::try_from(b % 64).unwrap_or(0);
+        let shift = u32::try_from(b % 64).expect("below 64");
         Some(match operator {
             Mul => common.like(a.wrapping_mul(b)),
             Add => common.like(a.wrapping_add(b)),

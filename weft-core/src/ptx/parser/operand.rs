@@ -165,7 +165,7 @@ fn append(
     body: &mut Body,
     operands: impl IntoIterator<Item = ParsedOperand>,
 ) -> std::ops::Range<u32> {
-    let index = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let index = |length: usize| u32::try_from(length).expect("texts have at most 4 GiB");
     let start = index(body.operands.len());
     body.operands.extend(operands);
     start..index(body.operands.len())

@@ -36,8 +36,8 @@ impl BlockDefinitions {
         for instr in &program.code {
             definitions.results.push(results);
             definitions.reads.push(reads);
-            results += u32::try_from(instr.dests.len()).unwrap_or(0);
-            reads += u32::try_from(instr.reads().count()).unwrap_or(0);
+            results += u32::try_from(instr.dests.len()).expect("few operands");
+            reads += u32::try_from(instr.reads().count()).expect("few operands");
         }
         definitions.results.push(results);
         definitions.definitions = vec![None; reads as usize];

@@ -247,9 +247,9 @@ impl<'p> Dependences<'p> {
     /// Returns the dependence of an operand that is not a register.
     fn operand(&self, operand: &Operand) -> Dependence {
         match operand {
-            Operand::Constant(bits) => {
-                Dependence::number(u8::try_from(u64::BITS - bits.leading_zeros()).unwrap_or(ALL))
-            }
+            Operand::Constant(bits) => Dependence::number(
+                u8::try_from(u64::BITS - bits.leading_zeros()).expect("at most 64"),
+            ),
             Operand::Variable { space, first, .. } => {
                 match self.variables.get(&(*space as u8, *first)) {
                     Some(base) => Dependence::address(*base.min(&(MAX_BASES - 1))),

@@ -170,8 +170,8 @@ impl Computation<'_> {
     fn moved(&self, dest: usize, width: u8) -> Dependence {
         match self.values.len() {
             1 if self.parts > 1 => {
-                let part = width / u8::try_from(self.parts).unwrap_or(1);
-                let by = part.saturating_mul(u8::try_from(dest).unwrap_or(ALL));
+                let part = width / u8::try_from(self.parts).expect("vectors are short");
+                let by = part.saturating_mul(u8::try_from(dest).expect("few operands"));
                 let rest = if by == 0 { self.of(0) } else { self.of(0).shifted(by) };
                 rest.truncated(part, self.narrow)
             }
