@@ -202,7 +202,7 @@ fn diverged(
         }
     }
     if let Divergence::Bypassed(Some(branch)) = divergence {
-        sites.push(names.site_of(Role::Branch, branch, "tells the lanes apart".to_owned()));
+        sites.push(names.site_of(Role::Branch, branch, "lanes diverge here".to_owned()));
     }
     let help = "move the barrier out of the branch or loop";
     let message = divergence_message(divergence, sides).to_owned();

@@ -58,7 +58,7 @@ pub(crate) fn too_much_memory(names: &Names<'_>, progress: Progress) -> Finding 
 /// Returns the finding that there were too many open values to distinguish them all, which might be why something is
 /// open.
 pub(crate) fn too_many_values(names: &Names<'_>) -> Finding {
-    let message = "there are more open values than are told apart".to_owned();
+    let message = "there are more open values than can be distinguished".to_owned();
     let site = names.kernel_site("has too many open values");
     let help = format!("give arguments; or {}", more_memory(names));
     open(Code::Limit, None, message, site, Some(help))
@@ -73,12 +73,12 @@ fn more_memory(names: &Names<'_>) -> String {
 pub(crate) fn first_ctas(names: &Names<'_>, ctas: u64) -> Finding {
     let all = names.grid.count();
     let message = format!("the first {ctas} of {all} ctas are not clean: the others were not run");
-    let help = "what is told of the first ones is no complete list: settle it first".to_owned();
+    let help = "the list of findings is incomplete: settle these first".to_owned();
     open(Code::Limit, None, message, names.kernel_site("not all ctas were run"), Some(help))
 }
 
 pub(crate) fn unsettled(names: &Names<'_>) -> Finding {
-    let message = "the steps of loops on open trip counts differ in too many ways".to_owned();
+    let message = "the steps of loops with open trip counts differ in too many ways".to_owned();
     let help = "give the arguments that the trip counts depend on".to_owned();
     open(Code::Limit, None, message, names.kernel_site("is not decided"), Some(help))
 }
@@ -86,9 +86,9 @@ pub(crate) fn unsettled(names: &Names<'_>) -> Finding {
 /// Returns the finding that ctas in different cases of a split might race with each other.
 pub(crate) fn other_cases(names: &Names<'_>) -> Finding {
     let message =
-        "ctas that go different ways at conditions of their own may race on global memory"
+        "ctas that decide a condition of their own differently might race on global memory"
             .to_owned();
-    let site = names.kernel_site("ctas go different ways");
+    let site = names.kernel_site("ctas decide differently");
     open(Code::PossibleRace, Some(Check::Global), message, site, None)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn unexplained(names: &Names<'_>) -> Finding {
 /// Returns the finding that more accesses are wrong by themselves than are listed.
 pub(crate) fn too_many_faults(names: &Names<'_>, most: usize) -> Finding {
     let message = format!("{most} or more accesses of a cta are out of bounds or misaligned");
-    let help = "those that are told are no complete list: correct them first".to_owned();
+    let help = "the list of findings is incomplete: correct these first".to_owned();
     open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
 }
 
@@ -113,8 +113,7 @@ pub(crate) fn unlisted(names: &Names<'_>) -> Finding {
     let message = format!(
         "more accesses race than are compared, or more than {MAX_PAIRS} pairs of instructions"
     );
-    let help =
-        "the races that are named are no complete list: correct them, or choose a smaller launch";
+    let help = "the list of races is incomplete: correct these first, or choose a smaller launch";
     open(Code::Limit, None, message, names.kernel_site("races elsewhere too"), Some(help.into()))
 }
 
@@ -135,11 +134,11 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             open(Code::DependsOnInput, None, message, site("depends on it"), help)
         }
         DoubtKind::Address => {
-            let message = format!("where this access goes depends on {origin}");
+            let message = format!("the address of this access depends on {origin}");
             open(Code::DependsOnInput, None, message, site("depends on it"), help)
         }
         DoubtKind::Barrier => {
-            let message = format!("which threads meet here depends on {origin}");
+            let message = format!("which threads synchronize here depends on {origin}");
             open(Code::DependsOnInput, None, message, site("depends on it"), help)
         }
         DoubtKind::Target => {
@@ -179,7 +178,7 @@ fn out_of_fuel(names: &Names<'_>, site: Site, progress: Progress) -> Finding {
     let twice = all.saturating_mul(2);
     let help = format!(
         "choose a smaller launch or smaller trip counts, or allow more: `limit = {{ instructions = {twice} }}`; \
-         a loop that waits for another thread through memory may never end here"
+         a loop that waits for another thread through memory might never end here"
     );
     let notes = vec![progress.sentence(names)];
     Finding { notes, ..open(Code::Limit, None, message, site, Some(help)) }
@@ -198,7 +197,7 @@ pub(crate) fn possible_bypass(names: &Names<'_>, branch: PlaceId) -> Finding {
     let message = "lanes of one warp execute this branch at different times: some might go around an aligned barrier \
                    that others wait at";
     let help = "let no warp-level instruction hold up a part of the warp before this branch";
-    let site = names.site_of(Role::Here, branch, "tells the lanes apart".into());
+    let site = names.site_of(Role::Here, branch, "lanes diverge here".into());
     open(Code::Limit, Some(Check::Barriers), message.to_owned(), site, Some(help.into()))
 }
 
@@ -211,7 +210,8 @@ pub(crate) fn open_access(names: &Names<'_>, access: &OpenAccess) -> Finding {
         return open(Code::Unsupported, check, message, site, None);
     }
     let (origin, help) = names.origin(access.origin);
-    let message = format!("where this access goes depends on {origin}; it may race with others");
+    let message =
+        format!("the address of this access depends on {origin}; it might race with others");
     let site = names.site(Role::Here, access.pc, Vec::new(), "its address is open".into());
     open(Code::DependsOnInput, check, message, site, help)
 }

@@ -116,7 +116,7 @@ fn message(
             ),
             "align the array, or access it in narrower parts".to_owned(),
         ),
-        FaultKind::Uninitialized(_) | FaultKind::Trapped(_) => unreachable!("told above"),
+        FaultKind::Uninitialized(_) | FaultKind::Trapped(_) => unreachable!("reported above"),
     }
 }
 

@@ -140,7 +140,7 @@ fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAcce
     let open = first.condition.or(second.condition);
     match code {
         Code::PossibleRace if open.is_none() => {
-            "fences, acquires and releases of this kernel may order the two; such patterns are not followed".into()
+            "fences, acquires and releases of this kernel might order the two; such patterns are not followed".into()
         }
         Code::PossibleRace | Code::Unsupported => {
             let (origin, help) = names.origin(open);

@@ -156,7 +156,7 @@ codes! {
          = [4, 4] } }`). The result of an atomic is open too; that a counter does not repeat its values is taken into \
          account where that settles more (`atomics = \"auto\"`).";
     PossibleRace "possible-race" Open
-        "two accesses may conflict, depending on open values"
+        "two accesses might conflict, depending on open values"
         "One of the two accesses has an open address or lies under an open condition. Give the values that the \
          finding names.";
     Unsupported "unsupported" Open
