@@ -114,11 +114,11 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
         .flat_map(|found_finding| &found_finding.sites)
         .map(|site| site.span)
         .collect();
-    let is_told = |candidate: &Finding| {
+    let is_replaced = |candidate: &Finding| {
         candidate.code == Code::DependsOnInput
             && candidate.sites.iter().all(|site| emitted.contains(&site.span))
     };
-    found.outcome.findings.retain(|candidate| !is_told(candidate));
+    found.outcome.findings.retain(|candidate| !is_replaced(candidate));
     for defect in &mut defects {
         defect.notes.push(IN_TURN.to_owned());
         if matches!(defect.code, Code::SharedRace | Code::GlobalRace) {

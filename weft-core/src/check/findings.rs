@@ -80,8 +80,9 @@ impl Passes<'_> {
                 !racing.contains(pc) && !decision.open.may_be_written(variable)
             });
             let is_it = |fault: &&Fault| matches!(fault.kind, FaultKind::Uninitialized(_));
-            let is_told = |fault: &&Fault| !is_it(fault) || !racing.contains(&fault.pc);
-            let mut faults: Vec<_> = decided.found.faults.iter().filter(is_told).copied().collect();
+            let is_reported = |fault: &&Fault| !is_it(fault) || !racing.contains(&fault.pc);
+            let mut faults: Vec<_> =
+                decided.found.faults.iter().filter(is_reported).copied().collect();
             let is_cut = matches!(&decided.end, End::Undecided(doubt) if doubt.kind.is_limit());
             for fault in &mut faults {
                 // A store at an open address might have written what was read. If a limit ended the run, such a store

@@ -167,9 +167,7 @@ fn run(
 ) -> Result<BTreeSet<Base>, CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
-    let SliceResult {
-        slice, outcome, assumed, distinguishes_counters: tells_counters, ctas, ..
-    } = found;
+    let SliceResult { slice, outcome, assumed, distinguishes_counters, ctas, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -203,7 +201,7 @@ fn run(
         reached: &reached,
         assumed,
         dependences,
-        distinguishes_counters: tells_counters,
+        distinguishes_counters,
     };
     Ok(taken.list(names, launch, report))
 }

@@ -27,7 +27,10 @@ impl Passes<'_> {
             if !is_chosen {
                 earlier = Pairs::default();
             }
-            if !self.facts.settle() || !is_chosen || self.contend(&mut decision, &mut earlier) {
+            if !self.facts.settle()
+                || !is_chosen
+                || self.find_interference(&mut decision, &mut earlier)
+            {
                 return None;
             }
             decision.earlier = std::mem::take(&mut earlier);
@@ -37,7 +40,7 @@ impl Passes<'_> {
 
     /// Finds the loads that saw bytes which another schedule might change; returns whether the pass must be run again
     /// because these bytes have become open.
-    fn contend(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
+    fn find_interference(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
         let loaded = self.facts.take_loaded();
         let unsettled = self.look_again(decision);
         if !decision.is_ordered() {

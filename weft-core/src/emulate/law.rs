@@ -75,7 +75,7 @@ fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
 }
 
 /// The representatives of lanes as addresses in the first argument's buffer.
-fn laid_out(world: &mut World) -> Vec<(usize, usize, Representative)> {
+fn representatives(world: &mut World) -> Vec<(usize, usize, Representative)> {
     let region = MemoryRegion { is_global: true, base: Some(0) };
     let mut all = Vec::new();
     // Moduli that one iteration finds are known to the next.
@@ -168,7 +168,7 @@ fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
     let mut claims = Claims::default();
     for _ in 0..worlds {
         let mut world = World::new(&mut random);
-        let represented = laid_out(&mut world);
+        let represented = representatives(&mut world);
         let mut unclaimed = overlapping(&represented);
         for at in 0..assignments {
             let actual = world.actual(&mut random, at % 8 == 0);

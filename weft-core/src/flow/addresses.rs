@@ -46,7 +46,7 @@ pub(crate) const LOCAL_SLOT: u64 = 1 << 20;
 pub(crate) const CONST_SLOT: u64 = 1 << 20;
 /// Up to this address of shared, local and constant memory, each variable has a slot of its own; variables behind it
 /// are packed. The objects of pointer parameters follow at `OBJECTS`.
-pub(crate) const LAST_APART: u64 = OBJECTS / 2;
+pub(crate) const LAST_SEPARATE: u64 = OBJECTS / 2;
 /// One past the last address that variables of these spaces can have.
 pub(crate) const NARROW_END: u64 = 1 << 32;
 

@@ -34,7 +34,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
     let last = BlockId::at(size);
     let mut blocks = Vec::with_capacity(size + 1);
     let outermost = Path { routine: kernel, first: 0, back: last, last, loops: &[] };
-    expansion.lay_out(outermost, &mut blocks)?;
+    expansion.expand(outermost, &mut blocks)?;
     blocks.push(Block {
         first: Pc::at(code.len()),
         end: Pc::at(code.len()),
@@ -151,7 +151,7 @@ impl<'r> Expansion<'r> {
     }
 
     /// Appends the blocks of a path, and of all calls made from it, to `blocks`.
-    fn lay_out(&self, path: Path<'_>, blocks: &mut Vec<Block>) -> Result<(), LinkErrorKind> {
+    fn expand(&self, path: Path<'_>, blocks: &mut Vec<Block>) -> Result<(), LinkErrorKind> {
         let Path { routine, .. } = path;
         for (node, code) in self.routines[routine.0].nodes.iter().zip(&self.code[routine.0]) {
             let block = self.block(&path, node, *code);
@@ -172,7 +172,7 @@ impl<'r> Expansion<'r> {
             let terminator = Terminator::Goto(entry);
             let passed = Some(entry);
             blocks.push(Block { terminator, post_dominator: passed, merge: passed, ..block });
-            self.lay_out(Path { routine, first, back, last: path.last, loops: &loops }, blocks)?;
+            self.expand(Path { routine, first, back, last: path.last, loops: &loops }, blocks)?;
         }
         Ok(())
     }

@@ -155,7 +155,7 @@ impl<'m> Linker<'m> {
             ptx::ParsedOperand::Opaque(text) => {
                 sources.push(Operand::Opaque);
                 for name in names_in(self.module.name(*text), *text) {
-                    if let Ok(Some(register)) = self.maybe_register(frame, name) {
+                    if let Ok(Some(register)) = self.find_register(frame, name) {
                         sources.push(Operand::Register(register));
                     }
                 }
@@ -288,7 +288,7 @@ impl<'m> Linker<'m> {
     }
 
     /// Returns the register of this name; `None` if the name stands for something else.
-    pub(super) fn maybe_register(
+    pub(super) fn find_register(
         &mut self,
         frame: &mut Frame<'m>,
         name: Span,
@@ -304,7 +304,7 @@ impl<'m> Linker<'m> {
         frame: &mut Frame<'m>,
         name: Span,
     ) -> Result<Reg, LinkError> {
-        self.maybe_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
+        self.find_register(frame, name)?.ok_or_else(|| undeclared(self.module.name(name), name))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::addresses::{CONST_SLOT, LAST_APART, LOCAL_SLOT, NEAR_SLOT, SHARED_SLOT};
+use super::addresses::{CONST_SLOT, LAST_SEPARATE, LOCAL_SLOT, NEAR_SLOT, SHARED_SLOT};
 use crate::ptx::Space;
 
 /// A choice of where variables and buffers lie.
@@ -57,7 +57,7 @@ impl Placement {
             // A kernel cannot compute with the addresses of parameters of functions.
             Space::Param => 1,
             Space::Shared if self.is_packed => 1,
-            Space::Shared | Space::Local | Space::Const if cursor > LAST_APART => 1,
+            Space::Shared | Space::Local | Space::Const if cursor > LAST_SEPARATE => 1,
             Space::Shared | Space::Local | Space::Const if self.is_near => NEAR_SLOT,
             Space::Shared => SHARED_SLOT,
             Space::Local => LOCAL_SLOT,

@@ -80,12 +80,12 @@ impl WarpClock {
     /// What the lanes that arrive now know of those that have ended: the last synchronizations that these took part in.
     fn known_of_ended(&self, live: LaneMask) -> Vec<(usize, Epoch)> {
         let Some(ended) = &self.ended else { return Vec::new() };
-        let meetings = |lane: usize| match &self.lanes {
+        let syncs_of = |lane: usize| match &self.lanes {
             LaneClocks::All(last) => (*last).min(ended[lane].syncs),
             LaneClocks::Each(each) => lanes(live).map(|other| each[other][lane]).max().unwrap_or(0),
         };
         let known =
-            |(lane, slot): (&usize, &usize)| (*slot, Epoch { arrivals: 0, syncs: meetings(*lane) });
+            |(lane, slot): (&usize, &usize)| (*slot, Epoch { arrivals: 0, syncs: syncs_of(*lane) });
         self.slots.iter().map(known).collect()
     }
 }

@@ -130,12 +130,18 @@ pub const MAX_PAIRS: usize = 1024;
 const MAX_COMPARED: u64 = 1 << 27;
 
 /// Bytes that the pairs of lanes of two warps take.
-const TOLD: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>() as u64);
+const PAIR_BYTES: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>() as u64);
 
 impl Pairs {
     /// No pairs yet; they can take `memory` bytes.
     pub const fn within(memory: u64) -> Self {
-        Self { all: BTreeMap::new(), compared: 0, listed: 0, most: memory / TOLD, is_cut: false }
+        Self {
+            all: BTreeMap::new(),
+            compared: 0,
+            listed: 0,
+            most: memory / PAIR_BYTES,
+            is_cut: false,
+        }
     }
 
     /// Records that some pairs, or some of their details, are left out.

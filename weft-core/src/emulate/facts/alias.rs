@@ -196,7 +196,7 @@ mod tests {
     /// Accesses that overlap modulo the modulus overlap at their representative addresses, if they have any: near the
     /// modulus, near half of it, and near the ends of the range.
     #[test]
-    fn accesses_that_overlap_are_laid_out_so() {
+    fn accesses_that_overlap_have_representatives_that_do() {
         let moduli = [0, 4, 12, 64, 1 << 20, MAX_OFFSET - 4, MAX_OFFSET, MAX_OFFSET + 64, 1 << 42];
         let mut representative = 0;
         for modulus in moduli {

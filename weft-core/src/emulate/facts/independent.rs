@@ -17,7 +17,7 @@ pub struct CtaFacts {
 }
 
 /// An independent cta takes at most the memory limit of the check divided by this.
-const APART_PART: u64 = 8;
+const CTA_PART: u64 = 8;
 
 impl Facts {
     /// Whether the runs so far found nothing that other ctas depend on: no open address, counter, interfering byte,
@@ -34,7 +34,7 @@ impl Facts {
     /// The facts that an independent cta starts with, within the limits that the next cta has.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let memory = self.limit.memory / APART_PART;
+        let memory = self.limit.memory / CTA_PART;
         let limit = Limit { memory, ..self.limit };
         Self { reach: self.reach.fork(), ..Self::within(limit, self.spent) }
     }

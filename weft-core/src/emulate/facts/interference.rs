@@ -133,7 +133,7 @@ impl Interference {
 
     /// Records a load whose value decides something. Returns whether the load sees what memory holds.
     pub(crate) fn load(&mut self, is_global: bool, at: u64, bytes: u32) -> bool {
-        if self.is_everything || self.is_contended(is_global, at, bytes) {
+        if self.is_everything || self.interferes_at(is_global, at, bytes) {
             return false;
         }
         self.loaded.add(is_global, at, bytes);
@@ -170,7 +170,7 @@ impl Interference {
         !is_polled
     }
 
-    fn is_contended(&self, is_global: bool, at: u64, bytes: u32) -> bool {
+    fn interferes_at(&self, is_global: bool, at: u64, bytes: u32) -> bool {
         let last = at.saturating_add(u64::from(bytes).saturating_sub(1));
         let is_in = |(of_global, extent): &(bool, Extent)| {
             *of_global == is_global && extent.0 <= last && at <= extent.1
@@ -214,66 +214,74 @@ impl Interference {
 mod tests {
     use super::*;
 
-    fn contend(contention: &mut Interference, bytes: &[(bool, u64)]) -> bool {
-        let loaded = contention.take_loaded();
-        contention.interfere(&loaded, bytes.iter().copied(), [])
+    fn race(interference: &mut Interference, bytes: &[(bool, u64)]) -> bool {
+        let loaded = interference.take_loaded();
+        interference.interfere(&loaded, bytes.iter().copied(), [])
     }
 
     #[test]
-    fn a_pass_that_read_contended_bytes_is_run_again() {
-        let mut contention = Interference::default();
-        contention.begin();
-        assert!(contention.load(false, 8, 4) && contention.load(false, 126, 4));
-        assert!(!contend(&mut contention, &[(false, 12), (true, 8)]));
-        contention.begin();
-        assert!(contention.load(false, 8, 4));
-        assert!(contend(&mut contention, &[(false, 11)]));
-        contention.begin();
-        assert!(!contention.load(false, 4, 8));
-        assert!(contention.load(false, 4, 4) && contention.load(true, 0, 8));
-        assert!(contention.settle() && !contend(&mut contention, &[(false, 11)]));
+    fn a_pass_that_read_interfering_bytes_is_run_again() {
+        let mut interference = Interference::default();
+        interference.begin();
+        assert!(interference.load(false, 8, 4) && interference.load(false, 126, 4));
+        assert!(!race(&mut interference, &[(false, 12), (true, 8)]));
+        interference.begin();
+        assert!(interference.load(false, 8, 4));
+        assert!(race(&mut interference, &[(false, 11)]));
+        interference.begin();
+        assert!(!interference.load(false, 4, 8));
+        assert!(interference.load(false, 4, 4) && interference.load(true, 0, 8));
+        assert!(interference.settle() && !race(&mut interference, &[(false, 11)]));
     }
 
     #[test]
     fn bytes_on_both_sides_of_the_end_of_a_page_are_read() {
         for byte in [126, 127, 128, 129] {
-            let mut contention = Interference::default();
-            contention.begin();
-            assert!(contention.load(true, 126, 4) && contention.load(true, 0, 4));
-            assert!(contend(&mut contention, &[(true, byte)]), "{byte}");
+            let mut interference = Interference::default();
+            interference.begin();
+            assert!(interference.load(true, 126, 4) && interference.load(true, 0, 4));
+            assert!(race(&mut interference, &[(true, byte)]), "{byte}");
         }
     }
 
     #[test]
     fn a_write_at_an_open_address_concerns_what_it_may_reach() {
-        let mut contention = Interference::default();
-        contention.begin();
-        assert!(contention.load(true, 512, 4));
-        let loaded = contention.take_loaded();
-        assert!(!contention.interfere(&loaded, [], [(true, (1024, 2047)), (false, (0, u64::MAX))]));
-        assert!(contention.interfere(&loaded, [], [(true, (256, 515))]));
-        contention.begin();
-        assert!(!contention.load(true, 515, 1) && contention.load(true, 516, 4));
-        assert!(!contention.load(true, 1020, 8) && !contention.load(false, 4, 4));
+        let mut interference = Interference::default();
+        interference.begin();
+        assert!(interference.load(true, 512, 4));
+        let loaded = interference.take_loaded();
+        assert!(!interference.interfere(
+            &loaded,
+            [],
+            [(true, (1024, 2047)), (false, (0, u64::MAX))]
+        ));
+        assert!(interference.interfere(&loaded, [], [(true, (256, 515))]));
+        interference.begin();
+        assert!(!interference.load(true, 515, 1) && interference.load(true, 516, 4));
+        assert!(!interference.load(true, 1020, 8) && !interference.load(false, 4, 4));
     }
 
     #[test]
     fn polling_ends() {
-        let mut contention = Interference::default();
-        contention.begin();
-        let polls = (0..2 * POLLED).take_while(|_| contention.poll(0, 0, false, 8, 4)).count();
+        let mut interference = Interference::default();
+        interference.begin();
+        let polls = (0..2 * POLLED).take_while(|_| interference.poll(0, 0, false, 8, 4)).count();
         assert_eq!(polls, POLLED as usize);
-        assert!(contention.poll(0, 0, false, 16, 4) && !contention.poll(0, LONG + 1, false, 16, 4));
-        assert!(!contention.settle());
+        assert!(
+            interference.poll(0, 0, false, 16, 4) && !interference.poll(0, LONG + 1, false, 16, 4)
+        );
+        assert!(!interference.settle());
     }
 
     #[test]
     fn a_pass_that_polls_for_long_is_run_again() {
-        let mut contention = Interference::default();
-        contention.begin();
-        assert!(contention.poll(0, 0, false, 8, 4) && !contention.poll(0, LONG + 1, false, 64, 4));
-        assert!(!contention.settle());
-        contention.begin();
-        assert!(!contention.poll(0, 0, false, 8, 4) && contention.settle());
+        let mut interference = Interference::default();
+        interference.begin();
+        assert!(
+            interference.poll(0, 0, false, 8, 4) && !interference.poll(0, LONG + 1, false, 64, 4)
+        );
+        assert!(!interference.settle());
+        interference.begin();
+        assert!(!interference.poll(0, 0, false, 8, 4) && interference.settle());
     }
 }

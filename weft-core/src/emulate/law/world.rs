@@ -162,9 +162,9 @@ enum Rule {
     Atom(usize, u32),
     Operation(Box<Decoded>, Vec<Operand>),
     /// Another register plus an unknown multiple of a number, which can differ in each lane.
-    Drift(usize, u64),
+    Congruent(usize, u64),
     /// Another register plus a multiple of a number, the same multiple in all lanes and registers.
-    Rounds(usize, u64),
+    Iterations(usize, u64),
     /// One of two registers, in each lane not known which.
     Either(usize, usize),
 }
@@ -270,8 +270,8 @@ impl World {
         (
             bits,
             match random.below(3) {
-                0 => Rule::Drift(register, step.cast_signed().unsigned_abs()),
-                1 => Rule::Rounds(register, step),
+                0 => Rule::Congruent(register, step.cast_signed().unsigned_abs()),
+                1 => Rule::Iterations(register, step),
                 _ => Rule::Either(register, *random.one_of(&all)),
             },
         )
@@ -308,7 +308,7 @@ impl World {
                 Operand::Register(at) => all | self.classes(*at),
                 Operand::Known(_) => all,
             }),
-            Rule::Drift(at, _) | Rule::Rounds(at, _) => self.classes(*at),
+            Rule::Congruent(at, _) | Rule::Iterations(at, _) => self.classes(*at),
             Rule::Either(a, b) => self.classes(*a) | self.classes(*b),
         }
     }
@@ -328,13 +328,13 @@ impl World {
                     .collect();
                 compute(symbolics, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
             }
-            Rule::Drift(at, step) => {
+            Rule::Congruent(at, step) => {
                 let (old_value, bits) = (registers[*at].value.clone(), registers[*at].bits.max(32));
                 Value::from_lanes(|lane| {
                     symbolics.congruent(old_value.whole(lane), (*step, bits), origin)
                 })
             }
-            Rule::Rounds(at, step) => {
+            Rule::Iterations(at, step) => {
                 let values = registers[*at].value.clone();
                 let count = symbolics.iterations(origin, 0, BlockId(0), 1);
                 Value::from_lanes(|lane| symbolics.plus(values.whole(lane), count, *step))
@@ -376,7 +376,7 @@ impl World {
                     let operands: Option<Vec<u64>> = operands.iter().map(of).collect();
                     eval(decoded, &operands?).map(|(result, _)| result)
                 }
-                Rule::Drift(at, step) => {
+                Rule::Congruent(at, step) => {
                     // In 64 bits, often enough that the low word wraps around.
                     let most = match register.bits {
                         64 => 40,
@@ -386,7 +386,7 @@ impl World {
                     let count = random.next() % (1 << most);
                     all[*at][lane].map(|start| added(start, *step, count))
                 }
-                Rule::Rounds(at, step) => {
+                Rule::Iterations(at, step) => {
                     all[*at][lane].map(|start| added(start, *step, iterations))
                 }
                 Rule::Either(a, b) => {
@@ -450,8 +450,8 @@ impl World {
                         operands.join(", ")
                     )
                 }
-                Rule::Drift(base, step) => format!("r{at}: r{base} + drift {step}"),
-                Rule::Rounds(base, step) => format!("r{at}: r{base} + rounds * {step}"),
+                Rule::Congruent(base, step) => format!("r{at}: r{base} + drift {step}"),
+                Rule::Iterations(base, step) => format!("r{at}: r{base} + rounds * {step}"),
                 Rule::Either(a, b) => format!("r{at}: r{a} or r{b}"),
             });
         }

@@ -197,14 +197,14 @@ fn the_first_byte_of_a_page_races() {
 /// A shadow copy conflicts only with accesses that are not shadow copies themselves, among them accesses at congruent
 /// addresses.
 #[test]
-fn mirrored_accesses_meet_those_that_drift() {
-    let drifting = AccessKind { may_execute: true, ..AccessKind::default() };
-    let mirrored = AccessKind { is_shadow_copy: true, ..drifting };
+fn shadow_copies_are_compared_with_congruent_accesses() {
+    let congruent = AccessKind { may_execute: true, ..AccessKind::default() };
+    let copy = AccessKind { is_shadow_copy: true, ..congruent };
     for (first, second, races) in [
-        (drifting, mirrored, true),
-        (mirrored, drifting, true),
-        (drifting, drifting, true),
-        (mirrored, mirrored, false),
+        (congruent, copy, true),
+        (copy, congruent, true),
+        (congruent, congruent, true),
+        (copy, copy, false),
     ] {
         let racing = stores(&[(0, 4, first), (0, 4, second)]);
         assert_eq!(racing.len(), if races { 4 } else { 0 }, "{first:?} {second:?}");

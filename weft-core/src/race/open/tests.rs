@@ -140,7 +140,7 @@ const ATOMIC: AccessKind =
 
 /// An address of shared memory and the same number in global memory are different.
 #[test]
-fn spaces_are_apart() {
+fn spaces_are_separate() {
     let order = order();
     for (is_global, expected) in [(true, false), (false, true)] {
         let mut accesses = OpenAccesses::default();

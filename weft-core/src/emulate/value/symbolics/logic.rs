@@ -83,7 +83,7 @@ impl Symbolics {
     /// The literals that follow from the outcome of a condition, each with its own outcome.
     pub(crate) fn literals(&self, condition: Lane, holds: bool) -> Vec<(Literal, bool)> {
         let mut found = Vec::new();
-        self.take_apart(condition, holds, MOST, &mut found);
+        self.collect_literals(condition, holds, MOST, &mut found);
         found
     }
 
@@ -99,18 +99,24 @@ impl Symbolics {
         }
     }
 
-    fn take_apart(&self, lane: Lane, holds: bool, depth: u32, found: &mut Vec<(Literal, bool)>) {
+    fn collect_literals(
+        &self,
+        lane: Lane,
+        holds: bool,
+        depth: u32,
+        found: &mut Vec<(Literal, bool)>,
+    ) {
         let logic = lane.symbol.filter(|_| lane.bits == 0 && depth > 0);
         match logic.and_then(|symbol| self.logic_of(symbol)) {
-            Some((Logic::Not, [of])) => self.take_apart(*of, !holds, depth - 1, found),
+            Some((Logic::Not, [of])) => self.collect_literals(*of, !holds, depth - 1, found),
             Some((Logic::And, both @ [_, _])) if holds => {
                 for value in both {
-                    self.take_apart(*value, true, depth - 1, found);
+                    self.collect_literals(*value, true, depth - 1, found);
                 }
             }
             Some((Logic::Or, both @ [_, _])) if !holds => {
                 for part in both {
-                    self.take_apart(*part, false, depth - 1, found);
+                    self.collect_literals(*part, false, depth - 1, found);
                 }
             }
             Some((Logic::Compares(ty, relation), &[a, b])) => {
