@@ -1,15 +1,17 @@
-//! A machine that runs the ctas of a group, a warp at a time, in the sort order of its blocks.
+//! The machine runs the ctas of a group. One warp runs at a time, and runs its blocks in their sort order.
 //!
-//! - [`state`] is what the machine is made of, [`warp`] one warp of it. [`scheduler`] decides which warp runs, [`run`] runs
-//!   warps until all have ended, [`stop`] is why it stops before. [`step`] runs one instruction, [`operand`] gives operands.
-//! - Accesses: [`access`] finds the state space of each lane ([`piece`]) and whether the access is in bounds ([`bounds`],
-//!   [`fit`], [`needs`]); [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] are what it reads and leaves; [`emit`]
-//!   emits it, with its [`memory_order`]. [`event`] lists all that is emitted.
-//! - Synchronization: [`wait`] is where lanes wait, [`warp_sync`] what releases them, [`exchange`] what they exchange.
-//!   Barrier divergence: [`divergence`] with [`loop_counters`], [`bypass`] with [`partings`].
-//! - Open conditions: [`sides`] runs both sides of a branch as [`may_execute`].
+//! - [`state`] holds the state of the machine, [`warp`] that of one warp. [`scheduler`] decides which warp runs next,
+//!   [`run`] runs warps until all have ended, [`stop`] says why a run stops earlier. [`step`] runs a block, [`operand`]
+//!   evaluates operands.
+//! - Accesses: [`access`] splits an access by state space ([`piece`]); [`bounds`], [`fit`] and [`needs`] check that it
+//!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
+//!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
+//! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
+//!   they exchange. Barrier divergence: [`divergence`] with [`loop_counters`], [`bypass`] with [`partings`].
+//! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
-//!   [`counted`] asks whether they end, [`handed`] and [`draws`] follow the counter values that iterations hand on.
+//!   [`counted`] decides whether they count to a bound, [`handed`] and [`draws`] follow the counter values that
+//!   iterations pass on to later ones.
 
 mod access;
 mod atomic;

@@ -1,4 +1,4 @@
-//! Runs a cta: which warp runs next, until all threads have ended, wait in vain, or cannot go on.
+//! Runs a cta: one warp after the other, until all threads have ended, the rest wait in vain, or no warp can go on.
 
 use std::collections::BTreeMap;
 
@@ -24,10 +24,12 @@ use crate::emulate::value::warp_id::{PerWarp, WarpId, WarpSet};
 use crate::flow::{BlockId, PlaceId, Program};
 use crate::slice::Slice;
 
-/// Blocks that a warp runs in one turn. Turns end, so that a warp that waits in a loop lets the others go on.
+/// Most blocks that a warp runs in one turn. Turns end, so that a warp that polls memory in a loop lets other warps
+/// run.
 const TURN: u32 = 4096;
 
-/// Runs one cta to its end.
+/// Runs one cta to its end and emits its events. Sets `reached`, for each instruction, if some lane reached it. Returns
+/// how the run ended and what it cost.
 pub fn run(
     program: &Program,
     slice: &Slice,
@@ -45,7 +47,8 @@ pub fn run(
     let count = usize::try_from(warps).expect("a cta has few warps");
     facts.splits.begin();
     facts.counters.begin_cta();
-    // Where some access might lead from one buffer to another, no store of a loop stays in what its address starts from.
+    // If some access might lead from one buffer to another, stores of a loop are not assumed to stay in the buffer or
+    // variable that their address is based on.
     facts.reach.strays |= !inputs.strays.is_empty();
     let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
     let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
@@ -95,6 +98,8 @@ fn too_many_registers(program: &Program) -> End {
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs warps until none is runnable. Fails unless all threads have ended or some thread has aborted the launch. A
+    /// warp with a doubt that is no limit is left, and the other warps run on.
     fn take_turns(&mut self) -> OrStop<()> {
         while let Some(warp) = self.scheduler.next(self.ready()) {
             let Err(stop) = self.turn(warp) else { continue };
@@ -103,7 +108,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 _ => return Err(stop),
             }
         }
-        // What no setting settles is said first.
+        // A doubt that nothing in the launch can settle is reported first.
         if let Some(doubt) =
             self.doubts.iter().flatten().min_by_key(|candidate| !candidate.is_unsupported())
         {
@@ -115,8 +120,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Err(self.deadlock().into())
     }
 
-    /// A warp cannot go on without guessing. The others can, as if it was slow: so it is up to no schedule what is seen of
-    /// them.
+    /// Stops running a warp that cannot go on without a guess. The other warps go on as if this one were slow, so what
+    /// is observed of them does not depend on the schedule.
     fn leave(&mut self, warp: WarpId, doubt: Doubt) {
         self.doubts[warp] = Some(doubt);
         self.may_execute = None;
@@ -125,7 +130,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         state.fronts.clear();
     }
 
-    /// The warps that can run.
+    /// The runnable warps.
     fn ready(&self) -> WarpSet {
         self.warps.iter().filter(|warp| warp.can_run()).map(|warp| warp.id).collect()
     }
@@ -146,7 +151,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Counts instructions, or what takes as long, against the limit.
+    /// Counts instructions, or work that takes as long, against the limit. Fails if the limit is exceeded.
     pub(super) fn spend(&mut self, instructions: u64, place: PlaceId) -> OrStop<()> {
         self.spent += instructions;
         if self.spent > self.limit {
@@ -155,7 +160,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Lanes go to the start of a block; the last block ends them.
+    /// Moves lanes from the end of the block `from` to the start of the block `to`; the last block ends them. On a side
+    /// of an open condition, lanes go no further than to the end of the side.
     pub(super) fn go(
         &mut self,
         warp: WarpId,
@@ -185,7 +191,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let last = &self.program.blocks[from.index()];
         if last.traps {
-            // Nobody goes on because these lanes ended.
+            // A trap aborts the launch: the end of these lanes releases no thread that waits.
             self.trapped = true;
             self.emit_trap(warp, lanes, last.place);
             return Ok(());
@@ -200,9 +206,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// An exchange at which lanes wait for others of their mask that wait at an exchange of the same kind elsewhere. Whether
-    /// these two meet, the manual leaves to its reader: it asks for one mask and one kind (PTX ISA §9.7.13.9), not for one
-    /// instruction.
+    /// Returns an exchange at which lanes wait for other lanes of their mask, while these wait, with the same mask, at
+    /// an exchange of the same kind elsewhere. The manual does not say whether such lanes synchronize: it requires one
+    /// mask and one kind (PTX ISA §9.7.13.9), not one instruction.
     fn mismatched_exchange(&self) -> Option<&Wait> {
         let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.meaning());
         let is_apart = |wait: &&Wait, other: &Wait| {
@@ -216,6 +222,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
+    /// How a run ends in which no warp is runnable although some threads have not ended: in a deadlock, or in a doubt
+    /// if the manual does not say whether lanes that wait synchronize.
     fn deadlock(&self) -> End {
         if let Some(wait) = self.mismatched_exchange() {
             let place = self.program.code[wait.pc.index()].place;
@@ -236,11 +244,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         End::Deadlock(stuck)
     }
 
-    /// What the generation of a barrier needs, if it is not idle.
+    /// What the current generation of a barrier needs; `None` if the barrier is idle.
     fn need(&self, barrier: BarrierId) -> Option<BarrierNeed> {
         self.ctas[barrier.cta().index()].barriers.need(barrier)
     }
 
+    /// The barrier at which lanes wait, and what its current generation needs. `None` at a warp-level instruction, if
+    /// the barrier's name is not valid, or if the barrier is idle.
     fn needed(&self, cta: CtaRank, wait: &Wait) -> Option<(BarrierId, BarrierNeed)> {
         let WaitFor::Warp { name, .. } = wait.what else { return None };
         let barrier = BarrierId::named(cta, name)?;
@@ -252,7 +262,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.inputs.block.point((self.warps[warp].place * WARP + lane) as u64)
     }
 
-    /// Counts commands of threads.
+    /// Counts one command for each of these lanes.
     pub(super) fn count_commands(&mut self, mask: LaneMask) {
         self.run.thread_commands += u64::from(mask.count_ones());
     }

@@ -1,29 +1,34 @@
-//! Whose turn it is: the warps of a cta take turns, in an order that the launch may choose.
+//! The scheduler decides which of the runnable warps of a cta runs next, in an order that the launch can choose.
 //!
-//! A turn ends when the warp can go no further, when it has run for long, and, under some schedules, before an access or
-//! a barrier. No warp that can run is kept from running for ever, so that a warp that polls memory gets its answer.
+//! A turn ends when the warp is no longer runnable, when it has run for long and, under some schedules, before an
+//! access or a barrier. Every runnable warp gets another turn at some time, so a warp that polls memory sees what other
+//! warps write.
 
 use crate::emulate::value::warp_id::{PerWarp, WarpId, WarpSet};
 use crate::launch::Schedule;
 
-/// The order in which warps run, as far as they have run.
+/// Which warp ran last, and what the choice of the next one depends on.
 #[derive(Clone, Debug)]
 pub(super) struct Scheduler {
     schedule: Schedule,
     /// The warp that ran last.
     last: WarpId,
-    /// The warps that could run when it began.
+    /// The warps that were runnable when its turn began.
     ready: WarpSet,
-    /// By warp: when it was last let go on, in turns of the cta; 0 once its turn ran out.
+    /// For each warp, the turn in which it last became runnable, as a number of turns of the cta; 0 once it has had its
+    /// turn.
     since: PerWarp<u64>,
-    /// By warp: the accesses and barriers that it came to.
+    /// For each warp, the number of accesses and barriers that it has come to.
     events: PerWarp<u64>,
+    /// Number of turns so far.
     count: u64,
+    /// State of the random number generator.
     dice: u64,
 }
 
 impl Scheduler {
-    /// Nobody has run. `cta`: its linear index; random schedules differ from cta to cta.
+    /// The scheduler of a cta in which no warp has run. `cta` is the linear index of the cta: random schedules differ
+    /// from cta to cta.
     pub(super) fn new(schedule: Schedule, warps: usize, cta: u32) -> Self {
         let seed = if let Schedule::Random(seed) = schedule { seed } else { 0 };
         let last = if schedule == Schedule::Reverse { 0 } else { warps.saturating_sub(1) };
@@ -39,7 +44,7 @@ impl Scheduler {
         }
     }
 
-    /// The warp that runs next, of those that can; `None`: none can.
+    /// Chooses the warp that runs next among the runnable ones; `None` if no warp is runnable.
     pub(super) fn next(&mut self, ready: WarpSet) -> Option<WarpId> {
         self.count += 1;
         self.note(ready);
@@ -62,7 +67,7 @@ impl Scheduler {
         Some(next)
     }
 
-    /// Notes who can run that could not before, and that the turn of the last warp ran out if it still can.
+    /// Records which warps have become runnable, and that the turn of the last warp is over.
     fn note(&mut self, ready: WarpSet) {
         for warp in self.since.ids() {
             let since = &mut self.since[warp];
@@ -77,12 +82,12 @@ impl Scheduler {
         self.ready = ready;
     }
 
-    /// Whether turns may end before an access or a barrier.
+    /// Whether turns can end before an access or a barrier.
     pub(super) const fn may_end_turn(&self) -> bool {
         matches!(self.schedule, Schedule::InTurn | Schedule::Random(_))
     }
 
-    /// The warp that runs comes to an access or a barrier: whether its turn ends before.
+    /// Records that the running warp comes to an access or a barrier. Returns whether its turn ends before that.
     pub(super) fn ends_turn(&mut self) -> bool {
         self.events[self.last] += 1;
         match self.schedule {
@@ -105,12 +110,13 @@ impl Scheduler {
 mod tests {
     use super::*;
 
-    /// A set of warps, bit by warp.
+    /// The warps whose bits are set.
     fn set(bits: u32) -> WarpSet {
         (0..32).filter(|place| bits >> place & 1 == 1).map(WarpId::new).collect()
     }
 
-    /// Who runs, if all of four warps always can, but for what each step says: the warps that cannot.
+    /// The warps that run, of four. Each entry of `blocked` is a step, with the bits of the warps that are not runnable
+    /// in it.
     fn order(schedule: Schedule, blocked: &[u32]) -> Vec<usize> {
         let mut scheduler = Scheduler::new(schedule, 4, 0);
         let next = |blocked: &u32| scheduler.next(set(0b1111 & !blocked)).map(WarpId::index);
@@ -125,7 +131,8 @@ mod tests {
 
     #[test]
     fn who_was_let_go_on_last_goes_on() {
-        // The third warp waits and is let go on when the first waits: it goes before the second, which waited longer.
+        // Warp 2 waits, and becomes runnable when warp 0 waits: it runs before warp 1, which has been runnable for
+        // longer.
         let blocked = [0b0100, 0b1100, 0b1001, 0b1011, 0b1101];
         assert_eq!(order(Schedule::Latest, &blocked), [3, 1, 2, 2, 1]);
     }

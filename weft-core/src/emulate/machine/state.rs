@@ -1,4 +1,5 @@
-//! The machine of one cta: its warps take turns until all have ended or none can go on.
+//! The state of the machine: the warps of a group of ctas, their memory and barriers, what later passes have to know,
+//! and what the run has cost so far.
 
 use std::collections::BTreeMap;
 
@@ -20,33 +21,36 @@ use crate::emulate::value::warp_id::{PerWarp, WarpId};
 use crate::flow::Program;
 use crate::slice::Slice;
 
-/// What the run of a cta cost and reached.
+/// How the run of a cta ended, and what it cost.
 #[derive(Clone, Debug)]
 pub struct CtaRun {
     /// How it ended.
     pub end: End,
-    /// Instructions executed, counted once a warp.
+    /// Executed instructions, each counted once for a warp.
     pub warp_instructions: u64,
-    /// Accesses and barrier commands, counted once a thread.
+    /// Executed accesses and barrier commands, each counted once for a thread.
     pub thread_commands: u64,
-    /// Completed generations.
+    /// Completed generations of barriers.
     pub generations: u64,
-    /// Bytes of dynamic shared memory that its accesses need, where the launch does not state how many there are.
+    /// Bytes of dynamic shared memory that the accesses of the cta need; 0 if the launch states how many there are.
     pub dynamic_shared: u64,
 }
 
 impl CtaRun {
+    /// A run that ended before it executed anything.
     pub(super) const fn ended(end: End) -> Self {
         Self { end, warp_instructions: 0, thread_commands: 0, generations: 0, dynamic_shared: 0 }
     }
 }
 
-/// Predicates of a reduction at a barrier, so far.
+/// Predicates of the warps that have arrived in a running reduction at a barrier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Votes {
+    /// Lanes that have arrived.
     pub(super) participants: u32,
+    /// Lanes whose predicate is true.
     pub(super) trues: u32,
-    /// An open one.
+    /// The symbolic value of an open predicate, if some predicate is open.
     pub(super) open: Option<SymbolId>,
 }
 
@@ -69,7 +73,7 @@ impl<E> Machine<'_, E> {
     }
 }
 
-/// The state of a group of ctas. Its parts are run by `step` (instructions), `access` (memory) and `rendezvous` (waiting).
+/// The state of a group of ctas. `step` runs instructions, `access` accesses, `wait` and `warp_sync` synchronization.
 pub(super) struct Machine<'a, E> {
     pub(super) program: &'a Program,
     pub(super) slice: &'a Slice,
@@ -80,37 +84,40 @@ pub(super) struct Machine<'a, E> {
     pub(super) facts: &'a mut Facts,
     pub(super) warps: PerWarp<Warp>,
     pub(super) scheduler: Scheduler,
-    /// Votes of the running reduction of each barrier.
+    /// For each barrier, the votes of its running reduction.
     pub(super) votes: BTreeMap<BarrierId, Votes>,
-    /// By warp, and by barrier: what the rule for the whole cta needs.
+    /// For each warp, the iterations of loops, by which the rule for the whole cta judges barrier divergence.
     pub(super) loop_counters: PerWarp<LoopCounters>,
+    /// For each barrier, the threads that came first to its current generation.
     pub(super) first_arrivals: BTreeMap<BarrierId, FirstArrivals>,
-    /// Atomic instructions that the warps executed.
+    /// Number of atomic instructions that the warps have executed. Symbolic values that stand for later results count
+    /// as well, so that each result gets another number.
     pub(super) atomics: u64,
-    /// Exchanges that each warp ran.
+    /// For each warp, the number of exchanges that it has executed.
     pub(super) exchanges: PerWarp<u32>,
-    /// Loops whose trip counts are open.
+    /// For each warp and loop, the iterations so far, and how far the proof of a loop with an open trip count has come.
     pub(super) open_loops: OpenLoops,
-    /// Some thread has aborted the launch.
+    /// Whether some thread has aborted the launch.
     pub(super) trapped: bool,
-    /// By warp: what it could not decide.
+    /// For each warp, what it could not decide, if it cannot go on.
     pub(super) doubts: PerWarp<Option<Doubt>>,
-    /// What runs now may not happen.
+    /// The open condition under which lanes run now; `None` if what runs surely executes.
     pub(super) may_execute: Option<MayExecute>,
+    /// Contents of global memory.
     pub(super) global: Memory,
-    /// What of shared and global memory was written in general states of loops.
+    /// Bytes of shared and global memory that were last written in general states of loops.
     pub(super) written: GeneralWrites,
-    /// What accesses at open addresses need.
+    /// Room and alignment that accesses at open addresses need.
     pub(super) needs: Needs,
-    /// What tickets were drawn by.
+    /// The draws that unique counter values come from.
     pub(super) draws: Draws,
-    /// Instructions that this run may execute.
+    /// Most instructions that this run can spend.
     pub(super) limit: u64,
-    /// Those that it has, and what took as long as some.
+    /// Instructions spent so far, and work that counts as instructions.
     pub(super) spent: u64,
-    /// Bytes that the contents of global and local memory take, counted as they were made.
+    /// Bytes that the contents of global and local memory take, added up as accesses made them.
     pub(super) contents: u64,
-    /// By instruction: whether some lane reached it.
+    /// For each instruction, whether some lane reached it.
     pub(super) reached: &'a mut [bool],
     pub(super) run: CtaRun,
 }
