@@ -1,4 +1,5 @@
-//! Runs a block: its instructions in order, then its branch.
+//! Runs a block: its instructions in order, then its branch. Instructions under open guards and branches on open
+//! conditions are left to `sides`.
 
 use smallvec::SmallVec;
 
@@ -17,6 +18,7 @@ use crate::ptx::isa::{Decoded, Effect};
 use crate::slice::{self, Keep};
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs a block from its start in these lanes, and counts its instructions.
     pub(super) fn block(&mut self, warp: WarpId, id: BlockId, lanes: LaneMask) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
@@ -26,12 +28,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.rest(warp, Front { block: id, lanes }, None)
     }
 
-    /// Runs a block from where the warp's last turn ended.
+    /// Runs the rest of the block in which the warp's last turn ended.
     pub(super) fn go_on(&mut self, warp: WarpId, paused: Paused) -> OrStop<()> {
         self.rest(warp, paused.front, Some(paused.pc))
     }
 
-    /// Runs a block from an instruction on; before a later one the warp's turn may end.
+    /// Runs a block from the instruction `from` on, or from its start. The warp's turn can end before a later
+    /// instruction.
     fn rest(&mut self, warp: WarpId, front: Front, from: Option<Pc>) -> OrStop<()> {
         let Front { block: id, lanes } = front;
         let program = self.program;
@@ -55,7 +58,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if waiting != 0 { self.release_complete(warp) } else { Ok(()) }
     }
 
-    /// Whether the warp's turn ends before an instruction. What may not happen runs in one turn.
+    /// Whether the warp's turn ends before an instruction. A side of an open condition runs in one turn.
     fn ends_turn(&mut self, pc: Pc) -> bool {
         self.scheduler.may_end_turn()
             && self.may_execute.is_none()
@@ -63,7 +66,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             && self.scheduler.ends_turn()
     }
 
-    /// Runs an instruction; the lanes that now wait.
+    /// Runs an instruction. Returns the lanes that wait there.
     fn instruction(
         &mut self,
         warp: WarpId,
@@ -75,7 +78,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let effect = instr.effect();
         let mut enabled = lanes;
         if let Some(guard) = instr.guard {
-            // What is computed under a guard is a value that depends on it: nothing is decided yet.
+            // The result of a computation under an open guard is a value that depends on the guard: nothing is decided
+            // yet.
             if !matches!(effect, Effect::Compute | Effect::Opaque) {
                 self.check_condition(warp, guard, lanes, instr.place);
             }
@@ -115,11 +119,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(0)
     }
 
+    /// Computes an instruction in the lanes of `enabled`. Its results are open if it is not modelled or the slice
+    /// leaves them open.
     pub(super) fn compute(&mut self, warp: WarpId, pc: Pc, instr: &Instr, enabled: LaneMask) {
         let decoded = instr.decoded().filter(|_| self.slice.keep[pc.index()] != Keep::Open);
         let Some(decoded) = decoded else {
             let origin = Origin::Unsupported(pc);
-            // What a function of the system returns may be an address.
+            // What a function of the system returns might be an address.
             let is_unclear = matches!(instr.operation, Operation::External(_));
             let open = if is_unclear {
                 self.facts.symbolics.unclear(origin)
@@ -139,6 +145,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// Returns the results of a modelled instruction.
     fn computed(
         &mut self,
         warp: WarpId,
@@ -166,7 +173,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         ops::compute(&mut self.facts.symbolics, pc, decoded, &sources, instr.dests.len(), enabled)
     }
 
-    /// The results of known operands that are one for all lanes, if there are no others.
+    /// Returns the results if all operands are known and the same in all lanes; otherwise `None`.
     fn computed_once(&self, warp: WarpId, instr: &Instr, decoded: &Decoded) -> Option<(u64, u64)> {
         let registers = &self.warps[warp].registers;
         let mut operands = [0; ops::MAX_OPERANDS];
@@ -182,14 +189,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         ops::compute_once(decoded, values, instr.dests.len())
     }
 
-    /// Where an open condition comes from.
+    /// The origin of a condition that is open in some of these lanes.
     pub(super) fn origin_of(&self, warp: WarpId, condition: Condition, lanes: LaneMask) -> Origin {
         let value = &self.warps[warp].registers[condition.register];
         let origin = value.symbol(lanes).and_then(|symbol| self.facts.symbolics.origin(symbol));
         origin.unwrap_or(Origin::Register)
     }
 
-    /// The lanes in which a condition enables, and those in which it is open.
+    /// Returns the lanes in which a condition holds, and those in which it is open. A negated condition holds where its
+    /// register is false.
     fn condition(
         &self,
         warp: WarpId,
@@ -202,7 +210,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (truth & lanes & !open, open)
     }
 
-    /// Whether a condition depends on memory that nothing wrote.
+    /// Emits a fault if a condition depends on memory that nothing wrote.
     fn check_condition(
         &mut self,
         warp: WarpId,
@@ -218,14 +226,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What all of some open lanes hold, if that is provably the same.
+    /// What the open lanes hold, if they provably all hold the same.
     fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
         let is_stable = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_stable(symbol));
         (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
     }
 
-    /// The same, once an open condition on one value is decided.
+    /// As `condition`, but decides an open condition that is the same in all open lanes, if a case split or the end of
+    /// a loop decides it. `branch`: the block that ends with the condition, and its successor if the condition holds;
+    /// `None` for a guard. Fails if a loop would have to end here whose proof is not complete.
     fn decided(
         &mut self,
         warp: WarpId,
@@ -241,7 +251,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let value = &self.warps[warp].registers[condition.register];
         let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
         let is_own = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_of_cta(symbol));
-        // Where every iteration of a loop is run at once, it may hold in some of them.
+        // Where all iterations of a loop run at once, such a condition can hold in some of them and not in others.
         if is_own && self.may_execute.as_ref().is_some_and(MayExecute::is_widened) {
             return Ok((enabled, open));
         }
@@ -261,6 +271,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
+    /// Moves lanes from the end of a block to its successors. Lanes whose condition is open run all successors.
     fn branch(&mut self, warp: WarpId, id: BlockId, lanes: LaneMask) -> OrStop<()> {
         let program = self.program;
         let block = &program.blocks[id.index()];
@@ -296,6 +307,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// Moves lanes to the targets that their index selects. Lanes whose index is open run all targets.
     fn switch(
         &mut self,
         warp: WarpId,
@@ -330,7 +342,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for lane in lanes(mask & !open) {
             let target =
                 usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
-            // An index outside the table is undefined behaviour: nothing can be said about what follows.
+            // An index outside the table is undefined behaviour, so it is not known what follows.
             let Some(target) = target else { return Err(doubt(DoubtKind::Target, place, None)) };
             self.go(warp, id, *target, 1 << lane)?;
         }

@@ -1,27 +1,28 @@
-//! Why a run stops, and what its steps cost.
+//! Why a run stops, and what its steps cost, counted as instructions.
 
 use super::event::{Doubt, DoubtKind, End};
 use crate::emulate::value::origin::Origin;
 use crate::flow::PlaceId;
 
-/// Registers of all warps of a cta that something depends on.
+/// Most registers of all warps of a cta together. Only registers that something depends on count.
 pub const MAX_REGISTERS: u64 = 1 << 22;
 
-/// What a branch on an open condition counts against the limit of instructions.
+/// Cost of a branch on an open condition, counted against the limit of instructions.
 pub(super) const OPEN_COST: u64 = 256;
-/// What a page of memory that is written for the first time counts against that limit.
+/// Cost of a page of memory that is written for the first time.
 pub(super) const PAGE_COST: u64 = 8;
-/// What an access at an open address counts.
+/// Cost of an access at an open address.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;
-/// What an instruction counts beside itself if its results are open and another value in each lane.
+/// Additional cost of an instruction whose results are open and differ from lane to lane.
 pub(super) const APART_COST: u64 = 7;
-/// What the atomic of one lane counts.
+/// Cost of each lane of an atomic.
 pub(super) const ATOMIC_COST: u64 = 4;
 
-/// Of the memory that a check may take, this part may hold contents of global and local memory.
+/// The contents of global and local memory can take this part (one divided by this number) of the memory that a check
+/// can take.
 pub(super) const CONTENTS_PART: u64 = 4;
 
-/// The machine stops. Boxed, for every step may return one.
+/// Why the machine stops. Boxed to keep results small, since every step can fail.
 pub(super) struct Stop(pub(super) Box<End>);
 
 impl From<End> for Stop {
@@ -32,11 +33,13 @@ impl From<End> for Stop {
 
 pub(super) type OrStop<T> = Result<T, Stop>;
 
+/// Stops because of a doubt that no case split would settle.
 pub(super) fn doubt(kind: DoubtKind, place: PlaceId, origin: Option<Origin>) -> Stop {
     End::Undecided(Doubt { kind, place, origin, split: None }).into()
 }
 
-/// A branch or guard must be decided, and may be by a split.
+/// Stops because the condition of a branch or guard at `place` has to be decided. A case split at `split` can decide
+/// it.
 pub(super) fn undecided(place: PlaceId, split: PlaceId, origin: Origin) -> Stop {
     let (kind, origin, split) = (DoubtKind::Branch, Some(origin), Some(split));
     End::Undecided(Doubt { kind, place, origin, split }).into()

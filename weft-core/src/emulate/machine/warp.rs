@@ -1,4 +1,4 @@
-//! The state of one warp: registers, and where its lanes stand.
+//! The state of one warp: its registers and local memory, and where its lanes are.
 
 use std::cell::Cell;
 use std::ops::Index;
@@ -23,25 +23,25 @@ pub(super) struct Front {
     pub(super) lanes: LaneMask,
 }
 
-/// Lanes before an instruction of the block that they run.
+/// Lanes whose turn ended within a block, before the instruction `pc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Paused {
     pub(super) front: Front,
     pub(super) pc: Pc,
 }
 
-/// What lanes wait for.
+/// What waiting lanes wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitFor {
-    /// The other lanes of the warp, to arrive together at a cta barrier.
+    /// The other lanes of the warp, with which they arrive at a cta barrier.
     Warp { name: u64, count: Option<u64>, how: BarrierUse },
     /// The lanes of a mask, at any `bar.warp.sync`.
     Members(LaneMask),
-    /// The lanes of a mask, at this instruction.
+    /// The lanes of a mask, at the same exchange.
     Exchange(LaneMask),
 }
 
-/// Lanes at an instruction that waits.
+/// Lanes that wait at an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wait {
     pub(super) pc: Pc,
@@ -50,7 +50,7 @@ pub(super) struct Wait {
     pub(super) what: WaitFor,
 }
 
-/// A warp that has arrived and waits for the generation.
+/// A warp that has arrived at a barrier and waits until its generation is complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BarrierWait {
     pub(super) barrier: BarrierId,
@@ -58,17 +58,17 @@ pub(super) struct BarrierWait {
     pub(super) sides: Vec<Wait>,
 }
 
-/// The registers of a warp that something depends on. The others are never written.
+/// The registers of a warp that something depends on. Other registers are never written.
 #[derive(Clone, Debug)]
 pub(super) struct Registers {
-    /// By register: its place; 0 for those that nothing depends on.
+    /// For each register, its index in `values`; 0 for registers that nothing depends on.
     places: Arc<[u32]>,
-    /// The last place of a register that blocks hand on.
+    /// The last index of a register that is used across blocks.
     lasting: u32,
     values: Vec<Value>,
-    /// By place: when it was written last.
+    /// For each index, the number of the last write.
     versions: Vec<u64>,
-    /// Writes so far, those of copies included.
+    /// Number of writes so far. Copies of the registers share the count.
     writes: Rc<Cell<u64>>,
 }
 
@@ -84,13 +84,14 @@ impl Registers {
         }
     }
 
-    /// Another one after each write: between two, each lane holds one value.
+    /// A number that changes with each write of a register: as long as it stays the same, each lane holds the same
+    /// value.
     pub(super) fn version(&self, register: Reg) -> u64 {
         self.versions[self.places[register.index()] as usize]
     }
 
-    /// An operand, if it is a register that holds in these lanes what it is to be taken for: what is open in others alone
-    /// is known here.
+    /// The value of an operand, if it is a register that can be used as it is. `None` if it is no register, or if it is
+    /// open only in lanes outside of `lanes`: the caller makes a known value of it.
     pub(super) fn operand(&self, operand: &Operand, lanes: LaneMask) -> Option<&Value> {
         let Operand::Register(register) = operand else { return None };
         let value = &self[*register];
@@ -103,7 +104,8 @@ impl Registers {
         self.places[register.index()] > 0
     }
 
-    /// The register to be written, if something depends on it, and whether blocks hand it on.
+    /// The value of a register that is about to be written, and whether the register is used across blocks. `None` if
+    /// nothing depends on the register.
     pub(super) fn get_mut(&mut self, register: Reg) -> Option<(&mut Value, bool)> {
         let place = self.places[register.index()];
         let value = self.values.get_mut(place as usize).filter(|_| place > 0)?;
@@ -121,39 +123,43 @@ impl Index<Reg> for Registers {
     }
 }
 
-/// A warp.
+/// The state of one warp.
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
     pub(super) id: WarpId,
     pub(super) cta: CtaRank,
     /// Its place among the warps of its cta.
     pub(super) place: usize,
-    /// Its lanes; less than 32 in the last warp of some ctas.
+    /// Its lanes; fewer than 32 in the last warp of some ctas.
     pub(super) all: LaneMask,
     /// Lanes that have not ended.
     pub(super) live: LaneMask,
+    /// Lanes that can run, each group at the start of another block.
     pub(super) fronts: Vec<Front>,
     /// The current block.
     pub(super) block: BlockId,
     /// The lanes that run the current block.
     pub(super) front: LaneMask,
-    /// Where its turn ended within a block: it goes on there.
+    /// Where its last turn ended within a block, if it did. The next turn goes on there.
     pub(super) paused: Option<Paused>,
+    /// Lanes that wait. When the warp arrives at a cta barrier, they move to `held`.
     pub(super) waits: Vec<Wait>,
+    /// The cta barrier at which the warp has arrived and waits.
     pub(super) held: Option<BarrierWait>,
     pub(super) registers: Registers,
-    /// Registers written that blocks hand on, with what they held before, while someone may ask.
+    /// The registers written on a side of an open condition, with what they held before each write, so that the side
+    /// can be undone; `None` elsewhere. Registers that are not used across blocks are left out.
     pub(super) log: Option<Vec<(Reg, Value)>>,
-    /// The branches at which lanes may go around an aligned barrier.
+    /// The branches at which lanes parted that might bypass an aligned barrier.
     pub(super) partings: Partings,
-    /// The general state of a loop that it came to last.
+    /// The general state that it entered last, in some loop.
     pub(super) general: Option<General>,
-    /// Local memory of each lane, made when it is first used.
+    /// Local memory of each lane; empty until one of them is used.
     pub(super) local: Rc<Vec<Memory>>,
 }
 
 impl Warp {
-    /// A warp whose lanes stand at the entry. `threads` is the size of a cta.
+    /// A warp whose lanes are all at the entry. `threads` is the number of threads of a cta.
     pub(super) fn new(
         id: WarpId,
         threads: u64,
@@ -185,7 +191,7 @@ impl Warp {
         }
     }
 
-    /// Puts lanes at the start of a block; with others already there they go on together.
+    /// Puts lanes at the start of a block, where they converge with lanes that are there already.
     pub(super) fn place(&mut self, block: BlockId, lanes: LaneMask) {
         match self.fronts.iter_mut().find(|front| front.block == block) {
             Some(front) => front.lanes |= lanes,
@@ -193,18 +199,18 @@ impl Warp {
         }
     }
 
-    /// Whether some lane does not wait.
+    /// Whether the warp is runnable: some lane does not wait.
     pub(super) fn can_run(&self) -> bool {
         self.paused.is_some() || !self.fronts.is_empty()
     }
 
-    /// Takes the lanes at the least block, in the sort order (ESOP'13 §4).
+    /// Takes the lanes that are at the least block in the sort order (ESOP'13 §4).
     pub(super) fn least(&mut self) -> Option<Front> {
         let (at, _) = self.fronts.iter().enumerate().min_by_key(|(_, front)| front.block)?;
         Some(self.fronts.swap_remove(at))
     }
 
-    /// Writes a register in some lanes.
+    /// Writes a register in some lanes; does nothing if nothing depends on the register.
     pub(super) fn write(&mut self, register: Reg, value: Value, lanes: LaneMask) {
         let (live, front) = (self.live, self.front);
         if let Some((old_value, is_lasting)) = self.registers.get_mut(register) {
@@ -218,7 +224,7 @@ impl Warp {
         }
     }
 
-    /// The memory of a lane.
+    /// The local memory of a lane.
     pub(super) fn local(&mut self, lane: usize) -> &mut Memory {
         let all = Rc::make_mut(&mut self.local);
         if all.is_empty() {
