@@ -1,5 +1,5 @@
-//! Lanes come to an instruction that synchronizes threads or exchanges values: they wait there, or go on at once if nobody
-//! else is to come.
+//! Runs instructions that synchronize threads or exchange values: lanes wait there, or go on at once if all lanes that
+//! they would wait for are there.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -27,11 +27,12 @@ struct SyncPoint<'a> {
     lanes: LaneMask,
 }
 
-/// Names and counts of barriers and masks of lanes have 32 bits.
+/// Names and counts of barriers, and masks of lanes, have 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Runs such an instruction; returns the lanes that now wait.
+    /// Runs an instruction that synchronizes or exchanges values. Returns the lanes that wait there. Fails under an
+    /// open condition that has to be decided for that.
     pub(super) fn wait(
         &mut self,
         warp: WarpId,
@@ -58,7 +59,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// `activemask`, and the exchanges before PTX 6.0, take the lanes that are here, which only lock step makes sure.
+    /// Runs `activemask` or an exchange from before PTX 6.0. Such an instruction takes the lanes that are converged
+    /// there, which are known only in lock step: otherwise its results are open.
     fn exchange_at_once(&mut self, at: SyncPoint<'_>) -> OrStop<LaneMask> {
         let SyncPoint { warp, pc, instr, decoded, lanes, .. } = at;
         if let Some(side) = self.may_execute.as_ref().filter(|side| !side.is_whole) {
@@ -75,12 +77,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(0)
     }
 
-    /// Lanes wait for the other lanes of their mask.
+    /// Runs an instruction with a mask: lanes wait for the other lanes of their mask. Returns the lanes that wait.
     fn wait_for_mask(&mut self, at: SyncPoint<'_>) -> OrStop<LaneMask> {
         let SyncPoint { warp, block, pc, instr, decoded, .. } = at;
         let effect = decoded.row.effect;
         let mut waiting = 0;
-        // The mask stands last.
+        // The mask is the last operand.
         for (mask, group) in self.known(at, instr.sources.len().saturating_sub(1))? {
             let mask = LaneMask::try_from(mask & LOW_WORD).expect("the low word");
             if self.may_execute.is_some() {
@@ -104,11 +106,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(waiting)
     }
 
-    /// Lanes wait for the other lanes of their warp, to arrive at a barrier of the cta.
+    /// Runs a cta barrier: lanes wait for the other lanes of their warp, with which they arrive. Returns the lanes that
+    /// wait.
     fn wait_for_warp(&mut self, at: SyncPoint<'_>) -> OrStop<LaneMask> {
         let SyncPoint { warp, block, pc, instr, decoded, .. } = at;
         let how = barrier_use(decoded);
-        // A reduction's predicate stands last; a count may stand between it and the name.
+        // The predicate of a reduction is the last operand; a count can stand between it and the name.
         let has_predicate = how == BarrierUse::Reduce && !instr.sources.is_empty();
         let has_count = instr.sources.len() - usize::from(has_predicate) > 1;
         for (name, group) in self.known(at, 0)? {
@@ -126,7 +129,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(at.lanes)
     }
 
-    /// The lanes by what they hold in an operand that must be known.
+    /// Groups the lanes by their value of an operand. Fails if the value is open in one of them. A missing operand
+    /// counts as 0.
     fn known(&mut self, point: SyncPoint<'_>, operand: usize) -> OrStop<Groups<u64>> {
         let SyncPoint { warp, pc, instr, lanes, .. } = point;
         let operand = match instr.sources.get(operand) {
@@ -154,10 +158,10 @@ fn barrier_use(decoded: &Decoded) -> BarrierUse {
     }
 }
 
-/// Lanes by what they have in common; mostly that is one thing.
+/// Lanes grouped by something that they have in common; mostly there is one group.
 type Groups<T> = SmallVec<[(T, LaneMask); 1]>;
 
-/// The lanes of `mask` by the value they hold, ascending by first lane.
+/// Groups the lanes of `mask` by the value that they hold, in ascending order of the first lane.
 fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
     if let Some(bits) = value.as_uniform() {
         return smallvec![(bits, mask)];

@@ -1,4 +1,5 @@
-//! Where lanes and warps meet: warp-level synchronization, and arrival at cta barriers as a warp.
+//! Releases lanes and warps that wait: synchronizes the lanes of a mask once all of them have come, makes a warp arrive
+//! at a cta barrier once all its lanes wait at one, and releases warps when a generation is complete.
 
 use super::event::{Arrival, End, Events, OrderQuery};
 use super::state::{Machine, Votes};
@@ -14,7 +15,8 @@ use crate::flow::{Operand, Pc, Terminator};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Lets go on whoever of a warp has met whom it waits for.
+    /// Releases all lanes of a warp that wait for a mask and whose other lanes have all come. Then the warp arrives at
+    /// a cta barrier if all its lanes wait there.
     pub(super) fn release_complete(&mut self, warp: WarpId) -> OrStop<()> {
         while let Some((wait, here)) = self.complete(warp) {
             let sides: Vec<Wait> = self.take(warp, |other| is_same_sync(&wait, other));
@@ -26,7 +28,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.arrive(warp)
     }
 
-    /// All lanes that were to come to an instruction have.
+    /// Synchronizes these lanes, or exchanges their values: they are all that the instruction waits for.
     pub(super) fn complete_sync(&mut self, warp: WarpId, pc: Pc, what: WaitFor, here: LaneMask) {
         match what {
             WaitFor::Members(_) => self.events.converge(warp, here),
@@ -35,8 +37,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Lanes of a side that either all or none of them go meet, if nobody else is to come. That `bar.warp.sync` orders
-    /// memory there is not so on the other sides; in lock step it orders nothing that is not ordered.
+    /// Synchronizes lanes under an open condition that all or none of them fulfil. Fails if the instruction also waits
+    /// for other lanes, or if it would order memory: `bar.warp.sync` orders memory on this side alone, except in lock
+    /// step, where it orders nothing that is not ordered already.
     pub(super) fn synchronize_at_once(
         &mut self,
         warp: WarpId,
@@ -57,7 +60,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// The lanes of a mask that an instruction waits for. `elect.sync` waits for all of them, ended or not (PTX ISA
-    /// §9.7.13.14); the others for those that have not ended.
+    /// §9.7.13.14); other instructions wait for those that have not ended.
     pub(super) fn awaited(&self, warp: WarpId, pc: Pc, members: LaneMask) -> LaneMask {
         let Warp { all, live, .. } = &self.warps[warp];
         let decoded = self.program.code[pc.index()].decoded();
@@ -65,7 +68,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         members & if is_elect { *all } else { *live }
     }
 
-    /// Some lanes that wait for a mask whose lanes have all come, and all who are with them.
+    /// Finds lanes that wait for a mask and whose other lanes have all come. Returns one of their waits, and all lanes
+    /// that synchronize there.
     fn complete(&self, warp: WarpId) -> Option<(Wait, LaneMask)> {
         let waits = &self.warps[warp].waits;
         waits.iter().find_map(|wait| {
@@ -78,20 +82,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
+    /// Removes and returns the waits of a warp that are `wanted`.
     fn take(&mut self, warp: WarpId, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
         self.warps[warp].waits.extract_if(.., |wait| wanted(wait)).collect()
     }
 
-    /// Lanes go on behind the block they waited in.
+    /// Moves lanes that waited to the block behind the one they waited in.
     fn resume(&mut self, warp: WarpId, side: &Wait) -> OrStop<()> {
         match self.program.blocks[side.block.index()].terminator {
             Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
-            // A waiting instruction is the last of its block and falls into the next.
+            // An instruction that waits is the last of its block, which falls through to the next.
             _ => Ok(()),
         }
     }
 
-    /// Once all lanes of a warp that have not ended wait at cta barriers, the warp arrives.
+    /// Makes a warp arrive at a cta barrier, if all its lanes that have not ended wait at one.
     fn arrive(&mut self, warp: WarpId) -> OrStop<()> {
         let state = &self.warps[warp];
         let is_at_barrier = |wait: &&Wait| matches!(wait.what, WaitFor::Warp { .. });
@@ -132,13 +137,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_complete { self.release(barrier) } else { Ok(()) }
     }
 
-    /// Warps of a cta that have a lane that has not ended.
+    /// The warps of a cta that have not ended.
     fn live_warps(&self, cta: CtaRank) -> WarpSet {
         let is_live = |warp: &&Warp| warp.cta == cta && warp.live != 0;
         self.warps.iter().filter(is_live).map(|warp| warp.id).collect()
     }
 
-    /// A generation is complete: who waits for it goes on.
+    /// Releases the warps that wait for a generation, which is complete.
     fn release(&mut self, barrier: BarrierId) -> OrStop<()> {
         self.run.generations += 1;
         self.check_gathered(barrier)?;
@@ -157,7 +162,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// A warp of a cta has ended: barriers that waited for nobody else are released (PTX ISA §9.7.12.7).
+    /// Completes the barriers of a cta that waited only for a warp that has now ended (PTX ISA §9.7.12.7).
     pub(super) fn release_all(&mut self, cta: CtaRank) -> OrStop<()> {
         let live = self.live_warps(cta);
         for barrier in self.ctas[cta.index()].barriers.busy() {
@@ -168,7 +173,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Adds the predicates of a warp to the running reduction.
+    /// Adds the predicates of a warp to the running reduction of a barrier.
     fn vote(&mut self, warp: WarpId, barrier: BarrierId, sides: &[Wait]) {
         for side in sides {
             let instr = &self.program.code[side.pc.index()];
@@ -181,6 +186,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// Writes the result of a reduction in lanes that waited for it; open if some predicate was open.
     fn write_vote(&mut self, warp: WarpId, side: &Wait, votes: Votes) {
         let Votes { participants, trues, open } = votes;
         let instr = &self.program.code[side.pc.index()];
@@ -203,7 +209,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.warps[warp].write(*dest, value, side.lanes);
     }
 
-    /// The predicate operand of an instruction, for exchanges.
+    /// The value of operand number `at` of an instruction; open if there is none.
     pub(super) fn source(&mut self, warp: WarpId, pc: crate::flow::Pc, at: usize) -> Value {
         let program = self.program;
         let operand = program.code[pc.index()].sources.get(at).copied().unwrap_or(Operand::Opaque);
@@ -211,7 +217,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
-/// Whether two groups of lanes wait for each other: at any `bar.warp.sync` of one mask, or at one exchange of one mask.
+/// Whether two groups of lanes wait for each other: with one mask, at any `bar.warp.sync` or at the same exchange.
 fn is_same_sync(a: &Wait, b: &Wait) -> bool {
     a.what == b.what && (matches!(a.what, WaitFor::Members(_)) || a.block == b.block)
 }
