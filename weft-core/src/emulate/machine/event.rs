@@ -1,4 +1,4 @@
-//! What the machine tells, as it happens.
+//! Events: what the machine emits while it runs a cta, and how the run can end.
 
 use super::memory_order::{Ordering, Scope};
 use crate::emulate::facts::alias::AliasClass;
@@ -17,17 +17,18 @@ use crate::ptx::Space;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::struct_excessive_bools, reason = "independent properties of PTX's memory model")]
 pub struct AccessKind {
-    /// It may write.
+    /// Whether it writes. An atomic counts as a write, whatever it leaves.
     pub writes: bool,
-    /// Read and write are one.
+    /// Whether its read and its write are one operation.
     pub is_atomic: bool,
     /// Its semantics.
     pub ordering: Ordering,
     /// The threads that it is strong for.
     pub scope: Scope,
-    /// It lies under an open condition and may not happen.
+    /// Whether it might not happen: it lies under an open condition, or its address is not certain.
     pub may_execute: bool,
-    /// It stands elsewhere for an access at another address: it conflicts only with accesses that are there themselves.
+    /// Whether it is a shadow copy of an access at another address. It conflicts only with accesses that are no shadow
+    /// copies.
     pub is_shadow_copy: bool,
     /// Bytes of an element: strong accesses of different sizes do not protect each other (PTX ISA §8.7).
     pub element: u8,
@@ -45,7 +46,7 @@ impl AccessKind {
     }
 }
 
-/// One access instruction of a warp.
+/// One access: an instruction, executed by lanes of a warp at known or representative addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// The warp, by its place in the cta.
@@ -56,25 +57,27 @@ pub struct Access<'a> {
     pub pc: Pc,
     /// `Shared` or `Global`.
     pub space: Space,
-    /// First byte within the space, by lane; known in all of `lanes`.
+    /// First byte within the space, for each lane; known in all of `lanes`.
     pub addresses: &'a Value,
-    /// Bytes of a lane, all elements of a vector together.
+    /// Bytes that each lane accesses, all elements of a vector together.
     pub bytes: u32,
     /// How it acts.
     pub kind: AccessKind,
     /// Whether it reads.
     pub reads: bool,
-    /// The elements stored, by lane, if the slice keeps them.
+    /// The stored elements, each with its value in every lane; empty if the slice does not keep them.
     pub stored: &'a [Value],
-    /// Where the open value comes from on which it depends whether it happens, or happens there.
+    /// The origin of the open value that decides whether the access happens, or happens at this address; `None` if it
+    /// surely does.
     pub condition: Option<Origin>,
-    /// The variable in shared memory that all lanes access, by index of the program's symbols.
+    /// The variable in shared memory that all lanes access, as an index into the symbols of the program; `None` if
+    /// there is not exactly one, or if it is not known.
     pub variable: Option<usize>,
-    /// Whether the addresses are made up, so that accesses at open addresses can be compared.
+    /// Whether these are representative addresses, at which accesses at open addresses are compared.
     pub is_representative: bool,
-    /// Where it is compared with accesses at open addresses; `None`: nowhere.
+    /// The alias class with which it is compared; `None`: with none.
     pub class: Option<AliasClass>,
-    /// Whether what it reads decides something.
+    /// Whether something that the slice keeps depends on what it reads.
     pub decides: bool,
 }
 
@@ -83,15 +86,16 @@ pub struct Access<'a> {
 pub struct OpenAccess {
     /// The instruction.
     pub pc: Pc,
-    /// The memory in which the address lies.
+    /// The region in which the address lies.
     pub region: MemoryRegion,
     /// How it acts.
     pub kind: AccessKind,
-    /// Where the address comes from.
+    /// The origin of the address.
     pub origin: Option<Origin>,
-    /// Where it is compared with others of its region; `None`: nowhere.
+    /// The alias class, of its region, with which it is compared; `None`: with none.
     pub class: Option<AliasClass>,
-    /// The tickets that it is indexed with: others of the same queue are apart, or compared.
+    /// The counter index, if unique counter values index it: accesses with the same counter index are disjoint, or are
+    /// compared.
     pub index: Option<CounterIndex>,
 }
 
@@ -102,11 +106,12 @@ pub enum FaultKind {
     OutOfBounds,
     /// Its address is not a multiple of its size.
     Misaligned,
-    /// It reads what nothing wrote, and a branch, an address or a barrier depends on it here.
+    /// It reads memory that nothing wrote, and a branch, an address or a barrier at this place depends on what it
+    /// reads.
     Uninitialized(PlaceId),
     /// It writes to constant memory or to the kernel's parameters.
     ReadOnly,
-    /// It is none: the thread aborts the launch here.
+    /// No access, but the end of a thread that aborts the launch at this place.
     Trapped(PlaceId),
 }
 
@@ -119,17 +124,17 @@ pub struct Fault {
     pub pc: Pc,
     /// The warp.
     pub warp: WarpId,
-    /// The first such lane.
+    /// The first lane with this fault.
     pub lane: usize,
-    /// `Shared` or `Global`; `Const` or `Param` of a write to what may only be read.
+    /// `Shared` or `Global`; `Const` or `Param` for a write to read-only memory.
     pub space: Space,
     /// First byte within the space, if it is known.
     pub address: Option<u64>,
-    /// Bytes.
+    /// Bytes that the lane accesses.
     pub bytes: u32,
     /// How it acts.
     pub access: AccessKind,
-    /// Where the open condition that it lies under comes from.
+    /// The origin of the open value that decides whether the fault happens; `None` if it surely does.
     pub condition: Option<Origin>,
 }
 
@@ -146,7 +151,7 @@ pub struct Fence {
     pub ordering: Ordering,
     /// The threads that it is strong for.
     pub scope: Scope,
-    /// It lies under an open condition and might not happen.
+    /// Whether it lies under an open condition and might not happen.
     pub may_execute: bool,
 }
 
@@ -174,14 +179,14 @@ pub struct BarrierExit {
     pub pc: Pc,
 }
 
-/// A round of a loop in a cta, from a branch that may leave the loop on.
+/// An iteration of a loop in a cta, which begins at a branch that can leave the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Iteration {
     /// The branch.
     pub branch: BlockId,
-    /// How often the warp has come to the loop.
+    /// How often the warp has entered the loop.
     pub entry: u32,
-    /// From 1.
+    /// Number of the iteration, counted from 1.
     pub number: u32,
 }
 
@@ -189,9 +194,9 @@ pub struct Iteration {
 pub trait Events {
     /// Lanes access shared or global memory.
     fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics);
-    /// Lanes access shared or global memory at addresses that are open: within the buffer of an argument, or anywhere.
+    /// Lanes access shared or global memory at open addresses, somewhere in a region.
     fn open_access(&mut self, warp: WarpId, lanes: LaneMask, access: OpenAccess);
-    /// A lane accesses where nothing is, or misaligned.
+    /// A lane accesses memory wrongly, or aborts the launch.
     fn fault(&mut self, fault: Fault);
     /// Lanes execute a fence.
     fn fence(&mut self, fence: Fence);
@@ -201,37 +206,37 @@ pub trait Events {
     fn arrive(&mut self, arrival: Arrival);
     /// A warp arrives at an aligned barrier after some of its lanes have ended.
     fn barrier_exit(&mut self, exit: BarrierExit);
-    /// Lanes of a warp executed this branch at different times: some of them might have gone around an aligned barrier
-    /// that others wait at.
+    /// Lanes of a warp executed this branch at different times: some of them might have bypassed an aligned barrier at
+    /// which others wait.
     fn possible_bypass(&mut self, branch: PlaceId);
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: BarrierId);
-    /// A warp begins a round of a loop.
+    /// A warp begins an iteration of a loop.
     fn iteration(&mut self, warp: WarpId, round: Iteration);
     /// Lanes end.
     fn exit(&mut self, warp: WarpId, lanes: LaneMask);
 }
 
-/// What the machine has to know of the order of what it has emitted.
+/// Answers what the machine has to know about the order of the events that it has emitted.
 pub trait OrderQuery {
     /// Whether everything that warps did before this iteration happens before everything that `warp` will still do.
     fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool;
 }
 
-/// What was open where it had to be known.
+/// Why the machine could not go on: what was open although it had to be known, or which limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DoubtKind {
     /// The condition of a branch, or the guard of an access or barrier.
     Branch,
-    /// An address that may lie in any state space.
+    /// An address that can lie in any state space.
     Address,
     /// A barrier's name or count, or the mask of a warp instruction.
     Barrier,
     /// An instruction whose effect is not modelled.
     Unsupported,
-    /// Whether lanes meet that exchange values at two instructions.
+    /// Whether lanes synchronize that exchange values at two different instructions.
     ExchangeMask,
-    /// The target of a jump or call: it is none of those that are named.
+    /// The target of a jump or call, which is none of the named ones.
     Target,
     /// More instructions than the limit.
     Fuel,
@@ -242,25 +247,25 @@ pub enum DoubtKind {
 }
 
 impl DoubtKind {
-    /// Whether a limit of the check was reached: no other warp or cta is run.
+    /// Whether the limit of instructions or of memory was reached, so that no other warp or cta is run.
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::Fuel | Self::Memory)
     }
 
-    /// Whether it was the limit of memory.
+    /// Whether the limit of memory was reached.
     pub const fn is_memory(self) -> bool {
         matches!(self, Self::Memory)
     }
 }
 
-/// Why the machine could not go on.
+/// Why, and where, the machine could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Doubt {
-    /// What was open.
+    /// Why it could not.
     pub kind: DoubtKind,
-    /// Where.
+    /// The place of the instruction.
     pub place: PlaceId,
-    /// Where the value comes from.
+    /// The origin of the open value.
     pub origin: Option<Origin>,
     /// The branch or guard whose open condition, once decided, lets the machine go on.
     pub split: Option<PlaceId>,
@@ -291,20 +296,21 @@ pub struct Stuck {
 /// Why threads do not reach a barrier together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
-    /// Lanes of one warp stand at different barriers, one of them `.aligned`.
+    /// Lanes of one warp wait at barriers that differ in name, count or use, or at different barrier instructions of
+    /// which one is `.aligned`.
     Lanes,
-    /// Threads of the cta stand at different barrier instructions (ESOP'13 §3.2, B1).
+    /// Threads of the cta wait at different barrier instructions (ESOP'13 §3.2, B1).
     Barriers,
-    /// They stand at one barrier in different iterations of a loop around it (B2).
+    /// They wait at one barrier instruction, in different iterations of a loop around it (B2).
     Iterations,
     /// Some threads have ended.
     Ended,
-    /// Lanes of one warp went around an aligned barrier that others of it wait at: at this branch, or where the barrier
-    /// has a guard at the barrier itself.
+    /// Lanes of one warp bypassed an aligned barrier at which other lanes of the warp wait. They did at this branch;
+    /// `None`: the guard of the barrier itself let them pass.
     Bypassed(Option<PlaceId>),
 }
 
-/// Threads at a barrier, or that should be there.
+/// Threads of one warp that diverged from others, and where they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DivergedThreads {
     /// Their warp.
@@ -313,7 +319,7 @@ pub struct DivergedThreads {
     pub lanes: LaneMask,
     /// The instruction.
     pub pc: Pc,
-    /// Its block: another for each call of its function.
+    /// Its block. A function that is called twice has other blocks for each call.
     pub block: BlockId,
     /// The iteration of each loop around it, from 0, outermost first.
     pub iterations: Vec<u32>,
@@ -328,30 +334,30 @@ pub enum End {
     Deadlock(Vec<Stuck>),
     /// A barrier was used wrongly.
     Misuse {
-        /// How.
+        /// How it was used.
         misuse: Misuse,
-        /// By which warp.
+        /// The warp that used it.
         warp: WarpId,
-        /// By its lanes.
+        /// The lanes.
         lanes: LaneMask,
-        /// Where.
+        /// The instruction.
         pc: Pc,
     },
     /// Threads that must reach a barrier together do not.
     Diverged {
-        /// Why not.
+        /// How they diverge.
         divergence: Divergence,
-        /// Two of the groups of threads; one where the others have ended. Those that went around a barrier stand where
-        /// they did something observable.
+        /// Two of the groups of threads, or one if the others have ended. Threads that bypassed a barrier are those
+        /// that then executed an observable instruction, at that instruction.
         sides: Vec<DivergedThreads>,
     },
-    /// Lanes execute a warp instruction whose mask does not hold them.
+    /// Lanes execute a warp instruction whose mask does not contain them.
     Mask {
         /// The warp.
         warp: WarpId,
-        /// The lanes left out.
+        /// The lanes that the mask does not contain.
         lanes: LaneMask,
-        /// Where.
+        /// The instruction.
         pc: Pc,
     },
     /// The machine could not go on.
