@@ -1,4 +1,5 @@
-//! Accesses to memory: which space and bytes each lane touches, what it reads, and what it leaves behind.
+//! Runs accesses: splits their lanes by state space and by whether the address is known, emits each part, and reads and
+//! writes memory where the slice keeps contents.
 
 use super::event::{AccessKind, DoubtKind, Events, OrderQuery};
 use super::may_execute::MayExecute;
@@ -17,6 +18,7 @@ use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::slice::Keep;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs an access in the lanes of `enabled`.
     pub(super) fn access(
         &mut self,
         warp: WarpId,
@@ -28,12 +30,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         if decoded.modifiers.has(Modifier::Cluster) && self.inputs.grid.count() > 1 {
-            // Which ctas are in one cluster may be said by the launch alone.
+            // Which ctas form a cluster might be stated only when the kernel is launched.
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         }
         if decoded.row.effect == Effect::Atomic {
             self.atomics += 1;
-            // Each lane's result is a value of its own, and its access is compared by itself.
+            // Each lane's result is a symbolic value of its own, and its access is compared by itself.
             self.spend(ATOMIC_COST * u64::from(enabled.count_ones()), instr.place)?;
         }
         let addresses = self.addresses(warp, &address);
@@ -58,8 +60,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
+    /// The address of each lane: its base register plus the offset, in the width of the space.
     pub(super) fn addresses(&self, warp: WarpId, address: &Address) -> Value {
-        // The addresses of these spaces have 32 bits, whatever the register's width.
+        // Addresses have 64 bits in these two spaces and 32 bits in the others, whatever the register's width.
         let bits = if matches!(address.space, Space::Generic | Space::Global) { 64 } else { 32 };
         let Some(base) = address.base else {
             return Value::uniform(truncate(address.offset, bits));
@@ -68,7 +71,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         value.plus(address.offset, bits).based_on(value)
     }
 
-    /// Where a lane accesses is open: what it reads is open, and what it may overwrite is open too.
+    /// Runs an access at open addresses: what it reads is open, and so is afterwards all that it might have
+    /// overwritten.
     fn access_open(&mut self, piece: &Piece<'_>) -> OrStop<()> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
         let origin = addresses.symbol(open).and_then(|symbol| self.facts.symbolics.origin(symbol));
@@ -80,7 +84,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.emit_read_only(piece);
         }
         self.spend(OPEN_ACCESS_COST, instr.place)?;
-        // Where a thread's own memory is accessed decides nothing by itself.
+        // The address of an access to a thread's own memory decides nothing by itself.
         if space != Space::Local {
             self.check_written(warp, addresses, open, instr.place);
         }
@@ -111,6 +115,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
+    /// Runs an access at known addresses of one space.
     fn access_space(&mut self, piece: &Piece<'_>) -> OrStop<()> {
         let &Piece { pc, instr, decoded, space, lanes, .. } = piece;
         let keep = self.slice.keep[pc.index()];
@@ -121,7 +126,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_observed(space) {
             self.count_commands(lanes);
             self.spend(u64::from(lanes.count_ones() / 4), instr.place)?;
-            // What an atomic leaves is not its operand.
+            // An atomic leaves something other than its operand.
             let is_left = decoded.row.effect == Effect::Store;
             self.emit_known(piece, if is_left { &stored } else { &[] });
         }
@@ -148,7 +153,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.spend(PAGE_COST * made.pages as u64, instr.place)
     }
 
-    /// What is kept of the memory that an access may write to.
+    /// How much is kept of the memory that an access might write to.
     fn held(&self, piece: &Piece<'_>) -> MemoryUse {
         match piece.space {
             Space::Local => self.warps[piece.warp].local.iter().map(Memory::held).sum(),
@@ -156,8 +161,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Where they meet and after each access the lanes that stand together synchronize (NFM'14 §3). Lanes under an open
-    /// condition may stand on different sides of it, unless it is one for all of them.
+    /// In lock step, synchronizes the lanes that run together: where they converge, and after each access (NFM'14 §3).
+    /// Lanes under an open condition can be on different sides of it, unless the condition is the same for all of them.
     pub(super) fn in_lock_step(&mut self, warp: WarpId) {
         let is_together = self.may_execute.as_ref().is_none_or(MayExecute::is_in_step);
         if self.inputs.options.warp_synchronous && is_together {
@@ -165,7 +170,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What is stored, if the slice keeps it.
+    /// The values that an access stores, one for each element; empty if the slice does not keep them.
     pub(super) fn stored(&mut self, piece: &Piece<'_>) -> Vec<Value> {
         let &Piece { warp, pc, instr, decoded, .. } = piece;
         if self.slice.keep[pc.index()] != Keep::Value || decoded.row.effect == Effect::Load {
@@ -174,8 +179,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         instr.sources.iter().map(|source| self.operand(warp, pc, source)).collect()
     }
 
-    /// The lanes at open generic addresses by the space that they access: numbers added to an address do not lead out of
-    /// it.
+    /// Splits the lanes at open generic addresses by the space that they access. Adding numbers to an address does not
+    /// lead out of its space.
     fn split_open(&self, pc: Pc, addresses: &Value, mask: LaneMask) -> Parts {
         let mut parts: Vec<(Space, LaneMask)> = Vec::new();
         for lane in lanes(mask) {
@@ -193,7 +198,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         parts.into_iter().map(part).collect()
     }
 
-    /// What an open address of an access has to do with buffers.
+    /// The region of an open address of an access; unclear if the access might lead from one buffer to another.
     pub(super) fn region(&self, pc: Pc, address: Lane) -> Region {
         if self.inputs.strays.contains_key(&pc) {
             return Region::Unclear;
@@ -201,13 +206,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.symbolics.region(address)
     }
 
-    /// The variable in which an access at an open address stays.
+    /// The variable in which an access at an open address stays, as an index into the symbols of the program; `None` if
+    /// none is known.
     pub(super) fn variable_around(&self, pc: Pc, space: Space) -> Option<usize> {
         let base = self.program.code[pc.index()].address?.base?;
         self.program.variable_of(space, base).filter(|_| !self.inputs.strays.contains_key(&pc))
     }
 
-    /// `atomics = "off"` makes an atomic a plain access.
+    /// How an instruction acts on memory here. Under an open condition it might not happen; `atomics = "off"` makes an
+    /// atomic a plain access.
     pub(super) fn own_kind(&self, decoded: &Decoded) -> AccessKind {
         let is_maybe = self.may_execute.is_some();
         let kind = AccessKind { may_execute: is_maybe, ..kind(decoded) };
@@ -218,10 +225,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
-/// Lanes by the space that they access, with addresses within it.
+/// Lanes by the space that they access, with their addresses within the space.
 type Parts = Vec<(Space, LaneMask, Value)>;
 
-/// The lanes at generic addresses by the space that they access.
+/// Splits the lanes at known generic addresses by the space that they access.
 fn split(addresses: &Value, mask: LaneMask) -> Parts {
     let mut parts: Vec<(Space, LaneMask)> = Vec::new();
     for lane in lanes(mask) {
@@ -232,6 +239,7 @@ fn split(addresses: &Value, mask: LaneMask) -> Parts {
     parts.into_iter().map(part).collect()
 }
 
+/// Adds a lane to the part of its space.
 fn add(parts: &mut Vec<(Space, LaneMask)>, space: Space, lane: usize) {
     match parts.iter_mut().find(|(part_space, _)| *part_space == space) {
         Some((_, lanes)) => *lanes |= 1 << lane,
@@ -239,16 +247,17 @@ fn add(parts: &mut Vec<(Space, LaneMask)>, space: Space, lane: usize) {
     }
 }
 
-/// Generic addresses as addresses of a space.
+/// Converts generic addresses to addresses of a space.
 fn within(space: Space, addresses: &Value) -> Value {
     addresses.plus(crate::flow::window(space).wrapping_neg(), 64)
 }
 
+/// Whether accesses to a space are emitted: threads share it.
 const fn is_observed(space: Space) -> bool {
     matches!(space, Space::Shared | Space::Global)
 }
 
-/// Whether a kernel may only read it.
+/// Whether a kernel can only read a space.
 const fn is_read_only(space: Space) -> bool {
     matches!(space, Space::Const | Space::Param)
 }

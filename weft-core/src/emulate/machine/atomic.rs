@@ -1,4 +1,5 @@
-//! Atomics (NFM'14 §4): what they return and leave.
+//! Atomics (NFM'14 §4): what they return and what they leave in memory. As the launch chooses, results are open, unique
+//! counter values, or computed as if the atomic were a plain read and write.
 
 use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
@@ -33,7 +34,7 @@ const OPERATIONS: [Modifier; 10] = [
 ];
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Lanes execute an atomic at known addresses.
+    /// Runs an atomic at known addresses.
     pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value]) {
         match self.inputs.options.atomics {
             Atomics::Off => self.read_modify_write(piece, operands),
@@ -57,8 +58,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What an atomic returns and leaves is open: another thread may always have come between. `result` is asked what a
-    /// lane gets, with a value of its own.
+    /// Makes open what an atomic returns and what it leaves in memory: another thread might always have come between.
+    /// `result` gives the result of a lane, for the lane and a new symbolic value that belongs to it.
     fn abstracted(
         &mut self,
         piece: &Piece<'_>,
@@ -66,7 +67,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         result: &mut impl FnMut(&mut Self, (usize, SymbolId)) -> Lane,
     ) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
-        // What `exch` leaves does not depend on what was there.
+        // What `exch` leaves does not depend on what memory held before.
         let is_kept = !decoded.modifiers.has(Modifier::Exch);
         let mut origin = Origin::Atomic(pc);
         let mut results = [Lane::known(0); crate::emulate::value::lane::WARP];
@@ -94,7 +95,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Where a word comes from before an atomic, perhaps after others, if that might be from memory that nothing wrote.
+    /// The origin of the word that an atomic reads, perhaps after atomics of other threads, if the word might be from
+    /// memory that nothing wrote; otherwise `None`.
     fn unwritten_before(&mut self, piece: &Piece<'_>, lane: usize) -> Option<Origin> {
         let is_shared = piece.space == Space::Shared;
         if !is_shared && !self.facts.symbolics.reads_unwritten {
@@ -115,7 +117,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         origin.unwritten().is_some().then_some(origin)
     }
 
-    /// What a lane gets if the ctas draw from the counter in turn; `None`: it is no counter, or that is open.
+    /// The result of a lane if the ctas draw from the counter in turn. `None` if the location is no counter, or if the
+    /// result is open.
     fn draw_in_order(
         &mut self,
         piece: &Piece<'_>,
@@ -132,7 +135,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let seen = self.seen(piece, lane, at.address, piece.bytes());
             let first = if seen.symbol.is_none() { seen } else { Lane::open(symbol) };
             self.facts.counters.order()?.start(count, first, amount);
-            // The counter may hold any first number if nobody gives its contents, but not if the kernel changed them.
+            // A counter can have any first value if nothing states its contents, but not if the kernel changed them.
             let before = self.read(piece, lane, at.address, piece.bytes());
             if first.symbol.is_some()
                 && !before.symbol.is_some_and(|atom| self.facts.symbolics.is_stable(atom))
@@ -145,14 +148,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some(Lane { bits, ..first })
     }
 
-    /// What a lane got might be a ticket, were counters told apart.
+    /// Records that the result of a lane might be a counter value, if counter values were taken to be unique.
     fn note_draw(&mut self, piece: &Piece<'_>, operands: &[Value], lane: usize) {
         let is_returned = piece.instr.dests.iter().any(Option::is_some);
         let change = change(piece.decoded, operands, lane);
         self.facts.draws |= is_returned && change.is_step();
     }
 
-    /// What a lane got may be a ticket.
+    /// Records the result of a lane as a unique counter value, if its location is a counter.
     fn take_counter_value(
         &mut self,
         piece: &Piece<'_>,
@@ -167,7 +170,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// A plain store may start new counts.
+    /// Records a plain store, which can start new counts of counters.
     pub(super) fn reset_counters(&mut self, piece: &Piece<'_>) {
         if self.inputs.options.atomics != Atomics::Unique {
             return;
@@ -179,8 +182,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Tickets that stand for those that a loop fetches, one after the other, where the register holds one already. A
-    /// lane's accesses do not race with each other, and other lanes fetch others: unless tickets are passed on.
+    /// Symbolic values that stand for the counter values that a loop fetches one after the other, in lanes whose
+    /// register holds such a value already; `unknown` in other lanes. One of them is enough for all iterations:
+    /// accesses of one lane do not race with each other, and other lanes fetch other counter values, unless counter
+    /// values are passed on.
     pub(super) fn next_counter_values(
         &mut self,
         warp: WarpId,
@@ -199,6 +204,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
+    /// As `next_counter_values`, for one lane. `None` unless all `fetches` are atomics on the counter that `value`
+    /// comes from.
     fn next_counter_value(
         &mut self,
         warp: WarpId,
@@ -235,6 +242,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.counters.stand_in(symbol, count).then_some(symbol)
     }
 
+    /// The location that a lane accesses, as counters are identified, and its region.
     fn location(&self, piece: &Piece<'_>, lane: usize) -> (CounterLocation, MemoryRegion) {
         let address = piece.addresses.lane(lane);
         if piece.space == Space::Global {
@@ -248,7 +256,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (CounterLocation { is_global: false, cta, address }, region)
     }
 
-    /// Without atomics: lane after lane reads, computes and writes.
+    /// Runs an atomic as a plain access: lane after lane reads, computes and writes.
     fn read_modify_write(&mut self, piece: &Piece<'_>, operands: &[Value]) {
         let &Piece { warp, pc, instr, decoded, addresses, lanes: mask, .. } = piece;
         let size = decoded.ty().bytes();
@@ -285,7 +293,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
-/// What an atomic does to a counter.
+/// How an atomic of one lane updates its location.
 fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> CounterUpdate {
     let ty = decoded.ty();
     let bits = ty.bits();
@@ -306,7 +314,8 @@ fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> CounterUpdate {
     }
 }
 
-/// What an atomic leaves (PTX ISA §9.7.13.5); `None`: not modelled.
+/// What an atomic leaves in memory, from what was there and its operands (PTX ISA §9.7.13.5); `None` if that is not
+/// modelled.
 fn modified(decoded: &Decoded, old: u64, operands: &[u64]) -> Option<u64> {
     let ty = decoded.ty();
     let bits = ty.bits();

@@ -1,4 +1,5 @@
-//! Whether accesses lie within memory and are aligned.
+//! Faults: emits those of accesses that are out of bounds, misaligned or write to read-only memory, of values from
+//! memory that nothing wrote, and of traps. Also emits fences, and finds out how much dynamic shared memory is needed.
 
 use super::event::{Access, AccessKind, Events, Fault, FaultKind, Fence, OrderQuery};
 use super::memory_order::{Ordering, Scope};
@@ -12,7 +13,7 @@ use crate::flow::{Instr, Pc, PlaceId};
 use crate::ptx::Space;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Tells of the first lane that is outside of all memory, and of the first that is misaligned.
+    /// Emits a fault for the first lane that is outside of all memory, and one for the first lane that is misaligned.
     pub(super) fn check_bounds(&mut self, access: &Access<'_>) {
         let fault = |kind, lane: usize| Fault {
             kind,
@@ -35,14 +36,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.events.fault(fault(FaultKind::Misaligned, lane));
         }
         if let Some(lane) = self.first_outside(access, size) {
-            // Of an address that is computed from several pointers, one of these might be a number instead.
+            // If an address is computed from several pointers, one of these might be a number instead.
             let pointer = self.inputs.strays.get(&access.pc).copied().flatten();
             let side = access.condition.or(pointer.map(Origin::Argument));
             self.events.fault(Fault { condition: side, ..fault(FaultKind::OutOfBounds, lane) });
         }
     }
 
-    /// Lanes write to memory that a kernel may only read: tells of the first.
+    /// Emits a fault for the first lane that writes to read-only memory.
     pub(super) fn emit_read_only(&mut self, piece: &Piece<'_>) {
         let lane = piece.lanes.trailing_zeros() as usize % WARP;
         let Lane { bits, symbol: atom } = piece.addresses.whole(lane);
@@ -59,7 +60,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         });
     }
 
-    /// Lanes execute a fence. Those that order other ways of reaching memory, such as `fence.proxy`, are not modelled.
+    /// Emits a fence. Fences for other ways of reaching memory, such as `fence.proxy`, are not modelled and emit
+    /// nothing.
     pub(super) fn emit_fence(&mut self, warp: WarpId, pc: Pc, instr: &Instr, lanes: LaneMask) {
         let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else { return };
         let (ordering, scope) = (Ordering::of_fence(decoded), Scope::of(decoded));
@@ -67,7 +69,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.events.fence(Fence { warp, lanes, pc, ordering, scope, may_execute });
     }
 
-    /// Lanes abort the launch.
+    /// Emits that lanes abort the launch.
     pub(super) fn emit_trap(&mut self, warp: WarpId, mask: LaneMask, place: PlaceId) {
         self.events.fault(Fault {
             kind: FaultKind::Trapped(place),
@@ -82,8 +84,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         });
     }
 
-    /// A branch, an address or a barrier depends on a value that is open in some lanes: tells of the first one of them
-    /// for which that is what shared memory held before anything was written there.
+    /// Emits a fault if a branch, an address or a barrier depends on what shared memory held before anything was
+    /// written there: for the first of the lanes `open`, in which the value is open, for which it does.
     pub(super) fn check_written(
         &mut self,
         warp: WarpId,
@@ -98,7 +100,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let origin = self.facts.symbolics.origin(value.base(lane)?)?;
             Some((origin.unwritten()?, origin, lane))
         };
-        // One term says the same of all lanes.
+        // If all lanes have one symbolic value, the first of them stands for all.
         let told_apart =
             if value.one_symbol(open).is_some() { open & open.wrapping_neg() } else { open };
         let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
@@ -120,7 +122,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         });
     }
 
-    /// If the lowest and the highest address are in one piece of memory, all are.
+    /// Returns the first lane outside of all memory. If the lowest and the highest address are in one piece of memory,
+    /// all lanes are.
     fn first_outside(&mut self, access: &Access<'_>, size: u64) -> Option<usize> {
         let (least, most) = access.addresses.ends(access.lanes);
         let piece = |address: u64| self.piece(access.space, address, size);
@@ -140,7 +143,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         lanes(access.lanes).find(|lane| piece(access.addresses.lane(*lane)).is_none())
     }
 
-    /// `%dynamic_smem_size`: one value for all threads, if the launch does not state it.
+    /// `%dynamic_smem_size`: the same open value for all threads if the launch does not state it.
     pub(super) fn dynamic_size(&mut self) -> Value {
         match self.inputs.dynamic_shared {
             Some(bytes) => Value::uniform(bytes.into()),
@@ -148,7 +151,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Keeps in mind how much dynamic shared memory is needed where the launch does not state how much there is.
+    /// Records how much dynamic shared memory is needed, if the launch does not state how much there is. `end`: the end
+    /// of an access.
     fn note_dynamic(&mut self, end: u64) {
         let Some(first) =
             self.inputs.first_dynamic.filter(|_| self.inputs.dynamic_shared.is_none())
@@ -161,7 +165,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// The start of the piece of memory that holds all these bytes.
+    /// The start of the piece of memory that contains `size` bytes from an address on; `None` if no piece contains all
+    /// of them.
     pub(super) fn piece(&self, space: Space, address: u64, size: u64) -> Option<u64> {
         let end = address.checked_add(size)?;
         if space == Space::Shared {

@@ -288,8 +288,8 @@ pub struct Stuck {
     pub lanes: LaneMask,
     /// What they wait at.
     pub pc: Pc,
-    /// The barrier's name and what it still needs; `None` at a warp-level instruction, and at a barrier that no warp has
-    /// arrived at yet.
+    /// The barrier's name and what its generation still needs; `None` at a warp-level instruction, and at a barrier at
+    /// which no warp has arrived yet.
     pub barrier: Option<(BarrierId, BarrierNeed)>,
 }
 
