@@ -1,15 +1,15 @@
-//! Bypassed barriers: lanes of a warp that go around an aligned barrier which other lanes of it wait at.
+//! Bypassed barriers: lanes of a warp go around an aligned barrier at which other lanes of the warp wait.
 //!
-//! A branch tells lanes apart. Some come to an aligned barrier before they pass the branch's merge; others pass the
-//! merge, and then do something that others observe: an access, a barrier, an exchange. That breaks PTX's rule for
-//! `.aligned`, that all threads of the warp that have not exited execute the barrier together. Lanes that do nothing
-//! observable any more count as exited.
+//! Lanes part at a branch. Some of them come to an aligned barrier before they pass the branch's merge; others pass the
+//! merge, and then do something that can be observed: an access, a barrier or an exchange. That breaks PTX's rule for
+//! `.aligned`: all threads of the warp that have not exited execute the barrier together. Lanes that do nothing
+//! observable after the merge count as exited.
 //!
 //! Only branches with an aligned barrier between them and their merge are followed, and only while lanes are on their
-//! way to it. Once all lanes of a warp are together at an aligned barrier, all are forgotten.
+//! way to the merge. Once all lanes of a warp are together at an aligned barrier, all branches are forgotten.
 //!
-//! Lanes that execute such a branch at different times, because a warp-level instruction held some of them up, cannot be
-//! matched without their histories. Where they might have gone around each other's barrier, that is said to be open.
+//! Lanes that execute such a branch at different times, because a warp-level instruction held some of them up, cannot
+//! be matched without their histories. Where they might have bypassed each other's barrier, the verdict is open.
 
 use smallvec::SmallVec;
 
@@ -27,7 +27,7 @@ use crate::ptx::isa::Effect;
 use crate::slice;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Lanes leave a branch by its sides, of which the last may be its merge.
+    /// Records that lanes leave a branch, one group for each side. The merge can be a side itself, the last one.
     pub(super) fn part(&mut self, warp: WarpId, branch: BlockId, groups: &[LaneMask]) {
         let merge = self.program.blocks[branch.index()].merge;
         let is_followed = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
@@ -36,7 +36,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.warps[warp].partings.part(branch, merge, groups, live);
     }
 
-    /// Lanes come to an instruction: have some of the warp gone around a barrier that others wait at?
+    /// Checks, for lanes that come to an instruction, whether lanes of the warp have bypassed an aligned barrier at
+    /// which others wait. Fails if they have, or if that depends on an open condition.
     pub(super) fn watch(
         &mut self,
         warp: WarpId,
@@ -86,7 +87,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// All lanes of a warp that have not ended are at an aligned barrier.
+    /// Forgets the branches at which lanes of a warp parted: all lanes that have not ended are at an aligned barrier.
+    /// If some have ended, emits that.
     pub(super) fn gather(&mut self, warp: WarpId, wait: &Wait) {
         let state = &mut self.warps[warp];
         state.partings.forget(state.live);
@@ -96,7 +98,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Lanes wait at an aligned barrier that others went around at a branch.
+    /// Fails because lanes wait at an aligned barrier that other lanes bypassed at a branch.
     fn bypassed(&self, branch: BlockId, waits: DivergedThreads, late: DivergedThreads) -> Stop {
         let is_barrier = self.program.code[late.pc.index()].effect() == Effect::Barrier;
         let divergence = if is_barrier && late.pc != waits.pc {

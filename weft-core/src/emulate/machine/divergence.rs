@@ -1,5 +1,5 @@
-//! Barrier divergence: the rule of PTX for lanes of a warp, and `OpenCL`'s for the whole cta (ESOP'13 §3.2): all threads
-//! reach the same barrier instruction (B1) with the same loop counters (B2).
+//! Barrier divergence: checks the rule of PTX for the lanes of a warp, and the rule of `OpenCL` for the whole cta
+//! (ESOP'13 §3.2): all threads reach the same barrier instruction (B1) with the same loop counters (B2).
 
 use super::event::{DivergedThreads, Divergence, End, Events, OrderQuery};
 use super::loop_counters::FirstArrivals;
@@ -13,11 +13,13 @@ use crate::flow::{BlockId, Pc};
 use crate::launch::BarrierDivergence;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Whether the rule for the whole cta is checked.
     fn is_examined(&self) -> bool {
         self.inputs.options.barrier_divergence == BarrierDivergence::Cta
     }
 
-    /// Lanes go from a block to the header of a loop: counts iterations, if anybody asks.
+    /// Counts an iteration of lanes that go from a block to the header of a loop, if the rule for the whole cta is
+    /// checked.
     pub(super) fn count_iteration(
         &mut self,
         warp: WarpId,
@@ -35,7 +37,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Lanes of a warp at an instruction.
+    /// Lanes of a warp at an instruction, with the iterations of the first of them.
     pub(super) fn side(
         &self,
         warp: WarpId,
@@ -51,11 +53,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         DivergedThreads { warp, lanes: mask, pc, block, iterations }
     }
 
+    /// Lanes of a warp that wait, as `side` gives them.
     fn waiting(&self, warp: WarpId, wait: &Wait, mask: LaneMask) -> DivergedThreads {
         self.side(warp, wait.block, wait.pc, mask)
     }
 
-    /// All lanes of a warp that have not ended wait at cta barriers: do they reach them together?
+    /// Checks that the lanes of a warp, all of which wait at cta barriers or have ended, reach their barrier together;
+    /// and, if asked for, that all threads of the cta do.
     pub(super) fn check_divergence(
         &mut self,
         warp: WarpId,
@@ -99,7 +103,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// A generation is complete: have all warps come?
+    /// Checks that all warps of the cta came to a generation of a barrier, which is complete.
     pub(super) fn check_gathered(&mut self, barrier: BarrierId) -> OrStop<()> {
         let Some(reached) = self.first_arrivals.remove(&barrier) else { return Ok(()) };
         let warps = self.warps.iter().filter(|warp| warp.cta == barrier.cta()).count();
@@ -109,8 +113,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Err(diverged(Divergence::Ended, vec![reached.first]))
     }
 
-    /// Whether lanes of one warp at these two barriers break a rule. The unit of arrival is the warp, so that lanes at
-    /// two barrier instructions arrive together if neither is `.aligned` and both mean the same.
+    /// Whether lanes of one warp at these two barriers break a rule. Warps arrive as a unit, so lanes at two barrier
+    /// instructions arrive together if neither is `.aligned` and both have the same name, count and use.
     fn is_divergent(&self, a: &Wait, b: &Wait) -> bool {
         let is_checked = self.inputs.options.barrier_divergence != BarrierDivergence::Off;
         a.what != b.what || (is_checked && (self.is_aligned(a) || self.is_aligned(b)))
@@ -122,6 +126,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
+/// Stops because of barrier divergence.
 pub(super) fn diverged(divergence: Divergence, sides: Vec<DivergedThreads>) -> Stop {
     End::Diverged { divergence, sides }.into()
 }
