@@ -1,5 +1,7 @@
-//! What registers hold when any iteration of a loop begins whose trip count is open: what the loop only adds to is off by
-//! multiples of that, and what follows from such registers by arithmetic follows from them still. All else is open.
+//! What registers hold when any iteration begins of a loop whose trip count is open. If a loop only adds to a register,
+//! the register differs from its value before the loop by a multiple of the greatest common divisor of what is added;
+//! if it is computed from such registers, or from registers that the loop does not define, it is computed here from
+//! their values. Everything else is open.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +17,7 @@ use crate::flow::{self, BlockId, Holds, Pc, Reg};
 use crate::ptx::Space;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Takes the registers that a loop assigns to what they may hold when any iteration begins.
+    /// Sets the registers that a loop assigns to what they can hold when any iteration begins.
     pub(super) fn forget_registers(
         &mut self,
         warp: WarpId,
@@ -63,7 +65,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What is read after some arithmetic, which leaves no trace.
+    /// Computes the instructions of `chain`, returns what `read` reads then, and restores the registers.
     fn after<T>(
         &mut self,
         warp: WarpId,
@@ -90,7 +92,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         read
     }
 
-    /// What a register may hold after some rounds of a loop.
+    /// What a register can hold after some iterations of a loop.
     pub(super) fn after_iterations(
         &mut self,
         warp: WarpId,
@@ -128,7 +130,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
-    /// By lane: the number of which all that the definitions add in one round are multiples, if it is known.
+    /// For each lane: the greatest common divisor of all amounts that the definitions add in one iteration; `None` if
+    /// one of them is not known.
     fn is_congruent(
         &mut self,
         warp: WarpId,
@@ -146,7 +149,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         is_congruent
     }
 
-    /// By lane: what a definition adds in one round, if it is known.
+    /// For each lane: what a definition adds in one iteration; `None` if that is not known.
     pub(super) fn amounts(
         &mut self,
         warp: WarpId,
@@ -160,7 +163,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let Lane { bits, symbol: atom } = value.whole(lane);
                 let signed = if *is_less { bits.wrapping_neg() } else { bits };
-                // What leads from one buffer to another is no step.
+                // An amount that leads from one buffer to another is no step.
                 let is_step = atom.is_none() && Region::of(bits) == Region::Number;
                 *sum = sum.filter(|_| is_step).map(|sum| sum.wrapping_add(signed));
             }

@@ -1,8 +1,9 @@
-//! Loops whose end rests on open values: do they count to a bound, and so end, or do they wait for a value?
+//! Loops whose exits depend on open values: decides whether such a loop counts to a bound, and so ends, or might wait
+//! for a value.
 //!
-//! A loop counts if a branch that every round executes leaves it once a register passes a bound: a register that every
-//! round steps by a known number, and a bound that the loop does not define. Of any other loop with an open exit it is
-//! taken for granted that it ends. That the counter does not wrap around on its way is not asked.
+//! A loop counts if a branch that every iteration executes leaves the loop once a register passes a bound: every
+//! iteration steps the register by a known number, and the loop does not define the bound. Any other loop with an open
+//! exit is assumed to end. That a counter does not wrap around on its way to the bound is not checked.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +28,8 @@ const ORDERED: [Modifier; 8] = [
 const EQUAL: [Modifier; 2] = [Modifier::Eq, Modifier::Ne];
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Lanes leave a loop, or go on in it, on an open condition.
+    /// Records the assumption that a loop ends which lanes leave, or stay in, on an open condition, unless the loop
+    /// counts.
     pub(super) fn note_open_loop(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         if self.facts.assumed.waits_end {
             return;
@@ -39,7 +41,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.assumed.waits_end = !counts;
     }
 
-    /// Whether no way from the header of a loop back to it goes around a block.
+    /// Whether every path from the header of a loop back to the header passes a block.
     fn is_in_every_iteration(&self, header: BlockId, at: BlockId) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![header];
@@ -58,7 +60,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         true
     }
 
-    /// Whether a block's branch leaves the loop by a count.
+    /// Whether a block's branch leaves the loop once a register passes a bound.
     fn leaves_by_count(
         &mut self,
         warp: WarpId,
@@ -95,6 +97,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
+    /// The definition of a register in a loop; `None` unless there is exactly one.
     fn only_definition(&self, header: BlockId, register: Reg) -> Option<&Instr> {
         let mut all = inside(self.program, header)
             .map(|(_, instr)| instr)
@@ -102,6 +105,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         all.next().filter(|_| all.next().is_none())
     }
 
+    /// Whether a bound has the same value in all iterations of a loop.
     fn is_fixed(&self, header: BlockId, bound: Operand) -> bool {
         let (Operand::Register(register) | Operand::Not(register)) = bound else { return true };
         let mut all = inside(self.program, header);
@@ -109,7 +113,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             || !all.any(|(_, instr)| instr.dests.contains(&Some(register)))
     }
 
-    /// Whether every round steps a register by a known number: any but zero towards an order, by one towards a value.
+    /// Whether every iteration steps a register by a known number in all of these lanes: by any number but zero if the
+    /// comparison is an order, by one if it tests for equality.
     fn steps(
         &mut self,
         warp: WarpId,
