@@ -1,4 +1,4 @@
-//! What accesses read and leave behind, where the slice keeps it.
+//! What accesses read from memory and what they leave there, if the slice keeps it.
 
 use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
@@ -15,10 +15,12 @@ use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::Pc;
 use crate::ptx::{Space, Type};
 
-/// Bytes from the first to the last lane of which the contents before the launch are taken as one row.
+/// Most bytes between the first and the last lane of a load for which contents from before the launch are taken as one
+/// row.
 const MAX_ROW: u64 = 1 << 12;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs a load at known addresses.
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
         let ty = decoded.ty();
@@ -64,7 +66,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Where the bytes come from that lanes load, if they might be memory that nothing wrote.
+    /// The origin of the bytes that lanes load, if they might be from memory that nothing wrote.
     pub(super) fn unwritten_in_bytes(&mut self, piece: &Piece<'_>) -> Option<Origin> {
         let mut parts = Vec::new();
         for lane in lanes(piece.lanes) {
@@ -76,7 +78,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.symbolics.unwritten(parts)
     }
 
-    /// Whether all lanes read one word, and see the same of it: some may know more than others about whether it was written.
+    /// Whether all lanes read one word, and see the same of it. Under an open condition, some lanes can know more than
+    /// others about whether the word was written.
     fn is_one(&self, piece: &Piece<'_>, offset: u64, size: u32) -> bool {
         let is_known = |address: u64| {
             let at = address.wrapping_add(offset);
@@ -87,7 +90,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         piece.addresses.as_uniform().is_some_and(is_known)
     }
 
-    /// What lanes read by plain loads, so many bytes behind their addresses.
+    /// What lanes read by a plain load, `offset` bytes behind their addresses.
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
@@ -137,7 +140,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
     }
 
-    /// What a plain load sees: what memory holds, unless something races there.
+    /// What a plain load sees: what memory holds, unless the bytes race.
     pub(super) fn read_plainly(
         &mut self,
         piece: &Piece<'_>,
@@ -152,18 +155,18 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if races { racing(self.facts, piece.pc, value) } else { value }
     }
 
-    /// What a strong load sees: what memory holds, unless that is up to the schedule.
+    /// What a strong load sees: what memory holds, unless that depends on the schedule.
     pub(super) fn seen(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let is_global = piece.space == Space::Global;
         if !is_global && piece.space != Space::Shared {
             return self.read(piece, lane, address, size);
         }
         let (cta, ran) = (self.cta(piece.warp).index, self.spent);
-        // Nobody knows what ctas write that are not run.
+        // It is not known what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
             && self.facts.interference.poll(cta, ran, is_global, address, size);
         let value = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
-        // The host may write to open contents of global memory while the kernel runs.
+        // The host can write to global memory whose contents are open while the kernel runs.
         if let Some(lane_value) =
             value.filter(|open_value| !is_global || open_value.symbol.is_none())
         {
@@ -176,7 +179,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Lane::open(self.facts.symbolics.fresh(origin))
     }
 
-    /// What holds where a lane accesses bytes; `None` if nothing depends on it.
+    /// The guards under which a lane accesses bytes; `None` if nothing depends on them.
     pub(super) fn guards(
         &self,
         piece: &Piece<'_>,
@@ -187,6 +190,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         guards_of(may_execute, self.shared(piece.warp), lane, bytes, &self.facts.symbolics)
     }
 
+    /// What memory holds at an address, for one lane. `size` is at most 8 bytes.
     pub(super) fn read(&mut self, piece: &Piece<'_>, lane: usize, address: u64, size: u32) -> Lane {
         let &Piece { warp, pc, space, .. } = piece;
         let unwritten = Origin::unwritten_at(pc, space, size);
@@ -213,6 +217,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// Writes a value for one lane. Under an open condition, the bytes hold the old or the new value, so they are open.
     pub(super) fn write(
         &mut self,
         piece: &Piece<'_>,
@@ -232,7 +237,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             _ => return,
         };
         match &self.may_execute {
-            // The sides of a branch have local memory of their own.
+            // Each side of a branch has a copy of local memory, to which it surely writes.
             Some(may_execute) if space != Space::Local || may_execute.is_guard() => {
                 let view = View { unwritten: may_execute.origin, guards: None };
                 let before = memory.load(address, size, view, &mut self.facts.symbolics);
@@ -248,6 +253,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// Runs a store at known addresses.
     pub(super) fn store(&mut self, piece: &Piece<'_>, stored: &[Value]) {
         let &Piece { pc, decoded, addresses, lanes: mask, .. } = piece;
         let ty = decoded.ty();
@@ -267,14 +273,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// A ticket that is stored may be used by others.
+    /// Records that a counter value is stored or given to another lane, which can use it then.
     pub(super) fn note_passed_on(&mut self, value: Lane) {
         if self.facts.holds_counter_value(value) {
             self.facts.counters.pass_on();
         }
     }
 
-    /// All bytes of an access become open.
+    /// Makes all bytes of an access open.
     pub(super) fn overwrite(&mut self, piece: &Piece<'_>, symbol: SymbolId) {
         let &Piece { decoded, addresses, lanes: mask, .. } = piece;
         let bytes = u64::from(decoded.ty().bytes()) * u64::from(decoded.vector());
@@ -288,7 +294,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
-/// The memory of a space that threads share.
+/// The memory of a space that threads share; `None` for other spaces.
 fn held<'a>(
     space: Space,
     shared: &'a Memory,
@@ -304,8 +310,8 @@ fn held<'a>(
     }
 }
 
-/// What holds where a lane accesses bytes of shared memory under open conditions; `None` if the bytes were surely written,
-/// so that nothing depends on it.
+/// The guards under which a lane accesses bytes of shared memory; `None` if the bytes were surely written, so that
+/// nothing depends on the guards.
 fn guards_of(
     may_execute: &MayExecute,
     shared: &Memory,
@@ -316,23 +322,24 @@ fn guards_of(
     (!shared.is_surely_written(address, size, None)).then(|| may_execute.guards(lane, symbolics))
 }
 
-/// What a load of bytes sees that race, where memory holds this: it might turn out not to race after all.
+/// What a load sees of racing bytes, if memory holds `held`. The origin of unwritten memory is kept: the bytes might
+/// turn out not to race after all.
 fn racing(facts: &mut Facts, pc: Pc, held: Lane) -> Lane {
     let origin = facts.symbolics.unwritten([held]).unwrap_or_else(|| of_racing_store(facts, pc));
     Lane::open(facts.symbolics.fresh(origin))
 }
 
-/// Where a value comes from that a load sees of a racing store: any store might be that one, and run before the load.
+/// The origin of what a load sees of a racing store: any store might be the racing one, and might run before the load.
 fn of_racing_store(facts: &Facts, pc: Pc) -> Origin {
     facts.passed_on.in_any_store(Origin::Racing(pc))
 }
 
-/// A lane's value as it goes to memory.
+/// A lane's value as it is written to memory.
 fn narrowed(facts: &mut Facts, value: Lane, ty: Type) -> Lane {
     facts.symbolics.low(value, ty.bits())
 }
 
-/// Loads of signed types extend to the register, which may be wider.
+/// A loaded value as it is written to the register, which can be wider: loads of signed types extend the sign.
 fn extended(facts: &mut Facts, ty: Type, loaded: Lane) -> Lane {
     if ty.is_signed() && ty.bits() < 64 {
         facts.symbolics.extended(loaded, ty.bits(), true)
