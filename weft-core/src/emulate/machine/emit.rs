@@ -1,4 +1,5 @@
-//! What accesses to shared and global memory tell: at known addresses as they are, at open ones where they are anchored.
+//! Emits accesses to shared and global memory: those at known addresses as they are, those at open addresses at the
+//! representative addresses at which they are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,23 +22,24 @@ use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
-/// With what lanes of an open access are compared.
+/// What lanes of an open access are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    /// With nothing: whatever is in their region might conflict with them.
+    /// Nothing: everything in their region might conflict with them.
     Region,
-    /// With all of an alias class, at representative addresses.
+    /// All accesses of an alias class, at representative addresses.
     Class { class: AliasClass, at: Representation },
-    /// With what is indexed with values of the same counter, at representative addresses.
+    /// All accesses with the same counter index, at representative addresses.
     Counter { index: CounterIndex, at: Representation },
 }
 
-/// How lanes stand at representative addresses.
+/// How lanes are placed at representative addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Representation {
-    /// Their distance from the representative is known up to a multiple of a modulus only.
+    /// Whether their addresses are known only modulo the modulus of the class.
     is_congruent: bool,
-    /// They stand at a second address as well, for accesses that are known up to a multiple.
+    /// Whether they have shadow copies as well, where they are compared with accesses that are known only modulo
+    /// something.
     has_copy: bool,
 }
 
@@ -71,30 +73,32 @@ impl Target {
 /// A region that a lane of an open access might access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    /// The argument in whose buffer it lies, or the variable in shared memory; `None`: anywhere.
+    /// The argument whose buffer the region is, or the variable in shared memory; `None`: the whole state space.
     region: Option<usize>,
-    /// Whether it is one of several.
+    /// Whether the region is one of several candidates.
     is_chosen: bool,
 }
 
-/// Lanes of an open access that might access one region and are compared alike.
+/// Lanes of an open access that might access one region and are compared with the same accesses.
 struct Represented {
     candidate: Candidate,
     target: Target,
     lanes: LaneMask,
     /// Representative addresses, if the target has any.
     addresses: Value,
+    /// Addresses of the shadow copies, if the target has any.
     copies: Value,
 }
 
-/// What decides an alias frame: the region, and the symbolic value.
+/// The key of an alias frame: the region and the symbolic value.
 type FrameKey = (Option<usize>, Option<SymbolId>);
 
-/// No region that a number leads to is narrower.
+/// All lanes of one group are closer to each other than this many bytes. No region that a number leads to is narrower,
+/// so lanes between two lanes in one region are in that region.
 const NEAR: u64 = 1 << 40;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Emits an access at known addresses.
+    /// Emits an access at known addresses, and its shadow copies.
     pub(super) fn emit_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
         let &Piece { decoded, space, addresses, lanes: mask, .. } = piece;
         let condition = self.may_execute.as_ref().map(|side| side.origin);
@@ -112,14 +116,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Emits an access once more, at its shadow copies.
+    /// Emits the shadow copies of an access.
     fn emit_copies(&mut self, access: Access<'_>, addresses: &Value) {
         let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..access.kind };
         let copy = Access { addresses, kind, is_representative: true, ..access };
         self.events.access(&copy, &self.facts.symbolics);
     }
 
-    /// Whether what it reads decides something.
+    /// Whether something that the slice keeps depends on what an access reads.
     fn decides(&self, piece: &Piece<'_>) -> bool {
         let reads = match piece.decoded.row.effect {
             Effect::Load => true,
@@ -129,18 +133,19 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         reads && self.slice.keep[piece.pc.index()] == Keep::Value
     }
 
-    /// The variable in shared memory that all lanes access.
+    /// The variable in shared memory that all lanes access; `None` if there is not exactly one.
     fn variable(&self, piece: &Piece<'_>) -> Option<usize> {
         let of = |first: u64| {
             self.program.shared_variable(first, first.saturating_add(u64::from(piece.bytes())))
         };
-        // Variables do not overlap: what lies between two places of one is in it too.
+        // Variables do not overlap: an address between two addresses in one variable is in it too.
         let (least, most) = piece.addresses.ends(piece.lanes);
         let lowest = of(least)?;
         (of(most) == Some(lowest)).then_some(lowest)
     }
 
-    /// The shadow copies of lanes that all access one region at known addresses, if some alias class needs them.
+    /// The shadow copies of lanes that all access one region at known addresses, and the alias class that needs them;
+    /// `None` if no class does.
     fn shadow_copies(
         &self,
         piece: &Piece<'_>,
@@ -162,7 +167,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some((class, Value::each(copies)))
     }
 
-    /// The variable in shared memory to whose address the open part of an address is added.
+    /// The variable in shared memory that an open address is based on; `None` if it is not known.
     fn shared_base(&self, piece: &Piece<'_>) -> Option<usize> {
         self.variable_around(piece.pc, Space::Shared)
     }
@@ -180,7 +185,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Counters in the regions that an access writes to might change.
+    /// Records that an access writes at open addresses: counters in its regions might change.
     fn note_writes(&mut self, piece: &Piece<'_>, groups: &[Represented]) {
         let kind = self.own_kind(piece.decoded);
         if !kind.writes {
@@ -195,8 +200,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Emits the lanes of an open access that are compared alike: as one that might be anywhere in its region, then at its
-    /// representative addresses, then at their shadow copies.
+    /// Emits lanes of an open access that are compared with the same accesses: as an access anywhere in their region,
+    /// then at their representative addresses, then at their shadow copies.
     fn emit_group(&mut self, piece: &Piece<'_>, group: &Represented, stored: &[Value]) {
         let &Represented { candidate, target, lanes: mask, ref addresses, ref copies } = group;
         let Candidate { region: base, is_chosen } = candidate;
@@ -222,8 +227,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// All lanes as one group: they share a symbolic value, and the ends are as far from each other at their
-    /// representatives, so that nothing in between wraps around.
+    /// Returns all lanes as one group. `None` unless they share a symbolic value and the lowest and the highest lane
+    /// are as far from each other at their representative addresses, so that no lane in between wraps around.
     fn one_group(&mut self, piece: &Piece<'_>) -> Option<Represented> {
         let &Piece { addresses, lanes, .. } = piece;
         let (symbol, (least, most)) = (addresses.one_symbol(lanes)?, addresses.ends(lanes));
@@ -250,7 +255,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (target == other).then_some(Represented { candidate, target, lanes, addresses, copies })
     }
 
-    /// Lanes that are compared alike, in groups.
+    /// Groups lanes that are compared with the same accesses, lane by lane.
     fn lane_by_lane(&mut self, piece: &Piece<'_>) -> SmallVec<[Represented; 1]> {
         type Lanes = (LaneMask, [Option<Representative>; WARP]);
         let mut groups: BTreeMap<(Candidate, Target), Lanes> = BTreeMap::new();
@@ -275,7 +280,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         groups.into_iter().map(group).collect()
     }
 
-    /// The regions in one of which a lane accesses.
+    /// The regions that a lane might access; it accesses one of them.
     fn candidates(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Candidate; 2]> {
         let one = |region| smallvec![Candidate { region, is_chosen: false }];
         match self.region(piece.pc, whole) {
@@ -288,7 +293,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Where a lane is compared with others. `last`: the frame of the lane before, for lanes often share a symbolic value.
+    /// The representative of a lane in a region; `None` if it is compared with nothing. `last`: the alias frame of the
+    /// lane before, since lanes often share a symbolic value.
     fn represent(
         &mut self,
         piece: &Piece<'_>,
@@ -297,7 +303,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         last: &mut Option<(FrameKey, Option<AliasFrame>)>,
     ) -> Option<Representative> {
         let region = MemoryRegion { is_global: piece.space == Space::Global, base };
-        // What is chosen among buffers starts in each of them alike.
+        // An address that is chosen among buffers has the same offset in each of them.
         let start = base.filter(|_| is_chosen).map_or(0, buffer);
         let frame = match *last {
             Some((key, frame)) if key == (base, whole.symbol) => frame,
@@ -310,6 +316,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
+/// The event of an access. What its condition, variable and alias class decide is left empty.
 fn access<'a>(
     piece: &Piece<'_>,
     addresses: &'a Value,
@@ -318,7 +325,7 @@ fn access<'a>(
     stored: &'a [Value],
 ) -> Access<'a> {
     let &Piece { warp, pc, space, .. } = piece;
-    // The operand of an atomic is not what it leaves.
+    // An atomic leaves something other than its operand.
     let stored = if piece.decoded.row.effect == Effect::Atomic { &[] } else { stored };
     Access {
         warp,

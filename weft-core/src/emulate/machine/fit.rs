@@ -1,5 +1,5 @@
-//! Whether accesses at open addresses that are known numbers of bytes apart can all lie in their memory, and be aligned:
-//! whatever the open part is, it is one for all of them.
+//! Checks accesses at open addresses that are known numbers of bytes apart: whether all of them can lie in their memory
+//! and be aligned. The open part of their addresses is unknown, but the same for all of them.
 
 use super::event::{Access, Events, Fault, OrderQuery};
 use super::state::Machine;
@@ -10,7 +10,8 @@ use crate::flow::addresses::buffer;
 use crate::ptx::Space;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Takes in accesses that surely happen, from one open address; tells of the first lane that has no room beside others.
+    /// Records an access that surely happens at representative addresses. Emits a fault for the first lane that cannot
+    /// lie in its region, or cannot be aligned, together with the accesses before.
     pub(super) fn check_fit(&mut self, access: &Access<'_>, region: MemoryRegion) {
         let Some(class) = access.class else { return };
         if access.condition.is_some() || access.kind.may_execute || self.is_in_general(access.warp)
@@ -38,7 +39,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// The bytes of a region, if they are known.
+    /// Size of a region in bytes, if it is known.
     fn size_of(&self, region: MemoryRegion) -> Option<u64> {
         if region.is_global {
             return self.global.segment(buffer(region.base?)).map(|segment| segment.size);

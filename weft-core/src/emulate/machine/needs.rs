@@ -1,4 +1,4 @@
-//! What accesses from one open address need of its memory, all together.
+//! The room and the alignment that accesses from one open address need of their memory, all together.
 
 use std::collections::HashMap;
 
@@ -8,23 +8,28 @@ use super::event::FaultKind;
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::memory::region::MemoryRegion;
 
-/// What accesses from one open address need so far, at the made-up addresses at which they are told.
+/// What the accesses of one alias class need so far, at their representative addresses.
 #[derive(Clone, Copy, Debug)]
 struct MemoryNeed {
+    /// First byte that is accessed.
     first: u64,
+    /// The byte after the last one that is accessed.
     end: u64,
     /// Bytes of the widest access, a power of two.
     multiple: u64,
-    /// The remainder of its address by those. The accesses are aligned if the open part and this make up a multiple.
+    /// The address of that access modulo `multiple`. The accesses are aligned if the sum of the open part and this is a
+    /// multiple of `multiple`.
     rest: u64,
 }
 
-/// By region and alias class.
+/// The needs of each region and alias class.
 #[derive(Debug, Default)]
 pub(super) struct Needs(HashMap<(MemoryRegion, AliasClass), MemoryNeed, RandomState>);
 
 impl Needs {
-    /// One more access, of so many bytes, a power of two: what is wrong if not all can be in memory of this size, or aligned.
+    /// Adds an access of `bytes` bytes, a power of two, at the representative address `first` in memory of `size`
+    /// bytes. Returns what is wrong if the accesses so far cannot all be aligned, or cannot all be in memory, at the
+    /// same time.
     pub(super) fn add(
         &mut self,
         at: (MemoryRegion, AliasClass),
@@ -55,14 +60,15 @@ impl Needs {
 mod tests {
     use super::*;
 
-    /// Three accesses are found to have no room exactly where no place of the first has room for all.
+    /// Three accesses fit exactly if some start aligns all of them and they span no more than the size of the memory.
+    /// They fit in particular if some start has room for all of them.
     #[test]
     fn accesses_fit_where_some_start_has_room_for_all() {
         const SIZE: u64 = 12;
         let all: Vec<(u64, u64)> =
             (16..32).flat_map(|at| [1, 2, 4, 8].map(|bytes| (at, bytes))).collect();
         let is_in = |start: u64, (at, bytes): (u64, u64)| {
-            // The memory begins at 32.
+            // Memory begins at 32.
             let at = (at + start).checked_sub(32);
             at.is_some_and(|at| at + bytes <= SIZE && at % bytes == 0)
         };
@@ -76,7 +82,7 @@ mod tests {
                     let fits = add(a) && add(b) && add(c);
                     let has_room =
                         (0..64).any(|start| [a, b, c].iter().all(|access| is_in(start, *access)));
-                    // Room that only alignment takes is not found out.
+                    // That no start is both aligned and in memory is not found out.
                     assert!(fits || !has_room, "{a:?} {b:?} {c:?}");
                     let aligned = (0..64).any(|start| {
                         [a, b, c].iter().all(|access| (access.0 + start) % access.1 == 0)
