@@ -1,5 +1,5 @@
-//! Values exchanged within a warp: shfl, vote, match, redux, elect, activemask (PTX ISA §9.7.9.6, §9.7.13.9-14). They
-//! order no memory.
+//! Values exchanged within a warp by shfl, vote, match, redux, elect and activemask (PTX ISA §9.7.9.6, §9.7.13.9-14).
+//! Exchanges order no memory.
 
 use super::event::{Events, OrderQuery};
 use super::may_execute::MayExecute;
@@ -18,7 +18,7 @@ const OPERATIONS: [Modifier; 6] =
     [Modifier::Add, Modifier::Min, Modifier::Max, Modifier::And, Modifier::Or, Modifier::Xor];
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// The lanes of `here` exchange values.
+    /// Exchanges values among the lanes of `here`, and writes the results.
     pub(super) fn exchange(&mut self, warp: WarpId, pc: Pc, here: LaneMask) {
         self.exchanges[warp] = self.exchanges[warp].saturating_add(1);
         let instr = &self.program.code[pc.index()];
@@ -57,14 +57,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What an exchange gives on open values: votes and reductions give all who take part the same. An exchange that
-    /// stands for those of all rounds of a loop gives others in each.
+    /// The result of an exchange of open values. Votes and reductions give all participants the same value. An exchange
+    /// that stands for those of all iterations of a loop gives another value in each iteration.
     fn open_result(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> SymbolId {
         let sources = self.program.code[pc.index()].sources.len();
         let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
         let open = all.iter().flat_map(|value| lanes(here).filter_map(|lane| value.base(lane)));
         let origin = self.facts.symbolics.origin_among(open).unwrap_or(Origin::Unsupported(pc));
-        // What other lanes give may leave the same whatever an open one does.
+        // A reduction can have the same result whatever an open lane gives, because of what other lanes give.
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
@@ -80,6 +80,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.symbolics.fresh(origin)
     }
 
+    /// The values of `shfl`, and for each lane whether it reads from within its segment; `None` if an operand other
+    /// than the data is open.
     fn shuffle(
         &mut self,
         warp: WarpId,
@@ -108,12 +110,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some((Value::from_lanes(|lane| values[lane]), Value::bits(within)))
     }
 
+    /// The result of `vote`; `None` if it depends on open lanes.
     fn ballot(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
         let predicate = self.source(warp, pc, 0);
         let trues = predicate.truth() & here;
         let open = predicate.open_lanes() & here;
         if open != 0 {
-            // One lane may decide for all.
+            // One lane can decide for all.
             return match decoded.modifiers.first_of(&VOTES)? {
                 Modifier::Any if trues != 0 => Some(Value::uniform(1)),
                 Modifier::All if trues | open != here => Some(Value::uniform(0)),
@@ -129,6 +132,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }))
     }
 
+    /// The mask of `match`, and the predicate of `match.all`; `None` if the data are open in some lane.
     fn matching(
         &mut self,
         warp: WarpId,
@@ -158,6 +162,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some((Value::each(std::array::from_fn(|lane| u64::from(equal(lane)))), Value::uniform(0)))
     }
 
+    /// The result of `redux` on integers; `None` if the data are open in some lane.
     fn reduce(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> Option<Value> {
         let data = self.source(warp, pc, 0);
         let ty = decoded.ty();
@@ -180,15 +185,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 }
 
-/// Whether the result is known where the operands are. Who stands at `activemask` and who is elected is up to the
-/// hardware; sums and extrema of floats are not computed.
+/// Whether the result is known if the operands are. Which lanes are active at `activemask`, and which lane is elected,
+/// depends on the hardware; sums and extrema of floats are not computed.
 pub(crate) fn is_computed(decoded: &Decoded) -> bool {
     let is_known =
         matches!(decoded.row.opcode, Opcode::Shfl | Opcode::Vote | Opcode::Match | Opcode::Redux);
     is_known && !decoded.ty().is_float()
 }
 
-/// The lane that a lane reads from, and whether that is within its segment.
+/// The lane that a lane reads from, and whether that lane is within its segment.
 fn shuffled(decoded: &Decoded, lane: u64, offset: u64, clamp: u64) -> (u64, bool) {
     let (offset, limit, segment) = (offset & 31, clamp & 31, clamp >> 8 & 31);
     let most = (lane & segment) | (limit & !segment & 31);

@@ -1,4 +1,4 @@
-//! What memory holds is open where a store at an address that is not known may have written.
+//! Forgets contents of memory: after a store at an unknown address, all that it might have written is open.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::flow::{Holds, Instr, PlaceId, Reg};
 use crate::ptx::Space;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// A store at an open address: what it may reach is forgotten.
+    /// Forgets what a store at an open address can reach.
     pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> OrStop<()> {
         let (space, mask, place) = (piece.space, piece.lanes, piece.instr.place);
         for extent in self.reached_from(piece) {
@@ -24,8 +24,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Where a load at an open address comes from if what it may reach might depend on memory that nothing wrote. That it
-    /// reads something written of shared memory is taken for granted, if anything there was.
+    /// The origin of what a load at an open address reads, if that might depend on memory that nothing wrote; otherwise
+    /// `None`. If some of the shared memory that the load can reach was written, it is assumed to read written bytes.
     pub(super) fn unwritten_reached(&mut self, piece: &Piece<'_>) -> Option<Origin> {
         if piece.space != Space::Shared {
             return self.unwritten_elsewhere(piece);
@@ -48,7 +48,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
-    /// The same of memory that starts out as something, if nobody knows what.
+    /// As `unwritten_reached`, for memory that holds something from the start, which might be unknown.
     fn unwritten_elsewhere(&mut self, piece: &Piece<'_>) -> Option<Origin> {
         if !self.facts.symbolics.reads_unwritten {
             return None;
@@ -66,7 +66,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         memories.iter().find_map(in_it)
     }
 
-    /// What an access at open addresses may reach.
+    /// The pieces of memory that an access at open addresses can reach.
     fn reached_from(&mut self, piece: &Piece<'_>) -> BTreeSet<Extent> {
         let &Piece { pc, space, addresses, lanes: mask, .. } = piece;
         let variable = self.variable_around(pc, space);
@@ -80,7 +80,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     extents.extend(params.all().map(slot));
                 }
                 (_, Some(variable)) => {
-                    // Shadows compare accesses of shared memory by variable, which says so too.
+                    // The same assumption is made wherever shadows compare accesses to shared memory by variable.
                     self.facts.assumed.variables |= space != Space::Shared;
                     extents.insert(self.program.extent_of(variable));
                 }
@@ -92,7 +92,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         extents
     }
 
-    /// Any number of stores by an instruction, wherever its address register leads: what they may reach is forgotten.
+    /// Forgets what any number of stores by an instruction can reach, wherever its address register leads.
     pub(super) fn forget_stored(
         &mut self,
         warp: WarpId,
@@ -107,7 +107,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// The same in local memory of one lane alone.
+    /// As `forget_stored`, in local memory of one lane alone.
     pub(super) fn forget_stored_locally(
         &mut self,
         warp: WarpId,
@@ -124,7 +124,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// The spaces and bytes that an instruction may access, by all definitions of its address register.
+    /// The spaces and bytes that an instruction can access, given all definitions of its address register.
     fn reached_by(&self, instr: &Instr) -> Vec<(Space, Extent)> {
         let Some(address) = instr.address else { return Vec::new() };
         let Some(base) = address.base else {
@@ -143,7 +143,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// The buffers or the variable that all definitions of a register start from.
+    /// The buffers, or the variable, that all definitions of a register start from; `None` if they are not known.
     fn based_on(&self, base: Reg) -> Option<Vec<(Space, Extent)>> {
         let is_pointer = |at: usize| self.program.is_pointer(at);
         let buffer = |at: usize| (Space::Global, slot(at));
@@ -159,8 +159,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// A store at known addresses: whether all of it lies in what its address is based on, as it must where that alone
-    /// is forgotten for the rounds of a loop. What lies outside of all memory reaches nothing.
+    /// Records a store at known addresses that reaches memory outside of what its address is based on. As long as there
+    /// is no such store, only what the address is based on is forgotten for stores of a loop. Bytes outside of all
+    /// memory do not count.
     pub(super) fn note_strays(&mut self, piece: &Piece<'_>) {
         let Some(base) = piece.instr.address.and_then(|address| address.base) else { return };
         let Some(reached) = self.based_on(base) else { return };
@@ -185,7 +186,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What these bytes hold is open.
+    /// Makes the contents of these bytes open, and counts the pages that this goes through against the limit.
     fn forget(
         &mut self,
         warp: WarpId,
