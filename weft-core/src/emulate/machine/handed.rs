@@ -1,12 +1,14 @@
-//! Tickets that a loop hands on to its next iteration in registers, as `for (b = draw(); b < n; b = draw())` does.
+//! Unique counter values that a loop passes on to its next iteration in registers, as `for (b = draw(); b < n; b =
+//! draw())` does.
 //!
-//! The general state stands for any later iteration. A register that holds, at the end of the first one, what a thread
-//! drew in it is taken to hold in each what the same instruction of that thread drew in the one before: a ticket of its
-//! own, the same for all that hold it, and another one than all others. At the end of each general iteration the register
-//! must hold what that iteration drew; if it does not, the pass is run again without this.
+//! The general state stands for any later iteration. If a register holds, at the end of the first iteration, a counter
+//! value that the thread drew in it, then the register is assumed to hold, at the start of each later iteration, what
+//! the same instruction of that thread drew in the iteration before: a counter value of its own, the same in all
+//! registers that hold it, and different from all others. At the end of each general iteration, the register must hold
+//! what that iteration drew; if it does not, the pass is run again without this assumption.
 //!
-//! The ticket before the second iteration is the first one's. If that is used as an index itself, the two would have to be
-//! compared as equals: then the register is open.
+//! At the start of the second iteration, the register holds the counter value of the first one. If that is used as an
+//! index itself, the two would have to be compared as equal; then the register is open.
 
 use super::draws::Draw;
 use super::event::{Events, OrderQuery};
@@ -21,7 +23,7 @@ use crate::flow::{BlockId, Pc, Reg};
 use crate::launch::Atomics;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// A lane drew a ticket.
+    /// Records the draw that a counter value comes from.
     pub(super) fn note_counter_value(
         &mut self,
         (warp, lane): (WarpId, usize),
@@ -37,13 +39,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.draws.of.insert(value, draw);
     }
 
+    /// The draw that a value comes from; `None` if its instruction drew more than once in the iteration.
     fn draw_of(&self, value: Lane) -> Option<Draw> {
         let draw = *self.draws.of.get(&value.symbol?)?;
         (self.draws.counts.get(&draw) == Some(&1)).then_some(draw)
     }
 
-    /// What a register holds at the start of a general iteration, by what it holds at the end of one; lanes that are not
-    /// known to hold a ticket of it hold what is `unknown`.
+    /// What a register holds at the start of a general iteration, from what it holds now, at the end of the iteration
+    /// before. Lanes that are not known to hold a counter value of that iteration hold `unknown`.
     pub(super) fn hand_on(
         &mut self,
         warp: WarpId,
@@ -80,7 +83,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         value
     }
 
-    /// The ticket that stands for those of the iterations before, where one is that of the first.
+    /// The counter value that stands for what each iteration draws for the next one, if `value` is what the first
+    /// iteration drew; `None` if the register cannot pass it on.
     fn renamed(&mut self, value: SymbolId, draw: Draw, to: (BlockId, Reg)) -> Option<SymbolId> {
         let count = self.facts.counters.count_of(value)?;
         if !self.facts.counters.hand_on(value, to) {
@@ -99,7 +103,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some(renamed)
     }
 
-    /// A general iteration ends: the registers hold what it drew.
+    /// Checks that registers hold, at the end of a general iteration, what that iteration drew.
     pub(super) fn check_handed(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         let state = self.open_loops.get_mut(&(warp, header));
         let Some(general) = state.and_then(OpenLoop::general_mut) else { return };

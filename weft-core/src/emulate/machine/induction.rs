@@ -1,10 +1,11 @@
-//! Loops around barriers whose trip count is open, where all threads decide alike: by induction.
+//! Proves loops around barriers by induction, if their trip count is open and all threads decide alike.
 //!
-//! The first round runs as it is. Then what the loop adds to registers is added an unknown number of times, the same for
-//! all threads of the cta: the state before any later round. Two such rounds run after each other, and the loop ends. All
-//! pairs of accesses in one round or in two consecutive ones have then been seen; if the rounds before are ordered before
-//! all that is still to come, so have all pairs there are. What rounds leave in memory for later ones is open there (see
-//! `inherited`).
+//! The first iteration runs as it is. Then each amount that the loop adds to a register is added an unknown number of
+//! times, which is the same for all threads of the cta: this is the general state, before any later iteration. Two
+//! iterations run from it, one after the other, and the loop ends. Then all pairs of accesses in one iteration, or in
+//! two consecutive ones, have been seen. If everything before these iterations is ordered before everything that is
+//! still to come, no other pair can race. What iterations leave in memory for later ones is open in the general state
+//! (see `inherited`).
 
 use super::event::{Events, Iteration, OrderQuery};
 use super::open_loop::{GeneralPhase, OpenLoop, Phase, inside};
@@ -20,11 +21,12 @@ use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
-/// Rounds that run in the general state before the loop ends.
+/// Iterations that run in the general state before the loop ends.
 const GENERAL_ITERATIONS: u32 = 2;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Lanes go to the header of a loop.
+    /// Counts iterations of lanes that go from a block to the header of a loop. Begins the general state if an open
+    /// condition decided that the loop goes on.
     pub(super) fn enter_header(
         &mut self,
         warp: WarpId,
@@ -52,7 +54,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// A warp comes to the header of a loop before the first general iteration.
+    /// Puts a warp at the header of a loop into the general state, before the first general iteration.
     fn begin_general(&mut self, warp: WarpId, header: BlockId, lanes: LaneMask) -> OrStop<()> {
         let is_there = |other: &WarpId| *other != warp && self.warps[*other].live != 0;
         let beside = self.warps.ids().filter(is_there).collect();
@@ -62,7 +64,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.generalise(warp, header, entry, lanes, origin)
     }
 
-    /// A round ends whose registers later ones are taken to begin with.
+    /// Records, at the end of an iteration, what registers pass on to later ones.
     fn end_iteration_at_header(&mut self, warp: WarpId, header: BlockId, mask: LaneMask) {
         if !self.facts.symbolics.reads_unwritten {
             return;
@@ -75,20 +77,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// How often a warp has come to a loop, and how often round.
+    /// How often a warp has entered a loop, and how many iterations it has completed since.
     pub(super) fn iteration_of(&self, warp: WarpId, header: BlockId) -> Option<(u32, u32)> {
         self.open_loops.get(&(warp, header)).map(|state| (state.entry, state.iterations))
     }
 
-    /// The loop that a branch may leave.
+    /// The outermost loop that a branch can leave, if there is one.
     fn left_by(&self, branch: BlockId) -> Option<BlockId> {
         let block = &self.program.blocks[branch.index()];
         let merge = &self.program.blocks[block.post_dominator?.index()];
         block.loops.iter().copied().find(|header| !merge.loops.contains(header))
     }
 
-    /// Notes that a branch was decided on an open condition. In the general state of the loop that it might leave, that
-    /// begins an iteration of this branch.
+    /// Records that a branch was decided on an open condition. In the general state of the loop that it can leave, this
+    /// begins an iteration, counted for this branch.
     pub(super) fn note_decision(&mut self, warp: WarpId, branch: BlockId, origin: Option<Origin>) {
         let Some(header) = self.left_by(branch) else { return };
         self.note_open_loop(warp, header, self.warps[warp].front);
@@ -100,7 +102,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return;
         };
         let (number, last) = general.decisions.entry(branch).or_default();
-        // An inner loop may decide more than once in an iteration.
+        // A branch in an inner loop can be decided more than once in an iteration.
         if *number == 0 || *last != now {
             (*number, *last) = (*number + 1, now);
             let iteration = Iteration { branch, entry, number: *number };
@@ -108,8 +110,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Whether a branch has to leave its loop now, since all kinds of iterations have run: `Some(true)` if its condition is
-    /// taken to hold for that, `Some(false)` if it is taken not to hold, `None` if the loop goes on.
+    /// Whether a branch has to leave its loop now, because all kinds of iterations have run: `Some` with the value that
+    /// the register of its condition is assumed to have for that, `None` if the loop goes on. Fails if accesses of
+    /// earlier iterations might not be ordered before those that follow.
     pub(super) fn leaves(
         &mut self,
         warp: WarpId,
@@ -119,7 +122,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         origin: Origin,
         open: Lane,
     ) -> OrStop<Option<bool>> {
-        // Iterations are counted of lanes that surely run.
+        // Only iterations of lanes that surely run are counted.
         let Some(header) = self.left_by(branch).filter(|_| self.may_execute.is_none()) else {
             return Ok(None);
         };
@@ -146,8 +149,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Whether all threads that came to the general state of a loop did so after the same number of iterations, and are
-    /// still in the loop or left it in the same way, and no other thread has ended since: what a thread does before it
-    /// ends is ordered before no later iteration, and only a few of those run.
+    /// still in the loop or left it by the same branch and condition (`way`), and no other thread has ended since. What
+    /// a thread does before it ends is ordered before no later iteration, and only a few of those run.
     fn is_complete(&self, warp: WarpId, header: BlockId, way: (BlockId, Lane)) -> bool {
         let Some(state) = self.open_loops.get(&(warp, header)) else { return true };
         let is_alike = |other: &OpenLoop| other.general().is_some() && other.entry == state.entry;
@@ -165,12 +168,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
-    /// Whether some warp has decided on an open condition how often a loop is run that it came to last.
+    /// Whether, for some warp and some loop, an open condition decided how often the loop ran when the warp entered it
+    /// last.
     pub(super) fn has_open_loop(&self) -> bool {
         self.open_loops.values().any(OpenLoop::is_open)
     }
 
-    /// Whether a warp stands in a loop in its general state.
+    /// Whether a warp is in a loop that is in the general state.
     pub(super) fn is_in_general(&self, warp: WarpId) -> bool {
         let Warp { block, general: Some(_), .. } = self.warps[warp] else { return false };
         let is_general = |header: &BlockId| {
@@ -179,7 +183,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.program.blocks[block.index()].loops.iter().any(is_general)
     }
 
-    /// A warp writes memory that threads share.
+    /// Records that a warp writes memory that threads share.
     pub(super) fn note_written(&mut self, warp: WarpId, space: Space, address: u64, bytes: u32) {
         if !matches!(space, Space::Shared | Space::Global) {
             return;
@@ -191,8 +195,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Where a value comes from that a warp reads in the general state of a loop, if other rounds than the two that run
-    /// may have left it.
+    /// The origin of what a warp reads in the general state of a loop, if iterations other than the two that run might
+    /// have left it; `None` if memory holds what the warp reads.
     pub(super) fn other_iterations(
         &mut self,
         warp: WarpId,
@@ -212,7 +216,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         is_carried.then_some(origin)
     }
 
-    /// Registers after any number of rounds, the same for all threads of the cta.
+    /// Sets registers and local memory to what they hold after any number of iterations, which is the same for all
+    /// threads of the cta.
     fn generalise(
         &mut self,
         warp: WarpId,
@@ -253,7 +258,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// What a store of a loop leaves in local memory is open after any number of rounds: at one address, or anywhere.
+    /// Makes open what a store of a loop might have left in local memory after any number of iterations: at its address
+    /// if the loop does not change that, otherwise wherever the store can reach.
     fn forget_local(
         &mut self,
         warp: WarpId,

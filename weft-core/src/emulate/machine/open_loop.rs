@@ -1,4 +1,4 @@
-//! Where a warp stands in the loops whose trip count is open.
+//! Loops with open trip counts: the iterations of each warp so far, and how far the proof by induction has come.
 
 use std::collections::BTreeMap;
 
@@ -11,48 +11,49 @@ use crate::flow::{BlockId, Instr, Pc, Program};
 /// How far the proof of a loop by induction has come, for one warp.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Phase {
-    /// Every iteration so far ran as it is: nothing open decided whether there is another one.
+    /// No open condition has decided yet whether the loop goes on: every iteration ran as it is.
     #[default]
     Known,
-    /// Leaving it was decided on an open condition: the next iteration is a general one.
+    /// An open condition has decided that the loop goes on: the next iteration is a general one.
     Open,
-    /// The warp stands in any later iteration.
+    /// The warp is in the general state, which stands for any later iteration.
     General(GeneralPhase),
 }
 
 /// A warp in the general state of a loop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GeneralPhase {
-    /// The lanes that went on into it.
+    /// The lanes that entered it.
     pub(super) lanes: LaneMask,
-    /// The other warps that were there when it began.
+    /// The other warps that had not ended when it began.
     pub(super) beside: Vec<WarpId>,
-    /// Registers that are taken to hold counter values of the iteration before.
+    /// Registers that are assumed to hold counter values of the iteration before, and these.
     pub(super) handed: Vec<Handed>,
-    /// By branch: iterations in which it decided, and the last one.
+    /// For each branch that can leave the loop: the number of general iterations in which an open condition decided it,
+    /// and the last of them.
     pub(super) decisions: BTreeMap<BlockId, (u32, u32)>,
-    /// How the warp had to leave: the branch, and the condition there.
+    /// The branch by which the warp had to leave the loop, and the condition there; `None` if it has not left.
     pub(super) left: Option<(BlockId, Lane)>,
 }
 
-/// A warp in a loop.
+/// What is known about a warp in a loop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenLoop {
-    /// How often the warp has come to the loop.
+    /// How often the warp has entered the loop.
     pub(super) entry: u32,
     pub(super) phase: Phase,
-    /// Lanes came back to its header at different times.
+    /// Whether lanes came back to its header at different times.
     pub(super) is_torn: bool,
-    /// Iterations so far.
+    /// Iterations completed since then.
     pub(super) iterations: u32,
-    /// Iterations before the general state.
+    /// Those of them that came before the general state.
     pub(super) before: u32,
-    /// Where the open condition comes from.
+    /// The origin of the first open condition that decided whether the loop goes on.
     pub(super) origin: Option<Origin>,
 }
 
 impl OpenLoop {
-    /// Whether an open condition decided how often it runs.
+    /// Whether an open condition decided how often the loop runs.
     pub(super) const fn is_open(&self) -> bool {
         !matches!(self.phase, Phase::Known)
     }
@@ -66,7 +67,7 @@ impl OpenLoop {
     }
 }
 
-/// By warp and header.
+/// For each warp and loop header.
 pub(super) type OpenLoops = BTreeMap<(WarpId, BlockId), OpenLoop>;
 
 /// The instructions of a loop.
