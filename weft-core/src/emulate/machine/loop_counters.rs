@@ -1,4 +1,4 @@
-//! By what barrier divergence is judged: iterations of loops, and the threads that came to a barrier first.
+//! What barrier divergence is judged by: the iterations of loops, and the threads that came first to a barrier.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::emulate::value::lane::WARP;
 use crate::emulate::value::warp_id::WarpSet;
 use crate::flow::BlockId;
 
-/// By loop header: how often each lane has come back to it since it entered the loop.
+/// For each loop header, how often each lane has come back to it since it entered the loop.
 pub(super) type LoopCounters = BTreeMap<BlockId, [u32; WARP]>;
 
-/// The threads that came to a barrier's generation first, and the warps that have come.
+/// The threads that came first to a generation of a barrier, and the warps that have come so far.
 #[derive(Clone, Debug)]
 pub(super) struct FirstArrivals {
     pub(super) first: DivergedThreads,

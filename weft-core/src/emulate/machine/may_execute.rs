@@ -1,4 +1,4 @@
-//! What might happen: where lanes stand behind branches and guards on open conditions.
+//! May-execute: lanes run behind branches and guards on open conditions, so what they do might not happen.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,43 +11,43 @@ use crate::emulate::value::origin::Origin;
 use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::{BlockId, PlaceId};
 
-/// Branches on open conditions within each other.
+/// Most branches on open conditions that are nested in each other.
 pub(super) const MAX_DEPTH: u32 = 128;
 
-/// The machine runs what may not happen.
+/// The side of an open condition on which the machine runs lanes.
 #[derive(Clone, Debug)]
 pub(super) struct MayExecute {
-    /// Where the open condition comes from.
+    /// The origin of the open condition.
     pub(super) origin: Origin,
-    /// The branch.
+    /// The place of the branch or guard.
     pub(super) place: PlaceId,
-    /// The outermost branch around it.
+    /// The place of the outermost branch on an open condition around it.
     pub(super) outermost: PlaceId,
-    /// Branches on open conditions around it, itself included.
+    /// Number of branches on open conditions around it, itself included; 0 for a guard.
     pub(super) depth: u32,
-    /// Whether the lanes that stood together at the branch go the same way, whichever it is.
+    /// Whether lanes that were converged at the branch take the same side, whichever it is.
     pub(super) was_convergent: bool,
-    /// Whether these are all lanes of the warp.
+    /// Whether these are all lanes of the warp that have not ended.
     pub(super) is_whole: bool,
-    /// Blocks at which the sides end.
+    /// Blocks at which sides end.
     pub(super) stops: Vec<BlockId>,
-    /// Headers of loops whose every iteration is run at once.
+    /// Headers of the loops of which all iterations run at once.
     pub(super) widened: Vec<BlockId>,
-    /// Those of them that lanes go round together.
+    /// Those of them whose iterations lanes run together.
     pub(super) uniform_loops: Vec<UniformLoop>,
-    /// How the open conditions around it are decided.
+    /// For each open condition around it, the side that is taken.
     pub(super) decided: Vec<Rc<BranchSide>>,
 }
 
-/// A loop that lanes go round together.
+/// A loop whose iterations lanes run together.
 #[derive(Clone, Debug)]
 pub(super) struct UniformLoop {
     pub(super) header: BlockId,
     pub(super) lanes: LaneMask,
-    /// Atomics that the cta had executed before, and exchanges of the warp: what they return later stands for another
-    /// value in each iteration.
+    /// Atomics that the cta, and exchanges that the warp, had executed before. What later ones return stands for
+    /// another value in each iteration.
     pub(super) since: (u64, u32),
-    /// Some branch may leave it for some of them alone: nothing may be exchanged.
+    /// Whether some branch might leave the loop for only some of the lanes: then nothing can be exchanged in it.
     pub(super) is_torn: Rc<Cell<bool>>,
 }
 
@@ -68,7 +68,7 @@ impl MayExecute {
         }
     }
 
-    /// The same in the iterations of loops that are run at once around it.
+    /// Adds the loops whose iterations run at once around it, and the sides that are taken there.
     pub(super) fn within(self, outer: Option<&Self>) -> Self {
         let Some(outer) = outer else { return self };
         let (widened, together) = (outer.widened.clone(), outer.uniform_loops.clone());
@@ -76,44 +76,44 @@ impl MayExecute {
         Self { outermost: outer.outermost, widened, uniform_loops: together, decided, ..self }
     }
 
-    /// The same on one side of a condition.
+    /// Adds a side of a condition.
     pub(super) fn on(mut self, side: BranchSide) -> Self {
         self.decided.push(Rc::new(side));
         self
     }
 
-    /// What has to hold for a lane to be here.
+    /// The guards under which a lane is here.
     pub(super) fn guards(&self, lane: usize, symbolics: &Symbolics) -> Guards {
         guard::of(&self.decided, lane, self.is_convergent(), symbolics)
     }
 
-    /// Whether the lanes that stood together at the branch, and at those around it, still do.
+    /// Whether lanes that were converged at the branch, and at the branches around it, still are.
     pub(super) fn is_convergent(&self) -> bool {
         self.was_convergent
             && self.uniform_loops.iter().all(|uniform_loop| !uniform_loop.is_torn.get())
     }
 
-    /// The same, in the same iteration of all loops.
+    /// As `is_convergent`, and all lanes are in the same iteration of all loops.
     pub(super) fn is_in_step(&self) -> bool {
         self.was_convergent && self.uniform_loops.is_empty()
     }
 
-    /// Whether every iteration of some loop is run at once.
+    /// Whether all iterations of some loop run at once.
     pub(super) fn is_widened(&self) -> bool {
         !self.widened.is_empty()
     }
 
-    /// Something here must be known to happen.
+    /// Stops because it has to be known whether something here happens.
     pub(super) fn undecided(&self) -> Stop {
         undecided(self.place, self.outermost, self.origin)
     }
 
-    /// Whether only one instruction is concerned.
+    /// Whether it is only one instruction, under an open guard.
     pub(super) const fn is_guard(&self) -> bool {
         self.depth == 0
     }
 
-    /// Whether a side ends at a block.
+    /// Whether the side ends at a block.
     pub(super) fn stops_at(&self, block: BlockId) -> bool {
         self.stops.contains(&block)
     }

@@ -1,28 +1,31 @@
-//! Branches at which lanes of a warp went different ways, before an aligned barrier that some of them come to.
+//! Partings: branches at which lanes of a warp took different sides, with an aligned barrier before the merge. Records
+//! which lanes have passed the merge, and what they did then, while others have not.
 
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::flow::{BlockId, Pc, PlaceId};
 
-/// Something observable that lanes did after they had passed the merge.
+/// Something observable that lanes did after they had passed the merge of a branch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Late {
     pub(super) block: BlockId,
     pub(super) pc: Pc,
     pub(super) lanes: LaneMask,
-    /// The branch, the outermost branch and the origin of the open condition that decides whether it happens.
+    /// If an open condition decides whether it happens: the place of its branch, that of the outermost branch around
+    /// it, and its origin.
     pub(super) condition: Option<(PlaceId, PlaceId, Origin)>,
 }
 
 /// Lanes that execute a branch while other lanes of the warp are elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Separate {
+    /// The lanes that executed the branch.
     pub(super) ran: LaneMask,
-    /// Those on their way to the merge.
+    /// Those of them that are on their way to the merge.
     pub(super) inside: LaneMask,
-    /// Those that have passed it since.
+    /// Those that have passed the merge since.
     pub(super) passed: LaneMask,
-    /// Those of them that then did something observable.
+    /// Those that did something observable after they had passed the merge.
     pub(super) late: LaneMask,
 }
 
@@ -31,30 +34,31 @@ pub(super) struct Separate {
 pub(super) struct Parting {
     pub(super) branch: BlockId,
     pub(super) merge: BlockId,
-    /// By lane: the lanes that went another way, while none of the two has passed the merge.
+    /// For each lane: the lanes that took another side, as long as neither of the two has passed the merge.
     pub(super) parted: [LaneMask; WARP],
-    /// By lane that has not passed the merge: the lanes that went another way and have.
+    /// For each lane that has not passed the merge: the lanes that took another side and have passed it.
     pub(super) ahead: [LaneMask; WARP],
-    /// By lane that has not passed the merge: what lanes ahead of it did first.
+    /// For each lane that has not passed the merge: the first that the lanes ahead of it did, preferably something that
+    /// surely happened.
     pub(super) late: [Option<Late>; WARP],
     pub(super) separate: Separate,
 }
 
-/// The branches that tell lanes of a warp apart, with an aligned barrier between them and their merge.
+/// The branches at which lanes of a warp parted, with an aligned barrier between branch and merge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Partings(Vec<Parting>);
 
-/// A lane that waits at an aligned barrier, and those that went around it.
+/// Lanes that wait at an aligned barrier before the merge of a branch, and lanes that bypassed it.
 pub(super) struct Bypass {
     pub(super) branch: BlockId,
     pub(super) waits: LaneMask,
     pub(super) late: Late,
 }
 
-/// What is known of lanes that wait at an aligned barrier and lanes that go on.
+/// What is known about lanes that wait at an aligned barrier and lanes that might have bypassed it.
 pub(super) enum BypassEvidence {
     Bypass(Bypass),
-    /// At this branch, which they executed at different times.
+    /// The lanes executed this branch at different times, so it is open whether they bypassed the barrier.
     Apart(BlockId),
 }
 
@@ -70,6 +74,7 @@ impl Parting {
         }
     }
 
+    /// Records that lanes leave the branch, one group for each side.
     pub(super) fn part(&mut self, groups: &[LaneMask]) {
         let all = groups.iter().fold(0, |all, group| all | group);
         for group in groups {
@@ -79,6 +84,7 @@ impl Parting {
         }
     }
 
+    /// Records that lanes pass the merge.
     pub(super) fn pass(&mut self, mask: LaneMask) {
         for lane in 0..WARP {
             if mask >> lane & 1 == 1 {
@@ -92,6 +98,7 @@ impl Parting {
         self.separate.inside &= !mask;
     }
 
+    /// Records that lanes end.
     pub(super) fn exit(&mut self, mask: LaneMask) {
         for lane in 0..WARP {
             self.parted[lane] &= !mask;
@@ -104,6 +111,7 @@ impl Parting {
         self.separate.passed &= !mask;
     }
 
+    /// Records something observable that lanes do.
     pub(super) fn observe(&mut self, late: Late) {
         for (ahead, known) in self.ahead.iter().zip(&mut self.late) {
             let news = Late { lanes: ahead & late.lanes, ..late };
@@ -116,7 +124,8 @@ impl Parting {
         self.separate.late |= self.separate.passed & late.lanes;
     }
 
-    /// Whether some of the lanes that wait at an aligned barrier were gone around.
+    /// The bypass of a barrier at which these lanes wait, if some of them were bypassed; preferably by something that
+    /// surely happened.
     fn bypass(&self, waiting: LaneMask) -> Option<Bypass> {
         let is_sure = |lane: &usize| self.late[*lane].is_some_and(|late| late.condition.is_none());
         let first = lanes(waiting).find(is_sure);
@@ -126,10 +135,13 @@ impl Parting {
         Some(Bypass { branch: self.branch, waits, late: self.late[first]? })
     }
 
+    /// Whether one of these waiting lanes executed the branch at another time than a lane that has since passed the
+    /// merge and done something observable.
     fn is_separate(&self, waiting: LaneMask) -> bool {
         lanes(waiting & self.separate.inside).any(|lane| self.separate.late & !(1 << lane) != 0)
     }
 
+    /// Whether the branch has no effect on any lane any more.
     fn is_over(&self) -> bool {
         let is_open =
             |lane: usize| self.parted[lane] | self.ahead[lane] != 0 || self.late[lane].is_some();
@@ -142,7 +154,8 @@ impl Partings {
         self.0.is_empty()
     }
 
-    /// All lanes that have not ended are together at an aligned barrier. What those that have did apart remains.
+    /// Forgets what lanes did that have not ended: they are all together at an aligned barrier. What other lanes did at
+    /// another time, before they ended, remains.
     pub(super) fn forget(&mut self, live: LaneMask) {
         for parting in &mut self.0 {
             let Separate { ran, late, .. } = parting.separate;
@@ -153,6 +166,7 @@ impl Partings {
         self.0.retain(|parted| parted.separate.late != 0);
     }
 
+    /// The entry of a branch; adds one if there is none.
     pub(super) fn at(&mut self, branch: BlockId, merge: BlockId) -> &mut Parting {
         let is_it = |parting: &Parting| parting.branch == branch;
         let at = self.0.iter().position(is_it).unwrap_or_else(|| {
@@ -162,7 +176,7 @@ impl Partings {
         &mut self.0[at]
     }
 
-    /// Lanes leave a branch by its sides. `live`: the lanes of the warp that have not ended.
+    /// Records that lanes leave a branch, one group for each side. `live`: the lanes of the warp that have not ended.
     pub(super) fn part(
         &mut self,
         branch: BlockId,
@@ -187,7 +201,7 @@ impl Partings {
         }
     }
 
-    /// Lanes come to a block.
+    /// Records that lanes come to a block, which might be a merge.
     pub(super) fn pass(&mut self, to: BlockId, mask: LaneMask) {
         self.0
             .iter_mut()
@@ -196,17 +210,19 @@ impl Partings {
         self.0.retain(|own| !own.is_over());
     }
 
-    /// Lanes end.
+    /// Records that lanes end.
     pub(super) fn exit(&mut self, mask: LaneMask) {
         self.0.iter_mut().for_each(|parting| parting.exit(mask));
         self.0.retain(|parted| !parted.is_over());
     }
 
+    /// Records something observable that lanes do.
     pub(super) fn observe(&mut self, late: Late) {
         self.0.iter_mut().for_each(|parting| parting.observe(late));
     }
 
-    /// What is known of lanes that wait at an aligned barrier; what is sure comes first.
+    /// What is known about lanes that bypassed a barrier at which these lanes wait; preferably something that surely
+    /// happened.
     pub(super) fn find(&self, waiting: LaneMask) -> Option<BypassEvidence> {
         let all = || self.0.iter().filter_map(|parting| parting.bypass(waiting));
         let is_sure = |bypass: &Bypass| bypass.late.condition.is_none();

@@ -1,13 +1,13 @@
-//! Branches on open conditions: both sides run, for the lanes concerned, as *maybe*.
+//! Branches on open conditions: lanes whose condition is open run all sides, as may-execute.
 //!
-//! Each side starts from the state at the branch and runs up to the branch's post-dominator, where the sides are joined:
-//! what differs between them becomes open. If the branch may go round a loop that the post-dominator is outside of, the
-//! sides run to the end of this iteration; then all that the loop assigns or stores is open, and the loop runs once from
-//! its header: this stands for every iteration that follows. Accesses on the way are marked; nothing on the way may wait
-//! for other threads.
+//! Each side starts from the state at the branch and runs up to the branch's merge, where the states of the sides are
+//! joined: what differs between them becomes open. If the branch can go around a loop that does not contain the merge,
+//! the sides run only to the end of this iteration. Then all that the loop assigns or stores becomes open, and the loop
+//! runs once from its header; this run stands for all iterations that follow. Accesses on a side are marked as
+//! may-execute, and nothing on a side can wait for other threads.
 //!
-//! Lanes for which the condition is one go round such a loop together, as long as every branch that may leave it decides
-//! alike for them. They may then exchange values within the warp.
+//! Lanes with the same condition run the iterations of such a loop together, as long as every branch that can leave the
+//! loop decides alike for them. They can then exchange values within the warp.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -28,22 +28,22 @@ use crate::flow::{Block, BlockId, Condition, Instr, Pc, Reg, Terminator};
 use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
-/// What decides which of two values there is.
+/// What decides which of two values a register holds.
 pub(super) struct Chooser {
     condition: Value,
-    /// Whether the first of the two is there where the condition holds.
+    /// Whether the register holds the first of the two if the condition holds.
     holds_for_first: bool,
 }
 
-/// What a side changed of the state that belongs to lanes: the registers that it wrote, and local memory.
+/// What a side changed in the state of lanes: registers that it wrote, and local memory.
 struct SideOutcome {
     registers: BTreeMap<Reg, Value>,
     local: Rc<Vec<Memory>>,
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Lanes whose condition is open go to all of `sides`, and meet again at the branch's post-dominator. `is_one`: the
-    /// condition is one for all of them.
+    /// Runs lanes whose condition is open on all of `sides`, and lets them converge at the merge of the branch.
+    /// `is_one`: the condition is the same for all of these lanes.
     pub(super) fn either(
         &mut self,
         warp: WarpId,
@@ -82,7 +82,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.go(warp, branch, merge, mask)
     }
 
-    /// The state of the sides of a branch, and the loop that they may go round.
+    /// The open condition of a branch, and the header of the loop that its sides can go around, if there is one.
     fn inner(
         &self,
         warp: WarpId,
@@ -117,8 +117,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (inner, iterations)
     }
 
-    /// Runs the sides of a branch, and then, if they may go round a loop, all iterations that follow at once. A side that
-    /// ends at once comes first and changes nothing.
+    /// Runs the sides of a branch and then, if they can go around a loop, all iterations that follow, at once. Returns
+    /// what each run changed. A side that ends at once comes first and changes nothing.
     fn run_sides(
         &mut self,
         warp: WarpId,
@@ -139,7 +139,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         if let Some(header) = iterations {
             self.forget_loop(warp, header, mask, may_execute.origin)?;
-            // Some iteration: whether it runs follows from no condition.
+            // No condition decides whether such a later iteration runs.
             let place = self.program.blocks[branch.index()].place;
             let run = (self.spent, place, header.index());
             let is_one = may_execute.was_convergent;
@@ -150,8 +150,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(outcomes)
     }
 
-    /// Lanes come to a branch that decides for these of them, or for all alike: those that go round a loop together have to
-    /// leave it together if they exchange values in it.
+    /// Checks a branch that decides for the lanes of `mask`, for all of them alike if `is_alike`. Lanes that run the
+    /// iterations of a loop together have to leave the loop together if they exchange values in it. Fails if they might
+    /// not.
     pub(super) fn stays_convergent(
         &self,
         warp: WarpId,
@@ -180,14 +181,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Whether a value stands for another one in each iteration of a loop that lanes go round together.
+    /// Whether a symbolic value stands for another value in each iteration of a loop that lanes run together.
     pub(super) fn is_repeated(&self, symbol: SymbolId) -> bool {
         let first =
             self.may_execute.as_ref().and_then(|may_execute| may_execute.uniform_loops.first());
         first.is_some_and(|uniform_loop| self.facts.symbolics.is_from(symbol, uniform_loop.since))
     }
 
-    /// Under an open guard an access may happen, and the result may be the new or the old value: open.
+    /// Runs an instruction under an open guard: an access might happen, and each result is the new or the old value, so
+    /// it is open.
     pub(super) fn under_open_guard(
         &mut self,
         warp: WarpId,
@@ -238,7 +240,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// What decides between the sides of a branch, of which the first in order is `first`.
+    /// What decides between the sides of a branch, of which the first in order begins with block `first`; `None` for a
+    /// branch with an index.
     fn chooser(&self, warp: WarpId, block: &Block, first: Option<BlockId>) -> Option<Chooser> {
         let Terminator::Branch { condition, taken, .. } = &block.terminator else { return None };
         let value = self.warps[warp].registers[condition.register].clone();
@@ -246,7 +249,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some(Chooser { condition: value, holds_for_first })
     }
 
-    /// One side of a branch.
+    /// The side of a branch that begins with block `entry`.
     fn taken(&self, warp: WarpId, branch: BlockId, entry: BlockId, is_one: bool) -> BranchSide {
         let block = &self.program.blocks[branch.index()];
         let run = (self.spent, block.place, entry.index());
@@ -259,7 +262,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// What a condition asks for.
+    /// The value of a condition, and the register that holds it.
     fn asked(
         &self,
         warp: WarpId,
@@ -270,8 +273,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         (registers[register].clone(), WrittenRegister { warp, register, version })
     }
 
-    /// Runs lanes from the entry of a side to where it ends, and undoes what they wrote to registers and local memory:
-    /// the outcome holds it. What the machine may execute outside of the side is as before then.
+    /// Runs lanes from the entry of a side to where it ends. What they wrote to registers and local memory is undone,
+    /// and returned. The open condition around the side is restored.
     fn with_side(
         &mut self,
         warp: WarpId,
@@ -301,7 +304,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(SideOutcome { registers, local })
     }
 
-    /// A side ends, perhaps at the end of an iteration.
+    /// Records what registers pass on to later iterations at the end of a side that can go around a loop.
     fn end_iteration(
         &mut self,
         iterations: Option<BlockId>,
@@ -317,7 +320,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// The state after one of several sides, nobody knows which.
+    /// Sets registers and local memory to the state after one of several sides, not known which.
     fn join(
         &mut self,
         warp: WarpId,
@@ -325,7 +328,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         mask: LaneMask,
         by: (Origin, Option<&Chooser>),
     ) {
-        // One condition chooses between two.
+        // One condition decides only between two sides.
         let by = (by.0, by.1.filter(|_| outcomes.len() == 2));
         let written: BTreeSet<Reg> =
             outcomes.iter().flat_map(|outcome| outcome.registers.keys().copied()).collect();
@@ -345,7 +348,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if all.all(is_same) { first } else { Rc::new(self.forgotten_local(by.0)) };
     }
 
-    /// Local memory of which nothing is known but where it might come from.
+    /// Local memory of which only the origin of its contents is known.
     fn forgotten_local(&self, origin: Origin) -> Vec<Memory> {
         let left = self.facts.passed_on.in_any_store(origin);
         if left.unwritten().is_none() {
@@ -356,7 +359,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         vec![memory; WARP]
     }
 
-    /// In the lanes of `mask` one of two values, nobody knows which.
+    /// One of two values in the lanes of `mask`, not known which; `a` in other lanes.
     pub(super) fn one_of(
         &mut self,
         a: &Value,
@@ -383,7 +386,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         })
     }
 
-    /// What any iteration of a loop may assign is open.
+    /// Makes open what any iteration of a loop can assign or store.
     fn forget_loop(
         &mut self,
         warp: WarpId,
