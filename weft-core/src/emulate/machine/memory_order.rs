@@ -14,28 +14,28 @@ pub enum Ordering {
     Acquire,
     /// Earlier operations stay before it.
     Release,
-    /// Both.
+    /// Acquire and release.
     AcquireRelease,
-    /// Both, in one order for all such fences.
+    /// Acquire and release, in one order for all such fences.
     SequentiallyConsistent,
 }
 
 /// The threads that an access or a fence is strong for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Those of its cta.
+    /// The threads of its cta.
     Cta,
-    /// Those of its cluster.
+    /// The threads of its cluster.
     Cluster,
-    /// All of the device.
+    /// All threads of the device.
     #[default]
     Gpu,
-    /// All of the device, other devices and the host.
+    /// All threads of the device and of other devices, and the host.
     System,
 }
 
 impl Ordering {
-    /// What a memory access states; an atomic that states nothing is relaxed (PTX ISA §9.7.13.5).
+    /// The semantics that a memory access states; an atomic that states nothing is relaxed (PTX ISA §9.7.13.5).
     pub(super) fn of_access(decoded: &Decoded) -> Self {
         const STATED: [Modifier; 6] = [
             Modifier::Volatile,
@@ -55,7 +55,8 @@ impl Ordering {
         }
     }
 
-    /// What a fence states; `membar` is `fence.sc`, and a fence that states nothing is `acq_rel` (PTX ISA §9.7.13.4).
+    /// The semantics that a fence states; `membar` is `fence.sc`, and a fence that states nothing is `acq_rel` (PTX ISA
+    /// §9.7.13.4).
     pub(super) fn of_fence(decoded: &Decoded) -> Self {
         const STATED: [Modifier; 4] =
             [Modifier::Acquire, Modifier::Release, Modifier::AcqRel, Modifier::Sc];
@@ -75,7 +76,7 @@ impl Ordering {
 }
 
 impl Scope {
-    /// What an access or a fence states; `.gl` is the device, and so is what states nothing.
+    /// The scope that an access or a fence states: the device for `.gl`, and if it states none.
     pub(super) fn of(decoded: &Decoded) -> Self {
         const STATED: [Modifier; 4] =
             [Modifier::Cta, Modifier::Cluster, Modifier::Gpu, Modifier::Sys];
@@ -87,7 +88,8 @@ impl Scope {
         }
     }
 
-    /// Whether it holds no threads of other groups of ctas: the cluster of an only cta is that cta.
+    /// Whether it contains no threads of other groups of ctas. A cluster of one cta contains none; larger clusters are
+    /// not modelled.
     pub const fn is_within_group(self) -> bool {
         matches!(self, Self::Cta | Self::Cluster)
     }

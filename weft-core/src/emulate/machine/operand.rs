@@ -30,6 +30,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// The value of a special register.
     fn special(&mut self, warp: WarpId, pc: Pc, special: Special) -> Value {
         let dimension =
             |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));

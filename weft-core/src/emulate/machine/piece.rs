@@ -1,4 +1,5 @@
-//! One access: the lanes that access one state space, and how.
+//! A piece of an access: the lanes of one instruction that access one state space, and how the instruction acts on
+//! memory.
 
 use super::event::AccessKind;
 use super::memory_order::{Ordering, Scope};
@@ -9,7 +10,7 @@ use crate::flow::{Instr, Pc};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect};
 
-/// The lanes of one access that access one space, at known addresses.
+/// The lanes of one access that access one space. Either all of their addresses are known, or all of them are open.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
     pub(super) warp: WarpId,
@@ -22,13 +23,13 @@ pub(super) struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Bytes of a lane, all elements of a vector together.
+    /// Bytes that each lane accesses, all elements of a vector together.
     pub(super) fn bytes(&self) -> u32 {
         self.decoded.ty().bytes() * u32::from(self.decoded.vector())
     }
 }
 
-/// How an instruction acts on memory (PTX ISA §8.4).
+/// How an instruction acts on memory (PTX ISA §8.4), if it surely happens.
 pub(super) fn kind(decoded: &Decoded) -> AccessKind {
     AccessKind {
         writes: decoded.row.effect != Effect::Load,

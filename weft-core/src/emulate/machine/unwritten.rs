@@ -1,4 +1,5 @@
-//! What of memory that nothing wrote is handed on: by registers of loops, and by stores.
+//! Follows values that were read from memory that nothing wrote: which registers of loops and which stores pass them
+//! on.
 
 use super::event::{Events, OrderQuery};
 use super::piece::{Piece, kind};
@@ -10,7 +11,7 @@ use crate::emulate::value::register::Value;
 use crate::flow::{BlockId, Reg};
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Takes in what a register holds when an iteration begins or ends.
+    /// Records if a register holds a value of unwritten memory when an iteration begins or ends.
     pub(super) fn pass_on(
         &mut self,
         header: BlockId,
@@ -29,7 +30,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Where what an access stores comes from, if that depends on memory that nothing wrote.
+    /// The origin of what an access stores, if that depends on memory that nothing wrote. Records the store if so.
     pub(super) fn unwritten_stored(&mut self, piece: &Piece<'_>) -> Option<Origin> {
         if !self.facts.symbolics.reads_unwritten {
             return None;
@@ -42,7 +43,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some(origin)
     }
 
-    /// Takes in what a store leaves in memory.
+    /// Records a store that leaves a value of unwritten memory in memory.
     pub(super) fn leave_behind(&mut self, piece: &Piece<'_>, value: Lane) {
         if !self.facts.symbolics.reads_unwritten {
             return;
