@@ -216,10 +216,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// How an instruction acts on memory here. Under an open condition it might not happen; `atomics = "off"` makes an
     /// atomic a plain access.
     pub(super) fn own_kind(&self, decoded: &Decoded) -> AccessKind {
-        let is_maybe = self.may_execute.is_some();
-        let kind = AccessKind { may_execute: is_maybe, ..kind(decoded) };
+        let may_execute = self.may_execute.is_some();
+        let kind = AccessKind { may_execute, ..kind(decoded) };
         if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
-            return AccessKind { writes: true, may_execute: is_maybe, ..AccessKind::default() };
+            return AccessKind { writes: true, may_execute, ..AccessKind::default() };
         }
         kind
     }

@@ -45,14 +45,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 });
             }
             Atomics::Unique if self.inputs.draws_in_turn => {
-                self.abstracted(piece, operands, &mut |machine, (lane, atom)| {
-                    machine.draw_in_order(piece, operands, (lane, atom)).unwrap_or(Lane::open(atom))
+                self.abstracted(piece, operands, &mut |machine, (lane, symbol)| {
+                    machine
+                        .draw_in_order(piece, operands, (lane, symbol))
+                        .unwrap_or(Lane::open(symbol))
                 });
             }
             Atomics::Unique => {
-                self.abstracted(piece, operands, &mut |machine, (lane, symbol_id)| {
-                    machine.take_counter_value(piece, operands, (lane, symbol_id));
-                    Lane::open(symbol_id)
+                self.abstracted(piece, operands, &mut |machine, (lane, symbol)| {
+                    machine.take_counter_value(piece, operands, (lane, symbol));
+                    Lane::open(symbol)
                 });
             }
         }
@@ -138,7 +140,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             // A counter can have any first value if nothing states its contents, but not if the kernel changed them.
             let before = self.read(piece, lane, at.address, piece.bytes());
             if first.symbol.is_some()
-                && !before.symbol.is_some_and(|atom| self.facts.symbolics.is_stable(atom))
+                && !before.symbol.is_some_and(|held| self.facts.symbolics.is_stable(held))
             {
                 self.facts.counters.order()?.give_up();
             }
@@ -262,7 +264,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let size = decoded.ty().bytes();
         if decoded.vector() > 1 || size > 8 {
             let stored =
-                operands.iter().flat_map(|old_value| lanes(mask).map(|lane| old_value.whole(lane)));
+                operands.iter().flat_map(|operand| lanes(mask).map(|lane| operand.whole(lane)));
             let stored = self.facts.symbolics.unwritten(stored);
             let before = self.unwritten_in_bytes(piece);
             let open =

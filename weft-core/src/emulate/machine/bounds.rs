@@ -38,22 +38,22 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if let Some(lane) = self.first_outside(access, size) {
             // If an address is computed from several pointers, one of these might be a number instead.
             let pointer = self.inputs.strays.get(&access.pc).copied().flatten();
-            let side = access.condition.or(pointer.map(Origin::Argument));
-            self.events.fault(Fault { condition: side, ..fault(FaultKind::OutOfBounds, lane) });
+            let condition = access.condition.or(pointer.map(Origin::Argument));
+            self.events.fault(Fault { condition, ..fault(FaultKind::OutOfBounds, lane) });
         }
     }
 
     /// Emits a fault for the first lane that writes to read-only memory.
     pub(super) fn emit_read_only(&mut self, piece: &Piece<'_>) {
         let lane = piece.lanes.trailing_zeros() as usize % WARP;
-        let Lane { bits, symbol: atom } = piece.addresses.whole(lane);
+        let Lane { bits, symbol } = piece.addresses.whole(lane);
         self.events.fault(Fault {
             kind: FaultKind::ReadOnly,
             pc: piece.pc,
             warp: piece.warp,
             lane,
             space: piece.space,
-            address: atom.is_none().then_some(bits),
+            address: symbol.is_none().then_some(bits),
             bytes: piece.bytes(),
             access: self.own_kind(piece.decoded),
             condition: self.may_execute.as_ref().map(|may_execute| may_execute.origin),
@@ -101,12 +101,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Some((origin.unwritten()?, origin, lane))
         };
         // If all lanes have one symbolic value, the first of them stands for all.
-        let told_apart =
+        let examined =
             if value.one_symbol(open).is_some() { open & open.wrapping_neg() } else { open };
-        let Some((pc, origin, lane)) = lanes(told_apart).find_map(unwritten) else { return };
+        let Some((pc, origin, lane)) = lanes(examined).find_map(unwritten) else { return };
         let is_sure = !matches!(origin, Origin::PerhapsUnwritten(_));
-        let around = self.may_execute.as_ref().map(|may_execute| may_execute.origin);
-        let side = if is_sure { around } else { Some(origin) };
+        let outer = self.may_execute.as_ref().map(|may_execute| may_execute.origin);
+        let condition = if is_sure { outer } else { Some(origin) };
         let instr = &self.program.code[pc.index()];
         let Some(decoded) = instr.decoded() else { return };
         self.events.fault(Fault {
@@ -118,7 +118,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             address: None,
             bytes: decoded.ty().bytes(),
             access: AccessKind::default(),
-            condition: side,
+            condition,
         });
     }
 

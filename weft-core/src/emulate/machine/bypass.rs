@@ -49,16 +49,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.warps[warp].partings.is_empty() || !slice::is_observable(self.program, pc) {
             return Ok(());
         }
-        let guarded_by = self
-            .may_execute
-            .as_ref()
-            .map(|condition| (condition.place, condition.outermost, condition.origin));
-        self.warps[warp].partings.observe(Late {
-            block,
-            pc,
-            lanes: enabled,
-            condition: guarded_by,
-        });
+        let condition =
+            self.may_execute.as_ref().map(|side| (side.place, side.outermost, side.origin));
+        self.warps[warp].partings.observe(Late { block, pc, lanes: enabled, condition });
         let aligned = self.warps[warp].waits.iter().copied().filter(|wait| self.is_aligned(wait));
         let mut waits: SmallVec<[(BlockId, Pc, LaneMask); 2]> =
             aligned.map(|wait| (wait.block, wait.pc, wait.lanes)).collect();

@@ -54,8 +54,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let value = if !is_seen {
                 self.load_row(piece, offset, size)
             } else if is_one {
-                let open_value = see(0);
-                Value::uniform(open_value.bits).on_one(open_value.symbol)
+                let lane_value = see(0);
+                Value::uniform(lane_value.bits).on_one(lane_value.symbol)
             } else {
                 Value::from_lanes(|lane| match mask >> lane & 1 {
                     1 => see(lane),
@@ -94,7 +94,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
-        let Self { ctas, warps, global, inputs, facts, may_execute: guarded_by, .. } = self;
+        let Self { ctas, warps, global, inputs, facts, may_execute, .. } = self;
         let shared = &ctas[warps[piece.warp].cta.index()].shared;
         let Some(memory) = held(space, shared, global, inputs) else {
             return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
@@ -119,7 +119,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut reader = memory.reader();
         let mut read = |lane: usize| {
             let address = addresses.lane(lane).wrapping_add(offset);
-            let condition = guarded_by.as_ref().filter(|_| space == Space::Shared);
+            let condition = may_execute.as_ref().filter(|_| space == Space::Shared);
             let guards = condition
                 .and_then(|side| guards_of(side, memory, lane, (address, size), &facts.symbolics));
             let unwritten = Origin::unwritten_at(pc, space, size);
@@ -134,8 +134,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             extended(facts, ty, lane_value)
         };
         if is_one {
-            let open_value = read(0);
-            return Value::uniform(open_value.bits).on_one(open_value.symbol);
+            let lane_value = read(0);
+            return Value::uniform(lane_value.bits).on_one(lane_value.symbol);
         }
         Value::from_lanes(|lane| if mask >> lane & 1 == 1 { read(lane) } else { Lane::known(0) })
     }
@@ -167,9 +167,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             && self.facts.interference.poll(cta, ran, is_global, address, size);
         let value = if is_settled { Some(self.read(piece, lane, address, size)) } else { None };
         // The host can write to global memory whose contents are open while the kernel runs.
-        if let Some(lane_value) =
-            value.filter(|open_value| !is_global || open_value.symbol.is_none())
-        {
+        if let Some(lane_value) = value.filter(|seen| !is_global || seen.symbol.is_none()) {
             return lane_value;
         }
         let before =

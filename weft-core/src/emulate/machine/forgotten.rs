@@ -41,8 +41,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Some(Origin::unwritten_at(piece.pc, Space::Shared, size));
         }
         self.facts.assumed.written |=
-            all.iter().any(|any_reached| !matches!(any_reached, ReachedBytes::All));
-        all.into_iter().find_map(|first_reached| match first_reached {
+            all.iter().any(|reached| !matches!(reached, ReachedBytes::All));
+        all.into_iter().find_map(|reached| match reached {
             ReachedBytes::Unwritten(origin) => Some(origin),
             _ => None,
         })
@@ -195,7 +195,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         origin: Origin,
         place: PlaceId,
     ) -> OrStop<()> {
-        let looked_at = match space {
+        let pages = match space {
             Space::Shared => {
                 let shared = &mut self.ctas[self.warps[warp].cta.index()].shared;
                 shared.forget(extent, origin, &self.facts.symbolics)
@@ -209,6 +209,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             _ => 0,
         };
-        self.spend(looked_at as u64 / PAGE_COST, place)
+        self.spend(pages as u64 / PAGE_COST, place)
     }
 }

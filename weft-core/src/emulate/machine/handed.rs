@@ -32,8 +32,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) {
         let block = &self.program.blocks[self.warps[warp].block.index()];
         let Some(&header) = block.loops.last() else { return };
-        let Some((entry, round)) = self.iteration_of(warp, header) else { return };
-        let draw = Draw { pc, warp, lane, header, entry, iteration: round };
+        let Some((entry, iteration)) = self.iteration_of(warp, header) else { return };
+        let draw = Draw { pc, warp, lane, header, entry, iteration };
         let count = self.draws.counts.entry(draw).or_default();
         *count += 1;
         self.draws.of.insert(value, draw);
@@ -70,9 +70,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             });
             let renamed =
                 draw.and_then(|draw| self.renamed(whole.symbol?, draw, (header, register)));
-            let (Some(atom), Some(draw)) = (renamed, draw) else { return unknown.whole(lane) };
+            let (Some(symbol), Some(draw)) = (renamed, draw) else { return unknown.whole(lane) };
             expected[lane] = Some((Draw { iteration: iterations, ..draw }, whole.bits));
-            Lane { bits: whole.bits, symbol: Some(atom) }
+            Lane { bits: whole.bits, symbol: Some(symbol) }
         });
         if expected.iter().any(Option::is_some) {
             let state = self.open_loops.get_mut(&(warp, header));
