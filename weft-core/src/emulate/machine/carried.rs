@@ -42,7 +42,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             chains(&program.invariant).into_iter().flat_map(|(_, chain)| chain).collect();
         let derived: Vec<_> = chains(&program.derived)
             .into_iter()
-            .filter(|(other_register, _)| !program.steps.contains_key(&(header, *other_register)))
+            .filter(|(register, _)| !program.steps.contains_key(&(header, *register)))
             .map(|(carried, chain)| (carried, chain, self.warps[warp].registers[carried].clone()))
             .collect();
         let values: Vec<_> = self.after(warp, invariant.into_iter(), mask, |machine| {
@@ -84,8 +84,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let read = read(self);
         for (register, value) in before.into_iter().rev() {
-            if let Some((old_value, _)) = self.warps[warp].registers.get_mut(register) {
-                *old_value = value;
+            if let Some((current, _)) = self.warps[warp].registers.get_mut(register) {
+                *current = value;
             }
         }
         self.warps[warp].log = log;
@@ -119,12 +119,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return self.next_counter_values(warp, register, fetches, &unknown);
         }
         let Some(steps) = program.steps.get(&(header, register)) else { return unknown };
-        let is_congruent = self.is_congruent(warp, header, steps);
+        let moduli = self.moduli(warp, header, steps);
         let bits = steps.iter().map(|step| step.bits).min().unwrap_or(64);
         let value = self.warps[warp].registers[register].clone();
-        Value::from_lanes(|lane| match is_congruent[lane] {
-            Some(congruence) => {
-                self.facts.symbolics.congruent(value.whole(lane), (congruence, bits), origin)
+        Value::from_lanes(|lane| match moduli[lane] {
+            Some(modulus) => {
+                self.facts.symbolics.congruent(value.whole(lane), (modulus, bits), origin)
             }
             None => unknown.whole(lane),
         })
@@ -132,21 +132,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// For each lane: the greatest common divisor of all amounts that the definitions add in one iteration; `None` if
     /// one of them is not known.
-    fn is_congruent(
+    fn moduli(
         &mut self,
         warp: WarpId,
         header: BlockId,
         steps: &[flow::InductionStep],
     ) -> [Option<u64>; WARP] {
-        let mut is_congruent = [Some(0_u64); WARP];
+        let mut moduli = [Some(0_u64); WARP];
         for step in steps {
             let amounts = self.amounts(warp, header, step);
-            for (congruence, amount) in is_congruent.iter_mut().zip(amounts) {
+            for (modulus, amount) in moduli.iter_mut().zip(amounts) {
                 let size = amount.map(|amount| amount.cast_signed().unsigned_abs());
-                *congruence = congruence.zip(size).map(|(modulus, size)| gcd(modulus, size));
+                *modulus = modulus.zip(size).map(|(known, size)| gcd(known, size));
             }
         }
-        is_congruent
+        moduli
     }
 
     /// For each lane: what a definition adds in one iteration; `None` if that is not known.
@@ -161,10 +161,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for (amount, is_less) in &step.amounts {
             let value = self.operand(warp, at, amount);
             for (lane, sum) in sums.iter_mut().enumerate() {
-                let Lane { bits, symbol: atom } = value.whole(lane);
+                let Lane { bits, symbol } = value.whole(lane);
                 let signed = if *is_less { bits.wrapping_neg() } else { bits };
                 // An amount that leads from one buffer to another is no step.
-                let is_step = atom.is_none() && Region::of(bits) == Region::Number;
+                let is_step = symbol.is_none() && Region::of(bits) == Region::Number;
                 *sum = sum.filter(|_| is_step).map(|sum| sum.wrapping_add(signed));
             }
         }

@@ -76,9 +76,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         let is_outside = |to: BlockId| !program.blocks[to.index()].loops.contains(&header);
         let Some(test) = self.only_definition(header, condition.register) else { return false };
-        let Some(decoded) = test
-            .decoded()
-            .filter(|decoded_instruction| decoded_instruction.row.opcode == Opcode::Setp)
+        let Some(decoded) = test.decoded().filter(|decoded| decoded.row.opcode == Opcode::Setp)
         else {
             return false;
         };

@@ -14,7 +14,7 @@ use crate::launch::BarrierDivergence;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Whether the rule for the whole cta is checked.
-    fn is_examined(&self) -> bool {
+    fn checks_cta(&self) -> bool {
         self.inputs.options.barrier_divergence == BarrierDivergence::Cta
     }
 
@@ -27,7 +27,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         to: BlockId,
         mask: LaneMask,
     ) {
-        if !self.is_examined() {
+        if !self.checks_cta() {
             return;
         }
         let is_inside = self.program.blocks[from.index()].loops.contains(&to);
@@ -76,7 +76,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             ];
             return Err(diverged(Divergence::Lanes, sides));
         }
-        if !self.is_examined() {
+        if !self.checks_cta() {
             return Ok(());
         }
         for wait in sides {

@@ -212,7 +212,7 @@ pub trait Events {
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: BarrierId);
     /// A warp begins an iteration of a loop.
-    fn iteration(&mut self, warp: WarpId, round: Iteration);
+    fn iteration(&mut self, warp: WarpId, iteration: Iteration);
     /// Lanes end.
     fn exit(&mut self, warp: WarpId, lanes: LaneMask);
 }

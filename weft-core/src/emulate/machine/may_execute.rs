@@ -71,9 +71,9 @@ impl MayExecute {
     /// Adds the loops whose iterations run at once around it, and the sides that are taken there.
     pub(super) fn within(self, outer: Option<&Self>) -> Self {
         let Some(outer) = outer else { return self };
-        let (widened, together) = (outer.widened.clone(), outer.uniform_loops.clone());
+        let (widened, uniform_loops) = (outer.widened.clone(), outer.uniform_loops.clone());
         let decided = outer.decided.clone();
-        Self { outermost: outer.outermost, widened, uniform_loops: together, decided, ..self }
+        Self { outermost: outer.outermost, widened, uniform_loops, decided, ..self }
     }
 
     /// Adds a side of a condition.

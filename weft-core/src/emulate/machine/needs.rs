@@ -39,19 +39,19 @@ impl Needs {
     ) -> Option<FaultKind> {
         let multiple = bytes.max(1);
         let (end, rest) = (first.saturating_add(bytes), first % multiple);
-        let memory = self.0.entry(at).or_insert(MemoryNeed { first, end, multiple, rest });
-        let common = multiple.min(memory.multiple);
-        if memory.rest % common != rest % common {
+        let need = self.0.entry(at).or_insert(MemoryNeed { first, end, multiple, rest });
+        let common = multiple.min(need.multiple);
+        if need.rest % common != rest % common {
             return Some(FaultKind::Misaligned);
         }
-        if multiple > memory.multiple {
-            (memory.multiple, memory.rest) = (multiple, rest);
+        if multiple > need.multiple {
+            (need.multiple, need.rest) = (multiple, rest);
         }
-        let (least, most) = (memory.first.min(first), memory.end.max(end));
+        let (least, most) = (need.first.min(first), need.end.max(end));
         if most - least > size {
             return Some(FaultKind::OutOfBounds);
         }
-        (memory.first, memory.end) = (least, most);
+        (need.first, need.end) = (least, most);
         None
     }
 }

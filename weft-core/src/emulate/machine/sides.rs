@@ -169,12 +169,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let stays = block.merge.is_some_and(|merge| is_in(merge, uniform_loop.header));
             block.loops.contains(&uniform_loop.header) && !stays
         };
-        for looped in may_execute.uniform_loops.iter().filter(|around| may_leave(around)) {
-            if is_alike && looped.lanes == mask {
+        for uniform_loop in
+            may_execute.uniform_loops.iter().filter(|uniform_loop| may_leave(uniform_loop))
+        {
+            if is_alike && uniform_loop.lanes == mask {
                 continue;
             }
-            looped.is_torn.set(true);
-            if self.exchanges[warp] > looped.since.1 {
+            uniform_loop.is_torn.set(true);
+            if self.exchanges[warp] > uniform_loop.since.1 {
                 return Err(may_execute.undecided());
             }
         }
@@ -296,8 +298,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut registers = BTreeMap::new();
         let written = std::mem::replace(&mut state.log, log).unwrap_or_default();
         for (register, old) in written.into_iter().rev() {
-            if let Some((known, _)) = state.registers.get_mut(register) {
-                registers.entry(register).or_insert(std::mem::replace(known, old));
+            if let Some((value, _)) = state.registers.get_mut(register) {
+                registers.entry(register).or_insert(std::mem::replace(value, old));
             }
         }
         let local = std::mem::replace(&mut state.local, local);
@@ -375,8 +377,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             1 => {
                 let both = (a.whole(lane), b.whole(lane));
                 match chooser {
-                    Some(chosen) => {
-                        let by = (chosen.condition.whole(lane), chosen.holds_for_first);
+                    Some(chooser) => {
+                        let by = (chooser.condition.whole(lane), chooser.holds_for_first);
                         self.facts.symbolics.either_by(both, origin, by)
                     }
                     None => self.facts.symbolics.either(both.0, both.1, origin),
