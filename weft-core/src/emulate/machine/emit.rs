@@ -45,12 +45,14 @@ struct Representation {
 
 impl Target {
     fn of(representative: Option<Representative>) -> Self {
-        let Some(own) = representative else { return Self::Region };
-        let at =
-            Representation { is_congruent: own.is_congruent, has_copy: own.shadow_copy.is_some() };
-        match own.index {
+        let Some(representative) = representative else { return Self::Region };
+        let at = Representation {
+            is_congruent: representative.is_congruent,
+            has_copy: representative.shadow_copy.is_some(),
+        };
+        match representative.index {
             Some(index) => Self::Counter { index, at },
-            None => Self::Class { class: own.class, at },
+            None => Self::Class { class: representative.class, at },
         }
     }
 
@@ -244,12 +246,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let ((candidate, first), (_, last)) = (represent(least)?, represent(most)?);
         let shifted = |of: fn(&Representative) -> Option<u64>| {
             let [first, last] =
-                [&first, &last].map(|own| own.as_ref().and_then(of).unwrap_or_default());
+                [&first, &last].map(|found| found.as_ref().and_then(of).unwrap_or_default());
             let is_one = last.wrapping_sub(first) == most - least || first == 0 && last == 0;
             is_one.then(|| addresses.plus(first.wrapping_sub(least), 64))
         };
-        let at_representatives = shifted(|own| Some(own.address))?;
-        let copies = shifted(|own| own.shadow_copy)?;
+        let at_representatives = shifted(|found| Some(found.address))?;
+        let copies = shifted(|found| found.shadow_copy)?;
         let (target, other) = (Target::of(first), Target::of(last));
         let addresses = at_representatives;
         (target == other).then_some(Represented { candidate, target, lanes, addresses, copies })
@@ -272,9 +274,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let group = |((candidate, target), (lanes, all)): (_, Lanes)| {
             let at = |of: fn(&Representative) -> Option<u64>| {
-                Value::each(all.map(|own| own.as_ref().and_then(of).unwrap_or_default()))
+                Value::each(all.map(|found| found.as_ref().and_then(of).unwrap_or_default()))
             };
-            let (addresses, copies) = (at(|own| Some(own.address)), at(|own| own.shadow_copy));
+            let (addresses, copies) =
+                (at(|found| Some(found.address)), at(|found| found.shadow_copy));
             Represented { candidate, target, lanes, addresses, copies }
         };
         groups.into_iter().map(group).collect()

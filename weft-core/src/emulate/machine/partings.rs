@@ -163,7 +163,7 @@ impl Partings {
             parting.separate =
                 Separate { ran: ran & !live, late: late & !live, ..Separate::default() };
         }
-        self.0.retain(|parted| parted.separate.late != 0);
+        self.0.retain(|parting| parting.separate.late != 0);
     }
 
     /// The entry of a branch; adds one if there is none.
@@ -191,13 +191,13 @@ impl Partings {
         if all == 0 || !is_split && !is_apart {
             return;
         }
-        let parted = self.at(branch, merge);
+        let parting = self.at(branch, merge);
         if is_split {
-            parted.part(groups);
+            parting.part(groups);
         }
         if is_apart {
-            parted.separate.ran |= all;
-            parted.separate.inside |= all;
+            parting.separate.ran |= all;
+            parting.separate.inside |= all;
         }
     }
 
@@ -206,8 +206,8 @@ impl Partings {
         self.0
             .iter_mut()
             .filter(|parting| parting.merge == to)
-            .for_each(|parted| parted.pass(mask));
-        self.0.retain(|own| !own.is_over());
+            .for_each(|parting| parting.pass(mask));
+        self.0.retain(|parting| !parting.is_over());
     }
 
     /// Records that lanes end.
@@ -229,7 +229,7 @@ impl Partings {
         if let Some(found) = all().find(is_sure).or_else(|| all().next()) {
             return Some(BypassEvidence::Bypass(found));
         }
-        let distance = self.0.iter().find(|parted| parted.is_separate(waiting))?;
-        Some(BypassEvidence::Apart(distance.branch))
+        let parting = self.0.iter().find(|parting| parting.is_separate(waiting))?;
+        Some(BypassEvidence::Apart(parting.branch))
     }
 }

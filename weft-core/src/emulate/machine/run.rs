@@ -211,14 +211,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// mask and one kind (PTX ISA §9.7.13.9), not one instruction.
     fn mismatched_exchange(&self) -> Option<&Wait> {
         let kind = |wait: &Wait| Some(self.program.code[wait.pc.index()].decoded()?.meaning());
-        let is_apart = |wait: &&Wait, other: &Wait| {
+        let is_mismatched = |wait: &&Wait, other: &Wait| {
             matches!(wait.what, WaitFor::Exchange(_))
                 && wait.what == other.what
                 && wait.block != other.block
                 && kind(wait) == kind(other)
         };
         self.warps.iter().find_map(|warp| {
-            warp.waits.iter().find(|wait| warp.waits.iter().any(|other| is_apart(wait, other)))
+            warp.waits.iter().find(|wait| warp.waits.iter().any(|other| is_mismatched(wait, other)))
         })
     }
 

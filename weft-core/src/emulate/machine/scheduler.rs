@@ -58,8 +58,8 @@ impl Scheduler {
             Schedule::InTurn => all.min_by_key(|warp| self.events[*warp]),
             Schedule::Latest => all.max_by_key(|warp| self.since[*warp]),
             Schedule::Random(_) => {
-                let sides = u64::from(ready.count().max(1));
-                let at = usize::try_from(self.roll() % sides).expect("a group has few warps");
+                let warps = u64::from(ready.count().max(1));
+                let at = usize::try_from(self.roll() % warps).expect("a group has few warps");
                 all.nth(at)
             }
         }?;
@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn up_and_down() {
+    fn warps_run_in_ascending_or_descending_order() {
         assert_eq!(order(Schedule::InOrder, &[0, 0, 0b1100, 0]), [0, 1, 0, 1]);
         assert_eq!(order(Schedule::Reverse, &[0, 0, 0b0011, 0]), [3, 2, 3, 2]);
     }
 
     #[test]
-    fn who_was_let_go_on_last_goes_on() {
+    fn the_warp_that_became_runnable_last_runs() {
         // Warp 2 waits, and becomes runnable when warp 0 waits: it runs before warp 1, which has been runnable for
         // longer.
         let blocked = [0b0100, 0b1100, 0b1001, 0b1011, 0b1101];
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_done_least_goes_on() {
+    fn the_warp_with_the_fewest_events_runs() {
         let mut scheduler = Scheduler::new(Schedule::InTurn, 2, 0);
         for warp in [0, 1, 0, 1] {
             assert_eq!(scheduler.next(set(0b11)), Some(WarpId::new(warp)));

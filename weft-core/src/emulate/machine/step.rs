@@ -227,7 +227,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What the open lanes hold, if they provably all hold the same.
-    fn one(&self, value: &Value, open: LaneMask) -> Option<Lane> {
+    fn common_value(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
         let is_stable = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_stable(symbol));
         (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
@@ -249,7 +249,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register];
-        let Some(first) = self.one(value, open) else { return Ok((enabled, open)) };
+        let Some(first) = self.common_value(value, open) else { return Ok((enabled, open)) };
         let is_own = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_of_cta(symbol));
         // Where all iterations of a loop run at once, such a condition can hold in some of them and not in others.
         if is_own && self.may_execute.as_ref().is_some_and(MayExecute::is_widened) {
@@ -292,12 +292,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 }
                 let is_known = open == 0 && (enabled == 0 || enabled == lanes);
                 let value = &self.warps[warp].registers[condition.register];
-                let is_alike = is_known || open == lanes && self.one(value, open).is_some();
+                let is_alike =
+                    is_known || open == lanes && self.common_value(value, open).is_some();
                 self.stays_convergent(warp, id, lanes, is_alike)?;
                 if open != 0 {
                     let origin = self.origin_of(warp, *condition, open);
                     let value = self.warps[warp].registers[condition.register].clone();
-                    let is_one = self.one(&value, open).is_some();
+                    let is_one = self.common_value(&value, open).is_some();
                     self.either(warp, id, &[*taken, *otherwise], open, (origin, is_one))?;
                 }
                 self.go(warp, id, *taken, enabled)?;
@@ -324,7 +325,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let target = |lane| targets.get(usize::try_from(value.lane(lane) & 0xffff_ffff).ok()?);
             let mut sides: Vec<LaneMask> = targets
                 .iter()
-                .map(|header| lanes(mask & !open).filter(|lane| target(*lane) == Some(header)))
+                .map(|successor| {
+                    lanes(mask & !open).filter(|lane| target(*lane) == Some(successor))
+                })
                 .map(|side| side.fold(0, |side, lane| side | 1 << lane))
                 .collect();
             sides.push(open);
@@ -335,7 +338,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.check_written(warp, &value, open, place);
             self.facts.assumed.targets = true;
             let origin = value.symbol(open).and_then(|symbol| self.facts.symbolics.origin(symbol));
-            let is_one = self.one(&value, open).is_some();
+            let is_one = self.common_value(&value, open).is_some();
             let origin = origin.unwrap_or(Origin::Register);
             self.either(warp, id, targets, open, (origin, is_one))?;
         }
