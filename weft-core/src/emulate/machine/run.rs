@@ -90,6 +90,7 @@ pub fn run(
     run
 }
 
+/// How the run of a cta ends whose warps have too many registers.
 fn too_many_registers(program: &Program) -> End {
     let entry = program.blocks.get(program.entry.index());
     let Stop(end) =
