@@ -35,7 +35,7 @@ pub struct AccessKind {
 }
 
 impl AccessKind {
-    /// Strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
+    /// Whether it is strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
     pub const fn is_strong(self) -> bool {
         self.ordering.is_strong()
     }
@@ -238,11 +238,11 @@ pub enum DoubtKind {
     ExchangeMask,
     /// The target of a jump or call, which is none of the named ones.
     Target,
-    /// More instructions than the limit.
+    /// The limit of instructions was reached.
     Fuel,
-    /// More registers than the limit.
+    /// The cta has more registers than the limit.
     Registers,
-    /// More contents of memory than are kept.
+    /// The limit of contents of memory was reached.
     Memory,
 }
 
@@ -303,7 +303,7 @@ pub enum Divergence {
     Barriers,
     /// They wait at one barrier instruction, in different iterations of a loop around it (B2).
     Iterations,
-    /// Some threads have ended.
+    /// Some threads of the cta have ended, so they do not come to the barrier.
     Ended,
     /// Lanes of one warp bypassed an aligned barrier at which other lanes of the warp wait. They did at this branch;
     /// `None`: the guard of the barrier itself let them pass.
@@ -330,7 +330,7 @@ pub struct DivergedThreads {
 pub enum End {
     /// All threads ended.
     Finished,
-    /// No thread can run and not all have ended.
+    /// No thread can run, but some have not ended.
     Deadlock(Vec<Stuck>),
     /// A barrier was used wrongly.
     Misuse {

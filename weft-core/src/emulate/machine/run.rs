@@ -1,4 +1,4 @@
-//! Runs a cta: one warp after the other, until all threads have ended, the rest wait in vain, or no warp can go on.
+//! Runs a cta: one warp at a time, until all threads have ended, the rest wait in vain, or no warp can go on.
 
 use std::collections::BTreeMap;
 
