@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Facts;
 use super::count::Count;
 use super::counters::{CounterIndex, Drawn, Indexed, Multiple};
 use super::draw_order::DrawOrder;
+use super::store::Facts;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId};
 

@@ -1,10 +1,10 @@
 //! Facts of ctas that run in parallel: each starts with no facts of the others, and the facts that it found are joined
 //! later.
 
-use super::Facts;
 use super::assumed::Assumed;
 use super::interference::Loaded;
 use super::reach::Reach;
+use super::store::Facts;
 use crate::launch::Limit;
 
 /// What an independent cta found out.

@@ -1,8 +1,11 @@
-//! What a check has found out over all its passes and ctas: facts about open values, and which open conditions are
-//! decided.
+//! What the passes of a check find out, kept for the passes that follow.
 //!
-//! Facts are found while a pass runs. A pass that found a fact which it should have known from its start is run again;
-//! [`Facts::settle`] decides this.
+//! [`store`] holds all facts, and says when they are settled. Open addresses: [`alias`] classes and the [`representative`]
+//! addresses at which they are compared. Counters: [`counters`] with their [`count`]s, the addresses that are indexed with
+//! their values ([`counter_index`]), and the order in which ctas draw from them ([`draw_order`]). Memory: [`interference`]
+//! of stores with loads, what loops leave for later iterations ([`inherited`]), what memory that nothing wrote is passed on
+//! by ([`passed_on`]), and where stores go ([`reach`]). Conditions: [`case_split`]. [`assumed`] is what is taken for
+//! granted, and [`independent`] what ctas that run side by side exchange.
 
 pub(crate) mod alias;
 pub(crate) mod assumed;
@@ -17,133 +20,6 @@ pub(crate) mod interference;
 pub(crate) mod passed_on;
 pub(crate) mod reach;
 pub(crate) mod representative;
+pub(crate) mod store;
 
-use std::collections::BTreeSet;
-
-use crate::emulate::memory::region::MemoryRegion;
-use crate::emulate::value::symbolics::Symbolics;
-use crate::flow::{Pc, Program};
-use crate::launch::Limit;
-use alias::AliasClasses;
-use assumed::Assumed;
-use case_split::Splits;
-use counters::Counters;
-use inherited::Inherited;
-use interference::{Interference, Loaded};
-use passed_on::PassedOn;
-use reach::Reach;
-
-/// The facts of a check.
-#[derive(Debug, Default)]
-pub struct Facts {
-    /// The symbolic values that the facts are about.
-    pub symbolics: Symbolics,
-    pub(crate) aliases: AliasClasses,
-    pub(crate) counters: Counters,
-    pub(crate) interference: Interference,
-    pub(crate) reach: Reach,
-    pub(crate) passed_on: PassedOn,
-    pub(crate) inherited: Inherited,
-    /// Open conditions that are decided in this case.
-    pub splits: Splits,
-    /// Loads of racing bytes, in a pass that compares stored values: what these loads see depends on the schedule.
-    pub racing: BTreeSet<Pc>,
-    /// Number of instructions that ran so far, and the limits of the check.
-    pub(crate) spent: u64,
-    pub(crate) limit: Limit,
-    /// What is assumed.
-    pub(crate) assumed: Assumed,
-    /// Whether an atomic that might update a counter returned a value, in passes that do not take counter values to be
-    /// unique.
-    pub draws: bool,
-    /// Number of passes that found something that they should have known from their start.
-    changes: u32,
-}
-
-impl Facts {
-    /// No facts yet, within the default limits.
-    pub fn new() -> Self {
-        Self::within(Limit::default(), 0)
-    }
-
-    /// No facts yet, for runs within `limit`, of which `spent` instructions have run already.
-    pub fn within(limit: Limit, spent: u64) -> Self {
-        Self { symbolics: Symbolics::within(limit.memory), spent, limit, ..Self::default() }
-    }
-
-    /// Number of instructions that ran so far.
-    pub const fn spent(&self) -> u64 {
-        self.spent
-    }
-
-    /// Memory limit of the check in bytes.
-    pub const fn memory(&self) -> u64 {
-        self.limit.memory
-    }
-
-    /// What is assumed of open values.
-    pub fn assumed(&self) -> Assumed {
-        Assumed { indices: self.symbolics.assumes_unwrapped, ..self.assumed }
-    }
-
-    /// Prepares for a new pass.
-    pub fn begin(&mut self) {
-        self.counters.begin();
-        self.interference.begin();
-        self.inherited.begin();
-    }
-
-    /// Number of times that a pass had to be run again. What was found before such a change might not hold any more.
-    pub(crate) const fn changes(&self) -> u32 {
-        self.changes
-    }
-
-    /// Whether the pass that has ended knew from its start everything that it found out about counters, polled memory,
-    /// where stores go, what loop iterations write, what they pass on of memory that nothing wrote, and alias classes.
-    pub fn settle(&mut self) -> bool {
-        let is_settled = self.counters.settle()
-            & self.interference.settle()
-            & self.reach.settle()
-            & self.passed_on.settle()
-            & self.inherited.settle()
-            & self.aliases.settle();
-        self.changes += u32::from(!is_settled);
-        is_settled
-    }
-
-    /// Takes what the pass that has ended loaded as memory held it.
-    pub fn take_loaded(&mut self) -> Loaded {
-        self.interference.take_loaded()
-    }
-
-    /// Records that `bytes` race, and that all bytes of `regions` might. Returns whether the pass that loaded `loaded`
-    /// should have known it.
-    pub fn interfere(
-        &mut self,
-        program: &Program,
-        loaded: &Loaded,
-        bytes: impl IntoIterator<Item = (bool, u64)>,
-        regions: impl IntoIterator<Item = MemoryRegion>,
-    ) -> bool {
-        let extents = regions.into_iter().map(|region| (region.is_global, region.extent(program)));
-        let is_news = self.interference.interfere(loaded, bytes, extents);
-        self.changes += u32::from(is_news);
-        is_news
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_pass_read_is_of_this_pass() {
-        let mut facts = Facts::new();
-        facts.begin();
-        assert!(facts.interference.load(true, 8, 4));
-        facts.begin();
-        assert!(facts.interference.load(true, 16, 4));
-        let loaded = facts.take_loaded();
-        assert!(!loaded.reads(true, 8) && loaded.reads(true, 16));
-    }
-}
+pub use store::Facts;

@@ -1,10 +1,10 @@
 //! Computes the representative addresses at which accesses at open addresses are compared.
 
-use super::Facts;
 use super::alias::{
     AliasClass, MAX_CLASSES, MAX_COUNTER_CLASSES, Representative, representative_address,
 };
 use super::counters::CounterIndex;
+use super::store::Facts;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, signed};
 use crate::emulate::value::symbolics::gcd;

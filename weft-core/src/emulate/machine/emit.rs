@@ -243,7 +243,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let [candidate] = self.candidates(piece, whole)[..] else { return None };
             Some((candidate, self.represent(piece, whole, candidate, &mut frame)))
         };
-        let ((candidate, first), (_, last)) = (represent(least)?, represent(most)?);
+        let ((candidate, first), (other, last)) = (represent(least)?, represent(most)?);
         let shifted = |of: fn(&Representative) -> Option<u64>| {
             let [first, last] =
                 [&first, &last].map(|found| found.as_ref().and_then(of).unwrap_or_default());
@@ -252,9 +252,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         let at_representatives = shifted(|found| Some(found.address))?;
         let copies = shifted(|found| found.shadow_copy)?;
-        let (target, other) = (Target::of(first), Target::of(last));
-        let addresses = at_representatives;
-        (target == other).then_some(Represented { candidate, target, lanes, addresses, copies })
+        let (addresses, target) = (at_representatives, Target::of(first));
+        let is_one = (candidate, target) == (other, Target::of(last));
+        is_one.then_some(Represented { candidate, target, lanes, addresses, copies })
     }
 
     /// Groups lanes that are compared with the same accesses, lane by lane.

@@ -1,7 +1,7 @@
 //! Operations on lanes that grow by a constant step and whose results do so too: sums, products with a uniform factor,
 //! widening. Also adding a number to irregular lanes, which keeps their offsets.
 
-use super::is_modular;
+use super::kind::is_modular;
 use crate::emulate::value::lane::signed;
 use crate::emulate::value::register::Value;
 use crate::ptx::Type;

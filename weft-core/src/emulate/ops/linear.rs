@@ -4,7 +4,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{is_integer, is_modular};
+use super::kind::{is_integer, is_modular};
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes, truncate};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::Results;
+use super::results::Results;
 use crate::emulate::value::lane::{Lane, LaneMask, truncate};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;

@@ -1,6 +1,6 @@
 //! Common operations on known integers whose lanes are neither equal nor affine: all lanes in one loop.
 
-use super::{is_integer, is_modular};
+use super::kind::{is_integer, is_modular};
 use crate::emulate::value::lane::{WARP, signed, truncate};
 use crate::emulate::value::register::Value;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
