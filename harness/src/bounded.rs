@@ -1,10 +1,10 @@
-//! Files read up to a limit: how large they are is up to whoever wrote them, and a device has no end.
+//! Reads files up to a limit of bytes: a file can be arbitrarily large, and a device has no end.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _, Result};
 use std::path::Path;
 
-/// All of a file that has at most `most` bytes.
+/// Returns the whole contents of the file at `path`, or an error if it has more than `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let bytes = head(path, most.saturating_add(1))?;
     if bytes.len() as u64 > most {
@@ -14,7 +14,7 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Its first `most` bytes, or all.
+/// Returns the first `most` bytes of the file at `path`, or all of them if it has fewer.
 pub(crate) fn head(path: &Path, most: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;
     let size = file.metadata()?.len().min(most);

@@ -1,8 +1,8 @@
-//! Finding PTX: what build scripts left in `OUT_DIR`, and the files that `weft.toml` names.
+//! Finds PTX files: those that build scripts leave in `OUT_DIR`, and those that `weft.toml` names.
 //!
-//! In a folder, a file counts as PTX if its text starts with `.version` behind white space and `//` comments, whatever
-//! it is called; one called `.ptx` always counts. What cannot be read is taken along with the text that is there, so
-//! that reading it fails as a case of its own instead of passing unseen.
+//! In a folder, a file counts as PTX if its name ends in `.ptx`, or if its text starts with `.version` after white
+//! space and `//` comments. A file that cannot be read is returned too, so that it fails as a case of its own instead
+//! of going unnoticed.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -16,26 +16,26 @@ use crate::bounded;
 
 /// Folders nested deeper than this are not searched.
 const DEPTH: usize = 32;
-/// Bytes of a PTX file: reading one takes some 10 times as much memory.
+/// Maximum size of a PTX file in bytes; reading it takes about 10 times as much memory.
 const MAX_PTX: u64 = 128 * 1024 * 1024;
-/// How much of a file is read to see whether it is PTX.
+/// Number of bytes that are read to decide whether a file is PTX.
 const HEAD: u64 = 64 * 1024;
 
-/// A file of PTX.
+/// A PTX file with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PtxFile {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its path relative to the package or to `OUT_DIR`, with `/`, safe to print.
+    /// The path relative to the package or to `OUT_DIR`, with `/` as separator, safe to print.
     pub display: String,
-    /// Its text; empty if it cannot be read, with U+FFFD where it is not UTF-8.
+    /// The text; empty if the file cannot be read. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub text: Arc<str>,
-    /// Why it cannot be read.
+    /// Why the file cannot be read, if it cannot.
     pub unread: Option<String>,
 }
 
 impl PtxFile {
-    /// Reads the file at `path`, shown as `display`.
+    /// Reads the file at `path`; messages name it `display`.
     pub fn read(path: &Path, display: &str) -> Result<Self, DiscoverError> {
         match Self::of(path, display, contents(path)) {
             Self { unread: Some(reason), .. } => {
@@ -45,7 +45,7 @@ impl PtxFile {
         }
     }
 
-    /// A file that was searched for: a pipe may never begin.
+    /// Reads a file that a search found. Only regular files are read: reading a pipe might block for ever.
     fn found(path: &Path, display: &str) -> Self {
         let contents = match fs::metadata(path) {
             Ok(meta) if !meta.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -63,10 +63,10 @@ impl PtxFile {
     }
 }
 
-/// Why no files could be gathered.
+/// Why files could not be gathered.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoverError {
-    /// A pattern without files.
+    /// A pattern that matches no file.
     #[error("`{pattern}` matches no file under {}; correct or remove it", dir.display())]
     NoMatch {
         /// The pattern.
@@ -74,7 +74,7 @@ pub enum DiscoverError {
         /// The package's directory.
         dir: PathBuf,
     },
-    /// Not a pattern.
+    /// An invalid pattern.
     #[error("`{pattern}` is not a file pattern: {reason}")]
     Pattern {
         /// The pattern.
@@ -87,12 +87,13 @@ pub enum DiscoverError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         reason: String,
     },
 }
 
-/// The text of a file or of a pipe, which may be a compiler's output. A device may never end.
+/// Returns the text of a file or of a pipe (which can be the output of a compiler). Devices are refused, since they can
+/// be endless.
 fn contents(path: &Path) -> io::Result<String> {
     #[cfg(unix)]
     {
@@ -107,7 +108,7 @@ fn contents(path: &Path) -> io::Result<String> {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The PTX under `dir`, in the order of the paths, each content once. Links to folders are not followed.
+/// Returns the PTX files under `dir`, in the order of the paths, each content once. Links to folders are not followed.
 pub fn in_dir(dir: &Path) -> Vec<PtxFile> {
     let mut found = Vec::new();
     walk(dir, DEPTH, &is_ptx, &mut found);
@@ -115,7 +116,7 @@ pub fn in_dir(dir: &Path) -> Vec<PtxFile> {
     unique(found.iter().map(|path| PtxFile::found(path, &relative(path, dir))).collect())
 }
 
-/// The files that `patterns` name relative to `package_dir`, in the order of the paths, each content once.
+/// Returns the files that `patterns` name relative to `package_dir`, in the order of the paths, each content once.
 pub fn globs(package_dir: &Path, patterns: &[String]) -> Result<Vec<PtxFile>, DiscoverError> {
     let mut found = BTreeSet::new();
     let base = glob::Pattern::escape(&package_dir.to_string_lossy());
@@ -138,10 +139,10 @@ pub fn globs(package_dir: &Path, patterns: &[String]) -> Result<Vec<PtxFile>, Di
     ))
 }
 
-/// The files without those whose content an earlier one has.
+/// Removes the files whose content equals that of an earlier file.
 #[must_use]
 pub fn unique(files: Vec<PtxFile>) -> Vec<PtxFile> {
-    // Empty files and those that cannot be read are told apart by their paths.
+    // Empty and unreadable files have the same text: they are distinguished by their paths.
     let key = |file: &PtxFile| file.text.is_empty().then(|| file.path.clone());
     let mut known: HashSet<(&str, Option<PathBuf>)> = HashSet::with_capacity(files.len());
     let is_new: Vec<bool> =
@@ -149,7 +150,8 @@ pub fn unique(files: Vec<PtxFile>) -> Vec<PtxFile> {
     files.into_iter().zip(is_new).filter_map(|(file, is_new)| is_new.then_some(file)).collect()
 }
 
-/// The paths that a pattern names. Behind `**`, links to folders are not followed: they may lead in circles.
+/// Returns the paths that match a pattern. Behind `**`, links to folders are not followed, because they can form
+/// cycles.
 fn matching(base: &str, pattern: &str) -> Result<Vec<PathBuf>, glob::PatternError> {
     let parts: Vec<&str> = pattern.split('/').collect();
     let deep = parts.iter().position(|part| *part == "**").unwrap_or(parts.len());
@@ -169,7 +171,8 @@ fn matching(base: &str, pattern: &str) -> Result<Vec<PathBuf>, glob::PatternErro
     Ok(found)
 }
 
-/// The files under a folder that are accepted, and what else is there but folders.
+/// Appends to `found` all paths under `dir` that `accepts` accepts, except folders and links to folders. `depth` limits
+/// the nesting.
 fn walk(dir: &Path, depth: usize, accepts: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.filter_map(Result::ok) {
@@ -194,7 +197,7 @@ fn is_named_ptx(path: &Path) -> bool {
 }
 
 fn starts_as_ptx(path: &Path) -> bool {
-    // Most files are told by their first bytes; only a long comment in front needs more.
+    // The first bytes decide for most files; more are needed only if the file starts with a long comment.
     [512, HEAD].into_iter().find_map(|limit| judge(&head(path, limit)?)).unwrap_or(false)
 }
 
@@ -202,7 +205,7 @@ fn head(path: &Path, limit: u64) -> Option<Vec<u8>> {
     bounded::head(path, limit).ok()
 }
 
-/// Whether a text that begins like this is PTX; `None`: all of it is comments and white space.
+/// Whether a text that starts with `head` is PTX; `None` if `head` has only comments and white space.
 fn judge(head: &[u8]) -> Option<bool> {
     const FIRST: &[u8] = b".version";
     let mut rest = head.trim_ascii_start();

@@ -14,8 +14,8 @@
 //! weft_harness::main!();
 //! ```
 //!
-//! `config` reads weft.toml, `name` demangles, `discover` finds PTX, `case` makes kernels and launches test cases,
-//! `render` shows reports.
+//! `config` reads `weft.toml`, `name` demangles kernel names, `discover` finds PTX files, `case` turns kernels and
+//! launches into test cases, `render` prints reports.
 
 mod bounded;
 pub mod case;
@@ -27,8 +27,8 @@ mod run;
 pub use run::main;
 pub use weft_core::finding::name;
 
-/// The whole of a `tests/weft.rs` with `harness = false`: checks the PTX that the package's build script wrote and that
-/// its weft.toml names.
+/// Expands to the whole of a `tests/weft.rs` with `harness = false`: checks the PTX that the package's build script
+/// wrote and that its `weft.toml` names.
 #[macro_export]
 macro_rules! main {
     () => {

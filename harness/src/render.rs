@@ -1,4 +1,4 @@
-//! Reports as text, and the source files that they may quote.
+//! Renders reports as text, and reads the source files that they quote.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use crate::bounded;
 pub use weft_core::report::human::{finding, report, summary};
 pub use weft_core::report::{escape, short};
 
-/// Source files larger than this are not quoted.
+/// Maximum size in bytes of a source file that is quoted.
 const SIZE: u64 = 4 * 1024 * 1024;
 
-/// Reads the source files that PTX names, once each. The names come from whoever wrote the PTX, so only regular files
-/// inside the package or its workspace are ever opened, after all links are resolved, and none in hidden folders or with
-/// hidden names: secrets lie in such files (`.env`, `.git`), sources do not.
+/// Reads the source files that PTX names, each once. The PTX is not trusted: only regular files inside the package or
+/// its workspace are opened, after all links are resolved, and nothing below a hidden folder or with a hidden name,
+/// since such files (`.env`, `.git`) can hold secrets.
 #[derive(Debug)]
 pub struct Sources {
     roots: Vec<PathBuf>,
@@ -23,7 +23,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Files under `dir` and under the folders around it, up to the workspace: the nearest one with a `Cargo.lock`.
+    /// Allows files under `dir` and under its parent folders up to the workspace, the nearest folder with a
+    /// `Cargo.lock`.
     pub fn of_package(dir: &Path) -> Self {
         let outwards: Vec<_> = dir.ancestors().collect();
         let workspace =
@@ -31,13 +32,13 @@ impl Sources {
         Self::within(outwards.into_iter().take(workspace + 1))
     }
 
-    /// Files under any of `roots`; relative names are looked up in each, in order.
+    /// Allows files under any of `roots`; a relative name is looked up in each of them, in order.
     pub fn within<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Self {
         let roots = roots.into_iter().filter_map(|root| fs::canonicalize(root).ok()).collect();
         Self { roots, texts: RefCell::default() }
     }
 
-    /// The text of the file that the compiler called `name`; `None` if there is none that may be read.
+    /// Returns the text of the file that the PTX calls `name`; `None` if there is none that is allowed to be read.
     pub fn text(&self, name: &str) -> Option<String> {
         if let Some(known) = self.texts.borrow().get(name) {
             return known.clone();
@@ -57,7 +58,7 @@ impl Sources {
     }
 }
 
-/// Whether nothing on the way to a file is hidden.
+/// Whether no component of the path starts with a dot.
 fn is_plain(path: &Path) -> bool {
     path.components().all(|part| !part.as_os_str().to_string_lossy().starts_with('.'))
 }

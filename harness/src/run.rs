@@ -1,4 +1,4 @@
-//! The `main` of a crate's own `tests/weft.rs`.
+//! The `main` function of a crate's own `tests/weft.rs`.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -8,8 +8,9 @@ use libtest_mimic::{Arguments, ColorSetting, Failed, Trial};
 
 use crate::case::{Package, PlanError, hook_panics, plan, trials_with};
 
-/// Checks the PTX of the package in `manifest_dir` as a libtest-compatible test binary, by the process's arguments.
-/// `out_dir` is where its build script wrote. What keeps the cases from being listed is a failing case `PACKAGE::plan`.
+/// Checks the PTX of the package in `manifest_dir` as a libtest-compatible test binary, with the process's arguments.
+/// `out_dir` is the folder that its build script wrote to. If the cases cannot be planned, a single case
+/// `PACKAGE::plan` fails with the reason.
 pub fn main(manifest_dir: &str, package: &str, out_dir: Option<&str>) -> ExitCode {
     let arguments = Arguments::from_args();
     hook_panics();

@@ -1,4 +1,5 @@
-//! Keeps a panic of the checker to the case in which it happens.
+//! Confines a panic of the checker to the case in which it happens: the case fails with the panic's message, the other
+//! cases run on.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -13,8 +14,9 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Makes a panic of the checker one message, its case's own, with the place in it; for a program's `main`. Other panics
-/// are told as before, and so is every one with a backtrace, where `RUST_BACKTRACE` asks for it.
+/// Installs a panic hook, for a program's `main`. A panic within the checker then prints nothing by itself: its message
+/// and source position go into the error of its case. All other panics are printed as before; so is every panic if
+/// `RUST_BACKTRACE` asks for a backtrace.
 pub fn hook_panics() {
     let previous = panic::take_hook();
     let wants_backtrace = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
@@ -33,7 +35,8 @@ fn place(info: &PanicHookInfo<'_>) -> Option<String> {
     info.location().map(ToString::to_string)
 }
 
-/// Runs `work` on `subject`, a kernel with its file and launch or a file; a panic in it becomes an error.
+/// Runs `work` and turns a panic in it into an error. `subject` names what is checked in that error: a file, or a
+/// kernel with its file and launch.
 pub(super) fn guarded<T>(subject: &str, work: impl FnOnce() -> T) -> Result<T, JobError> {
     let was_guarded = IS_GUARDED.replace(true);
     PLACE.set(None);
@@ -47,7 +50,7 @@ pub(super) fn guarded<T>(subject: &str, work: impl FnOnce() -> T) -> Result<T, J
     })
 }
 
-/// What a panic says.
+/// Returns the message of a panic, or `no message` if its payload is not a string.
 fn message(payload: &dyn Any) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")

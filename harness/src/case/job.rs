@@ -1,4 +1,5 @@
-//! One kernel under one launch, checked when its result is first asked for.
+//! A job: one kernel under one launch. The check runs when the result is first asked for, and all cases of the job
+//! share it.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -15,29 +16,29 @@ use crate::config::Allow;
 use crate::discover::PtxFile;
 use crate::name::KernelName;
 
-/// What decides about a kernel under a launch: `weft_core::check`.
+/// The function that checks a kernel under a launch: `weft_core::check`, or a stand-in for tests.
 pub type Checker = fn(&Module, &Function, &Launch) -> Result<Report, CheckError>;
 
-/// One kernel under one launch, or a file that cannot be read.
+/// One kernel under one launch, or a PTX file that cannot be read.
 #[derive(Debug)]
 pub struct Job {
-    /// The package's name.
+    /// The name of the package.
     pub package: String,
-    /// The package's directory.
+    /// The directory of the package.
     pub dir: PathBuf,
-    /// The PTX.
+    /// The PTX file.
     pub file: Arc<PtxFile>,
-    /// The PTX as read.
+    /// The module that was read from `file`.
     pub module: Arc<Module>,
-    /// The kernel; empty for a file that cannot be read.
+    /// The name of the kernel; empty for a file that cannot be read.
     pub kernel: KernelName,
-    /// The kernel's name within the case's name: short where only one kernel of the file has it, else mangled.
+    /// The kernel's part of the case's name: the short name if it is unique in the file, otherwise the mangled name.
     pub title: String,
-    /// The launch's label, where the kernel has several.
+    /// The label of the launch, if the kernel has several launches.
     pub label: Option<String>,
-    /// What it is launched with.
+    /// The launch configuration.
     pub launch: Launch,
-    /// Findings that are accepted.
+    /// The `allow` entries for this kernel and launch.
     pub allow: Vec<Allow>,
     pub(super) checker: Checker,
     pub(super) unread: Option<JobError>,
@@ -50,10 +51,10 @@ pub enum JobError {
     /// The launch does not fit the kernel.
     #[error(transparent)]
     Check(#[from] CheckError),
-    /// The file is not the PTX that it should be; one error a line, with their places.
+    /// The file is not valid PTX. One message for each error, with its position.
     #[error("{}", .0.join("\n"))]
     Read(Vec<String>),
-    /// The kernel is not in the file.
+    /// The file has no kernel with this name.
     #[error("{file}: there is no kernel `{kernel}` in this file")]
     NoKernel {
         /// The kernel's name in the PTX.
@@ -61,7 +62,7 @@ pub enum JobError {
         /// The file.
         file: String,
     },
-    /// A bug of the checker.
+    /// The checker panicked: a bug of the checker.
     #[error(
         "the checker itself failed on {subject}: {message}\n\
          this is a bug of cargo-weft, not of the kernel; please report it on the issue page of its repository, with \
@@ -70,45 +71,46 @@ pub enum JobError {
     Panic {
         /// The kernel with its file and launch, or the file.
         subject: String,
-        /// What the panic says.
+        /// The message of the panic.
         message: String,
     },
 }
 
 impl Job {
-    /// The result, computed by the first call and shared by all later ones.
+    /// Returns the result. The first call computes it, later calls share it.
     pub fn run(&self) -> Outcome {
         self.outcome().clone()
     }
 
-    /// The result by reference.
+    /// Like [`Job::run`], but returns a reference.
     pub fn outcome(&self) -> &Outcome {
         self.outcome.get_or_init(|| Outcome::new(self.check(), self))
     }
 
-    /// Takes for the result what an earlier check of the same kernel in the same PTX under the same launch said. A result
-    /// that is there already stays.
+    /// Sets the result to the report of an earlier check of the same kernel in the same PTX under the same launch,
+    /// instead of checking again. Has no effect if the result is already known.
     pub fn recall(&self, report: Report) -> &Outcome {
         self.outcome.get_or_init(|| Outcome::new(Ok(report), self))
     }
 
-    /// Whether it stands for a file that cannot be read rather than for a kernel.
+    /// Whether this job stands for a file that cannot be read rather than for a kernel.
     pub fn is_unread(&self) -> bool {
         self.unread.is_some()
     }
 
-    /// `PACKAGE::FILE::KERNEL[@LAUNCH]`, or `PACKAGE::FILE::read` for a file that cannot be read.
+    /// Returns the job's name: `PACKAGE::FILE::KERNEL[@LAUNCH]`, or `PACKAGE::FILE::read` for a file that cannot be
+    /// read.
     pub fn name(&self) -> String {
         let label = self.label.as_ref().map(|label| format!("@{label}")).unwrap_or_default();
         format!("{}::{}::{}{label}", self.package, self.file.display, self.title)
     }
 
-    /// `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`.
+    /// Returns the name of one test case of the job: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`.
     pub fn case(&self, check: Check) -> String {
         format!("{}::{}", self.name(), check.name())
     }
 
-    /// The launch as configured, in a few words: `grid 2, block 64`, without the arguments.
+    /// Returns the configured grid and block in words, such as `grid 2, block 64`, without the arguments.
     pub fn launch_in_words(&self) -> String {
         let grid =
             self.launch.grid.map_or_else(|| "one cta".to_owned(), |grid| format!("grid {grid}"));
@@ -119,7 +121,7 @@ impl Job {
         format!("{grid}, {block}")
     }
 
-    /// The mutants of the kernel; none if it could not be checked.
+    /// Returns the mutants of the kernel; none if the kernel could not be checked.
     pub fn mutants(&self) -> Result<Mutants, JobError> {
         let Ok(report) = &self.outcome().report else { return Ok(Mutants::default()) };
         let Some(kernel) = self.module.kernel(&self.kernel.mangled) else {
@@ -128,7 +130,7 @@ impl Job {
         guarded(&self.subject(), || mutate::mutants(&self.module, kernel, report))
     }
 
-    /// What remains of a mutant's report after the findings that are accepted.
+    /// Checks a mutant under the job's launch and returns its report without the findings that an `allow` accepts.
     pub fn mutated(&self, mutant: &Mutant) -> Result<Report, JobError> {
         let report = guarded(&format!("a mutant of {}", self.subject()), || {
             let module = mutant.apply(&self.module);
@@ -142,7 +144,7 @@ impl Job {
         Ok(outcome.remaining().expect("of a report something remains").clone())
     }
 
-    /// What it is about, where the checker fails.
+    /// Names the kernel, its file and its launch, for the message of a panic.
     fn subject(&self) -> String {
         let name = weft_core::report::escape(&self.kernel.mangled);
         format!(

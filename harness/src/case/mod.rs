@@ -1,4 +1,5 @@
-//! Test cases: kernels and launches of a package, checked once each and judged in three cases.
+//! Test cases. A package becomes jobs, one for each kernel and launch; a job is checked once and gives three test
+//! cases: barriers, races on shared memory, races on global memory.
 
 mod guard;
 mod job;

@@ -1,4 +1,4 @@
-//! The result of a job after what its author accepts.
+//! The result of a job: the checker's report, and what remains of it after the findings that an `allow` accepts.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use weft_core::ptx::Module;
 use super::{Job, JobError};
 use crate::config::Allow;
 
-/// A report and what remains of it.
+/// A report together with the part of it that no `allow` accepts.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Everything that was found, or why nothing could be.
+    /// The complete report, or why the kernel could not be checked.
     pub report: Result<Report, JobError>,
-    /// For each finding of the report the `allow` that accepts it.
+    /// For each finding of the report, the `allow` that accepts it, if any.
     pub allowed: Vec<Option<Allow>>,
-    /// The verdict over the findings that are not accepted; open if the kernel could not be checked.
+    /// The verdict on the findings that no `allow` accepts; open if the kernel could not be checked.
     pub verdict: Verdict,
-    /// The PTX as read.
+    /// The module that was checked.
     pub module: Arc<Module>,
     remaining: Option<Report>,
 }
@@ -40,23 +40,23 @@ impl Outcome {
         Self { report, allowed, verdict, module: Arc::clone(&job.module), remaining }
     }
 
-    /// The report without the accepted findings; `None` if the kernel could not be checked.
+    /// Returns the report without the accepted findings; `None` if the kernel could not be checked.
     pub fn remaining(&self) -> Option<&Report> {
         self.remaining.as_ref()
     }
 
-    /// The verdict of one check over the findings that are not accepted. Who accepts a defect of a barrier vouches for
-    /// the barriers, so that the races are judged.
+    /// Returns the verdict of one check on the findings that no `allow` accepts. If all barrier defects are accepted,
+    /// the barriers count as sound, so that the races are judged.
     pub fn verdict_of(&self, check: Check) -> Verdict {
         self.remaining.as_ref().map_or(Verdict::Open, |report| report.verdict_of(check))
     }
 
-    /// The findings of one check that are not accepted.
+    /// Returns the findings of one check that no `allow` accepts.
     pub fn findings_of(&self, check: Check) -> impl Iterator<Item = &Finding> {
         self.remaining.iter().flat_map(move |report| report.findings_of(check))
     }
 
-    /// The accepted findings with what accepts them.
+    /// Returns the accepted findings, each with the `allow` that accepts it.
     pub fn accepted(&self) -> impl Iterator<Item = (&Finding, &Allow)> {
         let findings =
             self.report.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
@@ -67,8 +67,8 @@ impl Outcome {
     }
 }
 
-/// The `allow`s that accept nothing in any of `jobs`, which must be all jobs of a package; runs what has not run yet.
-/// Says nothing about the `allow`s of a kernel that could not be checked.
+/// Returns the `allow` entries that accept nothing in any of `jobs`, which must be all jobs of a package. Runs the jobs
+/// that have not run yet. The `allow` entries of a kernel that could not be checked count as used.
 pub fn dead_allows<'j>(jobs: impl IntoIterator<Item = &'j Job>) -> Vec<Allow> {
     let (mut stated, mut used): (Vec<&Allow>, Vec<&Allow>) = (Vec::new(), Vec::new());
     for job in jobs.into_iter().filter(|job| !job.allow.is_empty()) {

@@ -1,4 +1,4 @@
-//! A package: its name, its configuration and its PTX.
+//! A package with its name, its configuration and its PTX files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,21 +6,22 @@ use super::PlanError;
 use crate::config::{Config, ConfigError, Problem};
 use crate::discover::{self, DiscoverError, PtxFile};
 
-/// What is to be checked together: names, patterns and `[[kernel]]` tables refer to one package.
+/// The unit of checking: case names, file patterns and `[[kernel]]` tables refer to one package.
 #[derive(Clone, Debug)]
 pub struct Package {
-    /// Its name, the first part of the cases' names.
+    /// The name of the package, which is the first part of its cases' names.
     pub name: String,
-    /// Its directory; sources are looked up here.
+    /// The directory of the package, in which source files are looked up.
     pub dir: PathBuf,
-    /// How its kernels are launched.
+    /// The configuration of its launches.
     pub config: Config,
-    /// Its PTX.
+    /// The PTX files.
     pub files: Vec<PtxFile>,
 }
 
 impl Package {
-    /// The package in `dir`, with the PTX that its configuration names and that its build script left in `out_dirs`.
+    /// Opens the package in `dir` with the PTX files that its configuration names and those that its build script left
+    /// in `out_dirs`.
     pub fn open<'d>(
         name: &str,
         dir: &Path,
@@ -38,7 +39,7 @@ impl Package {
     }
 }
 
-/// The files that the configuration names.
+/// Returns the PTX files that the configuration names.
 fn named(dir: &Path, config: &Config) -> Result<Vec<PtxFile>, PlanError> {
     let patterns: Vec<String> = config.ptx.iter().map(|(pattern, _)| pattern.clone()).collect();
     discover::globs(dir, &patterns).map_err(|error| match error {

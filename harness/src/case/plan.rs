@@ -1,4 +1,4 @@
-//! A package to its jobs. Whatever would leave something unchecked in silence is an error.
+//! Turns a package into jobs. Everything that would silently leave a kernel unchecked is an error.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -12,16 +12,16 @@ use crate::config::{ConfigError, DeadEntry, NamedLaunch};
 use crate::discover::{DiscoverError, PtxFile};
 use crate::name::KernelName;
 
-/// Read errors listed for one file; the rest is counted.
+/// Number of read errors that are listed for one file; further ones are only counted.
 const ERRORS: usize = 20;
 
-/// Why there are no jobs.
+/// Why a package gives no jobs.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The PTX cannot be gathered.
+    /// The PTX files cannot be gathered.
     #[error(transparent)]
     Discover(#[from] DiscoverError),
     /// There is no PTX.
@@ -41,18 +41,18 @@ pub enum PlanError {
         /// Its PTX files.
         files: String,
     },
-    /// `[[kernel]]` tables that no kernel fits.
+    /// `[[kernel]]` tables that match no kernel.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     DeadEntries(Vec<DeadEntry>),
 }
 
-/// The jobs of a package, at least one, in the order of files, kernels and launches. A file that cannot be read is a
-/// job too, one that fails.
+/// Returns the jobs of a package, at least one, in the order of files, kernels and launches. A file that cannot be read
+/// gives a job that fails.
 pub fn plan(package: &Package) -> Result<Vec<Job>, PlanError> {
     plan_with(package, weft_core::check)
 }
 
-/// The same, with another checker.
+/// Like [`plan`], but with another checker.
 pub fn plan_with(package: &Package, checker: Checker) -> Result<Vec<Job>, PlanError> {
     if package.files.is_empty() {
         return Err(PlanError::NoPtx { package: package.name.clone() });
@@ -80,7 +80,7 @@ pub fn plan_with(package: &Package, checker: Checker) -> Result<Vec<Job>, PlanEr
     }
 }
 
-/// The files with names that tell them apart.
+/// Returns the files with unique display names: a number is added to a name that occurs again.
 fn distinct(files: &[PtxFile]) -> Vec<PtxFile> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let named = files.iter().map(|file| {
@@ -93,7 +93,7 @@ fn distinct(files: &[PtxFile]) -> Vec<PtxFile> {
     named.collect()
 }
 
-/// The module and the names of its kernels.
+/// Reads a file and returns its module and the names of its kernels.
 fn read(file: &PtxFile) -> Result<(Module, Vec<KernelName>), JobError> {
     if let Some(reason) = &file.unread {
         return Err(JobError::Read(vec![format!("{}: cannot be read: {reason}", file.display)]));
@@ -110,7 +110,8 @@ fn read(file: &PtxFile) -> Result<(Module, Vec<KernelName>), JobError> {
     Err(JobError::Read(encoding(file).map_or_else(|| errors(file, &module), |error| vec![error])))
 }
 
-/// What is wrong with the encoding of a file that is no PTX. Comments and names of source files may hold any bytes.
+/// Returns what is wrong with the encoding of a file that does not parse; `None` if the encoding is not the reason. (A
+/// file that parses can hold any bytes in comments and in names of source files.)
 fn encoding(file: &PtxFile) -> Option<String> {
     if file.text.starts_with('\u{feff}') {
         let remedy = "it starts with a byte order mark; save it as UTF-8 without one";
@@ -122,7 +123,7 @@ fn encoding(file: &PtxFile) -> Option<String> {
     Some(format!("{}:{line}:{column}: the file is not UTF-8; save it as such", file.display))
 }
 
-/// The errors of a file, the first at each place.
+/// Returns the read errors of a file, the first one at each position.
 fn errors(file: &PtxFile, module: &Module) -> Vec<String> {
     let mut errors: Vec<_> =
         module.errors.iter().map(|error| (module.position(error.span), error)).collect();
@@ -156,7 +157,8 @@ fn of_file(
         let is_alone = counts.get(short.as_str()) == Some(&1);
         let title = if is_alone { short } else { &kernel.mangled };
         for NamedLaunch { label, mut launch, allow } in package.config.launches(kernel) {
-            // What is accepted in the first ctas says nothing of the others.
+            // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the
+            // later ctas.
             launch.options.past_findings = !allow.is_empty();
             jobs.push(Job {
                 package: package.name.clone(),

@@ -1,4 +1,4 @@
-//! Jobs to cases of a libtest-compatible test binary: three a job, which share its report.
+//! Turns jobs into cases of a libtest-compatible test binary: three cases for each job, which share its report.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use weft_core::finding::{Check, Verdict};
 use super::{Job, dead_allows};
 use crate::render::{self, Sources};
 
-/// The cases of `jobs`, all jobs of one package, with plain messages.
+/// Returns the test cases of `jobs`, which are all jobs of one package. Messages have no colour.
 pub fn trials(jobs: Vec<Job>) -> Vec<Trial> {
     trials_with(jobs, false)
 }
 
-/// The cases of `jobs`, all jobs of one package: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`, `PACKAGE::FILE::read` for a
-/// file that cannot be read, and, where the configuration has any `allow`, `PACKAGE::allow`, which fails for those that
-/// accept nothing. `color`: messages carry ANSI codes.
+/// Returns the test cases of `jobs`, which are all jobs of one package: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`;
+/// `PACKAGE::FILE::read` for a file that cannot be read; and, if the configuration has any `allow`, `PACKAGE::allow`,
+/// which fails if an `allow` accepts nothing. With `color`, messages contain ANSI codes.
 pub fn trials_with(jobs: Vec<Job>, color: bool) -> Vec<Trial> {
     let jobs: Vec<Arc<Job>> = jobs.into_iter().map(Arc::new).collect();
     let mut trials = Vec::with_capacity(jobs.len() * Check::ALL.len() + 1);
@@ -55,7 +55,8 @@ fn live(jobs: &[Arc<Job>]) -> Result<(), Failed> {
     Err(Failed::from(dead.iter().map(line).collect::<Vec<_>>().join("\n")))
 }
 
-/// What is wrong with a job by one check, as it is to be shown; `None`: it is clean. Runs the job if need be.
+/// Returns the failure message of a job for one check; `None` if that check is clean. Runs the job if it has not run
+/// yet.
 pub fn failure(job: &Job, check: Check, color: bool) -> Option<String> {
     let outcome = job.outcome();
     let report = match (&outcome.report, outcome.remaining()) {

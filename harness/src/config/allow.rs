@@ -1,4 +1,4 @@
-//! Findings that the author accepts, with the reason.
+//! The `allow` entries: findings that the author of a kernel accepts, each with a reason.
 
 use toml::de::DeTable;
 use weft_core::finding::{Code, Finding};
@@ -14,13 +14,13 @@ const AT: &str = "a file and a line, such as `\"reduce.cu:12\"`";
 /// One accepted finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
-    /// The code it accepts.
+    /// The finding code that it accepts.
     pub code: Code,
-    /// Where; `None`: anywhere in the kernel.
+    /// The line at which findings are accepted; `None`: everywhere in the kernel.
     pub at: Option<At>,
-    /// Why.
+    /// The author's reason.
     pub reason: String,
-    /// Where it is stated.
+    /// Where the entry stands in the configuration.
     pub place: Place,
 }
 
@@ -34,7 +34,7 @@ pub struct At {
 }
 
 impl At {
-    /// Reads `file:line`.
+    /// Parses `file:line`; `None` if `text` has another form.
     pub fn parse(text: &str) -> Option<Self> {
         let (file, line) = text.rsplit_once(':')?;
         let line = line.parse().ok().filter(|line| *line > 0)?;
@@ -53,7 +53,8 @@ impl At {
 }
 
 impl Allow {
-    /// Whether `finding` is accepted; `ptx` is the path of the PTX as it is shown. One site at the stated line will do.
+    /// Whether this entry accepts `finding`. `ptx` is the displayed path of the PTX file. If `at` is set, at least one
+    /// site of the finding must be at that line.
     pub fn matches(&self, finding: &Finding, ptx: &str) -> bool {
         let Some(at) = &self.at else { return finding.code == self.code };
         finding.code == self.code
@@ -64,7 +65,7 @@ impl Allow {
     }
 }
 
-/// The value of an `allow` key.
+/// Parses the value of an `allow` key.
 pub(super) fn list(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<Allow>, ConfigError> {
     let entries = reader.array("allow", LIST, node)?;
     entries.iter().map(|entry| one(reader, entry, reader.table("allow", LIST, entry)?)).collect()

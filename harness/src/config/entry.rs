@@ -1,4 +1,4 @@
-//! The `[[kernel]]` tables and their `[[kernel.launch]]` tables.
+//! Parses the `[[kernel]]` tables and their `[[kernel.launch]]` tables.
 
 use regex::Regex;
 
@@ -14,32 +14,32 @@ const LABEL: &str =
 /// What one `[[kernel]]` table says about the kernels whose names it matches.
 #[derive(Clone, Debug)]
 pub struct KernelEntry {
-    /// Matched against the mangled and the demangled name.
+    /// Regular expression on the mangled or the demangled name.
     pub name: Regex,
-    /// Where the table's `name` stands.
+    /// Position of the table's `name`.
     pub place: Place,
-    /// Its settings.
+    /// The settings of the table.
     pub settings: Settings,
-    /// Findings that are accepted.
+    /// The findings that it accepts.
     pub allow: Vec<Allow>,
-    /// Its launches; empty: one without a label.
+    /// The launches of the kernel; if empty, the kernel has one launch without a label.
     pub launches: Vec<LaunchEntry>,
 }
 
 /// One `[[kernel.launch]]` table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchEntry {
-    /// Part of the test case's name.
+    /// The label, which is part of the test case's name.
     pub label: String,
-    /// Where the label stands.
+    /// Position of the label.
     pub place: Place,
     /// Settings that override those of the kernel.
     pub settings: Settings,
-    /// Findings that are accepted in this launch, beside those of the kernel.
+    /// The findings that are accepted in this launch, in addition to those of the kernel.
     pub allow: Vec<Allow>,
 }
 
-/// The value of the `kernel` key.
+/// Parses the value of the `kernel` key.
 pub(super) fn kernels(
     reader: Reader<'_>,
     node: &Node<'_>,

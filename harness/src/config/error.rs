@@ -1,11 +1,11 @@
-//! What can be wrong with a configuration, where, and what to write instead.
+//! The errors of a configuration. Each has the position in the file and says what to write instead.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use weft_core::launch::Misfit;
 
-/// A place in a configuration file.
+/// A position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The file as it was named by the caller.
@@ -23,7 +23,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why there is no configuration.
+/// Why a configuration cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -31,7 +31,7 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// Two places hold the configuration of one package.
@@ -42,42 +42,42 @@ pub enum ConfigError {
         /// The `Cargo.toml`.
         manifest: PathBuf,
     },
-    /// Something in it is wrong.
+    /// The configuration has an error at this position.
     #[error("{place}: {problem}")]
     At {
-        /// Where.
+        /// The position.
         place: Place,
-        /// What, and what to write instead.
+        /// The error, and what to write instead.
         problem: Problem,
     },
 }
 
-/// What is wrong at a place of a configuration.
+/// What is wrong at a position of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Not TOML; the text is the TOML reader's own.
+    /// The file is not valid TOML; the text is the TOML parser's message.
     #[error("{0}")]
     Syntax(String),
-    /// Not text in UTF-8.
+    /// The file is not UTF-8.
     #[error("the file is not UTF-8; save it as such")]
     Encoding,
-    /// A character that TOML has no place for.
+    /// A control character that TOML does not permit.
     #[error("a control character, U+{:04X}; remove it", u32::from(*.0))]
     Control(char),
-    /// A key that does not exist here.
+    /// An unknown key.
     #[error("unknown key `{key}`; the keys here are {known}")]
     UnknownKey {
-        /// As written.
+        /// The key as written.
         key: String,
-        /// The keys that exist.
+        /// The keys that are valid here.
         known: String,
     },
-    /// A key that is required.
+    /// A required key is missing.
     #[error("`{key}` is missing: {expected}")]
     Missing {
         /// The key.
         key: &'static str,
-        /// What it holds.
+        /// What the key holds.
         expected: &'static str,
     },
     /// A value of the wrong type or form.
@@ -85,39 +85,39 @@ pub enum Problem {
     Value {
         /// The key.
         key: String,
-        /// What would be right.
+        /// The expected type or form.
         expected: &'static str,
-        /// What was written.
+        /// The value as written.
         found: String,
     },
-    /// A block size that no device takes.
+    /// A block with more threads than a device supports, or none.
     #[error("a block of {0} threads: `block` takes 1 to 1024 threads, such as `256` or `[16, 16]`")]
     Block(u64),
-    /// A block or grid that no device takes in one dimension.
+    /// A block or grid that is too large for a device in one dimension.
     #[error(
         "a {key} of {misfit}: `block` takes at most [1024, 1024, 64], `grid` at most [2147483647, 65535, 65535]"
     )]
     Extent {
         /// `block` or `grid`.
         key: &'static str,
-        /// What is too large.
+        /// The dimension and its size.
         misfit: Misfit,
     },
-    /// More ctas than are numbered.
+    /// A grid with more ctas than can be numbered.
     #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
     Grid(u64),
-    /// A number that does not fit its buffer element.
+    /// A number that does not fit the element type of its buffer.
     #[error("{value} does not fit {element}")]
     Element {
-        /// As written.
+        /// The number as written.
         value: String,
         /// The element type.
         element: &'static str,
     },
-    /// A regular expression that is none; the text is the regex reader's own.
+    /// An invalid regular expression; the text is the regex parser's message.
     #[error("`name` is not a regular expression: {0}")]
     Regex(String),
-    /// A file pattern without files.
+    /// A file pattern that matches no file.
     #[error("`{pattern}` matches no file under {}; correct or remove it", dir.display())]
     NoFile {
         /// The pattern.
@@ -125,28 +125,28 @@ pub enum Problem {
         /// The package's directory.
         dir: PathBuf,
     },
-    /// A file pattern that is none.
+    /// An invalid file pattern.
     #[error("not a file pattern: {0}")]
     Glob(&'static str),
-    /// A code that does not exist.
+    /// An unknown finding code.
     #[error("there is no code `{code}`; the codes are {known}")]
     Code {
-        /// As written.
+        /// The code as written.
         code: String,
         /// All codes.
         known: String,
     },
-    /// Two launches with one label.
+    /// Two launches of one kernel with the same label.
     #[error(
         "the label `{label}` is taken by the launch in line {line}; labels name test cases and must differ"
     )]
     DuplicateLabel {
         /// The label.
         label: String,
-        /// Where it was used before.
+        /// The line of the first launch with this label.
         line: usize,
     },
-    /// Settings of one kernel where those of all are stated.
+    /// A key that is valid only for one kernel, in a table for all kernels.
     #[error("`{0}` belongs to a `[[kernel]]`, since it fits one kernel's parameters or findings")]
     KernelOnly(String),
 }

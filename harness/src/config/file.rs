@@ -1,4 +1,4 @@
-//! Where a package's configuration lies: `weft.toml`, or `[package.metadata.weft]` of its `Cargo.toml`.
+//! Loads the configuration of a package from `weft.toml` or from `[package.metadata.weft]` in its `Cargo.toml`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use super::{ConfigError, KernelEntry, Place, Problem, Reader, Settings, entry};
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
 const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
 
-/// What a package says about its kernels. The default says nothing.
+/// The configuration of a package. The default states nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The file it was read from; `None`: there is none.
+    /// The file that the configuration was read from; `None` if there is none.
     pub path: Option<PathBuf>,
-    /// Patterns of PTX files, relative to the package's directory, and where they stand.
+    /// Patterns of PTX files, relative to the package's directory, with their positions.
     pub ptx: Vec<(String, Place)>,
     /// Settings for every kernel.
     pub default: Settings,
@@ -27,19 +27,19 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads a `weft.toml`.
+    /// Reads the `weft.toml` at `path`.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         Self::parse(&contents(path)?, path)
     }
 
-    /// Reads the text of a `weft.toml`; messages call it `path`.
+    /// Parses the text of a `weft.toml`; error messages name it `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let reader = Reader::new(text, path);
         Ok(Self { path: Some(path.to_path_buf()), ..config(reader, &reader.root()?)? })
     }
 
-    /// The configuration of the package in `package_dir`: its `weft.toml`, or else `[package.metadata.weft]` of its
-    /// `Cargo.toml`, or else the default. Nothing is merged; both at once are an error.
+    /// Returns the configuration of the package in `package_dir`: its `weft.toml`, otherwise `[package.metadata.weft]`
+    /// of its `Cargo.toml`, otherwise the default. The two are never merged; it is an error if both exist.
     pub fn find(package_dir: &Path) -> Result<Self, ConfigError> {
         let (file, manifest) = (package_dir.join("weft.toml"), package_dir.join("Cargo.toml"));
         let in_manifest = match contents(&manifest) {
@@ -55,8 +55,8 @@ impl Config {
         }
     }
 
-    /// The configuration in a package's `metadata` as `cargo metadata` prints it. `manifest` is read again where there
-    /// is one, since JSON has no lines for errors to name.
+    /// Returns the configuration in a package's `metadata`, as printed by `cargo metadata`. If `metadata` has one, it
+    /// is parsed from the file `manifest` again, because error messages need line numbers, which JSON does not have.
     pub fn from_metadata(
         metadata: &serde_json::Value,
         manifest: &Path,
@@ -69,7 +69,7 @@ impl Config {
 }
 
 fn contents(path: &Path) -> Result<String, ConfigError> {
-    /// Bytes of a configuration, contents of buffers included: each takes up to 75 in memory.
+    /// Maximum size of a configuration in bytes, buffer contents included: each byte can take up to 75 bytes of memory.
     const MAX_CONFIG: u64 = 32 * 1024 * 1024;
     let bytes = bounded::read(path, MAX_CONFIG)
         .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
@@ -84,7 +84,7 @@ fn is_absent(error: &ConfigError) -> bool {
     matches!(error, ConfigError::Read { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
-/// `[package.metadata.weft]` of a manifest, if it has one.
+/// Returns the configuration in `[package.metadata.weft]` of a manifest; `None` if there is none.
 fn of_manifest(text: &str, manifest: &Path) -> Result<Option<Config>, ConfigError> {
     let reader = Reader::new(text, manifest);
     let root = reader.root()?;

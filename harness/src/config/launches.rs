@@ -1,4 +1,4 @@
-//! From a configuration and a kernel's name to its launches.
+//! Computes the launches of a kernel from the configuration and the kernel's name.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use crate::name::KernelName;
 /// A launch of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedLaunch {
-    /// Its label; `None` for a kernel without `[[kernel.launch]]`.
+    /// The label; `None` for a kernel without `[[kernel.launch]]`.
     pub label: Option<String>,
-    /// What the kernel is launched with.
+    /// The launch configuration.
     pub launch: Launch,
-    /// Findings that are accepted.
+    /// The findings that are accepted.
     pub allow: Vec<Allow>,
 }
 
-/// A `[[kernel]]` table that no kernel of the package fits.
+/// A `[[kernel]]` table that matches no kernel of the package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadEntry {
-    /// Where its `name` stands.
+    /// Position of its `name`.
     pub place: Place,
-    /// The regular expression.
+    /// The regular expression in `name`.
     pub pattern: String,
 }
 
@@ -39,14 +39,15 @@ impl fmt::Display for DeadEntry {
 }
 
 impl KernelEntry {
-    /// Whether the table is about this kernel.
+    /// Whether the table's `name` matches this kernel.
     pub fn matches(&self, kernel: &KernelName) -> bool {
         self.name.is_match(&kernel.mangled) || self.name.is_match(&kernel.demangled)
     }
 }
 
 impl Config {
-    /// The launches of a kernel, at least one. Later matching `[[kernel]]` tables override earlier ones key by key.
+    /// Returns the launches of a kernel, at least one. Later matching `[[kernel]]` tables override earlier ones key by
+    /// key.
     pub fn launches(&self, kernel: &KernelName) -> Vec<NamedLaunch> {
         let mut settings = self.default.clone();
         let mut allow: Vec<Allow> = Vec::new();
@@ -69,7 +70,7 @@ impl Config {
         launches.iter().map(named).collect()
     }
 
-    /// The `[[kernel]]` tables that fit none of `names`, all kernels of the package.
+    /// Returns the `[[kernel]]` tables that match none of `names`, which are all kernels of the package.
     pub fn dead_entries(&self, names: &[KernelName]) -> Vec<DeadEntry> {
         let is_dead = |entry: &&KernelEntry| !names.iter().any(|name| entry.matches(name));
         let dead = self.kernels.iter().filter(is_dead);

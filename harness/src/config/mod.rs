@@ -2,11 +2,11 @@
 //!
 //! A kernel takes its settings from `[default]`, then from every `[[kernel]]` entry whose `name` matches its mangled or
 //! demangled name, in the order of the file: a later entry overrides an earlier one key by key, `args` position by
-//! position, structures field by field. `allow` lists add up. The `[[kernel.launch]]` tables of the last matching entry
-//! that has any are its launches, and their keys override all of the former.
+//! position, structures field by field. `allow` lists are concatenated. If matching entries have `[[kernel.launch]]`
+//! tables, those of the last such entry are the launches; their keys override all settings above.
 //!
-//! Everything that is not understood is an error with file, line and column: a misspelt key that is silently ignored
-//! would turn a check off.
+//! Everything that cannot be interpreted is an error with file, line and column: a misspelt key that was silently
+//! ignored would disable a check.
 
 mod allow;
 mod entry;

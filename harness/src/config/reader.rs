@@ -1,4 +1,5 @@
-//! Steps through parsed TOML and keeps the places: every accessor knows what it wants and says so where it is not.
+//! Typed access to parsed TOML. Each accessor expects a type; if the value has another one, it returns an error with
+//! the position and the expected form.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,10 +10,10 @@ use weft_core::report::escape;
 
 use super::{ConfigError, Place, Problem};
 
-/// A value with its place.
+/// A TOML value with its span in the text.
 pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
 
-/// The text that places refer to.
+/// A TOML text and its path, to which all positions refer.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'t> {
     path: &'t Path,
@@ -20,15 +21,15 @@ pub(crate) struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// A reader of `text`, which messages call `path`.
+    /// Creates a reader of `text`; error messages name it `path`.
     pub(crate) fn new(text: &'t str, path: &'t Path) -> Self {
         Self { path, text }
     }
 
-    /// The whole text as a table.
+    /// Parses the whole text as a table.
     pub(crate) fn root(self) -> Result<DeTable<'t>, ConfigError> {
         let table = DeTable::parse(self.text).map_err(|error| {
-            // The parser says what it would have liked instead.
+            // The parser's own message for a control character names only the characters that it expected instead.
             if let Some((at, c)) = self.text.char_indices().find(|(_, c)| is_forbidden(*c)) {
                 return self.error(at..at, Problem::Control(c));
             }
@@ -38,7 +39,7 @@ impl<'t> Reader<'t> {
         Ok(table.into_inner())
     }
 
-    /// Line and column of a span's start.
+    /// Returns line and column of the start of a span.
     pub(crate) fn place(self, span: &Range<usize>) -> Place {
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
@@ -50,12 +51,12 @@ impl<'t> Reader<'t> {
         Place { path: self.path.to_path_buf(), line, column }
     }
 
-    /// An error at a span.
+    /// Returns an error at a span.
     pub(crate) fn error(self, span: Range<usize>, problem: Problem) -> ConfigError {
         ConfigError::At { place: self.place(&span), problem }
     }
 
-    /// The error for a value of the wrong type or form.
+    /// Returns the error for a value of the wrong type or form.
     pub(crate) fn wrong(self, key: &str, expected: &'static str, node: &Node<'_>) -> ConfigError {
         let found = match node.get_ref() {
             DeValue::String(text) => format!("the string {text:?}"),
@@ -69,7 +70,7 @@ impl<'t> Reader<'t> {
         self.error(node.span(), Problem::Value { key: key.to_owned(), expected, found })
     }
 
-    /// The error for a key that does not exist.
+    /// Returns the error for an unknown key.
     pub(crate) fn unknown(
         self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
@@ -80,7 +81,7 @@ impl<'t> Reader<'t> {
         self.error(key.span(), Problem::UnknownKey { key: key_text, known })
     }
 
-    /// A table.
+    /// Returns the value as a table, or an error.
     pub(crate) fn table<'v>(
         self,
         key: &str,
@@ -90,7 +91,7 @@ impl<'t> Reader<'t> {
         node.get_ref().as_table().ok_or_else(|| self.wrong(key, expected, node))
     }
 
-    /// An array.
+    /// Returns the value as an array, or an error.
     pub(crate) fn array<'v>(
         self,
         key: &str,
@@ -100,7 +101,7 @@ impl<'t> Reader<'t> {
         node.get_ref().as_array().ok_or_else(|| self.wrong(key, expected, node))
     }
 
-    /// A string.
+    /// Returns the value as a string, or an error.
     pub(crate) fn string<'v>(
         self,
         key: &str,
@@ -110,7 +111,7 @@ impl<'t> Reader<'t> {
         node.get_ref().as_str().ok_or_else(|| self.wrong(key, expected, node))
     }
 
-    /// A whole number of `u32`.
+    /// Returns the value as a `u32`, or an error.
     pub(crate) fn number(
         self,
         key: &str,
@@ -122,18 +123,18 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// TOML has no control characters but these.
+/// Whether `c` is a control character that TOML does not permit.
 fn is_forbidden(c: char) -> bool {
     c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r')
 }
 
-/// A node's whole number.
+/// Returns a node's integer; `None` for other types.
 pub(super) fn integer(node: &Node<'_>) -> Option<i128> {
     let DeValue::Integer(number) = node.get_ref() else { return None };
     i128::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-/// A node's number, whole or not.
+/// Returns a node's number, integer or float; `None` for other types.
 pub(super) fn float(node: &Node<'_>) -> Option<f64> {
     match node.get_ref() {
         DeValue::Float(number) => number.as_str().parse().ok(),

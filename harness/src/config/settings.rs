@@ -1,4 +1,5 @@
-//! The settings of a launch: one table of keys for `[default]`, `[[kernel]]`, `[[kernel.launch]]` and fixture headers.
+//! The settings of a launch. `[default]`, `[[kernel]]`, `[[kernel.launch]]` and the headers of fixtures share these
+//! keys.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,24 +11,24 @@ use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Limit, Op
 use super::reader::Node;
 use super::{ConfigError, Reader, value};
 
-/// What is stated of the limits of a check.
+/// The limits of a check, as far as they are stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitSettings {
-    /// Instructions of all ctas and passes.
+    /// Instructions of all ctas and passes, counted once a warp.
     pub instructions: Option<u64>,
-    /// Bytes.
+    /// Memory in bytes.
     pub memory: Option<u64>,
 }
 
 impl LimitSettings {
-    /// These with those of `later` over them.
+    /// Returns these limits, overridden by what `later` states.
     #[must_use]
     pub fn overridden_by(self, later: Self) -> Self {
         let instructions = later.instructions.or(self.instructions);
         Self { instructions, memory: later.memory.or(self.memory) }
     }
 
-    /// The limit, with what is not stated as in `other`.
+    /// Returns the complete limit; what is not stated here is taken from `other`.
     pub fn over(self, other: Limit) -> Limit {
         Limit {
             instructions: self.instructions.unwrap_or(other.instructions),
@@ -36,29 +37,29 @@ impl LimitSettings {
     }
 }
 
-/// What a table states; `None` and absent arguments leave the choice to the tables before it.
+/// The settings in one table. `None` or a missing argument leaves the setting to the tables before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Threads per cta.
+    /// Threads of a cta.
     pub block: Option<Dim3>,
-    /// Ctas.
+    /// Ctas of the grid.
     pub grid: Option<Dim3>,
     /// Bytes of dynamic shared memory.
     pub shared: Option<u32>,
-    /// Lanes of a warp run in lock step.
+    /// Whether the lanes of a warp run in lock step.
     pub warp_synchronous: Option<bool>,
-    /// How results of atomics are understood.
+    /// How the checker models results of atomics.
     pub atomics: Option<Atomics>,
     /// Which barrier divergence is a defect.
     pub barrier_divergence: Option<BarrierDivergence>,
-    /// Instructions that the check may run, and bytes that it may take.
+    /// The limits of the check: instructions and bytes of memory.
     pub limit: LimitSettings,
     /// Arguments by position.
     pub args: BTreeMap<usize, Arg>,
 }
 
 impl Settings {
-    /// Reads a text that holds the keys of one launch and nothing else; messages call it `path`.
+    /// Parses a text that consists of the keys of one launch; error messages name it `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let reader = Reader::new(text, path);
         let mut settings = Self::default();
@@ -70,7 +71,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The keys that `set` understands.
+    /// The keys that `set` accepts.
     pub(super) const KEYS: [&str; 8] = [
         "block",
         "grid",
@@ -82,7 +83,7 @@ impl Settings {
         "args",
     ];
 
-    /// Takes one key; `false`: the key is no setting.
+    /// Sets the setting of one key; returns `false` if the key is not a setting.
     pub(super) fn set(
         &mut self,
         reader: Reader<'_>,
@@ -114,7 +115,7 @@ impl Settings {
         Ok(true)
     }
 
-    /// These settings with those of `later` over them, key by key.
+    /// Returns these settings, overridden by `later` key by key.
     #[must_use]
     pub fn overridden_by(&self, later: &Self) -> Self {
         let mut args = self.args.clone();
@@ -134,7 +135,7 @@ impl Settings {
         }
     }
 
-    /// The launch, with the defaults of the checker for what nobody states.
+    /// Returns the launch, with the checker's defaults for what is not stated.
     pub fn launch(&self) -> Launch {
         Launch {
             block: self.block,

@@ -1,4 +1,4 @@
-//! The values of settings: extents, choices, arguments and the contents of buffers.
+//! Parses the values of settings: extents, choices, arguments and the contents of buffers.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64
                    their first bytes such as `{ 0 = 1024, 8 = \"buffer\" }`";
 const FIELD: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
 
-/// Threads or ctas in x, y and z.
+/// Parses an extent: threads or ctas in x, y and z.
 fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, ConfigError> {
     let one = |node: &Node<'_>| match reader.number(key, EXTENT, node)? {
         0 => Err(reader.wrong(key, EXTENT, node)),
@@ -37,7 +37,7 @@ fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, Config
     Ok(Dim3 { x, y, z })
 }
 
-/// A block of at most 1024 threads.
+/// Parses a block; at most 1024 threads.
 pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
     if integer(node) == Some(0) {
         return Err(reader.error(node.span(), Problem::Block(0)));
@@ -49,7 +49,7 @@ pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigE
     within(reader, "block", node, block, Dim3::MAX_BLOCK)
 }
 
-/// A grid that a device takes.
+/// Parses a grid within the limits of devices.
 pub(super) fn grid(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
     let grid = extent(reader, "grid", node)?;
     let grid = within(reader, "grid", node, grid, Dim3::MAX_GRID)?;
@@ -72,7 +72,7 @@ fn within(
     }
 }
 
-/// `atomics`.
+/// Parses the value of `atomics`.
 pub(super) fn atomics(reader: Reader<'_>, node: &Node<'_>) -> Result<Atomics, ConfigError> {
     match node.get_ref().as_str() {
         Some("auto") => Ok(Atomics::Auto),
@@ -87,7 +87,7 @@ pub(super) fn atomics(reader: Reader<'_>, node: &Node<'_>) -> Result<Atomics, Co
     }
 }
 
-/// `barrier-divergence`.
+/// Parses the value of `barrier-divergence`.
 pub(super) fn divergence(
     reader: Reader<'_>,
     node: &Node<'_>,
@@ -100,7 +100,7 @@ pub(super) fn divergence(
     }
 }
 
-/// `limit`.
+/// Parses the value of `limit`.
 pub(super) fn limit(reader: Reader<'_>, node: &Node<'_>) -> Result<LimitSettings, ConfigError> {
     let number = |node: &Node<'_>| {
         integer(node).and_then(|value| u64::try_from(value).ok()).filter(|value| *value > 0)
@@ -124,7 +124,8 @@ pub(super) fn limit(reader: Reader<'_>, node: &Node<'_>) -> Result<LimitSettings
     Ok(limit)
 }
 
-/// Bytes, such as `1048576`, `1024 KiB`, `1 MiB` or `2 GiB`; at least one.
+/// Parses a size such as `1048576`, `1024 KiB`, `1 MiB` or `2 GiB` and returns it in bytes; `None` if it is 0 or
+/// malformed.
 pub fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -138,7 +139,7 @@ pub fn size(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(unit).filter(|bytes| *bytes > 0)
 }
 
-/// `args`.
+/// Parses the value of `args`.
 pub(super) fn args(
     reader: Reader<'_>,
     node: &Node<'_>,
@@ -156,7 +157,7 @@ pub(super) fn args(
     Ok(args)
 }
 
-/// A position or offset; not `+1` or `01`, which would be the same one twice.
+/// Parses a position or offset. Rejects `+1` and `01`, which would be a second spelling of the same number.
 fn counted<T: FromStr + ToString>(name: &str) -> Option<T> {
     name.parse().ok().filter(|number: &T| number.to_string() == name)
 }
@@ -194,7 +195,7 @@ fn field(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigEr
     Ok(Arg::Buffer(Buffer { contents }))
 }
 
-/// A number or a buffer with open contents.
+/// Parses a number or `"buffer"`, a buffer with open contents.
 fn plain(
     reader: Reader<'_>,
     key: &str,
@@ -210,7 +211,7 @@ fn plain(
     arg.ok_or_else(|| reader.wrong(key, expected, node))
 }
 
-/// Contents behind the name of their type.
+/// Parses buffer contents given under the name of their element type.
 fn typed(
     reader: Reader<'_>,
     name: &Spanned<Cow<'_, str>>,
@@ -258,7 +259,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// All of them.
+    /// All element types.
     pub const ALL: [Self; 10] = [
         Self::U8,
         Self::I8,
@@ -272,7 +273,7 @@ impl Element {
         Self::F64,
     ];
 
-    /// Rust's name for it.
+    /// Returns Rust's name of the type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::U8 => "u8",
@@ -288,12 +289,13 @@ impl Element {
         }
     }
 
-    /// The type with this name.
+    /// Returns the type with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|element| element.name() == name)
     }
 
-    /// The little-endian bytes of a whole number; `None` if it is out of range. A float takes it rounded.
+    /// Returns the little-endian bytes of an integer; `None` if it is out of range. For a float type, the integer is
+    /// rounded.
     pub fn encode_integer(self, value: i128) -> Option<Vec<u8>> {
         Some(match self {
             Self::U8 => u8::try_from(value).ok()?.to_le_bytes().to_vec(),
@@ -312,7 +314,7 @@ impl Element {
         })
     }
 
-    /// The little-endian bytes of a float, rounded to the type; `None` for a type of whole numbers.
+    /// Returns the little-endian bytes of a float, rounded to the type; `None` for an integer type.
     pub fn encode_float(self, value: f64) -> Option<Vec<u8>> {
         match self {
             #[allow(

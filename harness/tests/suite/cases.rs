@@ -1,4 +1,4 @@
-//! From the files of a package to its test cases.
+//! Tests of the way from the files of a package to its test cases.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -101,7 +101,7 @@ fn nothing_passes_unseen() {
     assert!(plan(&dead).unwrap_err().to_string().starts_with("weft.toml:2:1: no kernel"));
 }
 
-/// A bug in one case is that case's failure, with what a report of it needs; the others go on.
+/// A panic in one case fails that case only, with the information that a bug report needs; the other cases run.
 #[test]
 fn a_panic_fails_its_case_alone() {
     let dir = fresh("weft-panic", &[("k.ptx", KERNELS.as_bytes())]);

@@ -1,4 +1,4 @@
-//! weft.toml: what it gives a kernel, and what its errors say.
+//! Tests of `weft.toml`: the settings that a kernel gets, and the error messages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -105,7 +105,7 @@ fn fields_of_a_structure_are_put_over_what_is_given_before() {
     assert_eq!(launch.args[&6], contents(&[3]));
 }
 
-/// Texts, and how what is said of each begins.
+/// Each case is a text and the start of its error message.
 fn assert_errors(cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         let found = error(text);

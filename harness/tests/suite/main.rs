@@ -1,4 +1,4 @@
-//! From `weft.toml` and the files of a package to its test cases.
+//! Tests of the library: from `weft.toml` and the files of a package to its test cases.
 
 mod cases;
 mod config;
