@@ -1,7 +1,8 @@
-//! Runs kernels in parallel and gives account of them in the order in which they were planned.
+//! Runs kernels in parallel and prints the results in the order in which the kernels were planned.
 //!
-//! First a line for each kernel and launch, as soon as it and all before it are done; then what is not clean, in full;
-//! then what the clean verdicts take for granted; then the counts. JSON and the short form leave the prose out.
+//! The human form is: a line for each kernel and launch, printed as soon as it and all before it are done; then every
+//! report that is not clean, in full; then the assumptions of the clean verdicts; then the counts. JSON and the short
+//! form leave out the last three.
 
 use std::io;
 
@@ -18,25 +19,26 @@ use crate::options::{Format, Verbosity};
 use crate::parallel::in_order;
 use crate::print::{self, Printer};
 
-/// How to give account.
+/// How to print the results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// The form.
+    /// The output format.
     pub(crate) format: Format,
-    /// What could not even be planned; it has been told already, and counts as unchecked.
+    /// Number of packages or files that could not be planned. Their errors are already printed; they count as
+    /// unchecked.
     pub(crate) failed: usize,
-    /// Whether these are all jobs, as configured, so that an `allow` that accepts nothing is an error.
+    /// Whether the jobs are all that is configured, so that an `allow` that accepts nothing is an error.
     pub(crate) whole: bool,
-    /// What is known from earlier runs.
+    /// The verdicts kept by earlier runs, if there is a cache.
     pub(crate) cache: Option<&'a Cache>,
 }
 
-/// An `allow` that accepts nothing.
+/// An `allow` that accepts no finding.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: this `allow` of `{}` accepts nothing any more; remove it", .0.place, .0.code)]
 struct DeadAllow(Allow);
 
-/// Checks all jobs of all packages and prints what came of them.
+/// Checks all jobs of all packages, prints the results and returns the exit code.
 pub(crate) fn of(
     packages: &[Vec<Job>],
     request: Request<'_>,
@@ -70,13 +72,14 @@ pub(crate) fn of(
     Ok(exit(counts))
 }
 
-/// What is said of a kernel that takes long while so many behind it are done.
+/// Returns the message for a kernel that is still being checked while `count` kernels behind it are done.
 pub(crate) fn waiting(job: &Job, count: usize) -> String {
     let kernels = if count == 1 { "kernel behind it is" } else { "kernels behind it are" };
     format!("still checking {}; {count} {kernels} done", detail::name(job))
 }
 
-/// Has all jobs done, and hands over each when it and all before it are; or how many behind it are, where it takes long.
+/// Runs all jobs and passes each to `take` when it and all before it are done. If a job takes long, `take` first gets
+/// it with the number of jobs behind it that are done.
 fn settle<'j>(
     jobs: &[&'j Job],
     cache: Option<&Cache>,
@@ -91,7 +94,7 @@ fn settle<'j>(
     }
 }
 
-/// What is printed for a kernel as soon as it is checked.
+/// Prints the result of a kernel as soon as it is its turn.
 fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
     let outcome = job.outcome();
     let (report, remaining) = match (&outcome.report, outcome.remaining()) {
@@ -119,7 +122,7 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
     }
 }
 
-/// What stands beside a report in JSON; `path` is that of the job's PTX.
+/// Returns what the JSON object holds besides the report; `path` is the path of the job's PTX file.
 pub(crate) fn subject<'a>(job: &'a Job, path: &'a str) -> Subject<'a> {
     Subject {
         package: (!job.package.is_empty()).then_some(job.package.as_str()),
@@ -129,7 +132,7 @@ pub(crate) fn subject<'a>(job: &'a Job, path: &'a str) -> Subject<'a> {
     }
 }
 
-/// Tells of a kernel without a report: an error, whatever the form.
+/// Prints the error of a kernel without a report; the error is printed in every format.
 pub(crate) fn unchecked(
     job: &Job,
     error: &JobError,
@@ -138,7 +141,7 @@ pub(crate) fn unchecked(
 ) -> io::Result<()> {
     let name = detail::name(job);
     match error {
-        // The others name the file themselves.
+        // The other errors already name the file.
         JobError::Check(error) => printer.error(&name, error),
         other => printer.failure(other),
     }
@@ -149,7 +152,7 @@ pub(crate) fn unchecked(
     }
 }
 
-/// What a verdict is about: `grid 2, block 160, 2 ctas, 31/31 sites`.
+/// Returns what a verdict covers, such as `grid 2, block 160, 2 ctas, 31/31 sites`.
 fn scope(report: &Report) -> String {
     let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
     let ctas = if report.stats.ctas == 1 {
@@ -164,7 +167,7 @@ fn scope(report: &Report) -> String {
     )
 }
 
-/// The verdicts of all jobs, and what could not be checked: `failed` and some jobs.
+/// Counts the verdicts of all jobs. `failed` and the jobs without a report count as unchecked.
 pub(crate) fn counts(jobs: &[&Job], failed: usize) -> Counts {
     let mut counts = Counts { unchecked: failed, ..Counts::default() };
     for outcome in jobs.iter().map(|job| job.outcome()) {
@@ -178,7 +181,7 @@ pub(crate) fn counts(jobs: &[&Job], failed: usize) -> Counts {
     counts
 }
 
-/// The last line: `weft: 4 clean, 1 defect, 0 open`, and what else there is to know.
+/// Returns the last line: `weft: 4 clean, 1 defect, 0 open`, and what could not be checked or is allowed.
 fn sentence(jobs: &[&Job], counts: Counts) -> String {
     let unchecked = match counts.unchecked {
         0 => String::new(),
@@ -195,7 +198,7 @@ fn sentence(jobs: &[&Job], counts: Counts) -> String {
     )
 }
 
-/// The worst that is among them.
+/// Returns the exit code of the worst outcome.
 pub(crate) fn exit(counts: Counts) -> Exit {
     let found = [
         (Exit::Open, counts.open),

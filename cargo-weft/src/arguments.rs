@@ -1,4 +1,5 @@
-//! The command line: what can be said, and the two forms in which cargo and people say it.
+//! The command line: its subcommands and flags. It accepts both `cargo-weft X` and the form in which cargo starts it,
+//! `cargo-weft weft X`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,30 +28,30 @@ struct Arguments {
     output: Output,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Build the selected packages and check their kernels (the default)
     Test(Test),
     /// Check PTX files, without cargo
     Check(CheckArgs),
-    /// Weaken the synchronization of clean kernels in one place at a time, and say what they do not need
+    /// Weaken the synchronization of clean kernels in one place at a time, to find what they do not need
     Mutate(Mutate),
     /// List the kernels and launches that `test` would check
     List(Selection),
-    /// Say what a code means and what to do about it
+    /// Explain what a finding code means and what to do about it
     Explain(Explain),
     /// Print what the checker works with
     #[command(subcommand)]
     Dump(Dump),
 }
 
-/// `cargo weft test`.
+/// Arguments of `cargo weft test`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Test {
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Check everything anew, and keep no verdicts
+    /// Check every kernel anew, and neither read nor write kept verdicts
     #[arg(long)]
     pub(crate) no_cache: bool,
     /// How to print what was found
@@ -58,7 +59,7 @@ pub(crate) struct Test {
     pub(crate) message_format: Format,
 }
 
-/// Which packages, and how cargo is to build them.
+/// Which packages are selected, and how cargo builds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
@@ -86,7 +87,7 @@ pub(crate) struct Resolution {
 }
 
 impl Resolution {
-    /// The flags as cargo takes them.
+    /// Returns the flags in the form that cargo takes.
     pub(crate) fn flags(self) -> Vec<String> {
         [("--locked", self.locked), ("--offline", self.offline), ("--frozen", self.frozen)]
             .into_iter()
@@ -96,7 +97,7 @@ impl Resolution {
     }
 }
 
-/// `cargo weft check`.
+/// Arguments of `cargo weft check`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
     /// PTX files
@@ -107,7 +108,7 @@ pub(crate) struct CheckArgs {
     pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
     pub(crate) settings: Settings,
-    /// Launches and settings; what the command line says goes first
+    /// Launches and settings; flags on the command line override them
     #[arg(long, value_name = "weft.toml")]
     pub(crate) config: Option<PathBuf>,
     /// How to print what was found
@@ -115,7 +116,7 @@ pub(crate) struct CheckArgs {
     pub(crate) message_format: Format,
 }
 
-/// `cargo weft mutate`: the kernels of `test`, or those of `check` if files are named.
+/// Arguments of `cargo weft mutate`. The kernels are those of `test`, or those of `check` if files are named.
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = "Deletes each barrier, warp barrier and arrival of a clean kernel, weakens it, makes each atomic a load \
@@ -124,7 +125,7 @@ pub(crate) struct CheckArgs {
                   a mutant could not be checked."
 )]
 pub(crate) struct Mutate {
-    /// PTX files, in place of packages
+    /// PTX files, instead of packages
     #[arg(value_name = "FILE.ptx")]
     pub(crate) files: Vec<PathBuf>,
     /// Only kernels whose mangled or demangled name matches
@@ -132,18 +133,18 @@ pub(crate) struct Mutate {
     pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
     pub(crate) settings: Settings,
-    /// Launches and settings of files; what the command line says goes first
+    /// Launches and settings for the files; flags on the command line override them
     #[arg(long, value_name = "weft.toml", requires = "files")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How to print what survives
+    /// How to print the advice
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: Format,
 }
 
 impl Mutate {
-    /// Why the words do not go together, if they do not.
+    /// Returns why arguments cannot be combined; `None` if they can.
     fn conflict(&self) -> Option<&'static str> {
         if self.files.is_empty() && self.settings != Settings::default() {
             Some(
@@ -157,7 +158,7 @@ impl Mutate {
     }
 }
 
-/// `cargo weft explain`.
+/// Arguments of `cargo weft explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Explain {
     /// A code, such as `shared-race`
@@ -165,14 +166,14 @@ pub(crate) struct Explain {
     pub(crate) code: Code,
 }
 
-/// `cargo weft dump`.
+/// Arguments of `cargo weft dump`.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Dump {
-    /// The instructions of PTX, and what is done with each
+    /// The instructions of PTX, and what the checker does with each
     Isa(DumpIsa),
 }
 
-/// `cargo weft dump isa`.
+/// Arguments of `cargo weft dump isa`.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DumpIsa {
     /// As a page of Markdown
@@ -180,21 +181,21 @@ pub(crate) struct DumpIsa {
     pub(crate) markdown: bool,
 }
 
-/// What every command takes.
+/// Arguments that every command takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Output {
-    /// Say more: assumptions and allowed findings of each kernel
+    /// Print more: assumptions and allowed findings of each kernel
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Say less: only what is not clean
+    /// Print less: only what is not clean
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Coloring
+    /// When to use colours
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     pub(crate) color: Color,
 }
 
-/// Reads the command line; on a wrong one, or for help, this does not return.
+/// Parses the command line. On a wrong command line or a request for help it ends the process.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, Output) {
     let Arguments { command, test, output } = Arguments::parse_from(plain(words.collect()));
     if command.is_some() && test != Test::default() {
@@ -210,7 +211,7 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, Output) 
     (command.unwrap_or(Command::Test(test)), output)
 }
 
-/// `cargo weft X` starts `cargo-weft weft X`: drops the word that cargo adds.
+/// Removes the word `weft` that cargo adds: `cargo weft X` starts `cargo-weft weft X`.
 fn plain(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_some_and(|word| word == "weft") {
         words.remove(1);

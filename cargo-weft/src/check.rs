@@ -7,8 +7,8 @@ use crate::files::{self, Files};
 use crate::print::Printer;
 use crate::settings::Settings;
 
-/// Checks all kernels of the files, or those that `--kernel` names. What is wrong with one file does not keep the
-/// others from being checked.
+/// Checks the kernels of the files, or those that `--kernel` selects. A file that cannot be read does not keep the
+/// other files from being checked.
 pub(crate) fn run(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let files = Files {
         paths: &arguments.files,

@@ -1,7 +1,7 @@
-//! Packages and what their build scripts left, to kernels and launches.
+//! Collects the kernels and launches of the selected packages from what their build scripts produced.
 //!
-//! A package that has neither PTX nor a configuration is none of ours and passes in silence; one that is configured and
-//! has no PTX is an error, since a green run would be a lie.
+//! A package with neither PTX nor a configuration has no kernels to check and is skipped silently. A package with a
+//! configuration but without PTX is an error, since success would be misleading.
 
 use std::path::{Path, PathBuf};
 
@@ -15,18 +15,18 @@ use crate::options::Verbosity;
 use crate::print::Printer;
 use crate::select::{self, Group};
 
-/// What there is to check, and what could not be found out.
+/// The kernels to check, and the errors of collecting them.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// The kernels and launches of each package, in the order of groups and names.
     pub(crate) packages: Vec<Vec<Job>>,
     /// One for each package or group that failed.
     pub(crate) failures: Vec<Failure>,
-    /// Where cargo builds; as absolute as cargo says it.
+    /// The target directory of the build, as an absolute path from cargo.
     pub(crate) target: PathBuf,
 }
 
-/// Builds and collects everything that a selection means. One package's failure does not hide another's kernels.
+/// Builds and collects the kernels of a selection. The failure of one package does not hide the kernels of another.
 pub(crate) fn plan(selection: &Selection, printer: &Printer) -> Result<Plan, Failure> {
     let manners = Manners {
         resolution: selection.resolution,
@@ -58,7 +58,7 @@ fn add(group: &Group, out_dirs: &OutDirs, plan: &mut Plan) {
     }
 }
 
-/// The jobs of a package; `None` where there is nothing in it for weft.
+/// Returns the jobs of a package; `None` if the package has neither PTX nor a configuration.
 fn jobs(package: &CargoPackage, out_dirs: &OutDirs) -> Result<Option<Vec<Job>>, PlanError> {
     let manifest = package.manifest_path.as_std_path();
     let dir = manifest.parent().unwrap_or(manifest);

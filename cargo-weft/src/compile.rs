@@ -1,8 +1,8 @@
-//! Runs the build scripts of a group of packages and learns where they put their files.
+//! Runs the build scripts of a group of packages and finds their output directories.
 //!
-//! By `cargo check`, the cheapest command that runs build scripts: it links nothing, so a crate that needs the CUDA
-//! libraries to link is checked where there are none. Cargo keeps one execution of a build script for `check`, `build`
-//! and `test`. What cargo has to say goes to standard error as it comes.
+//! Uses `cargo check`, the cheapest command that runs build scripts. It links nothing, so that a crate that links
+//! against the CUDA libraries can be checked on a machine without them. Cargo shares one run of a build script between
+//! `check`, `build` and `test`. Cargo's messages go to standard error as they come.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
@@ -16,10 +16,10 @@ use crate::cargo::{self, StartError};
 use crate::options::Color;
 use crate::select::Group;
 
-/// `OUT_DIR`s by package id. More than one where the script ran for the host and for a target.
+/// `OUT_DIR`s by package id. A package has more than one if its script ran both for the host and for a target.
 pub(crate) type OutDirs = BTreeMap<String, Vec<PathBuf>>;
 
-/// How cargo is to behave.
+/// Options that are passed on to cargo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manners {
     pub(crate) resolution: Resolution,
@@ -27,7 +27,7 @@ pub(crate) struct Manners {
     pub(crate) quiet: bool,
 }
 
-/// Why there are no build outputs.
+/// Why the build outputs are not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompileError {
     #[error(transparent)]
@@ -38,7 +38,7 @@ pub(crate) enum CompileError {
     Failed { packages: Vec<String> },
 }
 
-/// Runs the build scripts of those packages of the group that have one.
+/// Runs the build scripts of those packages of the group that have one, and returns their output directories.
 pub(crate) fn build_scripts(group: &Group, manners: Manners) -> Result<OutDirs, CompileError> {
     let scripted = |library: bool| {
         let with_script = group.packages.iter().filter(|package| has_script(package));
@@ -79,11 +79,11 @@ fn run(
     })
 }
 
-/// Takes note of where the packages' build scripts put their files.
+/// Reads cargo's messages and adds the output directories of `packages` to `out_dirs`.
 fn listen(stdout: ChildStdout, packages: &[&Package], out_dirs: &mut OutDirs) -> io::Result<()> {
     for message in Message::parse_stream(BufReader::new(stdout)) {
         let Message::BuildScriptExecuted(script) = message? else { continue };
-        // Dependencies report theirs as well.
+        // Dependencies report their build scripts too.
         if packages.iter().any(|package| package.id == script.package_id) {
             let known = out_dirs.entry(script.package_id.repr).or_default();
             let out_dir = script.out_dir.into_std_path_buf();

@@ -1,4 +1,4 @@
-//! The long form: what is not clean in full, what is allowed, and what clean verdicts take for granted.
+//! Prints the long form: reports that are not clean in full, allowed findings, and the assumptions of clean verdicts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,13 +11,13 @@ use weft_harness::render::Sources;
 use crate::options::Verbosity;
 use crate::print::Printer;
 
-/// `PACKAGE::FILE::KERNEL[@LAUNCH]`; without a package for a file that was named on the command line.
+/// Returns `PACKAGE::FILE::KERNEL[@LAUNCH]`, without the package for a file that was named on the command line.
 pub(crate) fn name(job: &Job) -> String {
     let name = job.name();
     name.strip_prefix("::").map_or(name.clone(), str::to_owned)
 }
 
-/// Prints every report that has something to say, in `--verbose` the clean ones as well.
+/// Prints every report that has findings; with `--verbose`, the others as well.
 pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     for job in jobs {
         let Some(report) = job.outcome().remaining() else { continue };
@@ -48,10 +48,12 @@ fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a report's excerpts are read: in the package, or around a file that was named on the command line.
+/// Returns the source files that a report can quote: those of the package, or those around a file that was named on the
+/// command line.
 pub(crate) fn sources(job: &Job) -> Sources {
     if job.package.is_empty() {
-        // The compiler may have run in any folder between here and the file.
+        // The compiler can have run in any folder between the current one and the file's, so relative names are tried
+        // in each.
         let outwards = job.file.path.ancestors().skip(1);
         let (own, beside) = (job.dir.as_path(), job.file.path.parent());
         Sources::within(
@@ -62,7 +64,7 @@ pub(crate) fn sources(job: &Job) -> Sources {
     }
 }
 
-/// Prints once what the clean verdicts take for granted, and for how many of them.
+/// Prints each assumption of the clean verdicts once, with the number of verdicts that rely on it.
 pub(crate) fn assumptions(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     let reports = jobs.iter().filter_map(|job| job.outcome().remaining());
     let clean: Vec<&Report> = reports.filter(|report| report.verdict() == Verdict::Clean).collect();

@@ -1,4 +1,4 @@
-//! Exit codes, from typed outcomes and errors.
+//! Exit codes, computed from typed outcomes and errors.
 
 use std::io;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::compile::CompileError;
 use crate::files::RequestError;
 use crate::select::SelectError;
 
-/// How a run ended. Ordered: the worst outcome among kernels is that of the run.
+/// How a run ended. The variants are ordered: the run has the worst outcome of its kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Every kernel is proved: 0.
@@ -20,9 +20,9 @@ pub(crate) enum Exit {
     Defect,
     /// Something could not be checked: 101.
     Unchecked,
-    /// There was nothing to check: 4.
+    /// There was no kernel to check: 4.
     Nothing,
-    /// The request makes no sense: 2, as clap has it.
+    /// The command line is wrong: 2, as in clap.
     Usage,
 }
 
@@ -39,7 +39,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not judge all or some of what it was asked.
+/// Why a command could not check some or all of what it was asked to check.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -60,7 +60,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The exit code it stands for.
+    /// Returns the exit code of this failure.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Nothing => Exit::Nothing,

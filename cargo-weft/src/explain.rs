@@ -1,11 +1,11 @@
-//! `cargo weft explain CODE`.
+//! `cargo weft explain CODE`: prints what a finding code means.
 
 use weft_core::finding::{Class, Code};
 
 use crate::exit::{Exit, Failure};
 use crate::print::{Printer, wrap};
 
-/// Prints what a code means, wrapped for a terminal.
+/// Prints the explanation of a code, wrapped for a terminal.
 pub(crate) fn run(code: Code, printer: &mut Printer) -> Result<Exit, Failure> {
     let class = match code.class() {
         Class::Defect => "a defect",

@@ -1,4 +1,4 @@
-//! PTX files that a command names, without cargo: which of their kernels are meant, and how they are launched.
+//! PTX files that are named on the command line, checked without cargo: selects their kernels and launches.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) enum RequestError {
     NoMatch { pattern: Regex, kernels: Vec<String> },
 }
 
-/// Which kernels of which files, and how they are launched.
+/// The files, the selection of kernels, and the launch settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files<'a> {
     pub(crate) paths: &'a [PathBuf],
@@ -34,7 +34,8 @@ pub(crate) struct Files<'a> {
     pub(crate) config: Option<&'a Path>,
 }
 
-/// The kernels and launches that are meant, and the files that cannot be had; no kernels if there is no file at all.
+/// Returns the jobs of the selected kernels and launches, and the errors of files that cannot be read. There are no
+/// jobs if no file can be read.
 pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), RequestError> {
     let config = files.config.map(Config::read).transpose()?;
     let (found, failures) = read(files.paths);
@@ -59,7 +60,7 @@ fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
     (files, failures)
 }
 
-/// The kernels of all files as one package without a name.
+/// Plans the kernels of all files as one package with an empty name.
 fn plan(files: Vec<PtxFile>, config: Option<Config>) -> Result<Vec<Job>, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
     let package = Package { name: String::new(), dir, config: config.unwrap_or_default(), files };
@@ -69,7 +70,7 @@ fn plan(files: Vec<PtxFile>, config: Option<Config>) -> Result<Vec<Job>, Request
     })
 }
 
-/// The jobs whose kernel matches, and the files that cannot be read: who knows what is in them.
+/// Returns the jobs whose kernel matches `pattern`, and those of unreadable files, since their kernels are unknown.
 pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Job>, RequestError> {
     let Some(pattern) = pattern else { return Ok(jobs) };
     let fits = |name: &str| pattern.is_match(name);

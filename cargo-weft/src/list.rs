@@ -1,4 +1,4 @@
-//! `cargo weft list`: what `test` would check, one kernel and launch a line.
+//! `cargo weft list`: lists what `test` would check, one kernel and launch a line.
 
 use weft_harness::case::Job;
 
@@ -8,7 +8,7 @@ use crate::detail;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 
-/// Prints the names of all kernels and launches, as `test` prints them.
+/// Prints the names of all kernels and launches in the form in which `test` prints them.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
     let Plan { packages, failures, .. } = collect::plan(selection, printer)?;
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) =

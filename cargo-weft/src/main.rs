@@ -1,7 +1,7 @@
 //! `cargo weft`: finds deadlocks, unsafe barriers and data races in the GPU kernels of a workspace, without a GPU.
 //!
-//! Builds what has a build script, collects PTX, checks every kernel under every launch of its weft.toml, prints what
-//! came of it. The exit code says the same: see [`exit::Exit`].
+//! The program runs the packages' build scripts, collects the PTX, checks every kernel under every launch of its
+//! `weft.toml`, and prints the findings. The exit code summarizes them: see [`exit::Exit`].
 
 mod account;
 mod arguments;

@@ -1,7 +1,8 @@
-//! `cargo weft mutate`: weakens the synchronization of clean kernels in one place at a time, checks again, and says which
-//! of it they do not need.
+//! `cargo weft mutate`: weakens the synchronization of clean kernels in one place at a time, checks each mutant, and
+//! reports the synchronization that a kernel does not need.
 //!
-//! A kernel that is not clean is named and left alone: what is found in its mutants says nothing.
+//! A kernel that is not clean is named and not mutated: a finding in its mutants would not show that the change caused
+//! it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,17 +24,18 @@ use crate::options::{Format, Verbosity};
 use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
 
-/// What became of the mutants of a kernel.
+/// The results of a kernel's mutants.
 #[derive(Debug, Default)]
 struct Mutation {
     tally: Tally,
-    /// One of each instruction that may go, else one of each change.
+    /// The surviving mutants: for each instruction, its deletion if that survives, otherwise each weaker change that
+    /// does.
     advice: Vec<Advice>,
-    /// Of mutants on which the checker failed.
+    /// Errors of mutants on which the checker failed.
     errors: Vec<JobError>,
 }
 
-/// Mutates all kernels that are meant.
+/// Mutates all selected kernels.
 pub(crate) fn run(arguments: &Mutate, printer: &mut Printer) -> Result<Exit, Failure> {
     let (jobs, failed) = if arguments.files.is_empty() {
         of_packages(arguments, printer)?
@@ -44,7 +46,7 @@ pub(crate) fn run(arguments: &Mutate, printer: &mut Printer) -> Result<Exit, Fai
     Ok(account_of(&jobs, failed, arguments.message_format, printer)?)
 }
 
-/// The kernels of the selected packages, and how much could not even be planned.
+/// Returns the kernels of the selected packages, and the number of packages that could not be planned.
 fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
     let Plan { packages, failures, .. } = collect::plan(&arguments.selection, printer)?;
     for failure in &failures {
@@ -54,7 +56,7 @@ fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, u
     Ok((files::matching(jobs, arguments.kernel.as_ref())?, failures.len()))
 }
 
-/// The kernels of the files, and how many files cannot be had.
+/// Returns the kernels of the files, and the number of files that could not be read.
 fn of_files(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
     let (jobs, failures) = files::jobs(Files {
         paths: &arguments.files,
@@ -68,7 +70,7 @@ fn of_files(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usiz
     Ok((jobs, failures.len()))
 }
 
-/// Mutates all jobs and prints what came of it.
+/// Mutates all jobs and prints the results.
 fn account_of(
     jobs: &[&Job],
     failed: usize,
@@ -125,14 +127,15 @@ fn mutation(job: &Job) -> Mutation {
     mutation
 }
 
-/// The report of a job that is clean, once its author's `allow`s are taken off.
+/// Returns the report of a job if the job is clean, without the findings that an `allow` accepts.
 fn clean(job: &Job) -> Option<&Report> {
     let outcome = job.outcome();
     outcome.remaining().filter(|_| outcome.verdict == Verdict::Clean)
 }
 
 impl Mutation {
-    /// Counts a mutant. Of an instruction that may go (its place is in `gone` then) nothing weaker is advised.
+    /// Counts a mutant. If the deletion of an instruction survives, its span is added to `gone`, and weaker changes of
+    /// the same instruction give no advice.
     fn add(
         &mut self,
         mutant: &Mutant,
@@ -175,7 +178,7 @@ fn sum(one: Tally, other: Tally) -> Tally {
     }
 }
 
-/// What is printed for a kernel as soon as its mutants are checked.
+/// Prints the results of a kernel's mutants as soon as they are checked.
 fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -> io::Result<()> {
     for error in &mutation.errors {
         printer.error(&detail::name(job), error);
@@ -207,7 +210,7 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
     }
 }
 
-/// The advice on a kernel in full, and what it holds for.
+/// Prints the advice on a kernel in full, and the launch and assumptions for which it holds.
 fn survivors(job: &Job, mutation: &Mutation, printer: &mut Printer) -> io::Result<()> {
     let Some(report) = clean(job).filter(|_| !mutation.advice.is_empty()) else { return Ok(()) };
     printer.line(&format!("\n---- {} ----", detail::name(job)))?;
@@ -220,7 +223,7 @@ fn survivors(job: &Job, mutation: &Mutation, printer: &mut Printer) -> io::Resul
     printer.text(&human::summary(report, printer.styled))
 }
 
-/// `14 mutants: 12 defect, 1 open, 1 survives`.
+/// Returns the counts in words, such as `14 mutants: 12 defect, 1 open, 1 survives`.
 fn told(tally: Tally) -> String {
     let Tally { mutants, defect, open, survived, unchecked, unreached } = tally;
     let of = |number: usize, one: &str, many: &str| match number {
@@ -246,7 +249,7 @@ fn told(tally: Tally) -> String {
     format!("{found}{unchecked}{unreached}")
 }
 
-/// The last line.
+/// Returns the last line.
 fn sentence(clean: usize, tally: Tally) -> String {
     let kernels = if clean == 1 { "kernel" } else { "kernels" };
     format!("weft: {clean} clean {kernels}, {}", told(tally))

@@ -1,4 +1,4 @@
-//! The choices of output.
+//! The options of the output: format, verbosity, colour.
 
 use clap::ValueEnum;
 
@@ -14,21 +14,21 @@ pub(crate) enum Format {
     Json,
 }
 
-/// How much is printed of what is clean.
+/// How much is printed about clean kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     /// Nothing.
     Quiet,
-    /// A line for each kernel, and what all of them assume.
+    /// A line for each kernel, and the assumptions of all of them.
     Normal,
-    /// Their reports.
+    /// The full reports.
     Verbose,
 }
 
-/// When to colour, in cargo's words.
+/// When to use colour, in cargo's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// Where the terminal shows it
+    /// If the terminal supports it
     #[default]
     Auto,
     /// Always
@@ -38,7 +38,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// The word as cargo takes it.
+    /// Returns the word in the form that cargo takes.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",

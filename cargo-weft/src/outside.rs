@@ -1,13 +1,13 @@
-//! Packages outside the workspace that it wants checked as well: `[workspace.metadata.weft] manifests = ["x/Cargo.toml"]`.
+//! Packages outside the workspace that are checked with it: `[workspace.metadata.weft] manifests = ["x/Cargo.toml"]`.
 //!
-//! For packages that cannot be members, such as a sample whose tests fail on purpose.
+//! This is for packages that cannot be members, such as a sample whose tests fail on purpose.
 
 use std::path::PathBuf;
 
 use cargo_metadata::Metadata;
 use serde_json::Value;
 
-/// What is wrong with `[workspace.metadata.weft]`.
+/// Errors in `[workspace.metadata.weft]`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OutsideError {
     #[error(
@@ -22,7 +22,7 @@ pub(crate) enum OutsideError {
     NoFile { manifest: PathBuf, path: PathBuf },
 }
 
-/// The manifests that the workspace names, in its order.
+/// Returns the manifests that the workspace names, in the order in which it names them.
 pub(crate) fn manifests(metadata: &Metadata) -> Result<Vec<PathBuf>, OutsideError> {
     let manifest = || metadata.workspace_root.join("Cargo.toml").into_std_path_buf();
     let names = names(&metadata.workspace_metadata, &manifest)?;

@@ -1,4 +1,4 @@
-//! Work on all processors whose results come in order.
+//! Processes items on all processors and returns the results in the order of the items.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,17 +7,18 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-/// What becomes of an item whose turn it is.
+/// The state of the item whose turn it is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Turn<T> {
-    /// It is done.
+    /// The item is done.
     Done(T),
-    /// It is not, though so many behind it are. Told once an item, after some seconds.
+    /// The item is not done although this many items behind it are. Passed at most once for each item, after some
+    /// seconds.
     Late(usize),
 }
 
 impl<T> Turn<T> {
-    /// How many behind it are done, if it is not.
+    /// Returns how many items behind this one are done, if this one is not done.
     pub(crate) const fn late(&self) -> Option<usize> {
         match self {
             Self::Done(_) => None,
@@ -26,11 +27,12 @@ impl<T> Turn<T> {
     }
 }
 
-/// After this time, an item that keeps others waiting is told.
+/// An item that keeps others waiting longer than this is reported as late.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Does `work` on all of `items` and hands over each result when it and all before it are there. Items are begun in
-/// their order, one by one: a long one keeps no other waiting, and what is handed over first is done first.
+/// Does `work` on all of `items` and passes each result to `take` when it and all before it are done. Items are started
+/// one by one in their order: an item that takes long does not delay the start of others, and the items that `take`
+/// gets first are done first.
 pub(crate) fn in_order<I: Copy + Send + Sync, T: Send>(
     items: &[I],
     work: impl Fn(I) -> T + Send + Sync,
@@ -48,10 +50,10 @@ fn in_order_within<I: Copy + Send + Sync, T: Send>(
     let (sender, receiver) = mpsc::channel();
     rayon::in_place_scope(|scope| {
         scope.spawn(move |_| {
-            // Not `par_iter`, which gives each processor a row of neighbours at once.
+            // `par_iter` would give each processor a range of neighbouring items at once.
             let bridge = items.iter().enumerate().par_bridge();
             bridge.for_each_with(sender, |sender, (index, item)| {
-                // The receiver is gone only where printing failed; then nobody waits for the rest.
+                // The receiver is gone only if printing failed; then the remaining results are not needed.
                 let _ = sender.send((index, work(*item)));
             });
         });
@@ -74,7 +76,7 @@ fn in_order_within<I: Copy + Send + Sync, T: Send>(
                 match received {
                     Ok((other, result)) => drop(done.insert(other, result)),
                     Err(RecvTimeoutError::Timeout) => {}
-                    // Whoever worked on it has panicked, which goes on when the scope ends.
+                    // A worker has panicked; the panic is propagated when the scope ends.
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
             };
@@ -107,7 +109,7 @@ mod tests {
             changed.notify_all();
             item
         };
-        // Two that work, and this one, which waits for them.
+        // Two threads that work, and this one, which waits for them.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads start");
         let mut taken = Vec::new();
         let all = pool.install(|| {

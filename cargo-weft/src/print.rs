@@ -1,6 +1,7 @@
-//! The one place that writes: results to standard output, errors to standard error.
+//! The only place that writes: results to standard output, errors to standard error.
 //!
-//! A reader that goes away (`| head`) is no error: what is left goes nowhere, and the exit code still tells the verdict.
+//! A closed standard output (`| head`) is no error: the remaining output is dropped, and the exit code still gives the
+//! verdict.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -13,20 +14,20 @@ use weft_core::report::escape;
 use crate::arguments::Output;
 use crate::options::{Color, Verbosity};
 
-/// Standard output with its manners.
+/// Writes to standard output and standard error with the chosen colour and verbosity.
 #[derive(Debug)]
 pub(crate) struct Printer {
-    /// As given on the command line, for cargo.
+    /// The colour option as given on the command line, to be passed on to cargo.
     pub(crate) color: Color,
-    /// Whether renderers are to colour what they write here.
+    /// Whether renderers colour their text.
     pub(crate) styled: bool,
-    /// How much is printed of what is clean.
+    /// How much is printed about clean kernels.
     pub(crate) verbosity: Verbosity,
     closed: bool,
 }
 
 impl Printer {
-    /// Sets the choice of colour for the whole process.
+    /// Creates the printer and sets the use of colour for the whole process.
     pub(crate) fn new(output: &Output) -> Self {
         anstream::ColorChoice::from(output.color).write_global();
         let styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
@@ -68,14 +69,14 @@ impl Printer {
         self.complain(&format!("{subject}: {error}"), error.source());
     }
 
-    /// Writes to standard error what is wrong and changes no verdict, unless told to be quiet.
+    /// Writes a warning, which changes no verdict, to standard error; nothing with `--quiet`.
     pub(crate) fn warning(&mut self, warning: &dyn Error) {
         if self.verbosity != Verbosity::Quiet {
             self.tell(&painted("warning", style::WARN), &warning.to_string(), warning.source());
         }
     }
 
-    /// Writes to standard error what is going on, unless told to be quiet.
+    /// Writes a progress message to standard error; nothing with `--quiet`.
     pub(crate) fn progress(&mut self, message: &str) {
         if self.verbosity != Verbosity::Quiet {
             self.tell("note", message, None);
@@ -86,13 +87,13 @@ impl Printer {
         self.tell(&painted("error", style::ERROR), message, cause);
     }
 
-    /// Where even this fails, the exit code has to do.
+    /// If standard error cannot be written either, only the exit code remains.
     #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
     fn tell(&mut self, word: &str, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
         let mut lines = vec![format!("{word}: {}", safe(message))];
         while let Some(error) = cause {
             let text = safe(&error.to_string());
-            // Some errors tell their cause themselves.
+            // Some errors already contain the text of their cause.
             if lines.iter().all(|line| !line.contains(&text)) {
                 lines.push(format!("  because {text}"));
             }
@@ -103,12 +104,12 @@ impl Printer {
     }
 }
 
-/// A message line by line without control characters: it may repeat what a file says.
+/// Escapes control characters in a message line by line: the message can contain text from an untrusted file.
 fn safe(message: &str) -> String {
     message.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-/// The word for a verdict as it stands in front of a kernel, six columns wide.
+/// Returns the coloured word for a verdict in front of a kernel's name, six columns wide.
 pub(crate) fn verdict(verdict: Verdict) -> String {
     match verdict {
         Verdict::Clean => painted("clean ", style::GOOD),
@@ -117,7 +118,7 @@ pub(crate) fn verdict(verdict: Verdict) -> String {
     }
 }
 
-/// The word in front of a kernel that could not be checked.
+/// Returns the word in front of the name of a kernel that could not be checked.
 pub(crate) fn unchecked() -> String {
     painted("ERROR ", style::ERROR)
 }
@@ -126,7 +127,7 @@ fn painted(word: &str, style: Style) -> String {
     format!("{style}{word}{style:#}")
 }
 
-/// Breaks `text` at spaces into lines of at most `width` characters where its words allow.
+/// Breaks `text` at spaces into lines of at most `width` characters, as far as its words permit.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,5 @@
-//! Which packages a command is about: those of the workspace by cargo's flags, and those outside that the workspace names.
+//! Selects the packages of a command: those of the workspace by cargo's flags, and those outside that the workspace
+//! names.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,20 +10,20 @@ use crate::arguments::{Resolution, Selection};
 use crate::cargo::{self, StartError};
 use crate::outside;
 
-/// Packages that are built together.
+/// Packages that are built together, by one call of cargo.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// The manifest that cargo is pointed at.
+    /// The manifest that is passed to cargo.
     pub(crate) manifest: PathBuf,
-    /// The packages, by name.
+    /// The packages, sorted by name.
     pub(crate) packages: Vec<Package>,
-    /// Feature flags, which concern the own workspace alone.
+    /// Feature flags; empty for packages outside the workspace, which the flags do not concern.
     pub(crate) features: Vec<String>,
-    /// Where cargo builds: one directory for all groups, so that dependencies are built once.
+    /// The target directory. All groups share one, so that dependencies are built once.
     pub(crate) target: PathBuf,
 }
 
-/// Why the packages cannot be told.
+/// Why the packages cannot be determined.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SelectError {
     #[error("cargo cannot read the workspace: {said}{}", remedy(.said))]
@@ -53,7 +54,7 @@ impl From<cargo_metadata::Error> for SelectError {
     }
 }
 
-/// What to do about an error of cargo's, where it does not say so itself.
+/// Returns what to do about an error of cargo, if cargo's message does not say it.
 fn remedy(said: &str) -> &'static str {
     if said.contains("could not find `Cargo.toml`") {
         "\nrun it in the folder of a package, or name one by --manifest-path; `cargo weft check FILE.ptx` needs none"
@@ -64,7 +65,7 @@ fn remedy(said: &str) -> &'static str {
     }
 }
 
-/// The groups that a selection means, the own workspace first.
+/// Returns the groups of a selection, the current workspace first.
 pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
     let metadata = metadata(selection.manifest.manifest_path.as_deref(), selection.resolution)?;
     let known = known(&metadata);
@@ -113,7 +114,7 @@ fn known(metadata: &Metadata) -> Vec<String> {
     names
 }
 
-/// Whether the command is about the workspace as a whole, not about a package or the folder of one.
+/// Whether the command is about the whole workspace, not about one package or its folder.
 fn whole(selection: &Selection, metadata: &Metadata) -> bool {
     let flags = &selection.workspace;
     flags.package.is_empty()
@@ -123,7 +124,7 @@ fn whole(selection: &Selection, metadata: &Metadata) -> bool {
                 .is_some_and(|folder| same(&folder, metadata.workspace_root.as_std_path())))
 }
 
-/// The folder of the manifest that cargo takes: the given one, else the nearest upwards.
+/// Returns the folder of the manifest that cargo uses: the given one, otherwise the nearest in the parent folders.
 fn here(manifest: Option<&Path>) -> Option<PathBuf> {
     let start = env::current_dir().ok()?;
     match manifest {

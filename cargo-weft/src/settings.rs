@@ -1,4 +1,4 @@
-//! The launch as the command line states it. What is stated here overrides weft.toml.
+//! The launch settings on the command line. They override `weft.toml`.
 
 use std::collections::BTreeMap;
 use std::num::ParseIntError;
@@ -9,7 +9,7 @@ use weft_core::launch::{
 };
 use weft_harness::config::{self, Element, LimitSettings};
 
-/// Flags that say what a kernel is launched with.
+/// The flags for launch settings.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Launch")]
 pub(crate) struct Settings {
@@ -22,40 +22,41 @@ pub(crate) struct Settings {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
-    /// An argument by position: `2=1024`, `2=1.5`, `3=buffer`, a buffer with contents `3=u64:4,4,1`, or a structure's
-    /// field by its first byte `4.16=buffer`
+    /// An argument by position: `2=1024`, `2=1.5`, `3=buffer`, a buffer with contents `3=u64:4,4,1`, or a field of a
+    /// structure at its first byte `4.16=buffer`
     #[arg(long = "arg", value_name = "POS=VALUE", value_parser = argument)]
     args: Vec<(usize, Arg)>,
     /// The lanes of a warp run in lock step
     #[arg(long)]
     warp_synchronous: bool,
-    /// How results of atomics are understood
+    /// How the results of atomics are modelled
     #[arg(long, value_enum)]
     atomics: Option<AtomicsWord>,
     /// Which barrier divergence is a defect
     #[arg(long, value_enum)]
     barrier_divergence: Option<DivergenceWord>,
-    /// Which warp runs next: `in-order` (the default), `reverse`, `in-turn`, `latest`, or `random=SEED`. The verdict does
-    /// not depend on it
+    /// Which warp runs next: `in-order` (the default), `reverse`, `in-turn`, `latest`, or `random=SEED`. The verdict
+    /// does not depend on it
     #[arg(long, value_parser = schedule)]
     schedule: Option<Schedule>,
-    /// Instructions that the check of a kernel may run in all ctas and passes, counted once a warp (536870912)
+    /// Maximum number of instructions that the check of a kernel runs in all ctas and passes, counted once a warp
+    /// (536870912)
     #[arg(long, value_name = "INSTRUCTIONS", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
-    /// Memory that the check of a kernel may take, such as `512MiB` (1 GiB)
+    /// Maximum memory that the check of a kernel takes, such as `512MiB` (1 GiB)
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     limit_memory: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AtomicsWord {
-    /// As abstract; as unique where that settles more
+    /// First as abstract; as unique if that settles more
     Auto,
-    /// A result is an open value
+    /// The result of an atomic is an open value
     Abstract,
-    /// Counters never repeat a value
+    /// A counter never returns the same value twice
     Unique,
-    /// An atomic is a plain read and write
+    /// An atomic is a plain read and a plain write
     Off,
 }
 
@@ -63,14 +64,14 @@ enum AtomicsWord {
 enum DivergenceWord {
     /// All threads of the cta must reach the same barriers
     Cta,
-    /// PTX's own rule
+    /// The rule of PTX for aligned barriers
     Warp,
-    /// None
+    /// No barrier divergence is reported
     Off,
 }
 
 impl Settings {
-    /// Puts what is stated in place of what `launch` says.
+    /// Overrides the settings of `launch` with those that are given here.
     pub(crate) fn apply(&self, launch: &mut Launch) {
         launch.block = self.block.or(launch.block);
         launch.grid = self.grid.or(launch.grid);
@@ -101,7 +102,7 @@ impl Settings {
     }
 }
 
-/// Why a word of the command line is no launch setting.
+/// Why a word of the command line is not a valid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SettingError {
     #[error("expected one to three numbers, such as 256 or 16,16")]
@@ -208,7 +209,7 @@ fn value(text: &str) -> Result<Arg, SettingError> {
     text.parse().map(Arg::Float).map_err(|_| SettingError::Value(text.to_owned()))
 }
 
-/// A whole number, decimal or `0x`, with an optional minus.
+/// Parses an integer, decimal or with `0x`, with an optional minus sign.
 fn integer(text: &str) -> Option<i128> {
     let (minus, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     let value = match digits.strip_prefix("0x") {
@@ -218,7 +219,7 @@ fn integer(text: &str) -> Option<i128> {
     Some(if minus { -value } else { value })
 }
 
-/// The bytes of a list of numbers, little-endian.
+/// Returns the little-endian bytes of a list of numbers.
 fn contents(ty: &str, elements: &str) -> Result<Vec<u8>, SettingError> {
     let element = Element::from_name(ty).ok_or_else(|| SettingError::Type(ty.to_owned()))?;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! `cargo weft test`: build, collect, check, say.
+//! `cargo weft test`: builds the selected packages, collects their PTX, checks all kernels and prints the results.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failu
     Ok(exit)
 }
 
-/// Without a cache, everything is checked all the same.
+/// Opens the cache. If that fails, prints a warning and returns `None`; everything is then checked anew.
 fn opened(target: &Path, printer: &mut Printer) -> Option<Cache> {
     let warn = |error: &CacheError| printer.warning(error);
     Cache::open(target).inspect_err(warn).ok()

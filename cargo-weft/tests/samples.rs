@@ -1,6 +1,6 @@
-//! The sample crates of this repository, through the binary and through their own `cargo test`.
+//! Tests of the sample crates of this repository, through the binary and through their own `cargo test`.
 //!
-//! Each builds its kernels with nvcc where there is one and takes the saved PTX where not; the findings are the same.
+//! Each sample builds its kernels with nvcc, or uses the saved PTX if there is no nvcc; the findings are the same.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The source of the kernel that races, and the two lines that do.
+/// The source file of the kernel that races, and the text of the two racing lines.
 const SOURCE: &str = "fixtures/early-handover/kernels/early_handover.cu";
 const WRITE: &str = "ys[b][pair] = pair_y;";
 const READ: &str = "reinterpret_cast<const float *>(ys[b])[i];";
@@ -22,7 +22,7 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// The folder that this test was built in: what it holds need not be built again.
+/// Returns the target directory in which this test was built, so that dependencies need not be built again.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
@@ -30,7 +30,8 @@ fn target() -> PathBuf {
         .to_owned()
 }
 
-/// Runs a program in a folder of the workspace. Everything it needs was fetched to build this test.
+/// Runs a program in a folder of the workspace, without network: building this test has already fetched all
+/// dependencies.
 fn run(program: &str, arguments: &[&str], folder: &Path) -> (Option<i32>, String, String) {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
@@ -44,7 +45,7 @@ fn weft(arguments: &[&str]) -> (Option<i32>, String, String) {
     run(env!("CARGO_BIN_EXE_cargo-weft"), arguments, &root())
 }
 
-/// The number of the only line of the source that has `text` in it.
+/// Returns the number of the only line of the source that contains `text`.
 fn line(text: &str) -> u64 {
     let source = fs::read_to_string(root().join(SOURCE)).expect("the sample's source is there");
     let lines: Vec<_> = (1..).zip(source.lines()).filter(|(_, line)| line.contains(text)).collect();
@@ -66,7 +67,7 @@ fn the_whole_workspace() {
     ] {
         assert!(out.contains(clean), "no `{clean}` in\n{out}\n{err}");
     }
-    // Both lines are quoted.
+    // The report quotes both lines.
     assert!(out.contains("shared-race") && out.contains(WRITE) && out.contains(READ), "{out}");
 }
 

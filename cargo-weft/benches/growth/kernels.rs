@@ -1,9 +1,10 @@
-//! The kernels, as PTX. `%thread` is the thread's number, `%tile` shared memory, `%out` a buffer; `%a` to `%d` are free.
+//! Generates the PTX of the benchmark kernels. In their bodies, `%thread` is the thread's number, `%tile` the address
+//! of shared memory, `%out` the address of a buffer; `%a` to `%d` are scratch registers.
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// A kernel of so many threads.
+/// Returns a kernel with a block of `threads` threads, `shared` bytes of shared memory and this body.
 fn entry(threads: u32, shared: u32, body: &str) -> String {
     format!(
         ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 out)\n\
@@ -17,7 +18,7 @@ fn entry(threads: u32, shared: u32, body: &str) -> String {
     )
 }
 
-/// Runs a body so many times, with the number of the time in a register.
+/// Returns a loop that runs `body` `times` times. The register `counter` holds the number of the iteration.
 fn repeat(label: &str, counter: &str, times: u32, body: &str) -> String {
     format!(
         "mov.u32 {counter}, 0;\n{label}:\n{body}add.u32 {counter}, {counter}, 1;\n\
@@ -25,8 +26,8 @@ fn repeat(label: &str, counter: &str, times: u32, body: &str) -> String {
     )
 }
 
-/// In each generation, each thread stores to its own word of one of two buffers, and loads its neighbour's behind a
-/// barrier, both again and again.
+/// A kernel of `generations` barrier generations. In each of them, every thread stores `rounds` times to its own word
+/// of one of two buffers, and after the barrier loads `rounds` times the word of its neighbour in the next warp.
 pub(crate) struct Exchange {
     pub(crate) warps: u32,
     pub(crate) generations: u32,
@@ -51,7 +52,8 @@ impl Exchange {
     }
 }
 
-/// 32 warps store 2^23 times, each thread to every 1024th of so many words (a power of two, 1024 or more).
+/// Returns a kernel in which 32 warps execute 2^23 stores to an array of `words` words (a power of two, at least 1024);
+/// each thread stores to every 1024th word.
 pub(crate) fn footprint(words: u32) -> String {
     let threads = 32 * LANES;
     let last = words - 1;
@@ -63,16 +65,16 @@ pub(crate) fn footprint(words: u32) -> String {
     entry(threads, 4, &repeat("STORE", "%round", 8192, &body))
 }
 
-/// How the addresses of a warp's lanes follow from each other.
+/// The relation between the addresses of a warp's lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// All the same.
+    /// The same address for all lanes.
     Uniform,
-    /// A word each, in a row.
+    /// One word for each lane, in the order of the lanes.
     Row,
-    /// The words of a row, in another order.
+    /// The words of a row, in another order than the lanes.
     Permuted,
-    /// A word each, more than 128 bytes from the next.
+    /// One word for each lane, at a distance of more than 128 bytes.
     Spread,
 }
 
@@ -84,7 +86,7 @@ impl Pattern {
         ("spread", Self::Spread),
     ];
 
-    /// Sets `%a` to the number of the thread's word, below 1088.
+    /// Returns code that sets `%a` to the index of the thread's word, below 1088.
     const fn place(self) -> &'static str {
         match self {
             Self::Uniform => "mov.u32 %a, %warp;\n",
@@ -95,12 +97,12 @@ impl Pattern {
     }
 }
 
-/// Eight warps store to or load from two tiles in turn.
+/// Returns a kernel in which eight warps store to two tiles in turn, or load from them.
 pub(crate) fn patterned(pattern: Pattern, writes: bool) -> String {
     const TILE: u32 = 1088 * 4;
     let place = pattern.place();
     let access = if writes { "st.shared.u32 [%c], %round" } else { "ld.shared.u32 %d, [%c]" };
-    // What nothing wrote may not be read.
+    // Loads of uninitialized shared memory would be reported, so the tiles are filled first.
     let fill = repeat(
         "FILL",
         "%round",
@@ -118,8 +120,8 @@ pub(crate) fn patterned(pattern: Pattern, writes: bool) -> String {
     entry(8 * LANES, 2 * TILE + 1024, &format!("{fill}bar.sync 0;\n{start}{body}"))
 }
 
-/// 32 warps store by sixteen instructions in a loop without barriers, so many of them (a power of two) to the same
-/// words.
+/// Returns a kernel in which 32 warps store with sixteen instructions in a loop without barriers. `sharing` warps (a
+/// power of two) store to the same words.
 pub(crate) fn racing(sharing: u32, rounds: u32) -> String {
     let shift = sharing.trailing_zeros();
     let stores = "st.shared.u32 [%c], %thread;\n".repeat(16);
@@ -131,8 +133,8 @@ pub(crate) fn racing(sharing: u32, rounds: u32) -> String {
     entry(32 * LANES, 32 * LANES * 4, &format!("{start}{body}"))
 }
 
-/// Ctas of eight warps, each thread of which stores its cta's number to its word and loads it, 2000 times; so many ctas (a
-/// power of two) have the same words.
+/// Returns a kernel of eight warps a cta in which each thread stores its cta's number to its word and loads it, 2000
+/// times. `sharing` ctas (a power of two) use the same words.
 pub(crate) fn ctas(sharing: u32) -> String {
     let (threads, shift) = (8 * LANES, sharing.trailing_zeros());
     let start = format!(
@@ -143,7 +145,8 @@ pub(crate) fn ctas(sharing: u32) -> String {
     entry(threads, 4, &format!("{start}{}", repeat("ACCESS", "%round", 2000, body)))
 }
 
-/// Ctas of eight warps that add two arrays, a word each thread, up to a length that ends within the last cta.
+/// Returns a kernel of eight warps a cta that adds two arrays, one word for each thread. The length of the arrays ends
+/// within the last cta.
 pub(crate) fn sum() -> String {
     let threads = 8 * LANES;
     let body = format!(
@@ -157,8 +160,8 @@ pub(crate) fn sum() -> String {
     entry(threads, 4, &body)
 }
 
-/// Ten warps: two fill two buffers of shared memory in turn, eight read them; each round passes four generations of
-/// named barriers.
+/// Returns a pipeline of ten warps: two fill two buffers of shared memory in turn, eight read them. Each iteration
+/// passes four generations of named barriers.
 pub(crate) fn pipeline(rounds: u32) -> String {
     const THREADS: u32 = 10 * LANES;
     // Buffer 0 uses barriers 1 (full) and 3 (empty), buffer 1 uses 2 and 4.

@@ -1,8 +1,9 @@
-//! How time and memory of `cargo weft check` grow, whole process, along one axis at a time, on generated kernels.
+//! Measures how time and memory of a whole `cargo weft check` process grow along one axis at a time, on generated
+//! kernels.
 //!
-//! `cargo bench -p cargo-weft --bench growth` prints a table for each axis; `-- NAME` only those whose title has the name
-//! in it. Time is that of the processors, user and system, so that other work on the machine disturbs it little. It and
-//! peak memory are the kernel's accounts of the process, on Linux; elsewhere they are not shown.
+//! `cargo bench -p cargo-weft --bench growth` prints a table for each axis; `-- NAME` prints only the tables whose
+//! title contains the name. Time is user and system CPU time, so that other work on the machine disturbs it little. CPU
+//! time and peak memory come from the kernel's accounting of the process and are available only on Linux.
 
 mod kernels;
 mod process;
@@ -19,7 +20,7 @@ const WARPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Runs the kernels of an axis.
+/// Runs the kernels of one axis and prints their table.
 type Axis = fn(&mut Table) -> Outcome;
 
 fn main() -> Outcome {
@@ -42,7 +43,7 @@ fn main() -> Outcome {
         ("ctas of a large grid", large_grids),
         ("racing ctas", racing_ctas),
     ];
-    // cargo itself adds `--bench`.
+    // cargo itself passes `--bench`.
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     for (title, fill) in axes {
         if wanted.is_empty() || wanted.iter().any(|word| title.contains(word.as_str())) {
@@ -53,14 +54,14 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// Checks a generated kernel.
+/// Checks the generated kernel `text` with `grid` ctas.
 fn check(text: &str, grid: u32) -> Result<Run, Box<dyn Error>> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("growth.ptx");
     std::fs::write(&path, text)?;
     process::check(&path, grid)
 }
 
-/// The same accesses, shared among more warps.
+/// The same accesses, divided among more warps.
 fn warps(table: &mut Table) -> Outcome {
     for warps in WARPS {
         let kernel = Exchange { warps, generations: 256, rounds: 1024 / warps };
@@ -87,7 +88,7 @@ fn accesses(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// A pipeline of producer and consumer warps that goes round more often.
+/// A pipeline of producer and consumer warps with more iterations.
 fn rounds(table: &mut Table) -> Outcome {
     for rounds in [500, 1000, 2000, 4000, 8000, 16_000, 32_000] {
         table.clean(rounds, &check(&kernels::pipeline(rounds), 1)?)?;
@@ -104,11 +105,11 @@ fn footprint(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// The same number of accesses, with lanes in less and less order.
+/// The same number of accesses, with ever less regular addresses of the lanes.
 fn regularity(table: &mut Table) -> Outcome {
     for (name, pattern) in Pattern::ALL {
         for (word, writes) in [("load", false), ("store", true)] {
-            // Lanes that store to one place race.
+            // Lanes that store to one address race.
             if writes && pattern == Pattern::Uniform {
                 continue;
             }
@@ -119,7 +120,7 @@ fn regularity(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// The same accesses, with more and more warps that store to the same words.
+/// The same accesses, with ever more warps that store to the same words.
 fn racing_threads(table: &mut Table) -> Outcome {
     for sharing in WARPS {
         let run = check(&kernels::racing(sharing, 64), 1)?;
@@ -128,7 +129,7 @@ fn racing_threads(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// Warps that race on all words, and go on doing so.
+/// Warps that race on all words, in ever more iterations.
 fn racing_rounds(table: &mut Table) -> Outcome {
     for rounds in [16, 64, 256, 1024, 4096] {
         table.any(rounds, &check(&kernels::racing(32, rounds), 1)?, true)?;
@@ -144,7 +145,7 @@ fn ctas(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// More and more ctas of a kernel that does little.
+/// Ever more ctas of a kernel that does little.
 fn large_grids(table: &mut Table) -> Outcome {
     for ctas in [64, 1024, 4096, 16_384, 65_536, 262_144] {
         table.clean(ctas, &check(&kernels::sum(), ctas)?)?;
@@ -152,7 +153,7 @@ fn large_grids(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-/// The same, with more and more ctas that do it in the same place.
+/// The same work in each cta, with ever more ctas that use the same words.
 fn racing_ctas(table: &mut Table) -> Outcome {
     for sharing in [1, 4, 16, 64] {
         let run = check(&kernels::ctas(sharing), 64)?;

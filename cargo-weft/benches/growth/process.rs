@@ -1,4 +1,4 @@
-//! Runs the checker and tells what it took.
+//! Runs the checker in a process of its own and reports the time and memory that the process used.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// As first argument: run the checker with the others, and tell what it took. A process of its own for each run, since
-/// the peak of all its children is what a process is told.
+/// With this as first argument, the benchmark runs the checker with the remaining arguments and prints the resources it
+/// used. Each run needs a process of its own, because the operating system reports the peak memory over all children of
+/// a process.
 pub(crate) const MEASURE: &str = "measure";
 
-/// What a check found and took.
+/// The result of a check and the resources that it used.
 pub(crate) struct Run {
     pub(crate) verdict: String,
     pub(crate) warp_instructions: u64,
@@ -21,15 +22,15 @@ pub(crate) struct Run {
     pub(crate) usage: Option<Usage>,
 }
 
-/// What a process took.
+/// Resources that a process used.
 #[derive(Clone, Copy)]
 pub(crate) struct Usage {
-    /// Of all processors, user and system.
+    /// User and system time on all processors.
     pub(crate) time: Duration,
     pub(crate) peak_kib: u64,
 }
 
-/// Checks a file, in a process of its own.
+/// Checks a file in a process of its own.
 pub(crate) fn check(ptx: &Path, grid: u32) -> Result<Run, Box<dyn Error>> {
     let output = Command::new(std::env::current_exe()?)
         .args([MEASURE, "check", "--message-format", "json", "--grid", &grid.to_string()])
@@ -52,9 +53,9 @@ pub(crate) fn check(ptx: &Path, grid: u32) -> Result<Run, Box<dyn Error>> {
     })
 }
 
-/// Runs the checker, whose output goes where this process's goes, and adds a line on what it took.
+/// Runs the checker with this process's standard output, then prints a line with the resources that the checker used.
 pub(crate) fn measure(arguments: &[String]) -> Result<(), Box<dyn Error>> {
-    // 100 is a defect: some of the kernels race.
+    // Exit status 100 is a defect, which is expected: some of the kernels race.
     Command::new(env!("CARGO_BIN_EXE_cargo-weft")).args(arguments).status()?;
     if let Some(Usage { time, peak_kib }) = usage()? {
         writeln!(std::io::stdout(), "{} {peak_kib}", time.as_micros())?;
@@ -63,14 +64,14 @@ pub(crate) fn measure(arguments: &[String]) -> Result<(), Box<dyn Error>> {
 }
 
 impl Usage {
-    /// As [`measure`] writes it: microseconds and KiB.
+    /// Parses the line that [`measure`] writes: microseconds and KiB.
     fn read(line: &str) -> Option<Self> {
         let (time, peak) = line.split_once(' ')?;
         Some(Self { time: Duration::from_micros(time.parse().ok()?), peak_kib: peak.parse().ok()? })
     }
 }
 
-/// Of the children that have ended.
+/// Returns the resources used by the children that have ended.
 #[cfg(target_os = "linux")]
 fn usage() -> Result<Option<Usage>, Box<dyn Error>> {
     use nix::sys::resource::{UsageWho, getrusage};

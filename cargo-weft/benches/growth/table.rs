@@ -1,4 +1,4 @@
-//! Prints the runs along one axis.
+//! Prints the runs along one axis as a table.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -11,19 +11,19 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Begins a table, whose first column has the name of its axis.
+    /// Prints the head of a table whose first column is named after its axis.
     pub(crate) fn new(title: &'static str) -> Result<Self, Box<dyn Error>> {
         let (cost, found) = ("CPU s    ns/instr.  peak MiB", "generations  racing pairs");
         writeln!(stdout(), "\n{title:>22}  {cost}  warp instr.  thread commands  {found}")?;
         Ok(Self { title })
     }
 
-    /// A row of a kernel that is clean.
+    /// Prints the row of a kernel that has to be clean.
     pub(crate) fn clean(&mut self, at: impl Display, run: &Run) -> Result<(), Box<dyn Error>> {
         self.any(at, run, false)
     }
 
-    /// A row of a kernel that races or is clean.
+    /// Prints the row of a kernel that can race.
     pub(crate) fn any(
         &mut self,
         at: impl Display,

@@ -1,7 +1,8 @@
-//! The files of kept reports: one each, named by its key, with a checksum in front.
+//! The files in which reports are kept: one for each report, named by its key, with a checksum in front.
 //!
-//! An entry comes into being by renaming, so that it is whole or not there at all, whoever else writes or is interrupted.
-//! Nothing here fails: what cannot be read is not there, and the first error of writing is kept to be told.
+//! An entry is created by renaming a complete file, so that it is either whole or absent, even if other runs write at
+//! the same time or a run is interrupted. Nothing here fails: an entry that cannot be read counts as absent, and the
+//! first write error is kept for [`Folder::close`].
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -15,19 +16,20 @@ use weft_core::finding::Report;
 use weft_core::launch::Launch;
 use weft_core::report::saved;
 
-/// Entries that are kept.
+/// Maximum number of entries.
 const MOST: usize = 10_000;
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// An entry's time is set when it is used, but not more often than this.
+/// The time of an entry is updated when it is used, but at most once in this duration.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long an entry is kept that nobody uses.
+/// How long an unused entry is kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// What a file is called that is not whole yet.
+/// Prefix of the names of files that are not complete yet.
 const UNFINISHED: &str = ".unfinished-";
-/// Keeps cargo's folder out of backups, as cargo does where it makes the folder itself (<https://bford.info/cachedir/>).
+/// Excludes cargo's folder from backups, as cargo does for the folders that it creates
+/// (<https://bford.info/cachedir/>).
 const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n";
 
-/// Where the entries lie.
+/// The folder that holds the entries.
 #[derive(Debug)]
 pub(super) struct Folder {
     target: PathBuf,
@@ -37,19 +39,19 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder in a target directory; neither need exist.
+    /// Returns the folder within a target directory. Neither needs to exist.
     pub(super) fn within(target: &Path) -> Self {
         let (target, path) = (target.to_path_buf(), target.join("weft").join("verdicts"));
         Self { target, path, has_grown: AtomicBool::new(false), failure: OnceLock::new() }
     }
 
-    /// Its path.
+    /// Returns the path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The report that was kept under `key`, with `launch` as its launch; `None` where there is none, or not as it was
-    /// written.
+    /// Returns the report that was kept under `key`, with `launch` as its launch; `None` if there is no entry or its
+    /// checksum does not match.
     pub(super) fn read(&self, key: &Hash, launch: &Launch) -> Option<Report> {
         let path = self.path.join(name(key));
         let text = fs::read_to_string(&path).ok()?;
@@ -67,7 +69,7 @@ impl Folder {
         match self.try_write(key, &saved::write(report)) {
             Ok(()) => self.has_grown.store(true, Ordering::Relaxed),
             Err(error) => {
-                // Of many, the first is as good as any.
+                // Of several write errors, one is enough.
                 let _ = self.failure.set(error);
             }
         }
@@ -89,7 +91,7 @@ impl Folder {
         fs::create_dir_all(&self.path)
     }
 
-    /// Removes what has not been used for long, if this run has added anything. Gives the first error of writing.
+    /// Removes old entries if this run has added any. Returns the first write error.
     pub(super) fn close(self) -> Option<io::Error> {
         if self.has_grown.load(Ordering::Relaxed) {
             self.tidy(SystemTime::now(), MOST);
@@ -97,8 +99,8 @@ impl Folder {
         self.failure.into_inner()
     }
 
-    /// Removes entries not used for [`KEPT`], of the others those beyond the `most` last used, and what a run that was
-    /// interrupted left.
+    /// Removes entries that were not used for [`KEPT`], of the others all but the `most` last used, and unfinished
+    /// files of interrupted runs.
     fn tidy(&self, now: SystemTime, most: usize) {
         let age = |time: SystemTime| now.duration_since(time).unwrap_or_default();
         let mut entries: Vec<(Duration, PathBuf)> = Vec::new();
@@ -125,12 +127,13 @@ fn name(key: &Hash) -> String {
     key.to_string()
 }
 
-/// Of an entry under its key: the same text under another key has another checksum.
+/// Returns the checksum of an entry. The key is part of it, so that a text does not match under another key.
 fn checksum(key: &Hash, body: &str) -> Hash {
     blake3::keyed_hash(key.as_bytes(), body.as_bytes())
 }
 
-/// Sets the time of an entry by which [`Folder::tidy`] judges it. Where that is not allowed, it goes earlier.
+/// Updates the time by which [`Folder::tidy`] orders the entries. If the system does not permit that, the entry is
+/// merely removed earlier.
 fn mark_used(path: &Path) {
     let is_recent = || -> io::Result<bool> {
         Ok(fs::metadata(path)?.modified()?.elapsed().unwrap_or_default() < DAY)
@@ -141,7 +144,7 @@ fn mark_used(path: &Path) {
     }
 }
 
-/// Another run may be faster.
+/// Removes a file; another run might have removed it already.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
@@ -235,7 +238,7 @@ mod tests {
         let others = [".unfinished-old", ".unfinished-new", "note"]
             .map(|name| folder.path().join(name).exists());
         assert_eq!(others, [false, true, true]);
-        // The one that was used longest ago is used again.
+        // Uses the entry whose last use is the oldest.
         assert_eq!(folder.read(&key(3), &Launch::default()), Some(report));
         folder.tidy(SystemTime::now(), 2);
         assert_eq!([0, 1, 2, 3].map(has), [true, false, false, true]);

@@ -1,4 +1,5 @@
-//! All that a report depends on, as one hash: the checker, the PTX, the kernel and the launch.
+//! Computes the key of a kept report: a hash of everything that the report depends on, which is the checker, the PTX,
+//! the kernel and the launch.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,10 @@ use weft_core::launch::{
     Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Limit, Options, Schedule,
 };
 
-/// Keeps these hashes apart from all others (BLAKE3's derivation of keys).
+/// Separates these hashes from all other uses of BLAKE3 (its key derivation context).
 const CONTEXT: &str = "cargo-weft 2026 verdict of a kernel under a launch";
 
-/// The key of a kernel's report. `checker` is the hash of the program that checks, `text` that of the PTX.
+/// Returns the key of a kernel's report. `checker` is the hash of the program, `text` that of the PTX.
 pub(super) fn of(checker: &Hash, text: &Hash, kernel: &str, launch: &Launch) -> Hash {
     let mut key = Key(Hasher::new_derive_key(CONTEXT));
     key.0.update(checker.as_bytes());
@@ -20,8 +21,9 @@ pub(super) fn of(checker: &Hash, text: &Hash, kernel: &str, launch: &Launch) -> 
     key.0.finalize()
 }
 
-/// Takes values so that no two sequences of them read alike: numbers have one width, lists and texts their length in
-/// front, choices a number. Every field is named, so that one that is added cannot be forgotten.
+/// Hashes values so that different sequences of values give different input: numbers have a fixed width, lists and
+/// texts are preceded by their length, variants by a number. Every struct is destructured with all its fields, so that
+/// a new field cannot be forgotten.
 struct Key(Hasher);
 
 impl Key {
@@ -136,7 +138,7 @@ mod tests {
         blake3::hash(text.as_bytes())
     }
 
-    /// Launches that differ in one thing each.
+    /// Returns launches that each differ from the others in one setting.
     fn launches() -> Vec<Launch> {
         let plain = Launch::default;
         let with = |options| Launch { options, ..plain() };

@@ -1,8 +1,8 @@
-//! Verdicts that are kept from run to run, in the folder `weft` of the workspace's target directory.
+//! Keeps verdicts between runs, in the folder `weft` of the workspace's target directory.
 //!
-//! What is kept is the report, before any `allow`; a kernel that could not be checked is checked again. An entry is
-//! found by a hash of all that a report depends on, and believed only if its checksum holds: whatever else lies there is
-//! checked anew and replaced.
+//! The kept report contains all findings, before any `allow`. A kernel that could not be checked has no entry. An entry
+//! is found by the hash of everything that the report depends on, and used only if its checksum matches; otherwise the
+//! kernel is checked again and the entry replaced.
 
 mod folder;
 mod key;

@@ -1,4 +1,4 @@
-//! Jobs and their kept reports.
+//! Connects jobs to their kept reports.
 
 use std::fs::File;
 use std::io;
@@ -11,14 +11,14 @@ use weft_harness::case::{Job, Outcome};
 use super::folder::Folder;
 use super::key;
 
-/// The reports that are kept for a workspace.
+/// The kept reports of a workspace.
 #[derive(Debug)]
 pub(crate) struct Cache {
     folder: Folder,
     checker: Hash,
 }
 
-/// Why reports are not kept. Nothing is wrong with those of this run.
+/// Why reports could not be kept. The verdicts of this run are not affected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CacheError {
     #[error(
@@ -30,19 +30,19 @@ pub(crate) enum CacheError {
 }
 
 impl Cache {
-    /// The cache in a target directory, for the program that runs. Its version is the hash of its own file: whatever it
-    /// was built from, and however, a program that differs in anything believes none of its verdicts.
+    /// Opens the cache in a target directory. Entries belong to the program that wrote them, which is identified by the
+    /// hash of its executable file: no other build of cargo-weft uses them.
     pub(crate) fn open(target: &Path) -> Result<Self, CacheError> {
         let checker = own_hash().map_err(CacheError::Checker)?;
         Ok(Self::of_checker(target, checker))
     }
 
-    /// The cache in a target directory, for the program with this hash.
+    /// Opens the cache in a target directory for the program with the hash `checker`.
     fn of_checker(target: &Path, checker: Hash) -> Self {
         Self { folder: Folder::within(target), checker }
     }
 
-    /// The jobs with the keys of their reports. Each text is hashed once.
+    /// Returns the jobs with the keys of their reports. The text of a file is hashed once for all its jobs.
     pub(crate) fn keyed<'j>(&self, jobs: &[&'j Job]) -> Vec<(&'j Job, Hash)> {
         let of_file = |jobs: &[&'j Job]| {
             let text = jobs.first().map(|job| blake3::hash(job.file.text.as_bytes()));
@@ -57,7 +57,8 @@ impl Cache {
             .collect()
     }
 
-    /// The result of a job: the kept one, else its own, which is kept.
+    /// Returns the result of a job: from the kept report if there is one, otherwise from a check, whose report is then
+    /// kept.
     pub(crate) fn outcome<'j>(&self, job: &'j Job, key: &Hash) -> &'j Outcome {
         if job.is_unread() {
             return job.outcome();
@@ -72,7 +73,7 @@ impl Cache {
         outcome
     }
 
-    /// Removes what is of no use any more, and says why reports could not be kept, if they could not.
+    /// Removes old entries; returns an error if reports could not be kept.
     pub(crate) fn close(self) -> Result<(), CacheError> {
         let folder = self.folder.path().to_path_buf();
         match self.folder.close() {
@@ -82,7 +83,7 @@ impl Cache {
     }
 }
 
-/// The hash of the program that runs.
+/// Returns the hash of the running program's executable file.
 fn own_hash() -> io::Result<Hash> {
     let mut hasher = Hasher::new();
     hasher.update_reader(File::open(std::env::current_exe()?)?)?;
@@ -107,7 +108,7 @@ mod tests {
     const PTX: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 slot[4];\n\
                        .entry one() { ret; }\n.entry two() { st.shared.u32 [slot], %tid.x; ret; }\n";
 
-    /// Checks of one test, which each has its own.
+    /// Defines a checker that counts its calls, one for each test.
     macro_rules! counter {
         ($checks:ident, $checker:ident) => {
             static $checks: AtomicUsize = AtomicUsize::new(0);

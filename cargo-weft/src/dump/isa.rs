@@ -1,4 +1,5 @@
-//! `cargo weft dump isa`: the support table, chapter by chapter, for a terminal or as a page of Markdown.
+//! `cargo weft dump isa`: prints the table of supported instructions, chapter by chapter, for a terminal or as
+//! Markdown.
 
 use std::fmt::Write;
 
@@ -8,10 +9,10 @@ use crate::arguments::DumpIsa;
 use crate::exit::{Exit, Failure};
 use crate::print::{Printer, wrap};
 
-/// Columns of a line, as far as forms can be broken.
+/// Maximum columns of a line, unless a form cannot be broken.
 const WIDTH: usize = 110;
 
-/// Chapters of the manual.
+/// The chapters of the PTX manual.
 const CHAPTERS: [(&str, &str); 19] = [
     ("9.7.1", "Integer arithmetic"),
     ("9.7.2", "Extended-precision integer arithmetic"),
@@ -81,7 +82,7 @@ fn markdown(table: &[Supported]) -> String {
     text
 }
 
-/// The instructions of a chapter, one a line: section, support, form.
+/// Returns the instructions of a chapter, one a line: section, support, form.
 fn lines(table: &[Supported], chapter: &str) -> String {
     let is_in = |line: &&Supported| {
         line.section
@@ -102,7 +103,7 @@ fn lines(table: &[Supported], chapter: &str) -> String {
     text
 }
 
-/// A form broken before its choices into lines of at most `width` columns, where it can be.
+/// Breaks a form before its choices into lines of at most `width` columns, as far as possible.
 fn broken(pattern: &str, width: usize) -> Vec<&str> {
     let (mut lines, mut start) = (Vec::new(), 0);
     let breaks: Vec<usize> = pattern.match_indices(['{', '(']).map(|(at, _)| at).collect();

@@ -1,4 +1,4 @@
-//! `cargo weft dump`: what the checker works with, printed.
+//! `cargo weft dump`: prints the tables that the checker works with.
 
 mod isa;
 
@@ -6,7 +6,7 @@ use crate::arguments::Dump;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 
-/// Prints one of the things that can be printed.
+/// Prints the table that `what` names.
 pub(crate) fn run(what: &Dump, printer: &mut Printer) -> Result<Exit, Failure> {
     match what {
         Dump::Isa(arguments) => isa::run(*arguments, printer),

@@ -1,4 +1,5 @@
-//! Whatever comes in: an exit code, a message that says what to do, never a panic.
+//! Tests with bad input of every kind: the binary exits with an exit code and a message that says what to do, and never
+//! panics.
 
 use crate::support::{CLEAN, Folder};
 
@@ -6,7 +7,7 @@ use crate::support::{CLEAN, Folder};
 fn a_truncated_file() {
     let folder = Folder::new("truncated").with("cut.ptx", &CLEAN[..CLEAN.len() / 2]);
     folder.weft("check cut.ptx --block 64").exits(101).complains("error:").complains("cut.ptx:");
-    // Wherever it is cut.
+    // Cuts the file at many places.
     for end in (0..CLEAN.len() - 2).step_by(37) {
         let folder = Folder::new("truncated-anywhere").with("cut.ptx", &CLEAN[..end]);
         let run = folder.weft("check cut.ptx --block 64");
@@ -46,7 +47,7 @@ fn a_file_without_kernels() {
 fn a_file_that_is_not_there() {
     let folder = Folder::new("absent").with("clean.ptx", CLEAN);
     folder.weft("check absent.ptx").exits(101).complains("error: absent.ptx: cannot be read");
-    // It does not keep the others from being checked, and is not forgotten.
+    // The missing file does not keep the other one from being checked, and the exit code reports it.
     let run = folder.weft("check absent.ptx clean.ptx --block 64").exits(101);
     run.complains("absent.ptx").says("clean  clean.ptx::own_slot").says("1 could not be checked");
 }

@@ -1,4 +1,4 @@
-//! Verdicts that are kept from run to run.
+//! Tests of the verdicts that are kept between runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::support::{CLEAN, Folder, RACE, Run};
 
-/// A package without a build script, so that cargo makes no target directory.
+/// Creates a package without a build script, so that cargo creates no target directory.
 fn package(name: &str) -> Folder {
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"
@@ -21,7 +21,7 @@ fn package(name: &str) -> Folder {
         .with("race.ptx", RACE)
 }
 
-/// The entries with their contents and the times at which they were written.
+/// Returns the entries of the cache with their contents and modification times.
 fn entries(folder: &Folder) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let Ok(entries) = fs::read_dir(folder.path().join("target/weft/verdicts")) else {
         return BTreeMap::new();
@@ -49,7 +49,8 @@ fn a_second_run_says_the_same_and_checks_nothing() {
         let before = entries(&folder);
         let first = folder.weft(&format!("test {form}")).exits(100);
         let kept = entries(&folder);
-        // What was there is not written again, and the first form leaves all that the others need.
+        // Existing entries are not written again, and the run with the first format leaves all that the other formats
+        // need.
         assert!(kept.len() == 2 && (before.is_empty() || before == kept), "{form}");
         assert_same(&anew, &first);
         assert_same(&anew, &folder.weft(&format!("test {form}")).exits(100));

@@ -1,4 +1,4 @@
-//! What `dump` prints.
+//! Tests of `dump`.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use weft_fixture_tests::snapshot;
 
 use crate::support::Folder;
 
-/// The page in the documentation is the one that the binary prints. `BLESS=1` writes it anew.
+/// The page in `docs` is the output of the binary. `BLESS=1` writes it anew.
 #[test]
 fn the_support_table_is_the_documented_one() {
     let run = Folder::new("dump").weft("dump isa --markdown").exits(0);

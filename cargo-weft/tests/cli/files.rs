@@ -1,4 +1,4 @@
-//! `check`: verdicts, settings and forms of output.
+//! Tests of `check`: verdicts, settings and output formats.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ fn verdicts_are_told_apart() {
     run.says("DEFECT race.ptx::race_of_neighbours")
         .says("shared-race")
         .says("weft: 1 clean, 1 defect, 0 open");
-    // Nobody states the block.
+    // The block size is not stated.
     folder.weft("check clean.ptx").exits(102).says("open   clean.ptx::own_slot").says("no-launch");
     folder
         .weft("check clean.ptx race.ptx --kernel own --block 64")

@@ -1,4 +1,4 @@
-//! The ways in which cargo and people call the binary, and the commands that check nothing.
+//! Tests of the two forms of the command line, by cargo and directly, and of the commands that check nothing.
 
 use crate::support::{CLEAN, Folder};
 

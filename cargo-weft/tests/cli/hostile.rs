@@ -1,11 +1,12 @@
-//! PTX that somebody else wrote: it opens no file that is none of its business, and what is printed of it stays text.
+//! Tests with hostile PTX: no file outside the permitted folders is opened, and nothing that is printed contains
+//! control sequences.
 
 use std::fs;
 use std::time::Instant;
 
 use crate::support::{Folder, RACE, Run};
 
-/// The race, said to come from line 1 of a file.
+/// Returns the racing kernel with a `.loc` that attributes the race to line 1 of the file at `path`.
 fn coming_from(path: &str) -> String {
     let at = "    st.shared.u32 [%r3], %r1;";
     RACE.replace(at, &format!("    .loc 1 1 1\n{at}")) + &format!(".file 1 \"{path}\"\n")
@@ -22,7 +23,7 @@ fn sources_are_quoted_from_inside_alone() {
     let folder = Folder::new("sources-inside").with("in/a.cu", "the quoted line\n");
     check(&folder, "in/a.cu").says("the quoted line");
     check(&folder, "in/../in/a.cu").says("the quoted line");
-    // Beside the folder, and so outside of it.
+    // A file next to the folder, thus outside of it.
     let beside = folder.path().parent().expect("it lies in a folder").join("beside.cu");
     fs::write(&beside, "a secret line\n").expect("the file can be written");
     for path in ["../beside.cu", &beside.display().to_string(), "in/../../beside.cu"] {
@@ -84,7 +85,7 @@ fn a_device_is_no_ptx() {
 fn what_is_printed_stays_text() {
     let folder = Folder::new("escapes");
     let path = "a\u{1b}[31m\u{7}\u{202e}\u{2066}\u{9b}b.cu";
-    // What a source file holds is printed too.
+    // The contents of a source file are printed too.
     let folder = folder.with("plain.cu", "\u{1b}]0;title\u{7}\u{202e}st\u{0}\n");
     for path in [path, "plain.cu"] {
         let run = check(&folder, path);
@@ -96,7 +97,7 @@ fn what_is_printed_stays_text() {
         }
         assert_text(&run.out);
     }
-    // Errors repeat what they found.
+    // Error messages quote the text that they are about.
     fs::write(folder.path().join("kernel.ptx"), coming_from("nul\0.cu")).expect("likewise");
     assert_text(&folder.weft("check kernel.ptx --block 64").exits(101).err);
     let broken = RACE.replace("mov.u32 %r3, slots;", "mov.u32 %r3, \"\u{1b}[2J\u{202e}\";");
@@ -118,7 +119,8 @@ fn file_names_stay_text() {
     assert_text(&folder.weft_with(&["check", "no\u{1b}[31m\u{202e}.ptx"]).exits(101).err);
 }
 
-/// Line breaks apart, nothing that moves the cursor or turns the direction of writing.
+/// Asserts that the text has no control characters other than line breaks, and no characters that change the direction
+/// of writing.
 #[track_caller]
 fn assert_text(printed: &str) {
     let is_bad = |c: &char| {

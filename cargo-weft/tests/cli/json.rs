@@ -1,4 +1,4 @@
-//! `--message-format json`: one object a line, with the documented fields.
+//! Tests of `--message-format json`: one object a line, with the documented fields.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn a_line_for_each_kernel_and_a_summary() {
             "{site:#}"
         );
         assert!(site["label"].is_string());
-        // There is no `.loc` in this PTX.
+        // This PTX has no `.loc`.
         assert_eq!((&site["file"], &site["line"]), (&Value::Null, &Value::Null));
     }
     assert_eq!(

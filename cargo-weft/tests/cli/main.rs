@@ -1,4 +1,4 @@
-//! The binary as its users meet it: what goes in on the command line, what comes out, and with which exit code.
+//! Tests of the binary from outside: command line in, output and exit code out.
 
 mod bad_input;
 mod cache;

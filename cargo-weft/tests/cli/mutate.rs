@@ -1,10 +1,10 @@
-//! `mutate`: what survives, what is left alone, and which words go together.
+//! Tests of `mutate`: which mutants survive, which kernels are not mutated, and which arguments can be combined.
 
 use serde_json::{Value, json};
 
 use crate::support::{CLEAN, Folder, RACE};
 
-/// Each thread hands a word to its opposite; nothing follows the second barrier.
+/// Each thread passes a word to the thread at the opposite position; nothing follows the second barrier.
 const LAST: &str = "\
 .version 8.0
 .target sm_80
@@ -38,7 +38,7 @@ fn survivors_are_told_as_advice() {
         .says("^^^^^^^^^^^^^^ can go")
         .says("kernel `opposite` with block 64, grid 1")
         .says("weft: 1 clean kernel, 4 mutants: 2 defect, 0 open, 2 survive");
-    // What may go is not advised to be weaker as well.
+    // An instruction that can be deleted gets no advice to weaken it.
     let run = folder.weft("mutate last.ptx --block 64 --message-format short").exits(0);
     let advice: Vec<&str> = run.out.lines().filter(|line| line.contains("last.ptx:")).collect();
     assert_eq!(
@@ -57,7 +57,7 @@ fn kernels_that_are_not_clean_are_left_alone() {
     run.says("DEFECT race.ptx::race_of_neighbours  (not mutated)")
         .says("clean  clean.ptx::own_slot  (no mutants)")
         .says("weft: 1 clean kernel, no mutants");
-    // Nobody states the block.
+    // The block size is not stated.
     folder.weft("mutate last.ptx").exits(102).says("(not mutated)");
     folder.weft("mutate last.ptx race.ptx --kernel opposite --block 64").exits(0);
     folder.weft("mutate missing.ptx last.ptx --block 64").exits(101).says("2 survive");

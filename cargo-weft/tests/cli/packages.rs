@@ -1,4 +1,4 @@
-//! `test` and `list` on packages with build scripts.
+//! Tests of `test` and `list` on packages with build scripts.
 
 use crate::support::{CLEAN, Folder, RACE};
 
@@ -14,7 +14,7 @@ fn manifest(name: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
 }
 
-/// A package by itself whose build script leaves `ptx`.
+/// Creates a package, in no workspace, whose build script writes `ptx`.
 pub(crate) fn package(name: &str, ptx: &str) -> Folder {
     Folder::new(name)
         .with("Cargo.toml", manifest(name) + "[workspace]\n")
@@ -76,7 +76,7 @@ fn nothing_to_check_is_no_success() {
         .with("src/lib.rs", "");
     bare.weft("").exits(4).complains("nothing to check");
     bare.weft("list").exits(4);
-    // Who configures means to check something.
+    // A package with a configuration is meant to be checked.
     let configured = bare.with("weft.toml", BLOCK);
     configured.weft("").exits(101).complains("package `bare` has no PTX");
     let typo = configured.with("weft.toml", "[default]\nblok = 64\n");

@@ -1,10 +1,10 @@
-//! Runs the binary in folders of its own, and small kernels to run it on.
+//! Helpers of the tests: folders of their own, runs of the binary in them, and small kernels.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Every thread writes a slot of its own.
+/// A clean kernel: every thread writes a slot of its own.
 pub(crate) const CLEAN: &str = "\
 .version 8.0
 .target sm_80
@@ -24,7 +24,7 @@ pub(crate) const CLEAN: &str = "\
 }
 ";
 
-/// Every thread also reads its neighbour's slot, and nothing says that it has been written.
+/// A racing kernel: every thread also reads its neighbour's slot, and nothing orders the read after the write.
 pub(crate) const RACE: &str = "\
 .version 8.0
 .target sm_80
@@ -49,10 +49,10 @@ pub(crate) const RACE: &str = "\
 /// The lines of `RACE` that race.
 pub(crate) const RACING: [u64; 2] = [15, 16];
 
-/// What a run left.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The exit code; `None` where a signal ended it.
+    /// The exit code; `None` if a signal ended the process.
     pub(crate) code: Option<i32>,
     /// Standard output.
     pub(crate) out: String,
@@ -61,7 +61,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What a finished process left.
+    /// Takes the result from the output of a finished process.
     pub(crate) fn of(Output { status, stdout, stderr }: Output) -> Self {
         Self { code: status.code(), out: text(stdout), err: text(stderr) }
     }
@@ -74,14 +74,14 @@ impl Run {
         self
     }
 
-    /// Asserts that standard error has `text` in it.
+    /// Asserts that standard error contains `text`.
     #[track_caller]
     pub(crate) fn complains(self, text: &str) -> Self {
         assert!(self.err.contains(text), "no `{text}` in {self:#?}");
         self
     }
 
-    /// Asserts that standard output has `text` in it.
+    /// Asserts that standard output contains `text`.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
         assert!(self.out.contains(text), "no `{text}` in {self:#?}");
@@ -89,12 +89,12 @@ impl Run {
     }
 }
 
-/// A folder of its own for a test, empty at first.
+/// A folder for one test, empty at first.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder called `name`, which no other test may use.
+    /// Creates the folder with this name, which must be unique among the tests.
     pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
         if path.exists() {
@@ -104,12 +104,12 @@ impl Folder {
         Self(path)
     }
 
-    /// Its path.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Writes a file, and the folders it lies in.
+    /// Writes a file, and creates the folders it lies in.
     pub(crate) fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().expect("a file lies in a folder"))
@@ -118,21 +118,21 @@ impl Folder {
         self
     }
 
-    /// Runs `cargo-weft` here with these arguments, in words.
+    /// Runs `cargo-weft` in this folder with the arguments, which are separated by spaces.
     pub(crate) fn weft(&self, arguments: &str) -> Run {
         self.weft_with(&arguments.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Runs `cargo-weft` here with these arguments, which may hold spaces.
+    /// Runs `cargo-weft` in this folder with these arguments, which can contain spaces.
     pub(crate) fn weft_with(&self, arguments: &[&str]) -> Run {
         Run::of(self.command(arguments).output().expect("the binary starts"))
     }
 
-    /// The command that `weft` runs.
+    /// Returns the command that `weft` runs.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-weft"));
         command.args(arguments).current_dir(&self.0).stdin(Stdio::null());
-        // Packages in the test folder build there, and find nothing of the surrounding build.
+        // Packages in this folder use a target directory of their own, so that they do not find the surrounding build.
         command.env("CARGO_TARGET_DIR", self.0.join("target")).env("CARGO_NET_OFFLINE", "true");
         command
     }

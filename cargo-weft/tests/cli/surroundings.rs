@@ -1,4 +1,4 @@
-//! What surrounds a run: signals, full disks, closed streams, odd paths, a missing cargo.
+//! Tests with an unusual environment: signals, full disks, closed streams, odd paths, a missing cargo.
 
 use std::process::Command;
 #[cfg(unix)]
@@ -19,7 +19,7 @@ fn a_missing_cargo_or_package_is_said() {
     let folder = Folder::new("no-package");
     let absent = run(folder.command(&[]).env("CARGO", "/nowhere/cargo")).exits(101);
     absent.complains("cannot start `/nowhere/cargo`").complains("install cargo");
-    // The nearest manifest upwards would be this repository's.
+    // Without this manifest, cargo would find this repository's in a parent folder.
     let folder = folder.with("Cargo.toml", "[package]\nname = 3\n");
     let wrong = folder.weft("").exits(101);
     assert_eq!(wrong.err.matches("error").count(), 1, "{wrong:#?}");
@@ -56,7 +56,7 @@ fn a_full_disk_is_an_error() {
     let arguments = ["check", "clean.ptx", "--block", "64"];
     let run = run(folder.command(&arguments).stdout(full())).exits(101);
     run.complains("cannot write the results");
-    // The verdict stands although nobody can be told why.
+    // The exit code gives the verdict although the reason cannot be printed.
     let status = folder.command(&["check", "absent.ptx"]).stderr(full()).status();
     assert_eq!(status.expect("the binary starts").code(), Some(101));
 }
@@ -71,7 +71,7 @@ fn what_is_no_regular_file_is_not_waited_for() {
     let path = folder.path();
     let made = Command::new("mkfifo").arg(path.join("pipe.ptx")).status();
     assert!(made.expect("every Unix has mkfifo").success());
-    // Two links in a circle are as many paths as there are ways round.
+    // A cycle of two links has arbitrarily many paths through it.
     symlink(".", path.join("src/here")).unwrap();
     symlink("..", path.join("src/up")).unwrap();
     symlink("nowhere", path.join("dangling.ptx")).unwrap();
@@ -100,8 +100,8 @@ fn paths_need_not_be_utf_8() {
     run.complains("cargo describes no package whose path is not UTF-8");
 }
 
-/// The first of the signals that end a process which this process, and so its children, neither ignores nor blocks: a
-/// shell has the jobs that it starts in the background ignore interrupts.
+/// Returns the first signal that ends a process and that this process, and therefore its children, neither ignores nor
+/// blocks. (Shells make their background jobs ignore interrupts.)
 #[cfg(target_os = "linux")]
 fn ending_signal() -> (&'static str, i32) {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has one");
@@ -115,7 +115,7 @@ fn ending_signal() -> (&'static str, i32) {
     signals.into_iter().find(ends).expect("not all signals are ignored")
 }
 
-/// A terminal sends its interrupt to all processes of the group.
+/// A terminal sends an interrupt to all processes of the foreground group.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_ends_cargo_and_the_build_script_too() {
@@ -155,7 +155,7 @@ fn an_interrupt_ends_cargo_and_the_build_script_too() {
     });
     assert!(has_ended, "{name} does not end it");
     assert_eq!(status.and_then(|status| status.signal()), Some(number));
-    // Cargo and the build script have standard error too: its end is theirs.
+    // Cargo and the build script inherit standard error, so reading it to its end waits until they have ended.
     let mut err = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut err).unwrap();
     assert!(start.elapsed() < Duration::from_secs(40), "{err}");
