@@ -1,4 +1,4 @@
-//! Kernels with shared memory, barriers and atomics. Rust has no word for shared memory: inline PTX declares it.
+//! Kernels with shared memory, barriers and atomics. Rust has no syntax for shared memory, so inline PTX declares it.
 #![no_std]
 #![feature(abi_ptx, stdarch_nvptx, asm_experimental_arch)]
 
@@ -60,7 +60,7 @@ pub unsafe extern "ptx-kernel" fn reduced(a: *const u32, to: *mut u32, n: usize)
     }
 }
 
-/// A panic that an open length decides stands between two barriers.
+/// Between two barriers stands a bounds check that panics depending on an open length.
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn checked_between(a: *const u32, to: *mut u32, n: usize) {
     let tile = tile!();

@@ -1,4 +1,4 @@
-//! Kernels on slices and iterators: bounds checks, panics, and what `core` does inside.
+//! Kernels on slices and iterators, with their bounds checks, panics and inlined functions of `core`.
 #![no_std]
 #![feature(abi_ptx, stdarch_nvptx)]
 
@@ -26,14 +26,14 @@ macro_rules! slices {
     };
 }
 
-/// Every access is checked against an open length.
+/// Every access has a bounds check against an open length.
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn checked_add(a: *const f32, b: *const f32, to: *mut f32, n: usize) {
     let (a, b, to) = (slices!(a: n), slices!(b: n), slices!(mut to: n));
     to[index()] = a[index()] + b[index()];
 }
 
-/// The checks fall to a known length.
+/// The compiler removes the bounds checks, because the length is known.
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn checked_known(a: *const u32, to: *mut u32) {
     const N: usize = 256;

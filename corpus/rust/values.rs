@@ -1,4 +1,4 @@
-//! Kernels on numbers, text and values: overflow checks, wide integers, formatting, trait objects.
+//! Kernels on numbers, text and other values: overflow checks, wide integers, formatting, trait objects.
 #![no_std]
 #![feature(abi_ptx, stdarch_nvptx)]
 
@@ -135,7 +135,7 @@ pub unsafe extern "ptx-kernel" fn hashed(a: *const [u8; 20], to: *mut u64) {
     *to.add(index()) = hasher.finish();
 }
 
-/// A state machine of an enum with fields.
+/// A state machine whose states are an enum with fields.
 #[no_mangle]
 pub unsafe extern "ptx-kernel" fn machine(a: *const u8, to: *mut u32, n: usize) {
     #[derive(Clone, Copy)]
