@@ -1,16 +1,16 @@
-//! What the tests of the checker share, and no user needs: `files` lists the fixtures, `language` reads the comments in which
-//! they state what must be found, `snapshot` compares texts with saved ones.
+//! Code that several tests of the checker share and users do not need: `files` lists the fixtures, `language` parses
+//! the comments in which fixtures state the expected findings, `snapshot` compares texts with saved ones.
 
 pub mod files;
 pub mod language;
 pub mod snapshot;
 
-/// The example of the checker's README is compiled and run.
+/// Compiles and runs the example in the checker's README.
 #[cfg(doctest)]
 #[doc = include_str!("../../weft-core/README.md")]
 struct CoreReadme;
 
-/// Likewise.
+/// Compiles the example in the README of `weft-harness`.
 #[cfg(doctest)]
 #[doc = include_str!("../../harness/README.md")]
 struct HarnessReadme;

@@ -1,4 +1,4 @@
-//! Saved outputs: a text must equal the file beside it. `BLESS=1` writes the file instead.
+//! Snapshots: a text must equal the saved file. With `BLESS=1`, the test writes the file instead.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// Why a text is not as it was saved.
+/// Why a text differs from its snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// There is no file yet.
+    /// The snapshot does not exist.
     #[error("{}: there is no such snapshot; BLESS=1 writes it:\n{actual}", path.display())]
     Absent {
         /// The snapshot.
         path: PathBuf,
-        /// What it would hold.
+        /// The text that the snapshot would contain.
         actual: String,
     },
-    /// It holds something else.
+    /// The snapshot has another text.
     #[error("{}:{line}: the snapshot differs from this line on; BLESS=1 rewrites it\n-{expected}\n+{found}\nthe whole text is now:\n{actual}", path.display())]
     Differs {
         /// The snapshot.
@@ -38,12 +38,12 @@ pub enum SnapshotError {
         /// The snapshot.
         path: PathBuf,
     },
-    /// It cannot be read or written.
+    /// The snapshot cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
         /// The snapshot.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -53,7 +53,8 @@ pub fn is_blessing() -> bool {
     std::env::var_os("BLESS").is_some_and(|value| value == "1")
 }
 
-/// Compares `actual` with the file at `path`, or writes it where `bless` says so. Line endings do not matter.
+/// Compares `actual` with the snapshot at `path`, or writes the snapshot if `bless` is set. Differences in line endings
+/// are ignored.
 pub fn compare(path: &Path, actual: &str, bless: bool) -> Result<(), SnapshotError> {
     let io = |source| SnapshotError::Io { path: path.to_path_buf(), source };
     let saved = match fs::read_to_string(path) {
@@ -81,7 +82,7 @@ pub fn compare(path: &Path, actual: &str, bless: bool) -> Result<(), SnapshotErr
     })
 }
 
-/// The files below `dir` with this extension that are not among `compared`, as errors, in the order of the paths.
+/// Returns an error for each file below `dir` with this extension that is not among `compared`, sorted by path.
 pub fn leftovers(
     dir: &Path,
     extension: &str,

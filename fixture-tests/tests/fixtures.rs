@@ -1,5 +1,5 @@
-//! Every fixture of the workspace: its PTX is read and checked under the launch of its header, its findings must be
-//! those that are annotated, and the human report of a fixture with findings must be the one saved beside it.
+//! Tests every fixture of the workspace. The check of its PTX under the launch of its header must report exactly the
+//! annotated findings, and the human report of a fixture with findings must equal the snapshot beside it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,7 +76,7 @@ fn check(path: &Path) -> Result<(), Failed> {
     Ok(snapshot::compare(&path.with_extension("txt"), &rendered, snapshot::is_blessing())?)
 }
 
-/// A report that is kept is the same when it is read again.
+/// Asserts that a report can be serialized and read back without change.
 fn comes_back(report: &Report) -> Result<(), Failed> {
     let text = saved::write(report);
     match saved::read(&text, &report.launch) {
@@ -85,7 +85,7 @@ fn comes_back(report: &Report) -> Result<(), Failed> {
     }
 }
 
-/// The human reports of all kernels, free of anything that differs between machines.
+/// Returns the human reports of all kernels, without anything that differs between machines.
 fn rendered(path: &Path, module: &Module, reports: &[Report]) -> String {
     let dir = path.parent().unwrap_or(path);
     let sources = Sources::within([dir]);
@@ -98,7 +98,7 @@ fn rendered(path: &Path, module: &Module, reports: &[Report]) -> String {
         .join("\n")
 }
 
-/// A snapshot belongs to a fixture that expects findings.
+/// Asserts that every snapshot belongs to a fixture that expects findings.
 fn leftovers(paths: &[PathBuf]) -> Result<(), Failed> {
     let mut compared = BTreeSet::new();
     for path in paths {

@@ -1,6 +1,7 @@
-//! Self-test by mutation: every clean fixture and every clean kernel of the sample crates, with its synchronization
-//! weakened in one place at a time. A mutant that is still clean must stand in `fixtures/survivors.txt` with the reason
-//! why nothing is wrong with it; a line of that table whose mutant does not survive fails as well.
+//! Tests the checker by mutation. In every clean fixture and every clean kernel of the sample crates, the
+//! synchronization is weakened in one place at a time. A mutant that is still clean must be listed in
+//! `fixtures/survivors.txt` with the reason why it is correct; a line of that table whose mutant does not survive fails
+//! as well.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +20,7 @@ use weft_fixture_tests::language::Fixture;
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
 
-/// The sample crates; their kernels lie in `kernels/`.
+/// The sample crates; their PTX files are in `kernels/`.
 const SAMPLES: [&str; 3] = ["saxpy-pipeline", "early-handover", "rust-reduce"];
 
 fn main() -> ExitCode {
@@ -30,10 +31,10 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// A mutant in the table: where and how.
+/// Identifies a mutant in the table: where the change is, and what kind of change it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// Relative to `fixtures/`.
+    /// Path relative to `fixtures/`.
     file: String,
     kernel: String,
     line: u32,
@@ -65,16 +66,16 @@ fn trials() -> std::io::Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// The PTX below a folder, relative to `root`.
+/// Returns the PTX files below a folder, relative to `root`.
 fn ptx_files(root: &Path, folder: &str) -> std::io::Result<Vec<String>> {
     let paths = files::below(&root.join(folder), "ptx")?;
     Ok(paths.iter().map(|path| files::relative(path, root)).collect())
 }
 
-/// The lines of the table, those that are none as they stand.
+/// The entries of the table; `Err` holds a malformed line.
 type Table = Vec<Result<Key, String>>;
 
-/// `FILE KERNEL LINE CHANGE: why`, one a line; `#` comments.
+/// Parses the table: `FILE KERNEL LINE CHANGE: why`, one entry a line; `#` starts a comment.
 fn table(text: &str) -> Table {
     let lines = text.lines().map(str::trim);
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(entry).collect()
@@ -123,7 +124,7 @@ fn judge(root: &Path, file: &str, table: &Table) -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(Failed::from(wrong.join("\n"))) }
 }
 
-/// The mutants of a file's clean kernels that are still clean, with what stands in the instruction's place.
+/// Returns the mutants of a file's clean kernels that are clean too, each with the text that replaces the instruction.
 fn survivors(root: &Path, file: &str) -> Result<Vec<(Key, String)>, Failed> {
     let path = root.join(file);
     let text = fs::read_to_string(&path)?;
@@ -162,7 +163,7 @@ fn checked(module: &Module, name: &str, launch: &Launch) -> Result<Report, Faile
     Ok(weft_core::check(module, kernel, launch)?)
 }
 
-/// A fixture's own launch, or those that the sample's weft.toml states.
+/// Returns the launch of a fixture, or the launches that the sample's `weft.toml` states.
 fn launches(path: &Path, text: &str, kernel: &str) -> Result<Vec<Launch>, Failed> {
     let package = path.parent().and_then(Path::parent).unwrap_or(path);
     let config = package.join("weft.toml");

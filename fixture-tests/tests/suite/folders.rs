@@ -1,4 +1,4 @@
-//! Where fixtures stand.
+//! Tests the layout of the folder `fixtures/ptx`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use weft_fixture_tests::files;
 
-/// Kernels in one folder that can still be looked through.
+/// Maximum number of kernels in one folder, so that a person can look through it.
 const MOST: usize = 60;
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Comments and commits call a fixture by its name alone.
+/// Names are unique, because comments and commits refer to a fixture by its name without the folder.
 #[test]
 fn names_are_unique_over_all_folders() {
     let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();

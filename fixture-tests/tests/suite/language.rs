@@ -1,4 +1,4 @@
-//! The fixture language: what it reads, what it refuses, and that matching is exact both ways.
+//! Tests of the fixture language: what it parses, what it rejects, and that matching is exact.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,4 @@
-//! A check that is given less comes less far, and says so: it finds nothing that is not there, and proves nothing that is
-//! not so.
+//! A check with a lower limit covers less and reports so (`limit`): its verdict is that of the full check, or open.
 
 use std::fs;
 
@@ -31,7 +30,8 @@ fn less_is_never_more() {
             for limit in few.into_iter().chain(little) {
                 let (own, is_limited) = verdict(limit);
                 let name = path.display();
-                // Both are true of a run that was seen in part: what is not seen may be worse, never better.
+                // A part of a run proves nothing about the rest, and its verdict must not contradict that of the full
+                // check.
                 assert!(own == whole || own == Verdict::Open, "{name}: {own:?} with {limit:?}");
                 assert!(own == whole || is_limited, "{name}: not said why, with {limit:?}");
                 *(if is_limited { &mut open } else { &mut same }) += 1;

@@ -1,5 +1,5 @@
-//! The language of fixtures and the saved texts, and what holds of all fixtures alike. One binary: each that links the
-//! checker takes tens of megabytes.
+//! Tests of the fixture language and the snapshots, and properties that hold for all fixtures. They are one binary,
+//! because each binary that links the checker takes tens of megabytes.
 
 mod folders;
 mod language;

@@ -1,4 +1,5 @@
-//! Every fixture with its variables and buffers placed elsewhere, as its report assumes: all is found as before.
+//! Checks every fixture with its variables and buffers at other addresses that fulfil the assumptions of its report:
+//! the findings must stay the same.
 
 #[path = "../../../weft-core/tests/placements/moved.rs"]
 mod moved;
@@ -15,7 +16,7 @@ use weft_fixture_tests::language::Fixture;
 
 const TIMES: u64 = 3;
 
-/// Code, sites, and pairs of threads within warps and between warps.
+/// A finding: code, sites, and the numbers of racing pairs of threads within warps and between warps.
 type Found = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64)>);
 
 fn findings(report: &Report) -> BTreeSet<Found> {
@@ -45,7 +46,8 @@ fn fixtures_do_not_depend_on_places() {
             let mut dice = Dice(seed);
             kernels += 1;
             for _ in 0..TIMES {
-                // Sums of open values are looked for around the pointer.
+                // Moves buffers by a small distance only, since sums of open values are compared with addresses near
+                // the pointer.
                 let placement = moved::moved(&program, &first, &mut dice, 1);
                 let other = report(&placement);
                 let name = format!("{} in {} with {placement:?}", first.kernel, path.display());

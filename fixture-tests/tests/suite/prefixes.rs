@@ -1,4 +1,5 @@
-//! Every prefix of every fixture is read: never a panic, and a text that ends inside a kernel says so.
+//! Parses every prefix of every fixture: the parser never panics, and reports an error if the text ends inside a
+//! kernel.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,9 +1,10 @@
-//! Every fixture under several schedules of its warps: the verdict is the same, and so is all that is found, with as many
-//! pairs of threads, and all that ran.
+//! Checks every fixture under several schedules of its warps: verdict, findings, numbers of racing pairs and amounts of
+//! executed work must be the same.
 //!
-//! Only where a barrier is defective may findings differ, since that ends the run: which of several defects is met first,
-//! and who is first at a barrier that two use in different ways, is up to the schedule. Where it is not known to be safe
-//! to use a barrier again, another schedule has other generations, or deadlocks.
+//! Findings are allowed to differ only if a barrier is defective, because such a defect ends the run: the schedule then
+//! decides which of several defects comes first, and which of two warps is first at a barrier that they use in
+//! different ways. If a barrier is possibly recycled unsafely, another schedule can have other generations, or
+//! deadlock.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,8 +23,8 @@ const OTHERS: [Schedule; 5] = [
     Schedule::Random(2),
 ];
 
-/// Code, sites, pairs of threads within warps and between warps, and whether there are some between ctas: those are
-/// counted up to a bound.
+/// A finding: code, sites, the numbers of racing pairs of threads within warps and between warps, and whether there are
+/// pairs between ctas (which are counted only up to a bound).
 type Finding = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64, bool)>);
 
 fn reports(module: &Module, fixture: &Fixture, schedule: Schedule) -> Vec<Report> {
@@ -50,7 +51,7 @@ fn is_broken(report: &Report) -> bool {
     report.findings.iter().any(is_it)
 }
 
-/// What was reached and done; a doubt ends the run of a warp, wherever it then is.
+/// Returns the amounts of executed work; `None` if the verdict is open, because a doubt ends a warp wherever it is.
 fn done(report: &Report) -> Option<[u64; 4]> {
     let stats = &report.stats;
     let counts = [stats.ctas, stats.warp_instructions, stats.thread_commands, stats.generations];

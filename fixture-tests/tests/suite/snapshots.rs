@@ -1,4 +1,4 @@
-//! Texts against files that hold what they were.
+//! Tests of snapshots: comparison, blessing and unused files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

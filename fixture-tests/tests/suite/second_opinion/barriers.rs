@@ -1,5 +1,5 @@
-//! The barriers of a cta, replayed: whether generations complete when they have to (PLDI 2015, §3, and PTX ISA
-//! §9.7.13.1), and whether each barrier is safely used again (Fig. 4).
+//! Replays the barriers of a cta: checks that generations complete exactly when they have to (PLDI 2015, §3, and PTX
+//! ISA §9.7.13.1), and records whether each barrier is safely recycled (Fig. 4).
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use weft_core::flow::{Operand, Pc, Program};
 
 use super::relation::{Point, Relation};
 
-/// A warp's command at a barrier.
+/// The command of a warp at a barrier.
 #[derive(Clone, Debug)]
 struct Command {
     warp: WarpId,
     pc: Pc,
     waits: bool,
-    /// By thread of the warp.
+    /// For each thread of the warp, the point of its command.
     points: Vec<Point>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Generation {
-    /// The threads that it expects: `None` for all of the cta; unknown where a register says it.
+    /// The expected number of threads; `None` before the first arrival.
     count: Option<Count>,
     commands: Vec<Command>,
 }
@@ -32,21 +32,21 @@ enum Count {
     Unknown,
 }
 
-/// How the generation before was completed.
+/// The completed generation before the current one.
 #[derive(Clone, Debug, Default)]
 struct Completed {
-    /// By its waits, if somebody waited.
+    /// The point of its completion, if a warp waited for it.
     point: Option<Point>,
     commands: Vec<Command>,
 }
 
-/// The barriers of a cta.
+/// The barriers of one cta.
 #[derive(Debug)]
 pub(crate) struct Barriers {
     running: Vec<Generation>,
     completed: Vec<Completed>,
     warps: usize,
-    /// The arrivals that are not ordered behind the generation before theirs, each with what may not be complete.
+    /// Unsafely recycled barriers: an arrival, and an arrival of the generation before that it is not ordered behind.
     pub(crate) recycled: BTreeSet<(Pc, Pc)>,
 }
 
@@ -60,7 +60,8 @@ impl Barriers {
         }
     }
 
-    /// Threads of a warp, each at its point, arrive; the points of their commands.
+    /// Records the arrival of the threads of a warp, which stand at the points `threads`. Returns the points of their
+    /// commands.
     pub(crate) fn arrive(
         &mut self,
         arrival: Arrival,
@@ -73,7 +74,7 @@ impl Barriers {
         let points: Vec<Point> = threads.iter().map(|own| relation.behind(&[*own])).collect();
         let count = match program.code[arrival.pc.index()].sources.get(1) {
             Some(Operand::Constant(count)) => Count::Given(*count),
-            // The predicate of a reduction without a count.
+            // No operand, or only the predicate of a reduction: the barrier has no count.
             None | Some(Operand::Not(_)) => Count::All,
             Some(_) => Count::Unknown,
         };
@@ -96,7 +97,7 @@ impl Barriers {
         let completed = &self.completed[usize::from(arrival.barrier.name())];
         let is_known = |point: Point| threads.iter().all(|own| relation.holds(point, *own));
         let is_done = |command: &Command| {
-            // A warp arrives as one: when one of its threads has, all have.
+            // A warp arrives as a whole: if one of its threads has arrived, all have.
             command.warp == arrival.warp || command.points.iter().any(|point| is_known(*point))
         };
         match completed.point {
@@ -112,8 +113,8 @@ impl Barriers {
         }
     }
 
-    /// Whether a generation is complete; unknown where its count is. `is_live`: whether a warp has a thread that has not
-    /// ended.
+    /// Whether the current generation is complete; `None` if its count is unknown. `is_live` says whether a warp has a
+    /// thread that has not ended.
     pub(crate) fn is_due(
         &self,
         barrier: BarrierId,
@@ -133,7 +134,7 @@ impl Barriers {
         })
     }
 
-    /// A generation is complete: its point, and those who wait for it.
+    /// Completes the current generation. Returns the point of the completion and the warps that waited for it.
     pub(crate) fn complete(
         &mut self,
         barrier: BarrierId,

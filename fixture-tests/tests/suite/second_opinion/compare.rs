@@ -1,4 +1,4 @@
-//! What the check reports, against what the trace shows.
+//! Compares the report of the check with the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ fn of(report: &Report, code: Code) -> impl Iterator<Item = &Finding> {
     report.findings.iter().filter(move |finding| finding.code == code)
 }
 
-/// Deadlock and recycling: that they are there, and where barriers are used again too early.
+/// Compares deadlocks and unsafely recycled barriers: that both sides have them, and at which instructions.
 pub(crate) fn barriers(
     module: &Module,
     program: &Program,
@@ -58,10 +58,10 @@ pub(crate) fn barriers(
     assert!(told.is_subset(&recycled), "{name}: {told:?} of {recycled:?}");
 }
 
-/// A racing pair of lines.
+/// A racing pair of lines: the memory, the level of the race, the lines.
 type Key = (Check, Level, BTreeSet<u32>);
 
-/// The racing pairs of instructions, how bad they are, and how many pairs of threads race.
+/// Compares the racing pairs of instructions, the level of each race, and the numbers of racing pairs of threads.
 pub(crate) fn races(
     module: &Module,
     program: &Program,
@@ -79,7 +79,7 @@ pub(crate) fn races(
         seen.entry((check, level, lines)).or_default().push(run.races.pairs(pair));
     }
     let mut told: BTreeMap<Key, ThreadPairs> = BTreeMap::new();
-    // The trace has no values of atomics; what is so in one order of them is none of its races.
+    // The trace does not know the values of atomics, so it has no races that exist only in one order of the atomics.
     let is_of_one_order =
         |own: &Finding| own.notes.iter().any(|note| note.contains("in one order of what is drawn"));
     for finding in report.findings.iter().filter(|own| !is_of_one_order(own)) {
@@ -102,7 +102,7 @@ pub(crate) fn races(
         if let [seen] = seen[key].as_slice() {
             let within_ctas = |pairs: &ThreadPairs| (pairs.within_warps, pairs.between_warps);
             assert_eq!(within_ctas(told), within_ctas(seen), "{name}: pairs of threads of {key:?}");
-            // What is told is a lower bound.
+            // The report's number of pairs between ctas is a lower bound.
             let are_all = told.between_ctas <= seen.between_ctas;
             let is_any = (told.between_ctas > 0) == (seen.between_ctas > 0);
             assert!(are_all && is_any, "{name}: {told:?} of {seen:?} for {key:?}");
@@ -110,7 +110,8 @@ pub(crate) fn races(
     }
 }
 
-/// Whether threads may order each other through memory, which makes races possible only: the words for it.
+/// Whether the kernel has release, acquire or fence instructions by which threads can synchronize through memory; the
+/// check reports its races as possible only.
 fn may_order(module: &Module, program: &Program) -> bool {
     let names = program.code.iter().map(|instr| {
         let span = program.places[instr.place.0 as usize].span;

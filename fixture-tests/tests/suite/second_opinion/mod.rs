@@ -1,15 +1,15 @@
-//! A second opinion on every fixture: what the check reports of barriers and races, against the Weft paper's Figure 4
-//! (PLDI 2015) written out on a trace of the same run.
+//! A second opinion on every fixture: compares what the check reports about barriers and races with a direct
+//! implementation of Figure 4 of the Weft paper (PLDI 2015) on a trace of the same run.
 //!
-//! The trace has every access of every thread. `relation.rs` holds all that happens before each point of each thread,
-//! transitively closed; `barriers.rs` replays the barriers; `races.rs` compares all pairs of accesses of each byte. None
-//! of it forgets or summarizes, so that it is slow. It shares with the check what comes before order: reading, slicing and
-//! the emulator's values.
+//! The trace has every access of every thread. `relation.rs` holds everything that happens before each point of each
+//! thread, transitively closed; `barriers.rs` replays the barriers; `races.rs` compares all pairs of accesses to each
+//! byte. None of them drops or summarizes anything, so they are slow. They share with the check everything that comes
+//! before the order: parsing, slicing and the values of the emulator.
 //!
-//! Left out, and counted: launches of which not all ctas run; kernels that are checked in several ways of an open
-//! condition, since each way is a run of its own; traces beyond the bounds below; `Facts` that do not settle. Of open
-//! kernels all accesses at known addresses are compared, and those at open addresses where the emulator makes up
-//! addresses for them; accesses at open addresses that are told as such (`depends-on-input`) are not.
+//! The following kernels are not compared, but counted: launches of which not all ctas run; kernels with case splits,
+//! since each case is a run of its own; traces beyond the bounds below; kernels whose `Facts` do not settle. Of open
+//! kernels, all accesses at known addresses are compared, and those at open addresses of which the emulator makes
+//! shadow copies; accesses that are reported as open (`depends-on-input`) are not.
 
 mod barriers;
 mod compare;
@@ -32,16 +32,16 @@ use weft_fixture_tests::language::Fixture;
 use races::Races;
 use record::Record;
 
-/// Points of a cta: their relation has half as many bits as this squared.
+/// Maximum number of points of a cta; their relation takes half of its square in bits.
 const MOST_POINTS: usize = 1 << 15;
-/// Accesses of threads of a cta.
+/// Maximum number of accesses of all threads of a cta.
 const MOST_TOUCHES: usize = 1 << 17;
-/// Ctas that are all run.
+/// Maximum number of ctas.
 const MOST_CTAS: u64 = 64;
-/// Passes before the check gives up.
+/// Maximum number of passes.
 const MOST_PASSES: u32 = 16;
 
-/// What became of a kernel.
+/// Whether a kernel was compared, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Compared,
@@ -51,10 +51,10 @@ enum Outcome {
     TooLong,
 }
 
-/// A run of all ctas, as far as barriers allow.
+/// One run of all ctas; each ends at its end or at a barrier defect.
 pub(crate) struct Run<'p> {
     pub(crate) records: Vec<Record<'p>>,
-    /// How the last one ended, and those before.
+    /// How each cta ended.
     pub(crate) ends: Vec<End>,
     pub(crate) races: Races,
 }
@@ -65,7 +65,7 @@ fn is_broken(end: &End, record: &Record<'_>) -> bool {
     is_defect || is_out || !record.barriers.recycled.is_empty()
 }
 
-/// Runs the ctas until nothing more is found out about open values; `None` if a trace is too long.
+/// Runs the ctas repeatedly until `Facts` settle. Returns the last run; `None` if a trace is too long.
 fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Computed);
     let threads = usize::try_from(inputs.block.count()).expect("few threads");

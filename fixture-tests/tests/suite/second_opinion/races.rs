@@ -1,5 +1,5 @@
-//! All pairs of accesses of all threads: which of them race (PTX ISA §8.7, and the words of this project for what is
-//! open).
+//! Compares all pairs of accesses of all threads and decides which of them race (PTX ISA §8.7), with this project's
+//! levels for what is open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,39 +9,40 @@ use weft_core::flow::Pc;
 
 use super::record::{Record, Touch};
 
-/// How bad a race is.
+/// The level of a race, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// One of the two may not happen.
+    /// At least one of the two accesses might not happen.
     Possible,
-    /// Nothing orders the two, but both are strong.
+    /// Both accesses are strong, but nothing orders them.
     Strong,
     Race,
 }
 
-/// Racing instructions: of global memory or not, the lower first.
+/// A racing pair of instructions: whether it is on global memory, then the instructions, the lower one first.
 pub(crate) type Pair = (bool, Pc, Pc);
 
-/// An instruction and a thread of the launch.
+/// An instruction and a thread of the launch, as cta and thread.
 type Place = (Pc, (usize, usize));
 
 /// All races of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
     pub(crate) worst: BTreeMap<Pair, Level>,
-    /// Pairs of threads, each with what it executes.
+    /// For each racing pair of instructions, the racing pairs of threads, each thread with its instruction.
     threads: BTreeMap<Pair, BTreeSet<(Place, Place)>>,
-    /// By cta, the bytes that race within it; those of global memory marked.
+    /// The bytes that race within a cta: whether the byte is in global memory, and its address.
     pub(crate) bytes: BTreeSet<(bool, u64)>,
 }
 
-/// How two accesses of different threads conflict that nothing orders. The caller sees to it that they overlap.
+/// Returns how two unordered accesses of different threads conflict; `None` if they do not. The caller has made sure
+/// that they overlap.
 fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     let (one, other) = (a.kind, b.kind);
     if !(one.writes || other.writes) {
         return None;
     }
-    // Made-up addresses stand in for known ones: they are compared with accesses that are there themselves.
+    // Shadow copies stand for accesses at known addresses: they are compared with other accesses, not with each other.
     if one.is_shadow_copy && other.is_shadow_copy {
         return None;
     }
@@ -58,11 +59,11 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     Some(if are_strong { Level::Strong } else { Level::Race })
 }
 
-/// The accesses of each byte that can differ in what they race with.
+/// Returns for each byte the accesses to it, without those that race with the same accesses as another one.
 fn by_byte(touches: &[Touch]) -> BTreeMap<(bool, u64), Vec<Touch>> {
     let mut bytes: BTreeMap<(bool, u64), BTreeSet<Touch>> = BTreeMap::new();
     for touch in touches {
-        // What is twice at one point of a thread races once.
+        // Equal accesses of one thread at one point have the same races.
         let same = Touch { address: 0, bytes: 0, ..*touch };
         for at in touch.address..touch.address + u64::from(touch.bytes) {
             bytes.entry((touch.is_global, at)).or_default().insert(same);
@@ -72,7 +73,7 @@ fn by_byte(touches: &[Touch]) -> BTreeMap<(bool, u64), Vec<Touch>> {
 }
 
 impl Races {
-    /// Adds the races within a cta, and those of its global memory with the ctas before.
+    /// Adds the races within a cta, and those between its accesses to global memory and those of the ctas before.
     pub(crate) fn add(&mut self, records: &[Record<'_>], cta: usize) {
         let own = by_byte(&records[cta].touches);
         let relation = &records[cta].relation;
@@ -104,7 +105,7 @@ impl Races {
         }
     }
 
-    /// The pairs of threads that race at two instructions.
+    /// Counts the racing pairs of threads of a pair of instructions.
     pub(crate) fn pairs(&self, pair: &Pair) -> ThreadPairs {
         let mut pairs = ThreadPairs { within_warps: 0, between_warps: 0, between_ctas: 0 };
         for ((_, a), (_, b)) in &self.threads[pair] {

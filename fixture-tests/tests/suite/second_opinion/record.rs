@@ -1,4 +1,4 @@
-//! A trace of one cta: every access of every thread with the point at which it happened.
+//! Records a trace of one cta: every access of every thread, with the point at which it happens.
 
 use std::collections::BTreeMap;
 
@@ -25,20 +25,20 @@ pub(crate) struct Touch {
     pub(crate) bytes: u32,
 }
 
-/// What happened in a cta.
+/// The trace of one cta.
 pub(crate) struct Record<'p> {
     program: &'p Program,
     pub(crate) relation: Relation,
     pub(crate) barriers: Barriers,
-    /// By thread: where it is; `None` once it has ended, and while it waits at a barrier.
+    /// For each thread its current point; `None` once it has ended, and while it waits at a barrier.
     here: Vec<Option<Point>>,
     has_ended: Vec<bool>,
     pub(crate) touches: Vec<Touch>,
-    /// By round of a loop: where each thread was when it began.
+    /// For each iteration of a loop, the point of each thread when it began the iteration.
     rounds: BTreeMap<Iteration, Vec<Option<Point>>>,
-    /// The barrier whose generation is complete by what happened last.
+    /// The barriers whose generation has to complete next.
     due: Vec<BarrierId>,
-    /// Some thread aborted the launch.
+    /// Whether some thread aborted the launch.
     pub(crate) has_trapped: bool,
 }
 
@@ -69,7 +69,7 @@ impl<'p> Record<'p> {
         !self.live(warp).is_empty()
     }
 
-    /// Whether there was more than is kept.
+    /// Whether a bound is reached, from which on the trace is incomplete.
     pub(crate) fn is_full(&self) -> bool {
         self.relation.len() >= MOST_POINTS || self.touches.len() >= MOST_TOUCHES
     }
@@ -79,7 +79,7 @@ impl<'p> Record<'p> {
         self.has_ended.iter().all(|ended| *ended)
     }
 
-    /// Notes what has to complete now.
+    /// Updates `due` after an event.
     fn settle(&mut self) {
         let is_due = |barrier: &BarrierId| {
             self.barriers.is_due(*barrier, |warp| self.is_live(warp)) == Some(true)
@@ -90,7 +90,7 @@ impl<'p> Record<'p> {
             .collect();
     }
 
-    /// Nothing has to complete before something else happens.
+    /// Asserts that no generation has to complete before the next event.
     pub(crate) fn assert_settled(&self) {
         assert!(self.due.is_empty(), "barriers {:?} are full and not released", self.due);
     }

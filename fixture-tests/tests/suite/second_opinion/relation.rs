@@ -1,20 +1,20 @@
-//! The happens-before of the Weft paper (PLDI 2015, Fig. 4) for the threads of one cta, written out: for each point of a
-//! thread, all points that happen before it.
+//! The happens-before relation of the Weft paper (PLDI 2015, Fig. 4) for the threads of one cta, in full: for each
+//! point of a thread, all points that happen before it.
 //!
-//! A point is a stretch of a thread between two synchronizations, a thread's command at a barrier, or the completion of
-//! a generation. Its predecessors come first in any run, so that the transitive closure is the union of theirs.
+//! A point is a section of a thread between two synchronizations, a thread's command at a barrier, or the completion of
+//! a generation. In every run a point comes after its predecessors, so its closure is the union of theirs.
 
-/// A point, in the order in which points were made.
+/// The number of a point, in the order of creation.
 pub(crate) type Point = usize;
 
-/// All that happens before each point.
+/// For each point, all points that happen before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relation {
     before: Vec<Vec<u64>>,
 }
 
 impl Relation {
-    /// A point right behind others.
+    /// Adds a point that directly follows `others`.
     pub(crate) fn behind(&mut self, others: &[Point]) -> Point {
         let point = self.before.len();
         let mut before = vec![0; point.div_ceil(64)];
@@ -28,7 +28,7 @@ impl Relation {
         point
     }
 
-    /// Whether one point happens before another.
+    /// Whether `before` happens before `after`.
     pub(crate) fn holds(&self, before: Point, after: Point) -> bool {
         self.before[after].get(before / 64).is_some_and(|bits| bits >> (before % 64) & 1 == 1)
     }
