@@ -1,5 +1,5 @@
-//! Bytes to a kernel and a launch. Any instruction of the table with any operands, any control flow: most of it would
-//! not assemble, and none of it means anything.
+//! Turns bytes into a kernel and a launch. The kernel has any instructions of the table with any operands and any
+//! control flow; most of these kernels would not assemble, and none is meaningful.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -11,7 +11,7 @@ use weft_core::launch::{
 };
 use weft_core::ptx::isa::{FORMS, TABLE};
 
-/// Every mnemonic of the forms that the machine computes.
+/// All mnemonics of the forms that the machine executes.
 static MNEMONICS: LazyLock<Vec<String>> =
     LazyLock::new(|| FORMS.iter().flat_map(weft_core::ptx::isa::Form::mnemonics).collect());
 
@@ -101,7 +101,8 @@ const SUFFIXES: &[&str] = &[
     ".x",
 ];
 
-/// Forms that get far: memory, barriers, exchanges, branches and what feeds them.
+/// Instructions that lead far into the checker: memory, barriers, exchanges, branches, and the instructions that
+/// compute their operands.
 const LIKELY: &[&str] = &[
     "ld.shared.u32 %r1, [%r2];",
     "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [own+16];",
@@ -271,10 +272,10 @@ const OPERANDS: &[&str] = &[
 
 const NUMBERS: &[u32] = &[0, 1, 2, 3, 4, 16, 31, 32, 33, 64, 96, 128, 1023, 1024, 1025, u32::MAX];
 
-/// The kernel and launch that these bytes choose; there is one for all bytes.
+/// Returns the kernel and the launch that the bytes select; every sequence of bytes selects one.
 pub fn from_bytes(bytes: &[u8]) -> (String, Launch) {
     let mut choices = Unstructured::new(bytes);
-    // What is missing at the end is chosen to be zero, so that nothing here fails.
+    // Choices for which no bytes are left are zero, so that this never fails.
     let launch = launch(&mut choices).unwrap_or_default();
     (text(&mut choices).unwrap_or_default(), launch)
 }
@@ -363,7 +364,7 @@ fn text(u: &mut Unstructured<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// The statements of a function, at most so many.
+/// Writes the statements of a function, at most `most`.
 fn body(u: &mut Unstructured<'_>, text: &mut String, most: usize) -> Result<()> {
     text.push_str(
         "{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<6>;\n.reg .b64 %rd<4>;\n.reg .b128 %q<2>;\n\
@@ -377,7 +378,7 @@ fn body(u: &mut Unstructured<'_>, text: &mut String, most: usize) -> Result<()> 
     let mut depth = 0;
     for at in 0..=count {
         for (label, place) in labels.iter().enumerate() {
-            // A label within braces is not seen outside of them: that is tried too.
+            // A label within braces is not visible outside of them; branches to such labels are tried as well.
             if *place == at {
                 add(text, format_args!("L{label}:\n"));
             }
@@ -419,7 +420,7 @@ fn add(text: &mut String, what: fmt::Arguments<'_>) {
     let _ = text.write_fmt(what);
 }
 
-/// Any instruction with any operands.
+/// Writes an instruction with arbitrary operands.
 fn instruction(u: &mut Unstructured<'_>, text: &mut String) -> Result<()> {
     let guard = *u.choose(&["", "", "@%p1 ", "@!%p2 "])?;
     let (mnemonic, shape) = if u.ratio(1, 2)? {

@@ -1,9 +1,9 @@
-//! Inputs that try the checker's robustness: extreme ones, mutated ones, random ones. What is asserted of all of them
-//! is that the checker neither panics nor hangs, and that its memory stays bounded; verdicts are tried elsewhere.
+//! Inputs that test the robustness of the checker: extreme, mutated and random ones. The checker must neither panic nor
+//! hang on them, and its memory must stay bounded; the verdicts are not tested here.
 //!
-//! `extreme` are texts that are huge, deep or absurd; `target` are the functions that are tried, for libFuzzer (`fuzz/`
-//! beside the workspace) and for the tests here alike; `kernel` makes random kernels of bytes; `mutation` changes saved
-//! inputs; `corpus` finds these.
+//! `extreme` generates texts that are huge, deep or absurd. `target` has the functions under test, for libFuzzer
+//! (`fuzz/` beside the workspace) and for the tests here. `kernel` generates random kernels from bytes, `mutation`
+//! changes saved inputs, `corpus` finds the saved inputs.
 
 pub mod corpus;
 pub mod dice;

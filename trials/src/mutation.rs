@@ -1,8 +1,8 @@
-//! Small changes of saved inputs: what is left is nearly right, and so gets far into the checker.
+//! Makes small changes to saved inputs. The results are nearly valid, so that they get far into the checker.
 
 use crate::dice::Dice;
 
-/// Words that matter to one of the readers.
+/// Words that have a meaning in one of the input languages.
 const WORDS: &[&str] = &[
     ";",
     ",",
@@ -89,7 +89,7 @@ const WORDS: &[&str] = &[
     "\u{1b}[31m",
 ];
 
-/// Numbers at the ends of ranges.
+/// Numbers at the ends of number ranges.
 const NUMBERS: &[&str] = &[
     "0",
     "1",
@@ -122,10 +122,10 @@ const NUMBERS: &[&str] = &[
     "99999999999999999999999999",
 ];
 
-/// Longest result.
+/// Maximum length of a result in bytes.
 const MOST: usize = 1 << 16;
 
-/// A change of one of `corpus`, of which there must be some.
+/// Returns a changed copy of one input of `corpus`, which must not be empty.
 pub fn mutate(corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     let mut text = dice.pick(corpus).clone();
     for _ in 0..=dice.below(6) {
@@ -165,14 +165,14 @@ fn change(text: &mut Vec<u8>, corpus: &[Vec<u8>], dice: &mut Dice) {
     }
 }
 
-/// Puts another number for the next one.
+/// Replaces the next number from `at` on by one of [`NUMBERS`].
 fn number(text: &mut Vec<u8>, at: usize, dice: &mut Dice) {
     let Some(start) = (at..text.len()).find(|at| text[*at].is_ascii_digit()) else { return };
     let end = (start..text.len()).find(|at| !text[*at].is_ascii_alphanumeric());
     text.splice(start..end.unwrap_or(text.len()), dice.pick(NUMBERS).bytes());
 }
 
-/// Exchanges two lines.
+/// Exchanges two random lines.
 fn lines(text: &mut Vec<u8>, dice: &mut Dice) {
     let mut all: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     let (a, b) = (dice.below(all.len()), dice.below(all.len()));
@@ -180,7 +180,7 @@ fn lines(text: &mut Vec<u8>, dice: &mut Dice) {
     *text = all.join(&b'\n');
 }
 
-/// Puts another word of the text for the next one.
+/// Replaces the next word from `at` on by another word of the text.
 fn word(text: &mut Vec<u8>, at: usize, dice: &mut Dice) {
     let from = dice.below(text.len() + 1);
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"%_$.".contains(byte);

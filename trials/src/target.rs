@@ -1,4 +1,4 @@
-//! What is tried. Each takes any bytes; what it asserts is what it says, and that it comes back.
+//! The functions under test. Each takes arbitrary bytes and must return without a panic; its own assertions must hold.
 
 use std::path::Path;
 
@@ -11,26 +11,26 @@ use weft_harness::name::KernelName;
 
 use crate::kernel;
 
-/// Something that is tried.
+/// A function under test.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// What it is called.
+    /// The name of the target.
     pub name: &'static str,
-    /// Tries one input.
+    /// Runs the target on one input.
     pub run: fn(&[u8]),
 }
 
-/// All of them.
+/// All targets.
 pub const ALL: &[Target] = &[
     Target { name: "reader", run: reader },
     Target { name: "config", run: config },
     Target { name: "kernel", run: kernel },
 ];
 
-/// Instructions that a check of an input may run: most inputs that run for long run for ever.
+/// Maximum number of instructions in the check of an input; most inputs that exceed it do not end.
 const MOST: u64 = 1 << 14;
 
-/// The bytes as PTX: its spans lie within the text, and what can be read of it is checked.
+/// Parses the bytes as PTX, asserts that all spans lie within the text, and checks the kernels that were found.
 pub fn reader(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let module = ptx::parse(&text);
@@ -43,7 +43,7 @@ pub fn reader(bytes: &[u8]) {
     check(&module, &launch);
 }
 
-/// The bytes as a `weft.toml`, and the launches that it gives some kernels.
+/// Parses the bytes as a `weft.toml` and computes the launches that it gives to some kernel names.
 pub fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let path = Path::new("weft.toml");
@@ -59,14 +59,14 @@ pub fn config(bytes: &[u8]) {
     }
 }
 
-/// The bytes as a sequence of choices: a kernel and a launch, checked.
+/// Takes the bytes as a sequence of choices for a kernel and a launch, and checks that kernel.
 pub fn kernel(bytes: &[u8]) {
     let (text, launch) = kernel::from_bytes(bytes);
     let module = ptx::parse(&text);
     check(&module, &launch);
 }
 
-/// Checks and prints the first kernels of a module.
+/// Checks the first kernels of a module and prints the reports.
 fn check(module: &Module, launch: &Launch) {
     const KERNELS: usize = 4;
     let limit = Limit { instructions: MOST, ..Limit::default() };

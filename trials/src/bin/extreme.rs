@@ -1,4 +1,4 @@
-//! `extreme NAME [SIZE]`: an extreme text to standard output, at its large size. Without a name, the names.
+//! `extreme NAME [SIZE]` prints an extreme text, by default at its large size. Without a name it lists the names.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what it is for")]
 

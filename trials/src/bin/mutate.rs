@@ -1,5 +1,5 @@
-//! `mutate TARGET COUNT [SEED]`: tries a target on so many mutated or random inputs. An input that makes it panic is
-//! written to `failure-TARGET-NUMBER` here; inputs that take long are told.
+//! `mutate TARGET COUNT [SEED]` runs a target on `COUNT` mutated or random inputs. An input on which it panics is
+//! written to `failure-TARGET-NUMBER` in the current folder; inputs that take long are reported.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what it is for")]
 
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Saved inputs changed; where there are few of them, random bytes as well.
+/// Returns a changed saved input. The target `kernel` has few saved inputs: it gets random bytes in three of four cases.
 fn input(target: &str, corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     if target == "kernel" && (corpus.is_empty() || dice.below(4) > 0) {
         let length = 1 + dice.below(1024);

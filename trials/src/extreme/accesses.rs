@@ -1,4 +1,4 @@
-//! Barriers, accesses, and addresses made of what is open.
+//! Texts with many barriers and accesses, also at addresses that depend on open values.
 
 use super::{kernel, rows};
 
@@ -16,7 +16,7 @@ pub(super) fn stores(n: usize) -> String {
     kernel(&rows(n, |at| format!("st.global.u32 [%rd4+{}], %r1;", at * 256)))
 }
 
-/// All threads write all of these places.
+/// All threads write to the same `n` words.
 pub(super) fn races(n: usize) -> String {
     kernel(&rows(n, |at| format!("st.global.u32 [%rd2+{}], %r1;", at * 4)))
 }
@@ -37,7 +37,7 @@ pub(super) fn local_stores(n: usize) -> String {
     ))
 }
 
-/// An address that is a sum of as many unknowns.
+/// A store at an address that is a sum of `n` open values.
 pub(super) fn open_sum(n: usize) -> String {
     let adds =
         rows(n, |at| format!("ld.global.u64 %rd6, [%rd2+{}];\nadd.s64 %rd7, %rd7, %rd6;", at * 8));

@@ -1,4 +1,4 @@
-//! Device functions that call each other.
+//! Texts with device functions that call each other.
 
 use super::{rows, with_functions};
 
@@ -13,7 +13,7 @@ pub(super) fn call_chain(n: usize) -> String {
     with_functions(&(all + &last), "call f0;\n")
 }
 
-/// Each function calls the next one twice.
+/// A chain of functions, each of which calls the next one twice.
 pub(super) fn call_tree(n: usize) -> String {
     let each = |at| format!(".func f{at}()\n{{\ncall f{0};\ncall f{0};\nret;\n}}", at + 1);
     let last = format!(".func f{n}()\n{{\nbar.sync 0;\nret;\n}}\n");
@@ -29,7 +29,7 @@ pub(super) fn mutual_recursion(n: usize) -> String {
     with_functions(&rows(n, each), "call f0;\n")
 }
 
-/// As many calls through a register as it has targets.
+/// `n` calls through a register that has `n` possible targets.
 pub(super) fn indirect_calls(n: usize) -> String {
     let all = rows(n, |at| format!(".func f{at}()\n{{\nret;\n}}"));
     let list = (0..n).map(|at| format!("f{at}")).collect::<Vec<_>>().join(", ");
@@ -37,7 +37,7 @@ pub(super) fn indirect_calls(n: usize) -> String {
     with_functions(&all, &format!("targets: .calltargets {list};\nmov.u64 %rd5, f0;\n{calls}"))
 }
 
-/// Calls in calls, each inlined many times by the compiler already.
+/// A chain of calls whose instructions carry `.loc` lines with nested `inlined_at` positions.
 pub(super) fn inlined_sources(n: usize) -> String {
     const DEPTH: usize = 60;
     let chain = |salt: usize| {

@@ -1,4 +1,4 @@
-//! Branches, switches and loops.
+//! Texts with many branches, switches and loops.
 
 use super::{kernel, rows};
 
@@ -30,7 +30,7 @@ pub(super) fn open_branches_over_barriers(n: usize) -> String {
     kernel(&rows(n, each))
 }
 
-/// Branches that all lead to the start of as many blocks, which the ways around them pass by.
+/// `n` branches to the first of `n` blocks, and one branch that skips all of these blocks.
 pub(super) fn far_branches(n: usize) -> String {
     let branches = rows(n, |_| "setp.eq.s32 %p2, %r4, %r5;\n@%p2 bra L0;".into());
     let blocks = rows(n, |at| format!("L{at}:\nadd.s32 %r5, %r5, 1;"));
@@ -43,7 +43,7 @@ pub(super) fn switch(n: usize) -> String {
     kernel(&format!("targets: .branchtargets {list};\nbrx.idx %r1, targets;\n{labels}"))
 }
 
-/// As many switches as each has targets.
+/// `n` switches with `n` targets each.
 pub(super) fn switches(n: usize) -> String {
     let list = (0..n).map(|at| format!("L{at}")).collect::<Vec<_>>().join(", ");
     let all = rows(n, |at| format!("L{at}:\nadd.s32 %r5, %r1, {at};\nbrx.idx %r5, targets;"));
@@ -60,14 +60,14 @@ pub(super) fn loops(n: usize) -> String {
     kernel(&rows(n, each))
 }
 
-/// Loops in loops that run an unknown number of times.
+/// `n` nested loops with an open trip count.
 pub(super) fn nested_loops(n: usize) -> String {
     let heads = rows(n, |at| format!("L{at}:\nadd.s32 %r5, %r5, 1;"));
     let latches = rows(n, |at| format!("setp.lt.s32 %p2, %r5, %r4;\n@%p2 bra L{};", n - 1 - at));
     kernel(&(heads + "st.global.u32 [%rd4], %r1;\n" + &latches))
 }
 
-/// Loops in loops, each with two rounds.
+/// `n` nested loops of two iterations each.
 pub(super) fn counted_nested_loops(n: usize) -> String {
     let heads = rows(n, |at| format!(".reg .b32 %c{at};\nmov.u32 %c{at}, 0;\nL{at}:"));
     let latches = rows(n, |at| {
@@ -91,7 +91,7 @@ pub(super) fn endless_barrier(_: usize) -> String {
     kernel("L:\nbar.sync 0;\nbra L;\n")
 }
 
-/// What it stores decides where it goes on, so that all of it is kept.
+/// The stored values are loaded again and decide the branch, so that all contents have to be kept.
 pub(super) fn endless_kept_store(_: usize) -> String {
     kernel(
         "mul.wide.u32 %rd5, %r1, 4096;\nadd.s64 %rd4, %rd2, %rd5;\nL:\nst.global.u32 [%rd4], %r1;\n\

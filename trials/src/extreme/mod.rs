@@ -1,7 +1,8 @@
-//! PTX that is extreme in one respect: huge, deep, absurd or without end. Each is a function of a size.
+//! PTX texts that are extreme in one respect: huge, deeply nested, absurd or endless. Each family is a function from a
+//! size to a text.
 //!
-//! The suite checks all of them at their small size; `cargo run --release -p weft-trials --bin extreme` prints them at
-//! any.
+//! The test suite checks every family at its small size; `cargo run --release -p weft-trials --bin extreme` prints it
+//! at any size.
 
 mod accesses;
 mod calls;
@@ -35,13 +36,13 @@ use sizes::{
 /// A family of texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Extreme {
-    /// What it is called.
+    /// The name of the family.
     pub name: &'static str,
-    /// What its size counts, and its text.
+    /// Returns the text of a size; what the size counts depends on the family.
     pub text: fn(usize) -> String,
-    /// Size in the suite.
+    /// The size in the test suite.
     pub small: usize,
-    /// Size of the runs in `docs/robustness.md`.
+    /// The size for the measurements in `docs/robustness.md`.
     pub large: usize,
 }
 
@@ -121,7 +122,7 @@ const fn of(name: &'static str, text: fn(usize) -> String, small: usize, large: 
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-/// What the bodies below take for granted.
+/// The declarations that the bodies below use.
 const DECLARED: &str = "
     .reg .pred %p<8>;
     .reg .b32 %r<16>;
@@ -139,8 +140,8 @@ const DECLARED: &str = "
     setp.ne.s32 %p1, %r4, 0;
 ";
 
-/// A module of one kernel, with a pointer `%rd2`, an open number `%r4` and its predicate `%p1`, a slot of shared memory
-/// `%r3` and of global memory `%rd4` for each thread.
+/// Returns a module with one kernel. In its body, `%rd2` is a pointer, `%r4` an open number with the predicate `%p1`,
+/// and `%r3` and `%rd4` are the addresses of a slot of shared and of global memory for each thread.
 fn kernel(body: &str) -> String {
     with_functions("", body)
 }
@@ -152,7 +153,7 @@ fn with_functions(functions: &str, body: &str) -> String {
     )
 }
 
-/// `each(0)` to `each(n - 1)` in a row.
+/// Returns the lines `each(0)` to `each(n - 1)`.
 fn rows(n: usize, each: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     for at in 0..n {

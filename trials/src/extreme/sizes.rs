@@ -1,4 +1,4 @@
-//! Much of everything: names, registers, declarations, numbers.
+//! Texts with large numbers of names, registers and declarations, and with long numbers.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) fn registers(n: usize) -> String {
     kernel(&format!("{declared}mov.b32 %own0, %r3;\n{used}st.shared.u32 [%own{last}], %r1;\n"))
 }
 
-/// Each takes its value from the next.
+/// Each register takes its value from the next one.
 pub(super) fn registers_backwards(n: usize) -> String {
     let moves = rows(n, |at| format!("mov.u32 %own{at}, %own{};", at + 1));
     kernel(&format!(
@@ -24,7 +24,7 @@ pub(super) fn registers_backwards(n: usize) -> String {
     ))
 }
 
-/// Registers that differ from lane to lane, for as many warps as there can be.
+/// Registers whose values differ from lane to lane, in the maximum number of warps.
 pub(super) fn wide_registers(n: usize) -> String {
     let last = n - 1;
     let used = rows(n - 1, |at| format!("xor.b32 %own{}, %own{at}, %tid.x;", at + 1));
@@ -111,7 +111,7 @@ pub(super) fn long_name(n: usize) -> String {
         .replace("kernel", &name[..n.min(100_000)])
 }
 
-/// A name that demanglers nest in.
+/// A mangled name that makes demanglers recurse.
 pub(super) fn mangled_name(n: usize) -> String {
     let mut name = String::from("_Z1f");
     let _ = write!(name, "{}i", "P".repeat(n));

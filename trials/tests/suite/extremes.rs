@@ -1,4 +1,4 @@
-//! Every extreme text at its small size: checked in no time, or said to be too much.
+//! Checks every extreme text at its small size: each is checked within the time limit or rejected.
 
 use std::sync::mpsc;
 use std::thread;
@@ -8,9 +8,9 @@ use weft_core::launch::{Launch, Limit};
 use weft_core::ptx;
 use weft_trials::extreme::{ALL, Extreme};
 
-/// What quadratic work exceeds by far at these sizes, and a busy machine does not.
+/// Time limit: quadratic work exceeds it by far at these sizes, a busy machine does not.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Instructions that are run; endless loops run for as many.
+/// Maximum number of instructions of a check; endless loops run for this long.
 const MOST: u64 = 1 << 17;
 
 fn check(extreme: &Extreme) {
@@ -22,7 +22,7 @@ fn check(extreme: &Extreme) {
     }
     let launch =
         Launch { limit: Limit { instructions: MOST, ..Limit::default() }, ..Launch::default() };
-    // The first kernels stand for all, but finding each must not take longer for there being many.
+    // The first kernels stand for all. Finding each of them must not take longer because there are many.
     for kernel in module.kernels().take(50) {
         let report = weft_core::check(&module, kernel, &launch);
         let text = report

@@ -1,4 +1,4 @@
-//! A share of the trials, the same ones each time.
+//! A fixed selection of the trials.
 
 mod extremes;
 mod mutations;

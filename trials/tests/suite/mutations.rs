@@ -1,9 +1,9 @@
-//! Mutated and random inputs, the same ones each time. Many more: `cargo run --release -p weft-trials --bin mutate`.
+//! Mutated and random inputs from fixed seeds. `cargo run --release -p weft-trials --bin mutate` runs many more.
 
 use weft_trials::dice::Dice;
 use weft_trials::{corpus, mutation, target};
 
-/// Tries the saved inputs of a target, then so many changes of them.
+/// Runs a target on its saved inputs and on `count` changes of them.
 fn mutated(name: &str, count: usize) {
     let target = target::ALL.iter().find(|own| own.name == name).expect("it is a target");
     let corpus = corpus::of(name);

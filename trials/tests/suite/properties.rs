@@ -1,4 +1,4 @@
-//! Properties of random inputs; where one fails, a small input that fails is shown.
+//! Properties of random inputs; proptest shrinks an input that fails.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -6,12 +6,12 @@ use weft_core::ptx::{self, Statement};
 use weft_core::report::escape;
 use weft_trials::{kernel, target};
 
-/// The same inputs each time, and no files.
+/// Uses the same inputs in each run, and writes no files.
 fn config(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
 
-/// Pieces of PTX in any order.
+/// Generates pieces of PTX in arbitrary order.
 fn soup() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-z%$_][a-z0-9]{0,3}",
