@@ -1,12 +1,13 @@
 //! Whether the test suite notices faults in the checker's own source.
 //!
-//! Takes files of `weft-core`; makes many small faults in them (`site`), each of which alone is another program: a source
-//! mutant. All are compiled into one copy of the workspace (`rewrite`, `tree`), where the environment variable
-//! `WEFT_MUTANT` turns one on. Then each is tried by the test binaries, cheapest first, until one fails (`run`).
+//! Takes files of `weft-core` and makes many small faults in them (`site`). Each fault alone gives another program: a
+//! source mutant. All are compiled into one copy of the workspace (`rewrite`, `tree`), where the environment variable
+//! `WEFT_MUTANT` activates one of them. Each mutant is then run by the test binaries, cheapest first, until one fails
+//! (`run`).
 //!
-//! A survivor is a fault that no test sees: either it changes no answer (a limit that no input reaches, a shortcut that
-//! only saves time), or a test is missing. That all are caught means only that no test would let pass *these* faults:
-//! they are small, and what is not written at all has no mutants.
+//! A survivor is a fault that no test detects: either it changes no result (a limit that no input reaches, a shortcut
+//! that only saves time), or a test is missing. That all mutants are detected shows only that the tests detect *these*
+//! faults: they are small, and missing code has no mutants.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what it is for")]
 
@@ -29,31 +30,31 @@ use crate::run::{Outcome, Stage};
 use crate::site::Mutant;
 use crate::tree::{Binary, Result, Tree};
 
-/// Runs at a time.
+/// Number of mutants that are run at the same time.
 const AT_A_TIME: usize = 2;
-/// Address space that a run may take: a mutant might ask for all there is.
+/// Maximum address space of a run, because a mutant can request all memory.
 const MOST_MEMORY: u64 = 8 << 30;
-/// Seconds on a processor that a run may take, so that one ends that outlives an interrupted measurement.
+/// Maximum processor seconds of a run, so that it ends even if the measurement was interrupted.
 const MOST_SECONDS: u64 = 3600;
-/// It keeps verdicts in a folder, by the hash of the program, which is the same for all mutants.
+/// A test binary that is not run: it keeps verdicts by the hash of the program, which is the same for all mutants.
 const LEFT_OUT: &str = "cargo-weft/samples";
 
-/// Makes faults in files of weft-core and tells which of them the test suite does not notice.
+/// Makes faults in files of weft-core and reports those that the test suite does not detect.
 #[derive(Parser, Debug)]
 struct Arguments {
     /// Files or folders below weft-core/src.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Try so many of the mutants, drawn at random.
+    /// Run this many of the mutants, chosen at random.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// Draw others.
+    /// Seed of the random choice.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Try one mutant: PATH:LINE:COLUMN#K, as it is printed.
+    /// Run one mutant: PATH:LINE:COLUMN#K, as printed.
     #[arg(long, value_name = "ID")]
     only: Option<String>,
-    /// Print the mutants and try none.
+    /// Print the mutants and run none.
     #[arg(long)]
     list: bool,
 }
@@ -97,7 +98,8 @@ fn try_all(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// The mutants of all files, and their names: where they are, and which of those that are there.
+/// Returns the mutants of all files, and their names: position in the file, and number among the mutants at that
+/// position.
 fn mutants(root: &Path, paths: &[PathBuf]) -> Result<(Vec<Mutant>, Vec<String>)> {
     let mut files = BTreeSet::new();
     for path in paths {
@@ -123,7 +125,7 @@ fn mutants(root: &Path, paths: &[PathBuf]) -> Result<(Vec<Mutant>, Vec<String>)>
     Ok((mutants, names))
 }
 
-/// Which of the mutants are asked for.
+/// Returns the mutants that the arguments select.
 fn choose(arguments: &Arguments, names: &[String]) -> BTreeSet<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     if let Some(only) = &arguments.only {
@@ -136,7 +138,7 @@ fn choose(arguments: &Arguments, names: &[String]) -> BTreeSet<usize> {
     order.into_iter().collect()
 }
 
-/// A number that looks random (the output function of `SplitMix64`).
+/// Returns a pseudo-random number (the output function of `SplitMix64`).
 const fn scatter(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -144,7 +146,7 @@ const fn scatter(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The test binaries that pass without a mutant, cheapest first.
+/// Returns the test binaries that pass without a mutant, cheapest first.
 fn stages(binaries: Vec<Binary>) -> Result<Vec<Stage>> {
     let mut timed = Vec::new();
     for binary in binaries.into_iter().filter(|own| own.name != LEFT_OUT) {
@@ -161,7 +163,7 @@ fn stages(binaries: Vec<Binary>) -> Result<Vec<Stage>> {
     Ok(timed.into_iter().map(|(_, stage)| stage).collect())
 }
 
-/// What became of a mutant.
+/// The result of a mutant.
 #[derive(Clone, Debug)]
 enum End {
     Caught { by: String, test: String },
@@ -179,7 +181,7 @@ impl std::fmt::Display for End {
     }
 }
 
-/// Tries the mutants, some at a time; `tell` hears of each as it ends.
+/// Runs the mutants, several at a time; `tell` is called with each result as soon as it is known.
 fn ends(
     stages: &[Stage],
     chosen: &BTreeSet<usize>,
@@ -218,7 +220,7 @@ fn end(stages: &[Stage], mutant: usize) -> Result<End> {
     Ok(End::Survived)
 }
 
-/// Prints how many mutants ended how; writes the survivors to a file.
+/// Prints the numbers of results of each kind and writes the survivors to a file.
 fn summarize(ends: &[(usize, End)], path: &Path, line: impl Fn(usize) -> String) -> Result<()> {
     let count = |is: fn(&End) -> bool| ends.iter().filter(|(_, end)| is(end)).count();
     let survivors = ends.iter().filter(|(_, end)| matches!(end, End::Survived));

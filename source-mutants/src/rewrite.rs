@@ -1,11 +1,11 @@
-//! A source file and mutants of it to one text that holds them all: each changed expression becomes
-//! `(if crate::mutant::is_on(7) { CHANGED } else { ORIGINAL })`. Nothing else of the text changes.
+//! Combines a source file and its mutants into one text. Each changed expression becomes `(if crate::mutant::is_on(7) {
+//! CHANGED } else { ORIGINAL })`; the rest of the text stays the same.
 
 use std::ops::Range;
 
 use crate::site::Mutant;
 
-/// The module that the rewritten crate gets.
+/// The module that is added to the rewritten crate; `is_on` tells whether a mutant is active.
 pub(crate) const SWITCH: &str = r#"//! Which mutant is on.
 
 static ON: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
@@ -17,17 +17,17 @@ pub(crate) fn is_on(number: usize) -> bool {
 }
 "#;
 
-/// The text, and which mutants its parts belong to.
+/// The rewritten text, with the mutants that its parts belong to.
 #[derive(Debug, Default)]
 pub(crate) struct Rewritten {
     pub(crate) text: String,
-    /// In bytes of the text: the changed and the whole expressions.
+    /// Byte ranges of the text and their mutants: changed expressions, and the whole expressions that contain them.
     parts: Vec<(Range<usize>, Vec<usize>)>,
 }
 
 impl Rewritten {
-    /// The mutants that the compiler speaks of where it names a part of the text: those of the smallest expression around
-    /// it, or else all within it.
+    /// Returns the mutants that a compiler error at `span` belongs to: those of the smallest expression around the
+    /// span, or, if there is none, all within it.
     pub(crate) fn mutants_at(&self, span: &Range<usize>) -> Vec<usize> {
         let around = |part: &Range<usize>| part.start <= span.start && span.end <= part.end;
         let smallest =
@@ -41,7 +41,7 @@ impl Rewritten {
     }
 }
 
-/// Writes mutants of one file into it, in the order in which they were found, each with its number.
+/// Writes the mutants of one file into its text. The mutants are numbered, and in the order in which they were found.
 pub(crate) fn rewrite(source: &str, mutants: &[(usize, &Mutant)]) -> Rewritten {
     let mut writer = Writer { source, left: mutants, out: Rewritten::default() };
     writer.copy(0..source.len());
@@ -74,7 +74,8 @@ impl<'a> Writer<'a> {
         self.out.text.extend(parts.iter().copied());
     }
 
-    /// All mutants of one expression, and itself. The mutants within it are in itself alone: one is on at a time.
+    /// Writes a choice between all mutants of one expression and the expression itself. Mutants within the expression
+    /// are written into the original only, because at most one mutant is active.
     fn choice(&mut self, site: &Range<usize>, here: &'a [(usize, &'a Mutant)]) {
         let start = self.out.text.len();
         let end = if here.iter().any(|(_, own)| own.is_statement) { "; }" } else { " }" };
@@ -201,7 +202,7 @@ mod tests {
             let start = rewritten.text.find(part).expect("the text has it");
             rewritten.mutants_at(&(start..start + part.len()))
         };
-        // In the changed sum, in the changed number within the unchanged sum, and around both.
+        // A span in the changed sum, in the changed number within the unchanged sum, and around both.
         assert_eq!((at("a - 2"), at("3"), at("a + (")), (vec![0], vec![1], vec![0]));
         assert_eq!(rewritten.mutants_at(&(0..rewritten.text.len())), [0, 1, 1, 0]);
     }

@@ -1,4 +1,4 @@
-//! Test binaries run with a mutant on, until one fails.
+//! Runs test binaries with an active mutant until one fails.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,13 +14,13 @@ use nix::unistd::Pid;
 
 use crate::tree::{Binary, Result};
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
-    /// Which test failed, or what became of the binary.
+    /// The name of the failed test, or how the binary ended.
     Failed(String),
-    /// It did not end in time.
+    /// The run did not end in time.
     Hung,
 }
 
@@ -28,20 +28,20 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) binary: Binary,
-    /// What a run may take: several times what it took by itself, since the machine has other work.
+    /// Maximum processor time of a run: a multiple of the time without a mutant, since the machine has other work.
     limit: Duration,
-    /// Its runs follow each other: tests write to folders of their own, but not of each run.
+    /// Serializes the runs of this binary, because its tests write to folders that are unique within one run only.
     turn: Mutex<()>,
 }
 
-/// A run that waits instead of computing is given up after so many times its limit.
+/// A run that waits instead of computing is ended after this multiple of its limit in real time.
 const IDLE: u32 = 20;
 
-/// What a run without a mutant may take.
+/// Maximum processor time of a run without a mutant.
 const LONGEST: Duration = Duration::from_secs(900);
 
 impl Stage {
-    /// Times a binary without a mutant; how it ended where it did not pass.
+    /// Runs a binary without a mutant. Returns the time it took and its stage, or the outcome if it did not pass.
     pub(crate) fn measure(
         binary: Binary,
     ) -> Result<std::result::Result<(Duration, Self), Outcome>> {
@@ -53,7 +53,7 @@ impl Stage {
         Ok(if outcome == Outcome::Passed { Ok((took, stage)) } else { Err(outcome) })
     }
 
-    /// Runs the binary with a mutant on.
+    /// Runs the binary with the mutant of this number active.
     pub(crate) fn run(&self, mutant: usize) -> Result<Outcome> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         run(&self.binary, Some(mutant), self.limit)
@@ -83,7 +83,8 @@ fn run(binary: &Binary, mutant: Option<usize>, limit: Duration) -> Result<Outcom
     })
 }
 
-/// What it tells, until it has run for so long on a processor: where the machine has much other work, it may take longer.
+/// Waits for the first failure or the end of the output. Times out when the process has used `limit` of processor time,
+/// so that other work on the machine does not matter, or after [`IDLE`] times as much real time.
 fn wait(
     failure: &Receiver<String>,
     process: u32,
@@ -99,25 +100,26 @@ fn wait(
     }
 }
 
-/// User and system time of a process and of those that it has waited for (proc(5)); `None`: it has ended.
+/// Returns user and system time of a process and of the children that it has waited for (proc(5)); `None` if the
+/// process has ended.
 fn processor_time(process: u32) -> Option<Duration> {
-    /// Of a second; the kernel tells no other.
+    /// Ticks a second in `/proc`, which is fixed.
     const TICK: u32 = 100;
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Behind the name, which may hold anything, in parentheses.
+    // The fields follow the process name in parentheses, which can contain any characters.
     let fields = stat.rsplit_once(')')?.1.split_whitespace();
     let ticks: u32 = fields.skip(11).take(4).filter_map(|own| own.parse::<u32>().ok()).sum();
     Some(Duration::from_secs(1) * ticks / TICK)
 }
 
-/// The name of the first test that fails, as soon as it does; it disconnects when the output ends.
+/// Returns a channel that receives the names of failed tests, and disconnects when the output ends.
 fn first_failure(output: ChildStdout) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(std::result::Result::ok) {
             let failed = line.strip_prefix("test ").and_then(|own| own.strip_suffix("FAILED"));
             if let Some(test) = failed {
-                // Nobody listens after the first.
+                // The receiver is gone after the first failure.
                 sender.send(test.trim_end_matches([' ', '.']).to_owned()).ok();
             }
         }
@@ -125,10 +127,10 @@ fn first_failure(output: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-/// Ends a test binary and what it started.
+/// Ends a test binary and the processes that it started.
 fn kill(child: &Child) -> Result<()> {
     let group = Pid::from_raw(i32::try_from(child.id())?);
-    // It might have ended meanwhile.
+    // The process might have ended already.
     killpg(group, Signal::SIGKILL).ok();
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! A source file to its mutants: the places where one change makes another program that still has the same types.
+//! Finds the mutants of a source file: the places where a small change gives another program of the same types.
 //!
-//! Left alone are tests, constants, `const` functions, types, patterns, attributes, and what macros take.
+//! Tests, constants, `const` functions, types, patterns, attributes and arguments of macros are not mutated.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, BinOp, Block, Expr, Lit, Pat, ReturnType, Signature, Stmt, Type, UnOp};
 
-/// Methods whose closure gives a truth value.
+/// Methods whose closure returns a `bool`.
 const TESTS: [&str; 12] = [
     "all",
     "any",
@@ -28,23 +28,23 @@ const TESTS: [&str; 12] = [
 /// One change of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutant {
-    /// The file, from the root of the workspace.
+    /// The path of the file, from the root of the workspace.
     pub(crate) file: String,
-    /// Where the change is, from 1.
+    /// Line of the change, from 1.
     pub(crate) line: usize,
-    /// In characters, from 1.
+    /// Column of the change in characters, from 1.
     pub(crate) column: usize,
-    /// What is changed, in words.
+    /// Description of the change.
     pub(crate) change: String,
-    /// The expression that is replaced, in bytes of the file.
+    /// The expression that is replaced, as a byte range of the file.
     pub(crate) site: Range<usize>,
-    /// Whether it is a statement, whose value nothing takes.
+    /// Whether the expression is a statement whose value is not used.
     pub(crate) is_statement: bool,
-    /// What replaces it.
+    /// The text that replaces the expression.
     pub(crate) text: String,
 }
 
-/// The mutants of a file, outer expressions before those within them.
+/// Returns the mutants of a file, outer expressions before those within them.
 pub(crate) fn find(file: &str, source: &str) -> syn::Result<Vec<Mutant>> {
     let mut finder = Finder { file, source, found: Vec::new() };
     finder.visit_file(&syn::parse_file(source)?);
@@ -59,10 +59,10 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Within `site`, `part` becomes `new`.
+    /// Adds the mutant that replaces `part` of the expression `site` by `new`.
     fn change(&mut self, site: &impl Spanned, part: Span, new: &str) {
         let (site, at, inner) = (site.span().byte_range(), part.start(), part.byte_range());
-        // All other changes leave a value.
+        // Only the removal of a statement has an empty text; every other change leaves a value.
         let is_statement = new.is_empty();
         let text = [&self.source[site.start..inner.start], new, &self.source[inner.end..site.end]];
         let mutant = Mutant {
@@ -85,7 +85,8 @@ impl Finder<'_> {
         self.change(value, value.span(), &negated);
     }
 
-    /// An expression that gives a truth value: the other one, and each of the two. Bindings in it stay.
+    /// Adds the mutants of a `bool` expression: its negation, `true` and `false`. Operands of `&&` that bind names are
+    /// kept.
     fn truth(&mut self, value: &Expr) {
         match value {
             Expr::Binary(own) if matches!(own.op, BinOp::And(_)) && binds(value) => {
@@ -94,7 +95,7 @@ impl Finder<'_> {
             }
             Expr::Let(_) | Expr::Block(_) | Expr::If(_) | Expr::Match(_) => {}
             _ => {
-                // Comparisons and `!` have a change of their own that gives the other value.
+                // Comparisons and `!` are negated by changes of their own.
                 if !matches!(value, Expr::Unary(_)) && !is_comparison(value) {
                     self.negate(value);
                 }
@@ -116,7 +117,7 @@ impl Finder<'_> {
     }
 }
 
-/// A text as one short line.
+/// Shortens a text to one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(60) {
@@ -126,7 +127,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Whether it is or holds, as an operand of `&&`, a `let`.
+/// Whether the expression is a `let`, or has one as an operand of `&&`.
 fn binds(value: &Expr) -> bool {
     match value {
         Expr::Let(_) => true,
@@ -147,7 +148,7 @@ fn is_bool(own: &Type) -> bool {
     matches!(own, Type::Path(own) if own.path.is_ident("bool"))
 }
 
-/// `#[test]`, or a `cfg` that names `test`.
+/// Whether the attributes have `#[test]` or a `cfg` that contains `test`.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|own| {
         let names_test = |list: &syn::MetaList| list.tokens.to_string().contains("test");
@@ -156,7 +157,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// What an operator might have been: neighbours in meaning, of the same types.
+/// Returns the operators that replace an operator: similar in meaning, with the same types.
 const fn others(operator: &BinOp) -> &'static [&'static str] {
     match operator {
         BinOp::Eq(_) => &["!="],

@@ -1,6 +1,6 @@
-//! A copy of the workspace whose checker holds many mutants, built once.
+//! Builds a copy of the workspace whose checker contains many mutants.
 //!
-//! Mutants that do not compile are found by what the compiler says of them, and left out.
+//! Mutants that do not compile are identified by the errors of the compiler, and left out of the next build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
@@ -17,25 +17,25 @@ use crate::site::Mutant;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn error::Error>>;
 
-/// Builds that may fail before it is given up: the compiler tells of types, then of borrows.
+/// Maximum number of builds: the compiler reports errors of types first, then those of borrows.
 const MOST_BUILDS: usize = 8;
-/// Lints that refuse what mutants write on purpose.
+/// Disables lints that reject code of mutants.
 const LINTS: &str = "[lints.rust]\nwarnings = \"allow\"\narithmetic_overflow = \"allow\"\n\
     unconditional_panic = \"allow\"\noverflowing_literals = \"allow\"\n";
-/// What is not built: this package, which is not mutated.
+/// This package, which is not mutated and therefore not built.
 const SELF: &str = env!("CARGO_PKG_NAME");
 
 /// A test binary.
 #[derive(Clone, Debug)]
 pub(crate) struct Binary {
-    /// The package's folder and the target.
+    /// The folder of the package, and the target.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// The package's folder, in which cargo would run it.
+    /// The folder of the package, in which cargo would run the binary.
     pub(crate) folder: PathBuf,
 }
 
-/// The copy. `root`: the workspace; `folder`: where the copy and its build go.
+/// The copy of the workspace. `root` is the workspace, `folder` the place for the copy and its build.
 #[derive(Debug)]
 pub(crate) struct Tree<'a> {
     pub(crate) root: &'a Path,
@@ -47,7 +47,7 @@ impl Tree<'_> {
         self.folder.join("tree").join(file)
     }
 
-    /// Copies what git has or would take in; gives `weft-core` its switch.
+    /// Copies the files that git tracks or would track, and adds the switch for mutants to `weft-core`.
     pub(crate) fn copy(&self) -> Result<()> {
         let tree = self.folder.join("tree");
         if tree.exists() {
@@ -55,7 +55,7 @@ impl Tree<'_> {
         }
         for file in files(self.root, &["--cached", "--others", "--exclude-standard"])? {
             let (from, to) = (self.root.join(&file), tree.join(&file));
-            // Git still lists what was deleted a moment ago.
+            // Git also lists deleted files that are still in the index.
             if from.is_file() {
                 fs::create_dir_all(to.parent().unwrap_or(&tree))?;
                 fs::copy(from, to)?;
@@ -69,7 +69,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Builds the test binaries with the chosen mutants, of which those that do not compile are taken away.
+    /// Builds the test binaries with the chosen mutants. Removes those that do not compile from `chosen`.
     pub(crate) fn build(
         &self,
         mutants: &[Mutant],
@@ -149,7 +149,7 @@ impl Tree<'_> {
     }
 }
 
-/// What `git ls-files` lists, with these options.
+/// Returns the files that `git ls-files` lists with these options.
 pub(crate) fn files(root: &Path, options: &[&str]) -> Result<Vec<String>> {
     let output = Command::new("git").arg("ls-files").args(options).current_dir(root).output()?;
     if !output.status.success() {
@@ -158,7 +158,7 @@ pub(crate) fn files(root: &Path, options: &[&str]) -> Result<Vec<String>> {
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
-/// The mutants that errors speak of: where they are, or else where other places that they name are.
+/// Returns the mutants that errors belong to: those at the primary spans, or, if there are none, those at other spans.
 fn refused(errors: &[Diagnostic], written: &BTreeMap<String, Rewritten>) -> BTreeSet<usize> {
     let mutants = |own: &DiagnosticSpan| {
         let span: Range<usize> = own.byte_start as usize..own.byte_end as usize;
