@@ -1,4 +1,4 @@
-//! The target `config` for libFuzzer.
+//! The libFuzzer target `config`: see `weft_trials::target::config`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The target `kernel` for libFuzzer.
+//! The libFuzzer target `kernel`: see `weft_trials::target::kernel`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The target `reader` for libFuzzer.
+//! The libFuzzer target `reader`: see `weft_trials::target::reader`.
 
 #![no_main]
 
