@@ -1,4 +1,4 @@
-//! What a launch may give for a parameter, and what of it is known to be a pointer.
+//! Tests which arguments a launch can give for a parameter, and which parameters are recognized as pointers.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -49,7 +49,7 @@ fn reason(result: Result<Report, CheckError>) -> String {
 
 const TWO: &str = ".param .u64 p, .param .u64 q";
 
-/// Ways from a parameter to an access: each thread stores to its own word of `p`.
+/// Paths from a parameter to an access: in each, every thread stores to its own word of `p`.
 const WAYS: &[&str] = &[
     "ld.param.u64 %rd1, [p];\nadd.s64 %rd2, %rd9, %rd1;\nst.u32 [%rd2], %r1;",
     "ld.param.u64 %rd1, [p];\nmov.b64 %rd2, %rd1;\nst.u64 [%SP+8], %rd2;\nld.u64 %rd3, [%SP+8];\n\
@@ -87,7 +87,7 @@ fn both_pointers_of_a_choice_are_pointers() {
     assert_eq!(report.verdict(), Verdict::Clean, "{:#?}", report.findings);
 }
 
-/// A number that shares its register, its place or its sum with an address is none.
+/// A number that shares a register, a memory region or a sum with an address is not taken for a pointer.
 #[test]
 fn numbers_beside_addresses_stay_numbers() {
     let bodies = [
@@ -100,7 +100,8 @@ fn numbers_beside_addresses_stay_numbers() {
         "ld.param.u64 %rd2, [p];\ncvta.to.global.u64 %rd2, %rd2;\nld.param.u64 %rd1, [q];\n\
          add.s64 %rd3, %rd2, %rd1;\nadd.s64 %rd3, %rd3, %rd9;\nst.u32 [%rd3], %r1;\n",
     ];
-    // All threads store to one word if the number is small: known to be so only if it is no address.
+    // All threads store to one word if the number is small. This is a defect only if the number is known not to be an
+    // address.
     for body in bodies {
         let body = format!(
             "{body}setp.gt.u64 %p1, %rd1, 1000;\n@%p1 bra DONE;\nld.param.u64 %rd2, [p];\n\
@@ -133,12 +134,12 @@ fn a_number_for_a_pointer_is_refused_where_it_is_accessed() {
     let text = reason(given(1024, 1));
     assert!(text.starts_with("argument 0 (`p`) is given as the number 1024"), "{text}");
     assert!(text.contains("`args = { 0 = \"buffer\" }`, or 0 for null"), "{text}");
-    // Null is a pointer, which may not be accessed; and what is not accessed may be any number.
+    // A null pointer must not be accessed; a parameter that is not accessed can have any value.
     let null = given(0, 1).unwrap();
     assert_eq!(null.findings[0].code, Code::OutOfBounds);
     assert!(null.findings[0].message.contains("argument 0 (`p`) is given as 0"));
     assert_eq!(given(1024, 0).unwrap().findings[0].code, Code::Vacuous);
-    // Whether it is accessed depends on an argument: open.
+    // Whether the access happens depends on an argument, so the verdict is open.
     let maybe = run(TWO, store, &[(0, Arg::Integer(1024))]).unwrap();
     assert_eq!(maybe.verdict(), Verdict::Open, "{:#?}", maybe.findings);
 }
@@ -185,7 +186,7 @@ fn a_structure_given_by_its_bytes_takes_pointers_over_them() {
     let given = Arg::Fields(Fields { bytes: Some(all.clone()), fields: own });
     let report = run(STRUCTURE, LOADS, &[(0, given)]).unwrap();
     assert_eq!(report.verdict(), Verdict::Clean, "{:#?}", report.findings);
-    // A pointer among the bytes is a number.
+    // A pointer within bytes that the launch gives is a number.
     all[..8].copy_from_slice(&0x7000_0000_0000_u64.to_le_bytes());
     let text = reason(run(STRUCTURE, LOADS, &[(0, bytes(&all))]));
     assert!(text.starts_with("the pointer at byte 0 of argument 0 (`s`) is given as"), "{text}");
@@ -208,11 +209,11 @@ fn pointers_to_shared_memory_have_objects_of_their_own() {
         let text = reason(run(params, body, &[(0, arg)]));
         assert!(text.contains(what), "{text}");
     }
-    // Not declared so, but used so: an object, once the launch says that it is a pointer.
+    // A parameter without `.ptr`: it points to an object once the launch says that it is a pointer.
     let used = body.replace(".u64 .ptr", "");
     let plain = run(".param .u64 p, .param .u32 q", &used, &[(0, OPEN), (1, OPEN)]).unwrap();
     assert_eq!(plain.verdict(), Verdict::Clean, "{:#?}", plain.findings);
-    // No object is larger than shared memory.
+    // Objects are not larger than shared memory.
     let far = body.replace("[%rd1], %r1", "[%rd1+232448], %r1");
     assert_eq!(run(params, &far, &[]).unwrap().findings[0].code, Code::OutOfBounds);
 }

@@ -1,10 +1,10 @@
-//! What a clean verdict says that it takes for granted.
+//! Tests of the assumptions that a clean verdict lists.
 
 use weft_core::finding::{Assumption, Class, Report};
 use weft_core::launch::{Arg, Atomics, Buffer, Dim3, Launch, Options};
 use weft_core::{check, ptx};
 
-/// The assumptions about a kernel of two pointers that ends with these instructions.
+/// Returns the assumptions about a kernel of two pointers whose body ends with these instructions.
 fn assumed(body: &str) -> Vec<Assumption> {
     checked(body, Atomics::default()).assumptions
 }
@@ -29,7 +29,7 @@ fn with_options(body: &str, options: Options, grid: Option<Dim3>) -> Report {
     check(&module, kernel, &launch).expect("the launch fits")
 }
 
-/// Whether more is taken for granted of where the buffers begin than that words can be accessed.
+/// Whether anything is assumed about the addresses of buffers beyond the alignment to accessed words.
 fn assumes_places(body: &str) -> bool {
     assumed(body).iter().any(|own| match own {
         Assumption::Places(_) => true,
@@ -45,7 +45,7 @@ fn a_test_of_a_pointer_itself_is_told() {
         "setp.eq.s64 %p1, %rd2, 0;\n@%p1 bra END;",
         "setp.gt.u64 %p1, %rd1, %rd2;\n@%p1 bra END;",
         "and.b64 %rd6, %rd1, 15;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 st.global.u32 [%rd4+512], %r1;",
-        // Its lowest bit depends on the pointer's highest ones.
+        // The lowest bit of the result depends on the highest bits of the pointer.
         "mul.hi.u64 %rd6, %rd1, %rd3;\nand.b64 %rd6, %rd6, 1;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "mad.hi.u64 %rd6, %rd1, %rd3, 0;\nand.b64 %rd6, %rd6, 1;\nsetp.ne.s64 %p1, %rd6, 0;\n@%p1 bra END;",
         "mov.u64 %rd6, p;\nadd.u64 %rd6, %rd6, 8;\nld.param.u64 %rd7, [%rd6+-8];\nsetp.eq.s64 %p1, %rd7, 0;\n@%p1 bra END;",
@@ -60,10 +60,10 @@ fn a_test_of_a_pointer_itself_is_told() {
 fn what_holds_for_every_pointer_needs_no_assumption() {
     let untested = [
         "",
-        // A loop that runs up to the end of one buffer.
+        // A loop to the end of one buffer.
         "add.s64 %rd6, %rd1, 64;\nsetp.lt.u64 %p1, %rd4, %rd6;\n@%p1 bra END;",
         "mad.wide.u32 %rd4, %r1, 8, %rd1;",
-        // A difference of two addresses in one buffer.
+        // The difference of two addresses in one buffer.
         "sub.s64 %rd6, %rd4, %rd1;\nsetp.gt.s64 %p1, %rd6, 64;\n@%p1 bra END;",
         // Bits of a pointer that decide nothing.
         "and.b64 %rd6, %rd1, 15;\ncvt.u32.u64 %r2, %rd6;\nst.global.u32 [%rd4+128], %r2;",
@@ -73,12 +73,13 @@ fn what_holds_for_every_pointer_needs_no_assumption() {
     }
 }
 
-/// Reads a number that nobody knows into `%r2`, the same for all threads.
+/// Loads an open value into `%r2`, the same for all threads.
 const NUMBER: &str = "ld.global.u32 %r2, [%rd2+4096];\n";
 
 #[test]
 fn a_narrow_counter_whose_steps_are_no_power_of_two_is_taken_not_to_wrap() {
-    // Each thread steps over every third word, in 32 bits: after it has wrapped around it comes to those of others.
+    // Each thread starts at its own index and adds `step` in 32 bits: after a wrap-around it can reach the words of
+    // other threads.
     let strided = |step: u32| {
         format!(
             "{NUMBER}mov.u32 %r3, %r1;\n\
@@ -105,27 +106,28 @@ fn a_narrow_counter_whose_steps_are_no_power_of_two_is_taken_not_to_wrap() {
 #[test]
 fn a_loop_that_waits_is_taken_to_end() {
     let waiting = [
-        // For memory that another thread may write, and for memory that nobody writes.
+        // A loop that waits for memory that another thread might write, and one that waits for memory that no thread
+        // writes.
         "L: ld.volatile.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;",
         "L: ld.global.u32 %r2, [%rd2+4096];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;",
         "L: atom.global.cas.b32 %r2, [%rd2+4096], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;",
-        // The counter may step over the bound.
+        // The counter can step over the bound.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 4;\nsetp.ne.u32 %p1, %r3, %r2;\n@%p1 bra L;",
-        // The step may be zero.
+        // The step can be zero.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, %r2;\nsetp.lt.u32 %p1, %r3, 64;\n@%p1 bra L;",
-        // The bound runs away.
+        // The bound grows with the counter.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
-        // Some rounds do not count.
+        // Some iterations do not count.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
         "mov.u32 %r3, 0;\nL: ld.volatile.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra S;\nadd.u32 %r3, %r3, 1;\nsetp.ge.u32 %p1, %r3, %r2;\n@%p1 bra D;\nS: setp.eq.u32 %p3, %r4, 7;\n@!%p3 bra L;\nD:",
-        // The test is not made in each round, nor does the branch leave the loop.
+        // Some iterations do not test the counter, and the branch on it does not leave the loop by itself.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 setp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra S;\nst.global.u32 [%rd4+512], %r1;\nS: setp.eq.u32 %p2, %r4, 0;\n@%p2 bra L;",
-        // It may go on beyond the bound.
+        // The loop can continue beyond the bound.
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.eq.u32 %p2, %r4, 0;\nsetp.lt.or.u32 %p1, %r3, %r2, %p2;\n@%p1 bra L;",
-        // The bound is another one in each round.
+        // The bound differs in each iteration.
         "mov.u32 %r3, 0;\nL: mov.u32 %r5, %clock;\nld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r5;\n@%p1 bra L;",
-        // With a barrier inside.
+        // The loop contains a barrier.
         "L: bar.sync 0;\nld.volatile.global.u32 %r2, [%rd2+4096];\nbar.red.or.pred %p1, 0, %p1;\n@%p1 bra L;",
     ];
     for body in waiting {
@@ -160,9 +162,9 @@ fn a_loop_that_counts_to_a_bound_ends() {
         "mov.u32 %r3, 0;\nL: ld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, 1;\nsetp.ne.u32 %p1, %r3, %r2;\n@%p1 bra L;",
         "L: ld.global.u32 %r4, [%rd2];\nsub.u32 %r2, %r2, 1;\nsetp.gt.s32 %p1, %r2, 0;\n@%p1 bra L;",
         "mov.u32 %r5, %ntid.x;\nmov.u32 %r3, %r1;\nL: setp.ge.u32 %p1, %r3, %r2;\n@%p1 bra D;\nld.global.u32 %r4, [%rd2];\nadd.u32 %r3, %r3, %r5;\nbra L;\nD:",
-        // It may end earlier.
+        // The loop can end early.
         "mov.u32 %r3, 0;\nL: ld.volatile.global.u32 %r4, [%rd2];\nsetp.eq.u32 %p2, %r4, 0;\n@%p2 bra D;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;\nD:",
-        // With a barrier inside.
+        // The loop contains a barrier.
         "mov.u32 %r3, 0;\nL: bar.sync 0;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra L;",
     ];
     for body in counting {
@@ -179,11 +181,11 @@ fn registers_that_a_warp_waits_for_are_told() {
     assert!(!assumed(dec).contains(&Assumption::RegistersFree));
 }
 
-/// Each thread draws a number from a counter and stores at the word of that number.
+/// Each thread draws a number from a counter and stores to the word of that number.
 const DRAW: &str = "atom.global.add.u32 %r2, [%rd2+4096], 1;\nmul.wide.u32 %rd6, %r2, 4;\n\
                     add.u64 %rd7, %rd1, %rd6;\n";
 
-/// The codes of the findings, and whether counters are taken not to wrap around.
+/// Returns the classes of the findings with their lines, and whether counters are assumed not to wrap around.
 fn said(body: &str, atomics: Atomics) -> (Vec<(Class, u32)>, bool) {
     let report = checked(body, atomics);
     let findings = report.findings.iter();
@@ -194,7 +196,7 @@ fn said(body: &str, atomics: Atomics) -> (Vec<(Class, u32)>, bool) {
 #[test]
 fn counters_are_told_apart_only_if_that_settles_what_is_open() {
     let first = format!("{DRAW}st.global.u32 [%rd7+8192], %r1;\n");
-    // Clean without that, as the result decides nothing; and a defect.
+    // The verdict does not depend on the counter: clean, since the result decides nothing, and a defect.
     let atomic = "atom.global.add.u32 %r2, [%rd2+4096], 1;\n";
     let race = format!("{first}st.global.u32 [%rd2+8192], %r1;\n");
     for body in [atomic, &race] {
@@ -202,21 +204,21 @@ fn counters_are_told_apart_only_if_that_settles_what_is_open() {
         assert_eq!(own, said(body, Atomics::Abstract), "{body}");
         assert!(!own.1);
     }
-    // Settled by it: stores at different numbers, in a buffer that nothing else is stored to.
+    // `unique` settles the verdict: the stores go to different words, in a buffer that has no other stores.
     let settled = format!("{DRAW}add.u64 %rd4, %rd7, 8192;\n");
     assert_eq!(said(&settled, Atomics::Abstract).0[0].0, Class::Open);
     assert_eq!(said(&settled, Atomics::Auto), (Vec::new(), true));
-    // Settled in part: two words of shared memory at a number that stands for one.
+    // `unique` settles one of two questions: two words of shared memory are accessed at a number drawn from a counter.
     let part = ".shared .align 4 .b8 s[256];\natom.global.add.u32 %r3, [%rd2+4100], 1;\nshl.b32 %r3, %r3, 2;\n\
                 mov.u32 %r4, s;\nadd.u32 %r4, %r4, %r3;\nst.shared.u32 [%r4], %r1;\nst.shared.u32 [%r4+4], %r1;\n";
     let part = format!("{settled}{part}");
     let [open, less] = [Atomics::Abstract, Atomics::Auto].map(|atomics| said(&part, atomics));
     assert!(less.0.len() < open.0.len() && less.1 && !open.1, "{open:?} {less:?}");
-    // Refuted: what is stored at one number overlaps what is stored at the next.
+    // `unique` refutes: a store at one number overlaps the store at the next number.
     let wide = format!("{settled}st.global.u32 [%rd4+4], %r1;\n");
     let (findings, tells_counters) = said(&wide, Atomics::Auto);
     assert!(matches!(findings[..], [(Class::Defect, _)]) && tells_counters, "{findings:?}");
-    // Not settled: some bits of a number say nothing.
+    // `unique` does not settle the verdict: only some bits of the number are used, which need not be unique.
     let part = "and.b32 %r2, %r2, 4080;\ncvt.u64.u32 %rd7, %r2;\nadd.u64 %rd7, %rd1, %rd7;\n\
                 st.global.u32 [%rd7], %r1;\n";
     let part = format!("{DRAW}{part}");
@@ -224,7 +226,7 @@ fn counters_are_told_apart_only_if_that_settles_what_is_open() {
     assert_eq!(said(&part, Atomics::Auto).0[0].0, Class::Open);
 }
 
-/// Instructions with a given assumption, and others like them that need none.
+/// Asserts that each body in `needing` lists the assumption, and that none of `others` does.
 fn assert_told(assumption: &Assumption, needing: &[&str], others: &[&str]) {
     for body in needing {
         assert!(assumed(body).contains(assumption), "{body}");
@@ -241,7 +243,7 @@ fn indices_of_branches_through_tables_are_taken_to_be_in_them() {
             "{NUMBER}{index}\nT: .branchtargets A, B;\nbrx.idx %r3, T;\nA: bra B;\nB: st.global.u32 [%rd4+512], %r1;"
         )
     };
-    // A barrier beside it lets the branch decide something.
+    // With a barrier beside it, the branch decides something.
     let decides =
         |index: &str| through(index).replace("A: bra B;", "A: st.global.u32 [%rd4+1024], %r1;");
     assert_told(
@@ -276,7 +278,7 @@ fn loads_at_open_addresses_are_taken_to_read_what_was_written() {
 
 #[test]
 fn open_addresses_are_taken_to_stay_in_what_they_start_from() {
-    // In shared memory, from one of two variables on.
+    // Accesses in shared memory that start from one of two variables.
     let from = |base: &str| {
         format!(
             "{NUMBER}.shared .align 4 .b8 s[128];\n.shared .align 4 .b8 t[128];\nmov.u32 %r3, s;\nmov.u32 %r4, t;\n\

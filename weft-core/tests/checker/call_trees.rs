@@ -1,4 +1,4 @@
-//! Trees of calls with more paths than there is room for inlined code.
+//! Trees of calls with more paths than inlining would have room for.
 
 use std::fmt::Write;
 
@@ -6,8 +6,8 @@ use weft_core::finding::Verdict;
 use weft_core::launch::{Dim3, Launch};
 use weft_core::{check, flow, ptx};
 
-/// A kernel of one access a path: `depth` levels of functions, each called `fan` times by the one above it. The cells
-/// of two threads are one if `shift` is 1.
+/// Returns a kernel with one access for each path of calls: `depth` levels of functions, each called `fan` times by the
+/// level above. With `shift` 1, pairs of threads share a cell.
 fn tree(depth: u32, fan: u32, shift: u32) -> String {
     let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
     for level in (1..=depth).rev() {

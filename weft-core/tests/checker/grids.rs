@@ -1,4 +1,4 @@
-//! Launches of many ctas: each of them is run, whatever their number, and the verdict is that of brute force.
+//! Launches of many ctas: every cta is run, and the verdict is that of brute force.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use weft_core::finding::{Code, Report, Verdict};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch, Limit, Options};
 use weft_core::{check, ptx};
 
-/// Each thread stores its cta's number to a word of the slot that `slots` gives its cta.
+/// Each thread stores its cta's number to a word in the slot that `slots` assigns to its cta.
 const KERNEL: &str = "\
 .version 8.0\n.target sm_80\n.address_size 64\n\
 .visible .entry k(.param .u64 out, .param .u64 slots)\n{\n\
@@ -33,7 +33,7 @@ fn report(slots: &[u32], grid: Dim3, limit: Limit, past_findings: bool) -> Repor
     check(&module, module.kernel("k").expect("the text declares it"), &launch).expect("it fits")
 }
 
-/// What looks random (xorshift64).
+/// Pseudo-random numbers (xorshift64).
 struct Random(u64);
 
 impl Random {
@@ -44,7 +44,7 @@ impl Random {
         u32::try_from(self.0 % u64::from(end)).unwrap_or(0)
     }
 
-    /// Some order of so many slots, and mostly one that two ctas share.
+    /// Returns an assignment of `count` slots to ctas: a permutation in which mostly two ctas share a slot.
     fn slots(&mut self, count: u32) -> Vec<u32> {
         let mut slots: Vec<u32> = (0..count).collect();
         for at in (1..count).rev() {

@@ -1,5 +1,5 @@
-//! One of each instruction that is an access, synchronizes, or is not computed: all of them are in the table, read and
-//! link, whatever the machine makes of them.
+//! Takes one of each instruction that accesses memory, synchronizes, or is not computed, and tests that it is in the
+//! table, parses and links.
 
 #![allow(clippy::disallowed_methods, reason = "the test reads saved PTX")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use weft_core::flow;
 use weft_core::ptx::{self, Module, Statement, isa};
 
-/// Addresses in the shared memory of other ctas, which nothing models yet.
+/// Addresses in the shared memory of other ctas are not modelled.
 const STRANGE: &str = "shared::cluster";
 
 fn mnemonics(module: &Module) -> Vec<&str> {

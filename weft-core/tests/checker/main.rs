@@ -1,5 +1,5 @@
-//! Texts and launches through the library, from reading to the report. One binary: each that links the checker takes tens
-//! of megabytes.
+//! Tests of the library from PTX text and launch to report. They are one binary, because each binary that links the
+//! checker takes tens of megabytes.
 
 mod arguments;
 mod assumptions;

@@ -1,4 +1,4 @@
-//! What stands in the place of an instruction in a mutant: its text, and that it computes what the atomic does.
+//! Tests of the text that replaces an instruction in a mutant, and that a replaced atomic computes the same value.
 
 use weft_core::check;
 use weft_core::finding::{Report, Verdict};
@@ -28,7 +28,7 @@ fn mutants(module: &Module, launch: &Launch) -> Mutants {
     mutate::mutants(module, module.kernel("k").expect("it is there"), &checked(module, launch))
 }
 
-/// The changes of a kernel of 64 threads, each with what stands in the instruction's place.
+/// Returns the changes of a kernel of 64 threads, each with the text that replaces the instruction.
 fn changes(body: &str) -> Vec<(&'static str, String)> {
     let mutants = mutants(&kernel(body), &launch(64));
     let told = |mutant: Mutant| (mutant.change.name(), mutant.replacement);
@@ -51,7 +51,7 @@ fn each_form_of_barrier_has_its_weaker_forms() {
             ("no-count", "@!%p1 barrier.cta.sync.aligned %r1;".to_owned()),
         ]
     );
-    // Without the count of the whole cta a barrier is the same, and a count of no warp is none.
+    // Dropping the count of the whole cta changes nothing, and a count without any warp is invalid.
     assert_eq!(names("bar.sync 1, 64;"), ["delete", "arrive", "fewer"]);
     assert_eq!(names("bar.arrive 1, 64;"), ["delete", "fewer"]);
     assert_eq!(names("bar.arrive 1, 32;"), ["delete"]);
@@ -60,7 +60,7 @@ fn each_form_of_barrier_has_its_weaker_forms() {
     assert_eq!(names("bar.warp.sync 3;"), ["delete", "halves"]);
     assert_eq!(names("bar.warp.sync 1;"), ["delete"]);
     assert_eq!(names("mov.u32 %r1, -1; bar.warp.sync %r1;"), ["delete", "halves"]);
-    // These order nothing.
+    // These instructions order nothing.
     assert_eq!(names("vote.sync.ballot.b32 %r1, %p1, -1; membar.gl;"), [] as [&str; 0]);
 }
 
@@ -89,8 +89,8 @@ fn what_no_thread_reaches_is_counted_and_stays() {
     assert_eq!((mutants.list.len(), mutants.unreached), (1, 1));
 }
 
-/// A thread changes a word of `bits` from `first` to `last` by an atomic made plain; where it has or returns anything else,
-/// the thread waits for one that is not there.
+/// Checks a kernel in which one thread changes a word of `bits` bits from `first` to `last` by the plain replacement of
+/// an atomic. If the word or the returned value is wrong, the thread deadlocks at a barrier.
 fn computes(bits: u32, operation: &str, operands: &str, first: u64, last: u64) -> Verdict {
     let pre = if bits == 64 { "%rd" } else { "%r" };
     let module = kernel(&format!(

@@ -1,4 +1,4 @@
-//! The reader of PTX: what compilers print, and what no compiler would.
+//! Tests of the PTX parser with texts as compilers print them, and with malformed ones.
 
 use weft_core::ptx::{self, Module, ReadErrorKind, Space, Statement, Type};
 
@@ -60,7 +60,7 @@ fn declarations_keep_their_parts() {
     );
 }
 
-/// As rustc prints them: functions that never return, and labels behind sections of debug information.
+/// Texts as printed by rustc: functions that never return, and labels after sections of debug information.
 #[test]
 fn a_directive_of_a_declaration_does_not_take_its_semicolon() {
     let module = clean(&head(
