@@ -1,8 +1,8 @@
-//! Which forms of instructions the saved PTX meets.
+//! Finds the forms of instructions that the saved PTX does not contain.
 //!
-//! An operation counts by its types, and each of its modifiers by itself: `cvt.rni.ftz.s32.f32` meets `cvt.s32.f32`,
-//! `cvt.rni.s32.f32` and `cvt.ftz.s32.f32`. Comparisons have too many modifiers for that: theirs count by the type that
-//! is compared.
+//! An operation is covered for each of its types, and for each modifier separately: `cvt.rni.ftz.s32.f32` covers
+//! `cvt.s32.f32`, `cvt.rni.s32.f32` and `cvt.ftz.s32.f32`. Comparisons have too many modifiers for this: they are
+//! covered for each compared type.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use weft_core::emulate::{Support, support_of_form};
 use weft_core::ptx::isa::{self, FORMS, Family};
 use weft_core::ptx::{self, Statement, Type};
 
-/// What an instruction meets.
+/// Returns what an instruction covers.
 fn units(mnemonic: &str) -> BTreeSet<String> {
     let Some(decoded) = isa::decode(mnemonic) else { return BTreeSet::new() };
     let mut words = mnemonic.split('.');
@@ -26,7 +26,7 @@ fn units(mnemonic: &str) -> BTreeSet<String> {
     each.chain([format!("{opcode} of {all}")]).collect()
 }
 
-/// What forms that the machine computes need, and no text has.
+/// Returns what the forms that the machine computes need and no text covers.
 pub(crate) fn missing(texts: &[String]) -> Vec<String> {
     let mut met = BTreeSet::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! The device's side: runs a kernel in the machine and gathers what it stores.
+//! The device's side of the comparison: runs a kernel in the emulator and collects its stores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use weft_core::{ptx, slice};
 
 use super::{COUNT, OPERANDS};
 
-/// Results by operation and thread.
+/// Results by operation and thread; `None`: open.
 type Results = Vec<Vec<Option<u64>>>;
 
-/// Gathers stores to the second argument's buffer.
+/// Collects the stores to the buffer of the second argument.
 struct Stores {
     results: Results,
-    /// How many words were stored.
+    /// Number of stored words.
     count: usize,
 }
 
@@ -67,7 +67,7 @@ impl Events for Stores {
     fn exit(&mut self, _: WarpId, _: LaneMask) {}
 }
 
-/// What the kernel `group` stores, `operations` results a thread.
+/// Runs the kernel `group` and returns the results of its `operations` operations for each thread.
 pub(crate) fn run(
     text: &str,
     group: &str,

@@ -1,4 +1,4 @@
-//! The host's side: compiles a file of operations and runs it.
+//! The host's side of the comparison: compiles a file of operations with the C compiler and runs it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::{COUNT, OPERANDS, folder};
 
-/// What an operation gives for every set of operands; `None`: the manual leaves it open.
+/// The results of an operation for every set of operands; `None` where the manual leaves the result open.
 #[derive(Debug)]
 pub(crate) struct Operation {
     group: String,
@@ -14,7 +14,7 @@ pub(crate) struct Operation {
     pub(crate) results: Vec<Option<u64>>,
 }
 
-/// The host's target, as the compiler of this test names it.
+/// Returns the target triple of the host, which the `cc` crate needs.
 fn target() -> String {
     let output = Command::new("rustc").arg("-vV").output().expect("`rustc -vV` runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -22,7 +22,7 @@ fn target() -> String {
     host.expect("`rustc -vV` names its host").to_owned()
 }
 
-/// Compiles a file to a program.
+/// Compiles a file and returns the path of the program.
 pub(crate) fn compile(file: &str) -> PathBuf {
     let (target, out) = (target(), Path::new(env!("CARGO_TARGET_TMPDIR")));
     let compiler = cc::Build::new()
@@ -40,7 +40,7 @@ pub(crate) fn compile(file: &str) -> PathBuf {
     let program = out.join(format!("differential-{file}{}", std::env::consts::EXE_SUFFIX));
     let output = compiler
         .to_command()
-        // Arithmetic as written: no contraction, the current rounding, integers that wrap.
+        // Arithmetic as written: no contraction, the current rounding mode, wrapping integers.
         .args(["-std=gnu11", "-ffp-contract=off", "-frounding-math", "-fwrapv", "-w"])
         .arg(folder().join(file).with_extension("c"))
         .arg("-o")
@@ -55,7 +55,7 @@ pub(crate) fn compile(file: &str) -> PathBuf {
     program
 }
 
-/// Runs a program on operands.
+/// Runs a program on these operands and returns the results of its operations.
 pub(crate) fn run(program: &Path, samples: &[[u64; OPERANDS]]) -> Vec<Operation> {
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
@@ -63,7 +63,7 @@ pub(crate) fn run(program: &Path, samples: &[[u64; OPERANDS]]) -> Vec<Operation>
         .spawn()
         .expect("the program that was compiled runs");
     let words: Vec<String> = samples.iter().flatten().map(|word| format!("{word:x}")).collect();
-    // It reads everything before it writes anything.
+    // The program reads all of its input before it writes.
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     stdin.write_all(words.join("\n").as_bytes()).expect("the program reads its operands");
     drop(stdin);
@@ -85,7 +85,7 @@ fn operation(line: &str) -> Operation {
     Operation { group, name, results }
 }
 
-/// The operations of each group, in order.
+/// Returns the operations of each group, in order.
 pub(crate) fn groups(operations: &[Operation]) -> impl Iterator<Item = (&str, &[Operation])> {
     operations
         .chunk_by(|one, next| one.group == next.group)

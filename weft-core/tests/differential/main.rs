@@ -1,8 +1,10 @@
-//! The machine against the host's C compiler: every form of instruction that computes, bit by bit.
+//! Compares the emulator with the host's C compiler, bit by bit, for every form of instruction that the emulator
+//! computes.
 //!
-//! `operations/*.c` are one text for both sides (see `operation.h`). nvcc made the PTX beside them, once; the host's
-//! compiler makes a program of each here, which prints what the manual's definition gives for the same operands. Where
-//! the manual leaves a result open the machine must do so too. nvcc is not needed, unless an operation changes:
+//! `operations/*.c` is one source for both sides (see `operation.h`). nvcc compiled it to the PTX files beside it,
+//! which are saved; the test compiles it with the host's compiler to a program that computes the results by the
+//! manual's definition. Where the manual leaves a result open, the emulator must do so too. nvcc is needed only when an
+//! operation changes:
 //!
 //! ```text
 //! cd weft-core/tests/differential/operations
@@ -19,20 +21,20 @@ mod samples;
 
 use std::path::{Path, PathBuf};
 
-/// Threads of a kernel, and runs of an operation in one go: `COUNT` in `operation.h`.
+/// Threads of a kernel and operand sets of one run: `COUNT` in `operation.h`.
 const COUNT: usize = 1024;
 /// Operands of a thread: `OPERANDS` in `operation.h`.
 const OPERANDS: usize = 4;
-/// Sets of operands.
+/// Number of runs, each with new operands.
 const ROUNDS: u64 = 4;
-/// The files, without their extensions.
+/// Names of the source files, without extensions.
 const FILES: [&str; 6] = ["integer", "bits", "compare", "convert", "float", "plain"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/operations")
 }
 
-/// The saved PTX of a file.
+/// Returns the saved PTX of a file.
 fn ptx(file: &str) -> String {
     let path = folder().join(file).with_extension("ptx");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -42,7 +44,7 @@ fn hexadecimal(value: Option<u64>) -> String {
     value.map_or_else(|| "open".to_owned(), |bits| format!("{bits:#x}"))
 }
 
-/// Compares all operations of a file; panics with the first differences of each.
+/// Compares all operations of a file; panics with the first differences of each operation.
 fn compare(file: &str) {
     let program = host::compile(file);
     let text = ptx(file);

@@ -1,8 +1,8 @@
-//! Operands: the corners of every width and format, and random ones of every magnitude.
+//! Generates operands: corner cases of every width and format, and random values of every magnitude.
 
 use super::{COUNT, OPERANDS};
 
-/// Integers around which something happens.
+/// Integers at which the behaviour of some operation changes.
 const CORNERS: [u64; 24] = [
     0,
     1,
@@ -30,7 +30,7 @@ const CORNERS: [u64; 24] = [
     0x8000_0000_0000_0000,
 ];
 
-/// Numbers around which something happens, beside whole and half ones.
+/// Floating-point numbers at which the behaviour of some operation changes, besides whole and half numbers.
 const NUMBERS: [f64; 16] = [
     0.25,
     0.75,
@@ -66,7 +66,7 @@ impl Random {
     }
 }
 
-/// The operands of one run of every operation.
+/// Returns the operands for one run of every operation.
 pub(crate) fn round(seed: u64) -> Vec<[u64; OPERANDS]> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (seed + 1).wrapping_mul(0xd134_2543_de82_ef95));
     (0..COUNT).map(|_| std::array::from_fn(|_| operand(&mut random))).collect()
@@ -77,14 +77,14 @@ fn operand(random: &mut Random) -> u64 {
     let bits = random.next();
     match kind {
         0 => bits,
-        // Of every length.
+        // Random bits of random length.
         1 => bits >> random.below(64),
         2 => (bits >> random.below(64)).wrapping_neg(),
         3 => CORNERS[random.below(CORNERS.len())]
             .wrapping_add(random.below(3) as u64)
             .wrapping_sub(1),
         4 => u64::from_ne_bytes([0; 8]) | CORNERS[random.below(CORNERS.len())].wrapping_neg(),
-        // Numbers of each format, alone and side by side.
+        // Floating-point numbers of each format, single or repeated in the vector formats.
         5 => repeated(special(bits, 16, 10), 16) ^ (bits & 1),
         6 => repeated(special(bits, 16, 7), 16),
         7 => repeated(special(bits, 32, 23), 32),
@@ -93,12 +93,12 @@ fn operand(random: &mut Random) -> u64 {
     }
 }
 
-/// The low `width` bits again and again.
+/// Repeats the low `width` bits of a value.
 fn repeated(value: u64, width: u32) -> u64 {
     (0..64).step_by(width as usize).fold(0, |all, at| all | (value & ((1 << width) - 1)) << at)
 }
 
-/// A number of a format whose exponent or fraction is often at an end.
+/// Returns a floating-point number whose exponent or fraction is often extreme.
 fn special(bits: u64, width: u32, fraction_bits: u32) -> u64 {
     let exponent_bits = width - fraction_bits - 1;
     let (all, half) = ((1 << exponent_bits) - 1, (1 << (exponent_bits - 1)) - 1);
@@ -121,7 +121,7 @@ fn special(bits: u64, width: u32, fraction_bits: u32) -> u64 {
     (bits >> 6 & 1) << (width - 1) | exponent.min(all) << fraction_bits | fraction
 }
 
-/// A number in one of the formats: whole, half, or one of the list, of either sign.
+/// Returns a number in one of the formats: whole, half, or one of [`NUMBERS`], with random sign.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "any number does")]
 fn number(random: &mut Random) -> u64 {
     let magnitude = match random.below(3) {
@@ -133,7 +133,7 @@ fn number(random: &mut Random) -> u64 {
     match random.below(3) {
         0 => value.to_bits(),
         1 => repeated(u64::from((value as f32).to_bits()), 32),
-        // The upper half of an f32 is a bf16.
+        // A bf16 is the upper half of an f32.
         _ => repeated(u64::from((value as f32).to_bits() >> 16), 16),
     }
 }
