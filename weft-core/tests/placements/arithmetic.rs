@@ -1,4 +1,4 @@
-//! Random kernels that compute with addresses, and let what they computed decide something.
+//! Random kernels that compute with addresses and let the results decide something.
 
 use std::fmt::Write;
 
@@ -15,11 +15,11 @@ const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.extern .shar
 
 const MASKS: [u64; 9] = [15, !15, 1023, !1023, 0x70, 0xff0, 4, 0x3fc, 0xffff_ffff];
 
-/// The kernel of a seed.
+/// Returns the kernel of a seed.
 pub(crate) fn kernel(seed: u64) -> String {
     let mut writer =
         Writer { dice: Dice(seed), text: HEAD.to_owned(), favourite: 0, last: "%d0".to_owned() };
-    // The first numbers of neighbouring seeds are alike.
+    // The first numbers of neighbouring seeds are similar.
     for _ in 0..4 {
         writer.dice.roll(2);
     }
@@ -43,7 +43,7 @@ pub(crate) fn kernel(seed: u64) -> String {
 struct Writer {
     dice: Dice,
     text: String,
-    /// What registers hold at first in half of the cases.
+    /// The initial value of registers in half of the cases.
     favourite: u64,
     /// The register that was written last.
     last: String,
@@ -58,7 +58,7 @@ impl Writer {
         format!("%d{}", self.dice.roll(5))
     }
 
-    /// A register, most likely the one that was written last.
+    /// Returns a register, most likely the one that was written last.
     fn recent(&mut self) -> String {
         if self.dice.roll(2) == 0 { self.last.clone() } else { self.wide() }
     }
@@ -142,7 +142,7 @@ impl Writer {
         self.line(&own);
     }
 
-    /// A value that is stored and loaded again.
+    /// Stores a value and loads it again.
     fn through_memory(&mut self, d: &str, a: &str) -> String {
         match self.dice.roll(6) {
             0 => format!("st.local.u64 [l+8], {a}; ld.local.u64 {d}, [l+8];"),
@@ -156,7 +156,8 @@ impl Writer {
         }
     }
 
-    /// What was computed decides whether threads race, whether an access is inside, or how many come to a barrier.
+    /// Lets the computed value decide whether threads race, whether an access is in bounds, or how many threads reach a
+    /// barrier.
     fn decide(&mut self) {
         let (a, b, r) = (self.recent(), self.wide(), self.narrow());
         let race = "@%p2 bra END; st.shared.u32 [a], %t;";

@@ -1,5 +1,5 @@
-//! The law of placements: what is found is found wherever variables and buffers lie, as long as they begin at multiples of
-//! what their declarations and the report's assumptions say. Each kernel is random and computes with addresses.
+//! Tests that findings do not depend on the addresses of variables and buffers, as long as these have the alignments
+//! that declarations and the report's assumptions state. Each kernel is random and computes with addresses.
 
 mod arithmetic;
 mod moved;
@@ -13,10 +13,10 @@ use weft_core::flow::{self, Placement};
 use weft_core::launch::{Dim3, Launch, Limit};
 use weft_core::{check_placed, ptx};
 
-/// Placements of each kernel.
+/// Number of placements for each kernel.
 const TIMES: u64 = 5;
 const LIMIT: Limit = Limit { instructions: 1 << 20, memory: 1 << 26 };
-/// Kernels.
+/// Number of kernels.
 const SEEDS: u64 = 4000;
 
 type Found = (Verdict, BTreeSet<(Code, Vec<(u32, Role)>)>, Vec<Assumption>);
@@ -29,7 +29,7 @@ fn found(report: &Report) -> Found {
     (report.verdict(), findings.collect(), report.assumptions.clone())
 }
 
-/// How many kernels take nothing of places for granted, and how many alignment, one place, and that shared memory begins
+/// Counts kernels by what they assume about addresses: nothing, an alignment, one place, and that shared memory begins
 /// at 0.
 #[derive(Debug, Default)]
 struct Tally {

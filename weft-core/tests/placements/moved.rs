@@ -1,4 +1,4 @@
-//! Random placements of a kernel's variables and buffers under which a report's assumptions hold.
+//! Random placements of a kernel's variables and buffers that fulfil a report's assumptions.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use weft_core::finding::{Assumption, Report};
 use weft_core::flow::{Placement, Program, Symbol};
 use weft_core::ptx::Space;
 
-/// Bytes that something is moved by beside its slot.
+/// Maximum distance in bytes of a small move.
 const NEAR: u64 = 1 << 18;
 
-/// Random numbers, the same for the same seed.
+/// Pseudo-random numbers from a seed.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// What the address of something has to be a multiple of by assumption; `None`: it must not be moved.
+/// Returns the alignment in bytes that the report assumes for an address; `None` if the report assumes its place.
 fn assumed(report: &Report, is_it: impl Fn(&str) -> bool) -> Option<u64> {
     let mut multiple = 1;
     for assumption in &report.assumptions {
@@ -36,7 +36,8 @@ fn assumed(report: &Report, is_it: impl Fn(&str) -> bool) -> Option<u64> {
     Some(multiple)
 }
 
-/// Moves everything that a report does not assume to stay: buffers by less than `far` times 2^32 bytes, and some more.
+/// Moves everything whose place the report does not assume. Buffers move by multiples of 2^32 bytes, fewer than `far`
+/// of them, plus a small move.
 pub(crate) fn moved(program: &Program, report: &Report, dice: &mut Dice, far: u64) -> Placement {
     let mut placement = Placement::default();
     let is_fixed = report.assumptions.contains(&Assumption::SharedFromZero);
@@ -63,7 +64,7 @@ fn near(multiple: u64, dice: &mut Dice) -> u64 {
     multiple * dice.roll((NEAR / multiple).max(1))
 }
 
-/// The variables of a space change their slots, and move within them.
+/// Returns new addresses for the variables of a state space: they exchange their slots and move within them.
 fn variables(
     program: &Program,
     report: &Report,

@@ -1,10 +1,10 @@
-//! What a report says of where variables and buffers begin: by name, and no more than the kernel needs.
+//! Tests that reports name the variables and buffers whose addresses they make assumptions about, and no others.
 
 use weft_core::finding::Assumption;
 use weft_core::launch::{Dim3, Launch};
 use weft_core::{check, ptx};
 
-/// What is assumed of where things begin, in a kernel with these declarations, parameters and body, as a report says it.
+/// Returns the assumptions about addresses in the report of a kernel with these declarations, parameters and body.
 fn places(declarations: &str, params: &str, body: &str) -> Vec<String> {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n{declarations}\n.entry k({params})\n{{\n\
@@ -24,7 +24,7 @@ fn places(declarations: &str, params: &str, body: &str) -> Vec<String> {
     report.assumptions.iter().map(told).collect()
 }
 
-/// The sentence of an assumption, with all that is aligned to words, too.
+/// Returns the sentence of an assumption, for pointers that are also aligned to words.
 fn told(assumption: &Assumption) -> String {
     let Assumption::Aligned(all) = assumption else { return assumption.sentence().into_owned() };
     let each = all.iter().map(|(name, to, declared, _)| match declared {
@@ -57,7 +57,7 @@ const PLACES: &str = "addresses that decide something themselves are those of th
 const PACKED: &str = "shared memory begins at address 0, and its variables lie in it in the order of their declaration";
 const WITHIN: &str = "accesses through pointer arguments stay within their buffers";
 
-/// A kernel's declarations, its body, and what is assumed of where things begin.
+/// Declarations, a body, and the assumptions about addresses.
 type Case<'t> = (&'t str, &'t str, Vec<String>);
 
 fn assert_named(kernels: &[Case<'_>]) {
@@ -79,7 +79,8 @@ fn what_variables_are_aligned_to_is_named() {
     const DYNAMIC: &str = ".extern .shared .align 16 .b8 tile[];";
     const ROUND: &str = "mov.u32 %r2, tile; add.u32 %r2, %r2, 1023; and.b32 %r2, %r2, 0xfffffc00;";
     assert_named(&[
-        // Dynamic shared memory that is rounded up further than it is aligned, in one and in two ways, and as far.
+        // Dynamic shared memory whose address is rounded up: beyond its alignment, in one and in two ways, and to its
+        // alignment.
         (
             DYNAMIC,
             &format!("{ROUND} st.shared.u32 [%r2], %r1;"),
@@ -101,7 +102,7 @@ fn what_variables_are_aligned_to_is_named() {
             "mov.u32 %r2, tile; shr.u32 %r3, %r2, 3; and.b32 %r3, %r3, 112; xor.b32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1;",
             aligned("`tile` to 1024 bytes (declared: 16)"),
         ),
-        // A swizzle of the index, and a vector access, within the alignment and beyond.
+        // A swizzle of the index, and vector accesses within and beyond the alignment.
         (
             DYNAMIC,
             "and.b32 %r3, %r1, 3; mov.u32 %r2, tile; xor.b32 %r2, %r2, %r3; st.shared.u8 [%r2], %r1;",
@@ -124,7 +125,7 @@ fn what_variables_are_aligned_to_is_named() {
 #[test]
 fn bits_of_the_addresses_of_variables_are_named() {
     assert_named(&[
-        // Bits of a variable's address, of one alone, and of where two lie.
+        // Bits of the address of a variable, of one of two variables, and of both.
         (
             ".global .align 4 .b8 g[64];",
             "mov.u64 %rd1, g; and.b64 %rd2, %rd1, 4; setp.ne.u64 %p1, %rd2, 0; @%p1 bra END; st.global.u32 [%rd1], %r1;",
@@ -150,7 +151,7 @@ fn bits_of_the_addresses_of_variables_are_named() {
             ".local .align 4 .b8 l[64]; mov.u64 %rd1, l; and.b64 %rd1, %rd1, 8; setp.eq.s64 %p1, %rd1, 0; @%p1 bar.sync 0;",
             aligned("`l` to 16 bytes (declared: 4)"),
         ),
-        // The second half of an address, its sign, and its bits as an address by themselves.
+        // The upper half of an address, its sign, and bits of it that are used as an address.
         (
             ".global .align 4 .b8 g[64];",
             "mov.u64 %rd1, g; mov.b64 {%r2, %r3}, %rd1; setp.eq.s32 %p1, %r3, 7; @%p1 bra END; st.global.u32 [%rd1], %r1;",
@@ -172,7 +173,7 @@ fn bits_of_the_addresses_of_variables_are_named() {
 #[test]
 fn bits_of_the_addresses_of_functions_are_named() {
     assert_named(&[
-        // Bits of a function's address, the order of two, and whether it is null.
+        // Bits of the address of a function, the order of two addresses, and a comparison with null.
         (
             ".func f() { ret; }",
             "mov.u64 %rd1, f; and.b64 %rd1, %rd1, 64; setp.eq.s64 %p1, %rd1, 0; @%p1 bar.sync 0;",
@@ -201,7 +202,7 @@ fn numbers_as_addresses_are_named() {
             "mov.u64 %rd1, 4; cvta.shared.u64 %rd1, %rd1; st.u32 [%rd1], %r1; st.shared.u32 [a], %r1;",
             vec![PACKED.to_owned()],
         ),
-        // To ask for the space of a number is no access to it.
+        // A test for the state space of a number is not an access.
         (
             ".shared .align 16 .b8 a[64];",
             "mov.u64 %rd1, 4; isspacep.shared %p1, %rd1; @%p1 bra END; st.shared.u32 [a], %r1;",
@@ -218,7 +219,7 @@ fn what_is_taken_for_granted_of_generic_addresses_is_named() {
         |of: &str| format!("setp.ne.u64 %p1, {of}, 0; @%p1 bra END; st.shared.u32 [a+4], %r1;");
     let window = "generic addresses of shared memory";
     let kernels = [
-        // Its distance from the address in the space, and its lower half.
+        // The distance from the address within the state space, and the lower half.
         (format!("{generic} sub.u64 %rd3, %rd2, %rd1; {}", unless_zero("%rd3")), format!("{window}, `a`")),
         (
             format!("{generic} sub.u64 %rd3, %rd2, %rd1; cvta.to.shared.u64 %rd3, %rd3; {}", unless_zero("%rd3")),
@@ -228,7 +229,7 @@ fn what_is_taken_for_granted_of_generic_addresses_is_named() {
             format!("{generic} cvt.u32.u64 %r2, %rd2; cvt.u64.u32 %rd3, %r2; sub.u64 %rd3, %rd3, %rd2; {}", unless_zero("%rd3")),
             format!("{window}, `a`"),
         ),
-        // Back again, and from another one.
+        // Conversion back, and from another state space.
         (
             format!("{generic} cvta.to.shared.u64 %rd3, %rd2; sub.u64 %rd3, %rd3, %rd1; {}", unless_zero("%rd3")),
             String::new(),
@@ -237,7 +238,7 @@ fn what_is_taken_for_granted_of_generic_addresses_is_named() {
         (format!("{generic} add.u64 %rd3, %rd2, 4; setp.lt.u64 %p1, %rd3, %rd2; @%p1 bra END; st.u32 [%rd3], %r1;"), String::new()),
         (format!("{generic} and.b64 %rd3, %rd2, 15; {}", unless_zero("%rd3")), String::new()),
         (format!("{generic} isspacep.shared %p1, %rd2; @%p1 st.u32 [%rd2], %r1;"), String::new()),
-        // Of a number, and a number as one.
+        // Conversion of a number, and the number itself as an address.
         (
             format!("mov.u64 %rd1, 0; cvta.shared.u64 %rd2, %rd1; shr.u64 %rd2, %rd2, 40; {}", unless_zero("%rd2")),
             format!("{PACKED}|{window}"),
@@ -265,7 +266,7 @@ fn what_is_taken_for_granted_of_generic_addresses_is_named() {
     }
 }
 
-/// A parameter, a body, what the pointer is aligned to beyond what is declared, and what is named otherwise.
+/// Parameters, a body, the assumed alignment of the pointer beyond the declared one, and the other assumption.
 type PointerCase<'t> = (&'t str, String, &'t str, &'t str);
 
 const LOAD: &str = "ld.param.u64 %rd1, [p];";
@@ -320,7 +321,7 @@ fn what_is_taken_for_granted_of_pointers_is_named() {
 #[test]
 fn what_is_taken_for_granted_of_pointers_that_were_passed_on_is_named() {
     assert_pointers_named(&[
-        // Through local memory, and through a lane.
+        // Through local memory, and through a shuffle.
         (
             ".param .u64 .ptr .global .align 4 p",
             format!(
@@ -363,7 +364,7 @@ fn what_is_taken_for_granted_of_where_parameters_lie_is_named() {
     assert_eq!(places("", ".param .align 16 .b8 p[16], .param .u64 q", test), named(1));
 }
 
-/// Tests bits of its argument.
+/// A function that tests bits of its argument.
 const CALLEE: &str = ".func f(.param .u64 x)\n{\n.reg .b64 %a, %b;\n.reg .pred %q;\nld.param.u64 %a, [x];\n\
     and.b64 %b, %a, 8;\nsetp.ne.u64 %q, %b, 0;\n@%q bra DONE;\nst.global.u32 [%a], 1;\nDONE: ret;\n}\n";
 
