@@ -1,4 +1,5 @@
-//! The barriers of one cta, by the rules: arrivals of whole warps, generations, and whether each is safely recycled.
+//! The reference model of a cta's barriers: arrivals of whole warps, generations, and whether each barrier is safely
+//! recycled.
 
 use crate::clocks::{Clock, Clocks, Stamp, Thread, join};
 use crate::kernel::Use;
@@ -13,7 +14,7 @@ pub(crate) struct Arrival {
     pub(crate) how: Use,
 }
 
-/// What is wrong with a cta's barriers.
+/// What is wrong with the barriers of a cta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     Deadlock,
@@ -23,7 +24,7 @@ pub(crate) enum Fault {
     Recycling,
 }
 
-/// A generation that has begun.
+/// A generation that has begun and is not complete.
 #[derive(Clone, Debug)]
 struct Generation {
     count: u32,
@@ -31,14 +32,14 @@ struct Generation {
     is_reduction: bool,
     warps: Vec<usize>,
     given: Clock,
-    /// Threads that wait.
+    /// The threads that wait for its completion.
     waiting: Vec<Thread>,
     waits: Vec<(usize, Stamp)>,
     arrivals: Vec<(usize, Stamp)>,
     votes: u32,
 }
 
-/// A generation is complete: who goes on, and how many of their predicates held.
+/// A completed generation: the threads that become runnable, and the number of true predicates.
 #[derive(Clone, Debug)]
 pub(crate) struct Complete {
     pub(crate) threads: Vec<Thread>,
@@ -49,7 +50,8 @@ pub(crate) struct Complete {
 pub(crate) struct Barriers {
     warps: usize,
     running: [Option<Generation>; 16],
-    /// The commands that completed the generation before, by warp: its waits, or all its arrivals where nobody waited.
+    /// For each barrier, the commands of the generation before, with their warps: its waits, or all arrivals if no
+    /// thread waited. The flag says whether they are waits.
     completed: [(bool, Vec<(usize, Stamp)>); 16],
 }
 
@@ -62,7 +64,8 @@ impl Barriers {
         }
     }
 
-    /// The threads of a warp, all that have not ended, arrive. `live`: the warps that have threads that have not ended.
+    /// Records the arrival of `threads`, all threads of `warp` that have not ended. `votes` is the number of true
+    /// predicates.
     pub(crate) fn arrive(
         &mut self,
         warp: usize,
@@ -115,8 +118,8 @@ impl Barriers {
         Ok(())
     }
 
-    /// The completion of the generation before happens before the point at which these threads stand (PLDI'15 Fig. 4).
-    /// Threads of one warp arrive as one.
+    /// Checks that the completion of the generation before happens before the points of these threads (PLDI'15 Fig. 4).
+    /// Threads of one warp arrive together.
     fn check_recycling(
         &self,
         name: usize,
@@ -143,8 +146,8 @@ impl Barriers {
         Ok(())
     }
 
-    /// Completes a generation whose participants have all come. `is_live`: whether a warp has threads that have not
-    /// ended.
+    /// Completes one generation that has all its participants; `None` if there is none. `is_live` says whether a warp
+    /// has threads that have not ended.
     pub(crate) fn complete(
         &mut self,
         is_live: impl Fn(usize) -> bool,

@@ -1,4 +1,4 @@
-//! Random cases: a kernel, what its launch leaves open, and contents for that.
+//! Generates random cases: a kernel, which inputs its launch leaves open, and contents for these inputs.
 
 use crate::checked::Open;
 use crate::dice::Dice;
@@ -6,7 +6,7 @@ use crate::generate::{self, Theme};
 use crate::judge::Case;
 use crate::machine::Inputs;
 
-/// The case of this number: always the same. `most`: inputs that are tried.
+/// Returns the case of a number, which is always the same. At most `most` inputs are tried.
 pub(crate) fn case(theme: Theme, number: u64, most: usize) -> Case {
     let mut dice = Dice::new(number);
     let kernel = generate::kernel(&mut dice, theme);
@@ -20,7 +20,7 @@ pub(crate) fn case(theme: Theme, number: u64, most: usize) -> Case {
     Case { kernel, open, inputs }
 }
 
-/// All inputs over a domain.
+/// Returns all inputs with values from a domain.
 fn all(words: usize, domain: &[u32], open: Open, dice: &mut Dice) -> Vec<Inputs> {
     let base = Inputs {
         number: dice.pick(domain),

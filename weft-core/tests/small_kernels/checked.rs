@@ -1,4 +1,5 @@
-//! The check under test: a small kernel as PTX, with inputs open or given.
+//! Runs the check under test on a small kernel, with its inputs open or given, and translates the report for the
+//! reference.
 
 use std::collections::BTreeMap;
 
@@ -24,23 +25,23 @@ impl Open {
     pub(crate) const NOTHING: Self = Self { number: false, data: false, out: false };
 }
 
-/// Why something is open.
+/// The reasons for an open finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// Nothing was reached.
+    /// No access was reached.
     Vacuous,
-    /// Memory was read that nobody wrote.
+    /// The kernel read memory that nothing wrote.
     Unset,
     /// Lanes executed a branch around an aligned barrier at different times.
     Apart,
-    /// Lanes exchange values at two instructions.
+    /// Lanes exchange values at two different instructions.
     Meeting,
-    /// Something was read while it was written.
+    /// A load races with a store.
     Racing,
     Other,
 }
 
-/// What a finding calls it.
+/// The words by which a finding names such memory.
 const UNSET: &str = "memory that nothing wrote";
 const APART: &str = "at different times";
 const MEETING: &str = "whether they meet is not modelled";
@@ -60,38 +61,38 @@ fn why(finding: &Finding) -> Why {
     }
 }
 
-/// A kernel, read.
+/// A parsed kernel.
 pub(crate) struct Checked {
     printed: Printed,
     module: Module,
     launch: Launch,
 }
 
-/// What the check says, in the words of the reference.
+/// The report of the check, in the terms of the reference.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent things to say")]
 pub(crate) struct Said {
-    /// Apart from `uninitialized`, which the reference tells by what decisions rest on.
+    /// The verdict without `uninitialized`, which the reference derives from what decisions depend on.
     pub(crate) verdict: Verdict,
     pub(crate) uninitialized: bool,
     pub(crate) barriers: Verdict,
-    /// Races that are defects, and whether they are benign.
+    /// Races that are defects, and whether each is benign.
     pub(crate) races: BTreeMap<Race, bool>,
     pub(crate) misaligned: Vec<usize>,
     pub(crate) outside: Vec<usize>,
-    /// What is open, be it beside a defect.
+    /// The reasons of the open findings, also if there is a defect.
     pub(crate) open: Vec<Why>,
-    /// Whether it takes for granted that accesses at open addresses hit memory and are aligned.
+    /// Whether the report assumes that accesses at open addresses are within memory and aligned.
     pub(crate) assumes_addresses: bool,
-    /// Whether it takes for granted that loads of shared memory at open addresses read what was written.
+    /// Whether the report assumes that loads of shared memory at open addresses read memory that was written.
     pub(crate) assumes_written: bool,
-    /// Whether it takes for granted that accesses stay within the buffers that pointer arguments point to.
+    /// Whether the report assumes that accesses stay within the buffers that pointer arguments point to.
     pub(crate) assumes_buffers: bool,
-    /// Whether it takes for granted that they stay within the array that they start from.
+    /// Whether the report assumes that accesses stay within the array that they start from.
     pub(crate) assumes_arrays: bool,
-    /// Whether it takes for granted that counters and indices do not wrap around.
+    /// Whether the report assumes that counters and indices do not wrap around.
     pub(crate) assumes_counters: bool,
-    /// Whether it says that something goes wrong in one order of the atomics.
+    /// Whether a finding is stated only for one order of the atomics.
     pub(crate) is_of_some_order: bool,
     pub(crate) text: String,
 }
@@ -101,7 +102,7 @@ impl Checked {
         Self::of(kernel, print::print_either(code))
     }
 
-    /// A kernel with another text of its code.
+    /// Parses a kernel whose code is printed as `printed`.
     pub(crate) fn of(kernel: &Kernel, printed: Printed) -> Self {
         let module = ptx::parse(&printed.text);
         assert!(module.errors.is_empty(), "{:?} in\n{}", module.errors, printed.text);
@@ -122,7 +123,7 @@ impl Checked {
         &self.printed.text
     }
 
-    /// The launch with these inputs.
+    /// Returns the launch with these inputs, of which some are left open.
     pub(crate) fn launch(&self, inputs: &Inputs, open: Open) -> Launch {
         let mut launch = self.launch.clone();
         let buffer = |contents| Arg::Buffer(Buffer { contents: Some(contents) });
@@ -146,7 +147,7 @@ impl Checked {
         self.said(&self.report(&self.launch(inputs, open)))
     }
 
-    /// The place in the code of a site.
+    /// Returns the index in the code of a site.
     pub(crate) fn place(&self, site: &Site) -> usize {
         self.printed.places[site.ptx.line as usize].expect("sites are instructions")
     }

@@ -1,20 +1,20 @@
-//! Happens-before and races, the textbook way: a vector clock for each thread, and every access to every byte.
+//! The reference for happens-before and races: a vector clock for each thread, and a list of all accesses to each byte.
 
 use std::collections::BTreeMap;
 
 use crate::kernel::Array;
 
-/// A thread of the launch, by number.
+/// The number of a thread in the launch.
 pub(crate) type Thread = usize;
 
-/// What a thread did before it next gave its clock away.
+/// The epoch of an action: the thread, and its own clock at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     thread: Thread,
     at: u32,
 }
 
-/// By thread: how much of what it did happens before.
+/// A vector clock: for each thread, the last epoch that happens before.
 pub(crate) type Clock = Vec<u32>;
 
 pub(crate) fn join(clock: &mut Clock, other: &Clock) {
@@ -24,7 +24,7 @@ pub(crate) fn join(clock: &mut Clock, other: &Clock) {
     }
 }
 
-/// The clocks of all threads.
+/// The vector clocks of all threads.
 #[derive(Clone, Debug)]
 pub(crate) struct Clocks(Vec<Clock>);
 
@@ -34,59 +34,60 @@ impl Clocks {
         Self((0..threads).map(clock).collect())
     }
 
-    /// The stamp of what the thread does now.
+    /// Returns the current epoch of a thread.
     pub(crate) fn now(&self, thread: Thread) -> Stamp {
         Stamp { thread, at: self.0[thread][thread] }
     }
 
-    /// Whether what the stamp is of happens before what the thread does now.
+    /// Whether the action with this stamp happens before what the thread does next.
     pub(crate) fn is_before(&self, stamp: Stamp, thread: Thread) -> bool {
         self.0[thread][stamp.thread] >= stamp.at
     }
 
-    /// What the thread did so far, to be learnt by others. What it does from now on is not part of it.
+    /// Returns the thread's clock, to be joined by others, and begins a new epoch of the thread.
     pub(crate) fn give(&mut self, thread: Thread) -> Clock {
         let given = self.0[thread].clone();
         self.0[thread][thread] += 1;
         given
     }
 
-    /// The thread learns what others gave.
+    /// Joins a clock into the thread's clock.
     pub(crate) fn learn(&mut self, thread: Thread, given: &Clock) {
         join(&mut self.0[thread], given);
     }
 }
 
-/// A byte of memory: of a cta's shared memory, or of the launch (cta 0).
+/// A byte of the shared memory of a cta, or of global memory (with cta 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Location {
     pub(crate) cta: usize,
-    /// Of shared memory the first array stands for both.
+    /// All shared memory counts as the first array.
     pub(crate) array: Array,
     pub(crate) byte: usize,
 }
 
-/// An access of a byte.
+/// An access to one byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) stamp: Stamp,
-    /// The instruction.
+    /// The index of the instruction.
     pub(crate) site: usize,
     pub(crate) writes: bool,
     pub(crate) is_atomic: bool,
-    /// What a store leaves there; `None`: it reads too.
+    /// The byte that a plain store leaves; `None` for a load or an atomic.
     pub(crate) stored: Option<u8>,
 }
 
-/// Races of two instructions.
+/// A racing pair of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Race {
     pub(crate) is_global: bool,
-    /// The instructions, the first in the code first.
+    /// The two instructions, in the order of the code.
     pub(crate) sites: (usize, usize),
 }
 
-/// All accesses, and which of them race: by pair of instructions whether all of it are plain writes of equal bytes.
+/// All accesses so far, and the racing pairs of instructions, each with whether all of its races are benign: plain
+/// writes of equal bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Races {
     accesses: BTreeMap<Location, Vec<Access>>,
@@ -94,7 +95,7 @@ pub(crate) struct Races {
 }
 
 impl Races {
-    /// A thread accesses a byte.
+    /// Records an access to a byte and its races with the earlier accesses.
     pub(crate) fn access(&mut self, at: Location, new: Access, clocks: &Clocks) {
         let before = self.accesses.entry(at).or_default();
         for old in before.iter() {

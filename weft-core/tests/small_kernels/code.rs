@@ -1,4 +1,4 @@
-//! Small kernels as instructions and jumps.
+//! Lowers small kernels from statements to instructions and jumps.
 
 use std::collections::HashMap;
 
@@ -10,20 +10,20 @@ use crate::kernel::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Do(Instr),
-    /// To this place, if the guard holds.
+    /// Jumps to this index if the guard holds.
     Jump(Option<(Pred, bool)>, usize),
     Exit(Option<(Pred, bool)>),
-    /// To one of these places, by the last bits of a register.
+    /// Jumps to one of these indices, selected by the two lowest bits of a register.
     Switch(Reg, [usize; 4]),
-    /// The thread's index in its cta.
+    /// Sets a register to the thread's index in its cta.
     Thread,
-    /// The argument.
+    /// Sets a register to the argument.
     Number,
-    /// The thread's index in the launch, ctas eight apart.
+    /// Sets a register to the thread's index in the launch; consecutive ctas start eight apart.
     Global,
 }
 
-/// The instructions of a kernel, prelude included; the last one is an exit.
+/// Returns the instructions of a kernel, including the prelude; the last one is an exit.
 pub(crate) fn lower(kernel: &Kernel) -> Vec<Op> {
     let start = vec![Op::Thread, Op::Number, Op::Global];
     let mut lowering = Lowering { code: start, ..Lowering::default() };
@@ -31,13 +31,13 @@ pub(crate) fn lower(kernel: &Kernel) -> Vec<Op> {
     let zeros = (5..GLOBAL).chain(REGS..ALL_REGS).map(zero);
     Kernel::PRELUDE.into_iter().chain(zeros).for_each(|what| lowering.plain(what));
     lowering.block(&kernel.body, 0);
-    // Outside of loops a break ends the thread.
+    // A break outside of loops ends the thread.
     let breaks = std::mem::take(&mut lowering.breaks);
     lowering.land(&breaks);
     lowering.plain_op(Op::Exit(None));
     for (at, label) in std::mem::take(&mut lowering.jumps) {
         let target = lowering.labels.get(&label).copied().filter(|target| *target > at);
-        // A jump back could go round for ever: it goes on instead.
+        // A backward jump could loop for ever: it falls through instead.
         lowering.aim(at, target.unwrap_or(at + 1));
     }
     lowering.code
@@ -46,9 +46,9 @@ pub(crate) fn lower(kernel: &Kernel) -> Vec<Op> {
 #[derive(Default)]
 struct Lowering {
     code: Vec<Op>,
-    /// The jumps out of the innermost loop, to be given their targets.
+    /// The jumps out of the innermost loop, whose targets are not known yet.
     breaks: Vec<usize>,
-    /// The jumps to labels.
+    /// The jumps to labels, whose targets are not known yet.
     jumps: Vec<(usize, u32)>,
     labels: HashMap<u32, usize>,
 }
@@ -69,7 +69,7 @@ impl Lowering {
         }
     }
 
-    /// These jumps go to what comes next.
+    /// Makes these jumps go to the next instruction.
     fn land(&mut self, jumps: &[usize]) {
         let here = self.code.len();
         for &jump in jumps {
@@ -153,7 +153,7 @@ impl Lowering {
         self.land(&breaks);
     }
 
-    /// Whether a loop has gone round often enough: three times at most.
+    /// Adds the test whether a loop has run all its iterations, at most three.
     fn test(&mut self, count: Operand, depth: usize) {
         let (counter, limit, pred) = (REGS + 2 * depth, REGS + 2 * depth + 1, PREDS + depth);
         self.plain(What::Compute(limit, Binary::Min, count, Operand::Const(3)));

@@ -1,4 +1,4 @@
-//! A kernel and one made of it: what is found in the two.
+//! Compares the findings of a kernel with those of a kernel derived from it.
 
 #![allow(clippy::panic, reason = "a disagreement is told in full")]
 
@@ -15,7 +15,7 @@ use crate::rewrite::Rewritten;
 use crate::subject::{Found, Subject, case_of};
 use crate::{print, transform};
 
-/// How a kernel is made of another, and what holds of the two.
+/// A law: how a kernel is derived from another, and what holds for their findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Law {
     Names,
@@ -29,22 +29,22 @@ pub(crate) enum Law {
     BarrierLess,
 }
 
-/// How many kernels could be made, and of how many all findings had to be as before, or all races.
+/// The number of derived kernels, and the number of those whose findings (or races) the law required to be equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) made: usize,
     pub(crate) same: usize,
 }
 
-/// What is known of the kernel that another one is made of.
+/// What is known about the original kernel.
 struct Before {
     found: Found,
-    /// What threads read from memory that they share decides what happens.
+    /// Whether values that threads read from shared or global memory decide something.
     reads_decide: bool,
 }
 
 impl Before {
-    /// Whether another run of the same cannot do anything else.
+    /// Whether all runs of the kernel behave the same.
     fn is_settled(&self) -> bool {
         !self.found.is_broken() && (!self.reads_decide || !self.found.has_conflicts())
     }
@@ -62,7 +62,7 @@ pub(crate) fn hold(law: Law, theme: Theme, numbers: Range<u64>) -> Tally {
         let mut dice = Dice::new(number);
         let Some((made, rewritten)) = make(law, &case, &code, &mut dice) else { continue };
         let subject = Subject::new(&case, &code);
-        // Of several atomics, another one is the first, and reads what nothing wrote.
+        // Which of several atomics comes first, and so reads uninitialized memory, can change.
         let has_atomics = matches!(theme, Theme::Atomics(_) | Theme::Tickets(_) | Theme::Queues(_));
         let is_told = law != Law::Roles || !has_atomics;
         let told = |found: Found| if is_told { found } else { found.without_first_reads() };
@@ -121,7 +121,7 @@ fn make(
     Some((Subject::new(case, &rewritten.code), Some(rewritten)))
 }
 
-/// Whether some instruction says which lanes of a warp it means.
+/// Whether some instruction names lanes of a warp.
 fn names_lanes(code: &[Op]) -> bool {
     let names = |op: &Op| match op {
         Op::Do(Instr { what: What::Shuffle { .. }, .. }) => true,
@@ -133,7 +133,7 @@ fn names_lanes(code: &[Op]) -> bool {
     code.iter().any(names)
 }
 
-/// Whether a law had something to say, and holds.
+/// Checks a law; returns whether it required equality in this case.
 fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static str> {
     let is_settled = before.is_settled();
     let is_whole = !before.found.is_cut_short() && !after.is_cut_short();
@@ -145,7 +145,7 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
             Ok(true)
         }
         Law::Independent | Law::Roles => {
-            // One doubt is told of a cta, that of its first warp.
+            // For each cta only one doubt is reported, that of its first warp.
             let is_settled = is_settled && (is_whole || law != Law::Roles);
             keeps_its_side(&before.found, after)?;
             if is_settled && before.found.clone().without_benign() != after.clone().without_benign()
@@ -154,7 +154,7 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
             }
             Ok(is_settled)
         }
-        // Halves are aligned where the whole is not.
+        // The halves can be aligned where the whole is not.
         Law::Vectors if before.found.is_misaligned() => Ok(false),
         Law::Results => holds_for_any_argument(&before.found, after),
         Law::Vectors | Law::Loops | Law::Calls => {
@@ -198,7 +198,7 @@ fn keeps_its_side(before: &Found, after: &Found) -> Result<(), &'static str> {
 }
 
 fn holds_for_any_argument(before: &Found, after: &Found) -> Result<bool, &'static str> {
-    // Where each way has a defect of barriers of its own, none is that of all.
+    // If every case of a case split has another barrier defect, no defect is common to all.
     let is_defect_before = is_defect(before) || before.is_broken();
     if is_clean(after) && !is_clean(before) || is_defect(after) && !is_defect_before {
         return Err("what holds for any result holds for any argument");

@@ -1,4 +1,4 @@
-//! A quarter of a million small kernels. Run by name, in release.
+//! Checks a quarter of a million small kernels against the reference. Run by name, in release mode.
 
 mod barriers;
 mod cases;
@@ -20,7 +20,7 @@ use generate::Theme;
 use judge::Least;
 use kernel::Atomics;
 
-/// Cases of each kind, behind those of the short run.
+/// Numbers of the cases of each theme, beyond those of the test suite.
 const CASES: std::ops::Range<u64> = 1_000_000..1_040_000;
 
 fn run(theme: Theme, inputs: usize, least: Least) {

@@ -1,4 +1,4 @@
-//! A quarter of a million small kernels, and what is made of them. Run by name, in release.
+//! Checks the laws on a quarter of a million small kernels. Run by name, in release mode.
 
 #![allow(dead_code, reason = "the modules serve other tests too")]
 
@@ -26,7 +26,7 @@ use compare::Law;
 use generate::Theme;
 use kernel::Atomics;
 
-/// Cases of each kind, behind those of the short run.
+/// Numbers of the cases of each theme, beyond those of the test suite.
 const CASES: std::ops::Range<u64> = 1_000_000..1_005_000;
 
 const THEMES: [Theme; 9] = [

@@ -1,4 +1,4 @@
-//! Random kernels: phases of work with barriers between most of them, so that a good share is free of races.
+//! Generates random kernels: phases of work with barriers between most of them, so that many are free of races.
 
 mod bypass;
 mod flow;
@@ -12,30 +12,30 @@ use crate::kernel::{
     Pred, REGS, Reg, Stmt, THREAD, Use, What,
 };
 
-/// What kernels are made of.
+/// The theme of a kernel: the constructs that it exercises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
     /// Open branches and addresses; no atomics.
     Plain,
-    /// Values that something open decides, carried to where they matter.
+    /// Values that depend on an open value, passed through registers and memory to a branch or an address.
     Flow,
-    /// Values that are read while they are written, or might be.
+    /// Values that are read while they are, or might be, written.
     Races,
     /// Barriers of several kinds, names and counts, two warps and more.
     Barriers,
-    /// Aligned barriers that lanes may go around.
+    /// Aligned barriers that lanes can bypass.
     Bypass,
     /// Atomics, with few threads.
     Atomics(Atomics),
-    /// Places taken from counters.
+    /// Indices drawn from counters.
     Tickets(Atomics),
-    /// Pointers to one of two buffers.
+    /// Pointers to one of two buffers, selected by a predicate.
     Chosen,
-    /// One thread hands something on to all in each round of a loop.
+    /// One thread passes a value to all others in each iteration of a loop.
     Queues(Atomics),
 }
 
-/// A kernel.
+/// Generates a kernel.
 pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
     let block = match theme {
         Theme::Plain => dice.pick(&[2, 3, 4, 4, 4, 8, 34]),
@@ -68,9 +68,9 @@ struct Maker<'d> {
     dice: &'d mut Dice,
     theme: Theme,
     block: u32,
-    /// Words of the buffer of words: a power of two.
+    /// Number of words in the buffer of words: a power of two.
     words: u32,
-    /// Loops around.
+    /// Number of loops around the current statement.
     loops: usize,
 }
 
@@ -93,7 +93,7 @@ impl Maker<'_> {
             self.races(&mut body);
             return body;
         }
-        // Most kernels look at their data first.
+        // Most kernels begin with loads of their data.
         let looks = if matches!(self.theme, Theme::Tickets(_)) { 2 } else { 3 };
         for _ in 0..self.dice.roll(looks) {
             let what = self.input();
@@ -192,7 +192,7 @@ impl Maker<'_> {
         if self.dice.chance(25) { THREAD } else { any }
     }
 
-    /// The thread's indices stay where they are.
+    /// Returns a destination register, never one of the thread's indices.
     fn dest(&mut self) -> Reg {
         2 + self.dice.roll(5) as usize % (GLOBAL - 2)
     }
@@ -228,7 +228,7 @@ impl Maker<'_> {
         What::Test(self.pred(), compare, self.operand(), self.operand())
     }
 
-    /// A word of the data: one for all, or by thread.
+    /// Returns a load of a word of the data, either one for all threads or one by thread.
     fn input(&mut self) -> What {
         let index = match self.dice.roll(3) {
             0 => Operand::Reg(THREAD),
@@ -262,7 +262,7 @@ impl Maker<'_> {
         }
         if array == Array::Data {
             let place = self.data(index);
-            // Words only: the buffer has no room for more.
+            // The buffer has room for words only, not for wider accesses.
             return if bytes > 4 { Place { array: Array::Out, ..place } } else { place };
         }
         if array == Array::Local {
@@ -347,7 +347,7 @@ impl Maker<'_> {
         Stmt::Do(Instr { guard, what: barrier })
     }
 
-    /// Lanes of a warp meet, or vote.
+    /// Returns a warp barrier or a vote.
     fn warp(&mut self) -> Stmt {
         let mask = if self.dice.chance(85) { u32::MAX } else { self.dice.pick(&[1, 3, 6, 12]) };
         let what = match self.dice.roll(20) {
@@ -399,7 +399,7 @@ const fn sync() -> What {
     What::Barrier { how: Use::Sync, name: 0, count: None, is_aligned: true, dest: 0, pred: 0 }
 }
 
-/// A word by itself.
+/// Returns the place of a single word.
 const fn counter(array: Array, at: u32) -> Place {
     Place { array, index: Operand::Const(at), mask: 1, shift: 2, offset: 600, is_generic: false }
 }

@@ -1,16 +1,16 @@
-//! Which instructions can change places.
+//! Decides which neighbouring instructions can be exchanged.
 
 use crate::code::Op;
 use crate::kernel::{Array, Instr, Operand, Place, Pred, Reg, What};
 
-/// What an instruction reads and writes.
+/// The registers, predicates and memory that an instruction reads and writes.
 #[derive(Clone, Debug, Default)]
 struct Uses {
     reads: Vec<Reg>,
     writes: Vec<Reg>,
     asks: Vec<Pred>,
     sets: Vec<Pred>,
-    /// The memory that it accesses, and whether it writes there.
+    /// The state space that it accesses, and whether it writes.
     memory: Option<(Space, bool)>,
 }
 
@@ -37,7 +37,7 @@ fn registers(operands: &[Operand]) -> Vec<Reg> {
     operands.iter().filter_map(register).collect()
 }
 
-/// `None`: it waits for others, or another one does in its place.
+/// Returns what an instruction uses; `None` if it synchronizes, branches or is otherwise not movable.
 fn uses(op: &Op) -> Option<Uses> {
     let Op::Do(Instr { guard, what }) = op else { return None };
     let none = Uses::default;
@@ -84,7 +84,7 @@ fn uses(op: &Op) -> Option<Uses> {
     Some(uses)
 }
 
-/// Whether a thread that does the one and then the other does the same as one that does the other first.
+/// Whether a thread behaves the same if it executes the two instructions in the opposite order.
 pub(crate) fn are_independent(first: &Op, second: &Op) -> bool {
     let (Some(a), Some(b)) = (uses(first), uses(second)) else { return false };
     let meets = |written: &[usize], used: &[usize]| written.iter().any(|own| used.contains(own));

@@ -1,4 +1,4 @@
-//! The check and the reference, held against each other.
+//! Compares the check with the reference.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use crate::machine::{Inputs, Machine, Outcome};
 use crate::memory::{DATA, NUMBER, ORDER, OUT, Rests, SHARED, UNSET};
 use crate::orders;
 
-/// So many contents of memory that nobody wrote are tried.
+/// Number of contents that are tried for memory that nothing wrote.
 const FILLS: u32 = 4;
 
-/// What is tried of a kernel.
+/// A kernel and the inputs that are tried.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) kernel: Kernel,
     pub(crate) open: Open,
-    /// All agree on what is not open.
+    /// The inputs; all have the same values where the launch gives them.
     pub(crate) inputs: Vec<Inputs>,
 }
 
-/// A claim that does not hold.
+/// A claim that does not hold, with the report and the outcome that contradict it.
 #[derive(Clone, Debug)]
 pub(crate) struct Disagreement {
     pub(crate) claim: &'static str,
@@ -32,33 +32,33 @@ pub(crate) struct Disagreement {
     pub(crate) outcome: Outcome,
 }
 
-/// How many kernels got which verdict with open inputs, and how many runs with given ones stayed open.
+/// Counts kernels by their verdict with open inputs, and runs with given inputs that stay open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) clean: usize,
-    /// Clean kernels whose branches, guards or addresses rest on what is open.
+    /// Clean kernels whose branches, guards or addresses depend on open values.
     pub(crate) clean_on_open: usize,
     pub(crate) defect: usize,
     pub(crate) open: usize,
-    /// Open kernels of which some inputs are defects.
+    /// Open kernels that have a defect for some inputs.
     pub(crate) open_and_wrong: usize,
-    /// Runs with given inputs.
+    /// Number of runs with given inputs.
     pub(crate) given: usize,
     pub(crate) given_open: usize,
 }
 
-/// What a run must decide at least, in the words of [`Tally`].
+/// Minimum numbers that a test must decide; the fields are those of [`Tally`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Least {
     pub(crate) clean: usize,
     pub(crate) clean_on_open: usize,
     pub(crate) defect: usize,
-    /// Runs with given inputs that do not stay open.
+    /// Runs with given inputs that are not open.
     pub(crate) given: usize,
 }
 
 impl Tally {
-    /// Whether it decides that much, and some of what is open can go either way.
+    /// Whether the tally reaches these minimums, and at least one open kernel has a defect for some inputs.
     pub(crate) const fn decides(&self, least: Least) -> bool {
         self.clean >= least.clean
             && self.clean_on_open >= least.clean_on_open
@@ -77,7 +77,7 @@ impl Tally {
     }
 }
 
-/// Judges a kernel.
+/// Checks a kernel with open and with given inputs and compares both with the reference.
 pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
     let code = lower(&case.kernel);
     let checked = Checked::new(&case.kernel, &code);
@@ -92,7 +92,7 @@ pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
     for inputs in &case.inputs {
         let machine = Machine::new(&case.kernel, &code, inputs);
         let outcomes = orders::outcomes(&machine);
-        // Another schedule may read before somebody writes.
+        // Under another schedule, a load can come before the first write.
         let reads_unset =
             || orders::outcomes(&machine.reversed()).iter().any(|own| own.reads_unset);
         let given = checked.check(inputs, Open::NOTHING);
@@ -129,12 +129,12 @@ pub(crate) fn judge(case: &Case) -> Result<Tally, Box<Disagreement>> {
     Ok(tally)
 }
 
-/// Whether nothing is said to depend on what nobody wrote, nor taken for granted about it.
+/// Whether the report is clean without assumptions or findings about memory that nothing wrote.
 fn is_independent(said: &Said) -> bool {
     said.verdict == Verdict::Clean && !said.uninitialized && !said.assumes_written
 }
 
-/// Whether threads access other memory if something else is in shared memory before anything is written there.
+/// Whether threads access other memory if shared memory has other initial contents.
 fn depends(machine: &Machine<'_>, outcomes: &[Outcome]) -> bool {
     let touched =
         |all: &[Outcome]| -> BTreeSet<u64> { all.iter().map(|own| own.touched).collect() };
@@ -147,16 +147,16 @@ fn depends(machine: &Machine<'_>, outcomes: &[Outcome]) -> bool {
     is_settled(outcomes) && (0..FILLS).any(differs)
 }
 
-/// What is open, in the words of the reference.
+/// Returns the open inputs in the terms of the reference.
 fn rests_on_open(open: Open) -> Rests {
     let inputs = [(open.number, NUMBER), (open.data, DATA), (open.out, OUT)];
     let open = inputs.into_iter().filter(|(is_open, _)| *is_open);
     open.fold(UNSET | ORDER, |rests, (_, input)| rests | input)
 }
 
-/// What must hold whatever is open.
+/// Checks the claims that must hold for every report, with open or given inputs.
 fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
-    // Of what is taken for granted something is not so.
+    // An assumption of the report does not hold, so the report says nothing about this outcome.
     let is_granted = outcome.is_astray() && said.assumes_addresses
         || !outcome.outside.is_empty() && (said.assumes_buffers || said.assumes_arrays)
         || outcome.wraps && said.assumes_counters;
@@ -167,9 +167,9 @@ fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
         return Err("nothing open is ever called clean");
     }
     if said.verdict == Verdict::Defect && !outcome.is_defect() {
-        return Err("nothing maybe is ever called defect");
+        return Err("nothing uncertain is ever called defect");
     }
-    // Where races decide what happens, another schedule has other races; behind a broken barrier nothing is known.
+    // If races decide something, another schedule has other races; after a broken barrier nothing is known.
     if outcome.decides & SHARED != 0 && !outcome.races.is_empty() || outcome.fault.is_some() {
         return Ok(());
     }
@@ -182,7 +182,7 @@ fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     for (race, is_benign) in &said.races {
         match outcome.races.get(race) {
             None => return Err("a race that is named is there"),
-            // Of lanes at known addresses; those at open ones are open by themselves.
+            // Stores at known addresses only: values stored at open addresses are open.
             Some(false) if *is_benign && outcome.stored & SHARED == 0 && said.open.is_empty() => {
                 return Err("a race called benign is benign");
             }
@@ -198,15 +198,16 @@ fn holds(said: &Said, outcome: &Outcome) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// With given inputs nothing stays open but what rests on memory that nobody wrote and on the order of atomics, and every
-/// race is named.
+/// Checks the claims for given inputs: only what depends on memory that nothing wrote or on the order of atomics stays
+/// open, and every race is reported.
 fn exact(
     said: &Said,
     outcome: &Outcome,
     reads_unset: impl Fn() -> bool,
 ) -> Result<(), &'static str> {
     let is_vacuous = said.verdict == Verdict::Open && said.open == [Why::Vacuous];
-    // Another schedule comes further than a broken barrier, and reads before a racing store: to what rests on such memory.
+    // Another schedule can get further than a broken barrier, or read before a racing store, so that it depends on such
+    // memory.
     let races_decide = outcome.decides & SHARED != 0 && !outcome.races.is_empty();
     let reads_before = (races_decide || outcome.fault.is_some())
         && (outcome.reads_unset
@@ -216,8 +217,8 @@ fn exact(
         return Ok(());
     }
     if said.verdict == Verdict::Open {
-        // Lanes that execute a branch at different times are not matched; `given` of [`Least`] says how seldom.
-        // Nor are exchanges of one mask at two instructions, which the reference takes to be apart.
+        // Lanes that execute a branch at different times are not matched by the check; `given` of [`Least`] bounds how
+        // often. Neither are exchanges of one mask at two instructions, which the reference keeps separate.
         let is_apart = said.open.iter().all(|why| matches!(why, Why::Apart | Why::Meeting));
         return if is_apart { Ok(()) } else { Err("with given inputs nothing is open") };
     }
@@ -228,7 +229,8 @@ fn exact(
         return Ok(());
     }
     if outcome.fault.is_some() {
-        // What rests on a race, on lanes apart or on exchanges at two instructions is open beside the race that is named.
+        // What depends on a race, on separated lanes or on exchanges at two instructions is open beside the reported
+        // race.
         let is_open = |why: &Why| matches!(why, Why::Apart | Why::Meeting | Why::Racing);
         let is_found = said.barriers == Verdict::Defect || said.open.iter().any(is_open);
         return if is_found { Ok(()) } else { Err("every broken barrier is found") };

@@ -1,25 +1,25 @@
-//! Small kernels: the statements that they are made of, and the launch that they are made for.
+//! The language of small kernels: statements, and the launch of a kernel.
 //!
-//! Every kernel has the same parameters (a number, a buffer of words, a buffer of bytes), two shared arrays and an array
+//! Every kernel has the same parameters (a number, a buffer of words, a buffer of bytes), two shared arrays, an array
 //! in local memory, and the same registers.
 
-/// A general register. [`Kernel::PRELUDE`] says what the first ones hold.
+/// A general register; [`Kernel::PRELUDE`] sets the first ones.
 pub(crate) type Reg = usize;
 /// A predicate.
 pub(crate) type Pred = usize;
 
 pub(crate) const REGS: usize = 8;
 pub(crate) const PREDS: usize = 3;
-/// Loops within each other; each has a counter, a limit and a predicate of its own.
+/// Maximum nesting of loops. Each level has a counter, a limit and a predicate of its own.
 pub(crate) const DEPTH: usize = 3;
 pub(crate) const ALL_REGS: usize = REGS + 2 * DEPTH;
 pub(crate) const ALL_PREDS: usize = PREDS + DEPTH;
 
-/// The register that holds the thread's index.
+/// The register that holds the thread's index in its cta.
 pub(crate) const THREAD: Reg = 0;
 /// The register that holds the argument.
 pub(crate) const NUMBER: Reg = 1;
-/// The register that holds the thread's index in the launch, ctas eight apart.
+/// The register that holds the thread's index in the launch; consecutive ctas start eight apart.
 pub(crate) const GLOBAL: Reg = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,22 +49,22 @@ pub(crate) enum Compare {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Array {
-    /// Shared memory.
+    /// An array in shared memory.
     A,
-    /// Shared memory.
+    /// Another array in shared memory.
     B,
     /// The buffer of bytes: global memory.
     Out,
     /// The buffer of words: global memory.
     Data,
-    /// The thread's own memory.
+    /// An array in local memory.
     Local,
-    /// The buffer of bytes where the predicate holds, and the buffer of words where it does not.
+    /// The buffer of bytes if the predicate holds, otherwise the buffer of words.
     Either(Pred),
 }
 
 impl Array {
-    /// Bytes; the buffer of words is as long as the launch says.
+    /// Size in bytes; the buffer of words has the size that the launch states.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Self::A | Self::B | Self::Out => 640,
@@ -73,7 +73,7 @@ impl Array {
         }
     }
 
-    /// Where a shared array lies.
+    /// Address of a shared array.
     pub(crate) const fn base(self) -> u32 {
         match self {
             Self::B => 640,
@@ -86,8 +86,8 @@ impl Array {
     }
 }
 
-/// Where an access goes: byte `offset + ((index & mask) << shift)` from an array on. Addresses of shared memory have 32
-/// bits, so has the index; without a mask the product has 64 bits for global memory.
+/// The place of an access: byte `offset + ((index & mask) << shift)` of an array. Index and addresses of shared memory
+/// have 32 bits; without a mask, the product has 64 bits for global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) array: Array,
@@ -95,12 +95,12 @@ pub(crate) struct Place {
     pub(crate) mask: u32,
     pub(crate) shift: u32,
     pub(crate) offset: u32,
-    /// Whether the address is a generic one.
+    /// Whether the access uses a generic address.
     pub(crate) is_generic: bool,
 }
 
 impl What {
-    /// Where it accesses memory.
+    /// Returns the place that the instruction accesses, if any.
     pub(crate) fn place_mut(&mut self) -> Option<&mut Place> {
         match self {
             Self::Load { place, .. }
@@ -114,10 +114,10 @@ impl What {
 }
 
 impl Place {
-    /// The mask that lets all bits pass, and is not printed.
+    /// The mask that keeps all bits, which is not printed.
     pub(crate) const ALL: u32 = u32::MAX;
 
-    /// Whether some of these bytes lie outside of the shared array that their address starts from.
+    /// Whether some of these bytes are outside of the shared array that the address starts from.
     pub(crate) fn strays(&self, address: u64, bytes: u32) -> bool {
         let first = u64::from(self.array.base());
         let size = u64::try_from(self.array.bytes()).expect("arrays are small");
@@ -125,13 +125,13 @@ impl Place {
         matches!(self.array, Array::A | Array::B) && !is_within
     }
 
-    /// Whether the product of this index goes beyond 32 bits.
+    /// Whether the shifted index exceeds 32 bits.
     pub(crate) const fn wraps(&self, index: u32) -> bool {
         let index = index & self.mask;
         !self.array.is_global() && index.leading_zeros() < self.shift
     }
 
-    /// The first byte, from the start of the state space or of the buffer, for this index.
+    /// Returns the address of the first byte for this index, relative to the state space or the buffer.
     pub(crate) fn address(&self, index: u32) -> u64 {
         let offset = u64::from(self.offset);
         if self.array.is_global() && self.mask == Self::ALL {
@@ -151,9 +151,9 @@ pub(crate) enum Use {
     Arrive,
     /// `bar.red.popc` of a predicate.
     Reduce,
-    /// `bar.red.and`, into the predicate of the register's number.
+    /// `bar.red.and`, into the predicate with the register's number.
     All,
-    /// `bar.red.or`, likewise.
+    /// `bar.red.or`, into the predicate with the register's number.
     Any,
 }
 
@@ -216,7 +216,7 @@ pub(crate) enum What {
         lane: u32,
         mask: u32,
     },
-    /// Two words at once.
+    /// A vector load of two words.
     LoadPair {
         dests: [Reg; 2],
         place: Place,
@@ -243,7 +243,7 @@ pub(crate) enum Stmt {
         then: Vec<Stmt>,
         otherwise: Vec<Stmt>,
     },
-    /// At most three rounds.
+    /// A loop of at most three iterations.
     Loop {
         count: Operand,
         tests_first: bool,
@@ -251,17 +251,17 @@ pub(crate) enum Stmt {
     },
     Return(Option<(Pred, bool)>),
     Break(Option<(Pred, bool)>),
-    /// To the label of this number, if it comes later.
+    /// A jump to the label of this number, if the label comes later.
     Jump(Option<(Pred, bool)>, u32),
     Label(u32),
-    /// To one of four arms, by the last bits of a register.
+    /// A switch to one of four arms by the two lowest bits of a register.
     Switch {
         index: Reg,
         arms: [Vec<Stmt>; 4],
     },
 }
 
-/// What the values of atomics are worth, as in the launch options.
+/// How the check models results of atomics, as in the launch options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Atomics {
     Auto,
@@ -270,19 +270,19 @@ pub(crate) enum Atomics {
     Off,
 }
 
-/// A kernel and its launch, inputs apart.
+/// A kernel and its launch, without the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
     pub(crate) block: usize,
     pub(crate) grid: usize,
     pub(crate) atomics: Atomics,
-    /// Words of the buffer of words.
+    /// Number of words in the buffer of words.
     pub(crate) words: usize,
     pub(crate) body: Vec<Stmt>,
 }
 
 impl Kernel {
-    /// What registers hold at the start.
+    /// The initial values of registers.
     pub(crate) const PRELUDE: [What; 6] = [
         What::Compute(2, Binary::Xor, Operand::Reg(THREAD), Operand::Const(1)),
         What::Compute(3, Binary::Add, Operand::Reg(THREAD), Operand::Const(1)),

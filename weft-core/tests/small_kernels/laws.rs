@@ -1,24 +1,26 @@
-//! Laws of small kernels: what the check says of a kernel, and what it says of one made of it, or of the same one run in
-//! another way. Each kernel is random; every other one has all its inputs given.
+//! Laws of small kernels: relations between the report on a kernel and the report on a kernel derived from it, or on
+//! the same kernel run in another way. Kernels are random; every other one has all its inputs given.
 //!
-//! - *Schedules*: what is found does not depend on which warp runs when (`schedules.rs` says what exactly).
-//! - *Names*: with other names of registers and predicates everything is found as before.
-//! - *Independent instructions*: where two that do not depend on each other change places, everything is found as before.
-//! - *Roles*: where each thread does what another one did, by an exclusive or on its index, everything is found as before.
-//! - *Vectors*: an access of two words races with what its two halves race with.
-//! - *Loops*: a loop whose first round stands before it has the races that it had.
-//! - *Calls*: what a function computes from copies that another one has written before is what it was.
-//! - *Results*: what is said of a function's result that nobody knows is said of an argument that is open.
-//! - *A barrier more*: a barrier that all threads come to adds no race.
-//! - *A barrier less*: without one of its barriers a kernel has all the races that it had.
+//! - *Schedules*: the findings do not depend on the schedule of the warps (see `schedules.rs` for the exact law).
+//! - *Names*: renaming registers and predicates does not change the findings.
+//! - *Independent instructions*: exchanging two independent instructions does not change the findings.
+//! - *Roles*: exchanging the roles of threads, by an exclusive or on the thread index, does not change the findings.
+//! - *Vectors*: an access of two words has the races of its two halves.
+//! - *Loops*: a loop whose first iteration is unrolled in front of it has the same races.
+//! - *Calls*: moving computations into functions, called after another function that overwrites its own copies of the
+//!   arguments, does not change the races.
+//! - *Results*: what holds for an open result of a function holds for an open argument.
+//! - *A barrier more*: an additional barrier that all threads reach adds no race.
+//! - *A barrier less*: removing a barrier removes no race.
 //!
-//! "As before" holds where barriers are sound, and nothing races or nothing that is read decides what happens: what is
-//! read while it is written may be another value in another run. Whatever that is, clean never turns into defect. The laws
-//! of barriers hold where no thread stops at something open, since that cuts its accesses off.
+//! Findings are compared only if barriers are sound, and either nothing races or no load decides anything: a value that
+//! is read while it is written can differ in another run. In all other cases the verdict must still not change between
+//! clean and defect. The laws of barriers apply only if no thread stops at an open value, which would cut off its
+//! accesses.
 //!
-//! How many kernels each law decides at least is part of each test, so that none becomes idle.
+//! Each test states the minimum number of kernels that its law must decide, so that no law is vacuous.
 //!
-//! `cargo test --release --test deep_laws` tries a quarter of a million, for minutes.
+//! `cargo test --release --test deep_laws` tries a quarter of a million kernels, which takes minutes.
 
 #![allow(dead_code, reason = "the modules serve other tests too")]
 
@@ -46,7 +48,7 @@ use compare::Law;
 use generate::Theme;
 use kernel::Atomics;
 
-/// What is tried, and how many kernels of each.
+/// The themes, and the number of kernels of each.
 const CASES: [(Theme, u64); 8] = [
     (Theme::Plain, 150),
     (Theme::Flow, 60),
@@ -58,7 +60,7 @@ const CASES: [(Theme, u64); 8] = [
     (Theme::Tickets(Atomics::Unique), 20),
 ];
 
-/// Holds a law for so many times as many kernels; all that is as before has to be so in `least` of them.
+/// Checks a law on `times` times as many kernels; the law must require equality for at least `least` of them.
 fn hold(law: Law, times: u64, least: usize) {
     let kernels = CASES.map(|(theme, count)| compare::hold(law, theme, 0..times * count));
     let same: usize = kernels.iter().map(|tally| tally.same).sum();

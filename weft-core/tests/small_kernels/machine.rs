@@ -1,8 +1,8 @@
-//! The reference: threads that run one by one, instruction by instruction.
+//! The reference machine: an interpreter that runs threads one by one, instruction by instruction.
 //!
-//! Takes the code of a kernel and concrete inputs. Threads run in ascending order as far as they can; only before an
-//! atomic does a thread stop, so that every order of atomics can be tried. Where nothing races and the barriers are
-//! well-synchronized, the orders of everything else make no difference.
+//! Takes the code of a kernel and concrete inputs. Threads run in ascending order as far as they can. A thread stops
+//! only before an atomic, so that every order of atomics can be tried. Where nothing races and the barriers are
+//! well-synchronized, the order of everything else does not matter.
 
 mod access;
 mod arithmetic;
@@ -22,43 +22,43 @@ use crate::memory::{DATA, Memory, NUMBER, ORDER, OUT, Rests, Value, filler};
 
 const WARP: usize = 32;
 
-/// What the launch leaves open.
+/// The values of the inputs that the launch can leave open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inputs {
     pub(crate) number: u32,
     /// Contents of the buffer of words.
     pub(crate) words: Vec<u32>,
-    /// What the buffer of bytes holds.
+    /// Seed of the contents of the buffer of bytes.
     pub(crate) out: u32,
-    /// What memory holds that nobody wrote.
+    /// Seed of the contents of memory that nothing wrote.
     pub(crate) fill: u32,
 }
 
 impl Inputs {
-    /// Contents of the buffer of words.
+    /// Returns the contents of the buffer of words.
     pub(crate) fn data(&self) -> Vec<u8> {
         self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Contents of the buffer of bytes.
+    /// Returns the contents of the buffer of bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         (0..Array::Out.bytes()).map(|at| filler(self.out, at)).collect()
     }
 }
 
-/// Where a thread is.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Runs,
-    /// Waits for its warp to arrive at a cta barrier.
+    /// The thread waits for the rest of its warp to arrive at a cta barrier.
     Arrives {
         arrival: Arrival,
         is_aligned: bool,
         pred: Pred,
     },
-    /// Waits for a generation.
+    /// The thread waits for a generation to complete.
     Held,
-    /// Waits for lanes of its warp.
+    /// The thread waits for lanes of its warp.
     Meets {
         mask: u32,
         exchanges: bool,
@@ -76,24 +76,24 @@ struct Lane {
     trace: Vec<Executed>,
 }
 
-/// What is known once no thread can run.
+/// The result of a run, once no thread is runnable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) fault: Option<Fault>,
     pub(crate) races: std::collections::BTreeMap<Race, bool>,
     pub(crate) misaligned: Vec<usize>,
-    /// Accesses outside of the array or the buffer that they start from; they race, and do nothing else.
+    /// Accesses outside of the array or the buffer that they start from. They can race, but have no other effect.
     pub(crate) outside: Vec<usize>,
-    /// A counter, or an index made of its values, went beyond 32 bits. That `inc` and `dec` wrap at their bounds is not
-    /// meant.
+    /// Whether a counter, or an index computed from its values, exceeded 32 bits. The regular wrap-around of `inc` and
+    /// `dec` at their bounds does not count.
     pub(crate) wraps: bool,
-    /// Something was read that nobody gave.
+    /// Whether memory was read that nothing wrote.
     pub(crate) reads_unset: bool,
-    /// What branches, guards and addresses rest on.
+    /// What branches, guards and addresses depend on.
     pub(crate) decides: Rests,
-    /// What stored values rest on.
+    /// What stored values depend on.
     pub(crate) stored: Rests,
-    /// Who accesses what of shared and global memory, where, as one number: the sum of all accesses' hashes.
+    /// Identifies which threads access which places of shared and global memory: the sum of hashes of all accesses.
     pub(crate) touched: u64,
 }
 
@@ -113,11 +113,11 @@ pub(crate) struct Machine<'a> {
     code: &'a [Op],
     block: usize,
     atomics: Atomics,
-    /// Whether the last thread comes first.
+    /// Whether threads run in descending order.
     is_reversed: bool,
     lanes: Vec<Lane>,
     number: u32,
-    /// By cta: the two shared arrays, one behind the other.
+    /// For each cta, the two shared arrays, one after the other.
     shared: Vec<Memory>,
     data: Memory,
     out: Memory,
@@ -159,18 +159,18 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The same, with threads in descending order.
+    /// Returns this machine with threads in descending order.
     pub(crate) fn reversed(&self) -> Self {
         Self { is_reversed: true, ..self.clone() }
     }
 
-    /// The same, with something else in shared memory before anything is written there.
+    /// Returns this machine with other initial contents of shared memory.
     pub(crate) fn refilled(&self, fill: u32) -> Self {
         let refill = |own: &Memory| Memory::unset(own.bytes(), fill);
         Self { shared: self.shared.iter().map(refill).collect(), ..self.clone() }
     }
 
-    /// Runs all threads up to their end, a wait or an atomic. The threads at atomics.
+    /// Runs all threads until each has ended, waits or stands at an atomic. Returns the threads at atomics.
     pub(crate) fn advance(&mut self) -> Vec<Thread> {
         loop {
             let mut progress = false;
@@ -188,7 +188,7 @@ impl<'a> Machine<'a> {
         (0..self.lanes.len()).filter(|thread| self.can_step(*thread)).collect()
     }
 
-    /// The cta of a thread, and its place in the code.
+    /// Returns the cta of a thread and its index in the code.
     pub(crate) fn stands_at(&self, thread: Thread) -> (usize, usize) {
         (thread / self.block, self.lanes[thread].pc)
     }
@@ -197,7 +197,7 @@ impl<'a> Machine<'a> {
         self.outcome.fault.is_none() && self.lanes[thread].state == State::Runs
     }
 
-    /// No thread can run.
+    /// Returns the outcome, when no thread is runnable.
     pub(crate) fn outcome(mut self) -> Outcome {
         let all_ended = self.lanes.iter().all(|lane| lane.state == State::Ended);
         if self.outcome.fault.is_none() && !all_ended {
@@ -210,7 +210,7 @@ impl<'a> Machine<'a> {
         self.outcome
     }
 
-    /// Whether some thread goes around an aligned barrier that another of its warp comes to.
+    /// Whether some thread bypasses an aligned barrier that another thread of its warp reaches.
     fn is_bypassed(&self) -> bool {
         let Some(rule) = Rule::of(self.code) else { return false };
         let traces: Vec<_> = self.lanes.iter().map(|lane| rule.trace(&lane.trace)).collect();
@@ -239,7 +239,7 @@ impl<'a> Machine<'a> {
         guard.is_none_or(|(pred, negated)| (self.lanes[thread].preds[pred].bits != 0) != negated)
     }
 
-    /// Whether a guard holds; it decides.
+    /// Whether a guard holds; records that it decides something.
     fn holds(&mut self, thread: Thread, guard: Option<(Pred, bool)>) -> bool {
         guard.is_none_or(|(pred, negated)| {
             let value = self.lanes[thread].preds[pred];
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// The thread executes its next instruction.
+    /// Executes the next instruction of a thread.
     pub(crate) fn step(&mut self, thread: Thread) {
         let pc = self.lanes[thread].pc;
         self.lanes[thread].pc += 1;
@@ -282,7 +282,8 @@ impl<'a> Machine<'a> {
                 }
             }
             Op::Do(Instr { guard, what }) => {
-                // A guard on what only a register sees decides nothing by itself: the result rests on it.
+                // The guard of an instruction that only writes a register decides nothing by itself: the result depends
+                // on it.
                 if let Some(dest) = self.quiet_dest(thread, &what) {
                     self.compute(thread, guard, what, dest);
                 } else if self.holds(thread, guard) {
@@ -299,7 +300,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The old value of what a computation writes.
+    /// Returns the old value of the destination of an instruction that only writes a register; `None` for others.
     fn quiet_dest(&self, thread: Thread, what: &What) -> Option<Value> {
         let lane = &self.lanes[thread];
         match *what {
@@ -325,7 +326,7 @@ impl<'a> Machine<'a> {
             What::Test(_, compare, a, b) => test(compare, of(a), of(b)),
             What::Select(_, a, b, pred) => {
                 let condition = self.lanes[thread].preds[pred];
-                // A selection rests on both, whichever it takes.
+                // A selection depends on both values, whichever it returns.
                 let rests = of(a).rests | of(b).rests | condition.rests;
                 if condition.bits != 0 { of(a) } else { of(b) }.on(rests)
             }
@@ -348,7 +349,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The threads of the warp of a thread.
+    /// Returns the threads of a thread's warp.
     fn warp(&self, thread: Thread) -> std::ops::Range<Thread> {
         let cta = thread / self.block * self.block;
         let first = cta + (thread - cta) / WARP * WARP;

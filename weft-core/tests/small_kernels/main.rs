@@ -1,19 +1,20 @@
-//! Small kernels: the check with inputs open, with inputs given, and a reference that knows nothing of either must agree.
+//! Small kernels: the check with open inputs, the check with given inputs, and an independent reference must agree.
 //!
-//! Each kernel is random, printed as PTX, and checked with some of its inputs open. Then contents are given for what was
-//! open, from a small domain, and an interpreter written from the rules (`machine.rs`) runs the kernel with each of them,
-//! in every order of its atomics. Held against this:
+//! Each kernel is random, printed as PTX, and checked with some inputs open. Then the open inputs get values from a
+//! small domain, and an interpreter that implements the rules directly (`machine.rs`) runs the kernel with each of
+//! these values, in every order of its atomics. The following must hold:
 //!
-//! - *Nothing open is ever called clean*: if the check says clean, no inputs and no order have a defect. It may take for
-//!   granted that accesses at open addresses hit memory and are aligned, and says so.
-//! - *Nothing maybe is ever called defect*: if it says defect, all inputs and all orders have one, and each race that it
-//!   names is there in all of them; if it says that this is so in one order, all inputs have one.
-//! - With the inputs given, the check and the reference agree, race by race. Open may only be what rests on memory that
-//!   nobody wrote or on the order of atomics.
+//! - *Nothing open is ever called clean*: if the verdict is clean, no inputs and no order of atomics have a defect. The
+//!   check can assume that accesses at open addresses are within memory and aligned, if its report lists that.
+//! - *Nothing uncertain is ever called defect*: if the verdict is defect, all inputs and all orders have a defect, and
+//!   each reported race exists in all of them; if a finding is stated for one order only, all inputs have it in some
+//!   order.
+//! - With given inputs, the check and the reference agree race by race. Only what depends on memory that nothing wrote
+//!   or on the order of atomics can stay open.
 //!
-//! How many kernels are decided at least is part of each test, so that none becomes idle.
+//! Each test states the minimum number of kernels that must be decided, so that no test is vacuous.
 //!
-//! `cargo test --release --test deep_kernels` tries a quarter of a million, for minutes.
+//! `cargo test --release --test deep_kernels` tries a quarter of a million kernels, which takes minutes.
 
 mod barriers;
 mod cases;
@@ -35,7 +36,7 @@ use generate::Theme;
 use judge::{Least, Tally};
 use kernel::Atomics;
 
-/// A run proves and refutes at least so much, and leaves at most so much open.
+/// Asserts that a run proves and refutes at least this many kernels, and leaves at most this many open.
 fn assert_decided(tally: &Tally, least: Least) {
     assert!(tally.decides(least), "{tally:?}, but expected {least:?}");
 }
@@ -110,7 +111,7 @@ fn numbers_handed_on_in_loops() {
     assert_decided(&tally, least);
 }
 
-/// The same kernels as above.
+/// The same kernels as in the test above.
 #[test]
 fn numbers_that_never_repeat_handed_on_in_loops() {
     let tally = suite::run(Theme::Queues(Atomics::Auto), 0..1000, 3);
@@ -118,7 +119,7 @@ fn numbers_that_never_repeat_handed_on_in_loops() {
     assert_decided(&tally, least);
 }
 
-/// The same kernels as places taken from counters.
+/// The same kernels as in the test of indices drawn from counters.
 #[test]
 fn places_taken_from_counters_whose_values_never_repeat() {
     let tally = suite::run(Theme::Tickets(Atomics::Unique), 0..1000, 3);

@@ -1,14 +1,14 @@
-//! Values and memory of the reference, each with what it rests on.
+//! Values and memory of the reference machine, each with what it depends on.
 
-/// What a value rests on, as a set.
+/// What a value depends on, as a set of bits.
 pub(crate) type Rests = u8;
-/// Contents that nobody gave: shared or local memory that nothing wrote.
+/// Initial contents of shared or local memory that nothing wrote.
 pub(crate) const UNSET: Rests = 1;
-/// Contents of memory that threads share: up to the schedule where there are races.
+/// Contents of memory that threads share, which depend on the schedule if there are races.
 pub(crate) const SHARED: Rests = 2;
 /// The order of atomics.
 pub(crate) const ORDER: Rests = 4;
-/// The argument, the buffer of words, and the buffer of bytes.
+/// The argument; below: the buffer of words, and the buffer of bytes.
 pub(crate) const NUMBER: Rests = 8;
 pub(crate) const DATA: Rests = 16;
 pub(crate) const OUT: Rests = 32;
@@ -24,7 +24,7 @@ impl Value {
         Self { bits, rests: 0 }
     }
 
-    /// This value, resting on more.
+    /// Returns this value with further dependences.
     pub(crate) const fn on(self, rests: Rests) -> Self {
         Self { rests: self.rests | rests, ..self }
     }
@@ -54,13 +54,12 @@ impl Memory {
         self.0.len()
     }
 
-    /// Little-endian.
-    /// Little-endian.
+    /// Loads a little-endian value.
     pub(crate) fn load(&self, at: usize, bytes: usize) -> Value {
         let mut value = Value::default();
         for (shift, byte) in self.0[at..at + bytes].iter().enumerate() {
             value.rests |= byte.rests;
-            // Of eight bytes the registers take the lower four.
+            // Registers keep the lower four of eight bytes.
             if shift < 4 {
                 value.bits |= u32::from(byte.byte) << (8 * shift);
             }
@@ -75,12 +74,12 @@ impl Memory {
     }
 }
 
-/// A byte of a value as it is stored, zeros beyond its four.
+/// Returns a byte of a stored value; bytes beyond the fourth are zero.
 pub(crate) fn byte_of(value: Value, at: usize) -> u8 {
     value.bits.to_le_bytes().get(at).copied().unwrap_or(0)
 }
 
-/// Contents of words: 0 or 1, for one filling in eight the largest number.
+/// Returns a byte of the initial contents: words are 0 or 1, in one of eight fillings the largest number.
 pub(crate) fn filler(fill: u32, at: usize) -> u8 {
     if fill.is_multiple_of(8) {
         return u8::MAX;

@@ -1,13 +1,13 @@
-//! Every order of the atomics of a kernel, up to a limit.
+//! Runs a kernel in every order of its atomics, up to a limit.
 
 use crate::dice::Dice;
 use crate::machine::{Machine, Outcome};
 
-/// Orders that are tried one after the other; beyond them some at random.
+/// Maximum number of orders that are enumerated; beyond it, some random orders are tried.
 const MOST: usize = 200;
 const RANDOM: usize = 20;
 
-/// The outcome of each order.
+/// Returns the outcome of each order.
 pub(crate) fn outcomes(machine: &Machine<'_>) -> Vec<Outcome> {
     let mut found = Vec::new();
     explore(machine.clone(), &mut found);
@@ -19,7 +19,7 @@ pub(crate) fn outcomes(machine: &Machine<'_>) -> Vec<Outcome> {
     found
 }
 
-/// Whether these are all orders that there are.
+/// Whether these outcomes cover all orders.
 pub(crate) fn are_all(found: &[Outcome]) -> bool {
     found.len() < MOST
 }
@@ -44,7 +44,7 @@ fn explore(mut machine: Machine<'_>, found: &mut Vec<Outcome>) {
     }
 }
 
-/// The ctas take turns. In each, what comes first in the code is executed first.
+/// Runs the ctas one after the other. Within each, the atomic that comes first in the code is executed first.
 fn in_turn(mut machine: Machine<'_>) -> Outcome {
     let mut latest = None;
     loop {

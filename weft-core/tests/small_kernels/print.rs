@@ -1,4 +1,4 @@
-//! Small kernels as PTX.
+//! Prints small kernels as PTX.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::kernel::{
     What,
 };
 
-/// The text, and by line (from 1) the place in the code that it prints.
+/// The text, and for each line (from 1) the index of the instruction that it prints.
 #[derive(Clone, Debug)]
 pub(crate) struct Printed {
     pub(crate) text: String,
@@ -37,7 +37,7 @@ const POINTERS: &[&str] = &[
     "cvta.to.global.u64 %out, %out;",
 ];
 
-/// The same through local memory, as in unoptimised code.
+/// Loads of the pointers through local memory, as in unoptimised code.
 const SPILLED_POINTERS: &[&str] = &[
     "ld.param.u64 %data, [data];",
     "st.local.u64 [depot+8], %data;",
@@ -55,7 +55,7 @@ pub(crate) fn print(code: &[Op]) -> Printed {
     print_with(code, POINTERS)
 }
 
-/// Prints the code of a kernel, of every other one with its pointers in local memory.
+/// Prints the code of a kernel; for half of all kernels, the pointers are kept in local memory.
 pub(crate) fn print_either(code: &[Op]) -> Printed {
     print_with(code, [POINTERS, SPILLED_POINTERS][code.len() % 2])
 }
@@ -136,7 +136,7 @@ impl Printer {
     }
 }
 
-/// The lines of an instruction; the guard stands before the one that counts.
+/// Returns the lines of an instruction; the guard stands in front of the decisive line.
 fn lines(instr: &Instr) -> Vec<String> {
     let guard = guard(instr.guard);
     match instr.what {
@@ -155,7 +155,7 @@ fn lines(instr: &Instr) -> Vec<String> {
     }
 }
 
-/// What an instruction on registers is in PTX.
+/// Returns the PTX of an instruction that only accesses registers.
 fn computation(what: &What) -> String {
     match *what {
         What::Move(dest, source) => format!("mov.u32 %r{dest}, {};", operand(source)),
@@ -187,7 +187,7 @@ fn computation(what: &What) -> String {
     }
 }
 
-/// What an instruction is at which threads meet.
+/// Returns the PTX of an instruction that synchronizes threads.
 fn meeting(what: &What) -> String {
     match *what {
         What::Barrier { how, name, count, is_aligned, dest, pred } => {
@@ -215,7 +215,7 @@ fn meeting(what: &What) -> String {
     }
 }
 
-/// The lines of a load or a store.
+/// Returns the lines of a load or a store.
 fn access(guard: &str, what: &What) -> Vec<String> {
     match *what {
         What::Load { dest, place, bytes: 8 } => {
@@ -291,8 +291,8 @@ fn atomic(
     lines
 }
 
-/// The lines that choose an array: one of two pointers in one of three ways, or one pointer plus the distance of the other
-/// one or nothing, in elements or put together of halves.
+/// Returns the lines that select a buffer: a selection between two pointers in one of three forms, or one pointer plus
+/// the distance to the other one or zero, where the distance is in elements or composed of two halves.
 fn choice(place: &Place) -> Vec<String> {
     let Array::Either(pred) = place.array else { return Vec::new() };
     let way = match place.index {
@@ -314,8 +314,8 @@ fn choice(place: &Place) -> Vec<String> {
     }]
 }
 
-/// The registers for the base of an array that is no buffer, and for an address in 32 and in 64 bits. Half of the places
-/// share theirs with other arrays, so that what an address is based on is clear for some only.
+/// Returns the registers for the base of a variable, and for addresses in 32 and in 64 bits. Half of the places share
+/// these registers with other arrays, so that the base of an address is obvious only for some.
 fn registers(place: &Place) -> [&'static str; 3] {
     if place.shift.is_multiple_of(2) {
         match place.array {
@@ -330,7 +330,7 @@ fn registers(place: &Place) -> [&'static str; 3] {
     ["%base", "%here", "%at"]
 }
 
-/// The lines that compute an address, the space to name, and the address operand.
+/// Returns the lines that compute an address, the state space to print, and the address operand.
 fn address(place: &Place) -> (Vec<String>, &'static str, String) {
     let Place { array, index, mask, shift, offset, is_generic } = *place;
     let space = match array {
@@ -371,7 +371,7 @@ fn address(place: &Place) -> (Vec<String>, &'static str, String) {
     if array.is_global() {
         lines.push("cvt.u64.u32 %at, %here;".to_owned());
         lines.push(format!("add.u64 {at}, %at, {symbol};"));
-        // A generic address of global memory is the same number.
+        // A generic address of global memory equals the address in the state space.
         return (lines, space, format!("[{at}+{offset}]"));
     }
     lines.push(format!("mov.u32 {base}, {symbol};"));

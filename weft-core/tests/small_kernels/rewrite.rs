@@ -1,15 +1,15 @@
-//! Code to code: each instruction in place of which others stand, and jumps that go where they went.
+//! Rewrites code: replaces instructions by others and adjusts the targets of jumps.
 
 use crate::code::Op;
 
-/// The place that inserted instructions count for.
+/// The origin of instructions that were inserted.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
-/// Code made of other code.
+/// Rewritten code.
 #[derive(Clone, Debug)]
 pub(crate) struct Rewritten {
     pub(crate) code: Vec<Op>,
-    /// By place: the place in the code before.
+    /// For each instruction, the index of its original.
     pub(crate) origin: Vec<usize>,
 }
 
@@ -19,8 +19,8 @@ impl Rewritten {
     }
 }
 
-/// With `by(place, instruction)` in place of each instruction, none of them a jump that was not there. A jump to an
-/// instruction goes to the first in place of it, or behind.
+/// Replaces each instruction by `by(index, instruction)`, which must add no jumps. A jump to an instruction then goes
+/// to the first one that replaces it, or, if there is none, to the next.
 pub(crate) fn replaced(code: &[Op], by: impl Fn(usize, &Op) -> Vec<(Op, usize)>) -> Rewritten {
     let (mut starts, mut parts) = (Vec::new(), Vec::new());
     for (at, op) in code.iter().enumerate() {
@@ -35,7 +35,7 @@ pub(crate) fn replaced(code: &[Op], by: impl Fn(usize, &Op) -> Vec<(Op, usize)>)
     Rewritten { code, origin }
 }
 
-/// Changes where an instruction goes.
+/// Changes the targets of an instruction.
 fn aim(op: &mut Op, to: impl Fn(usize) -> usize) {
     match op {
         Op::Jump(_, target) => *target = to(*target),
@@ -44,7 +44,7 @@ fn aim(op: &mut Op, to: impl Fn(usize) -> usize) {
     }
 }
 
-/// Where an instruction may go, other than on.
+/// Returns the jump targets of an instruction.
 pub(crate) fn targets(op: &Op) -> Vec<usize> {
     match op {
         Op::Jump(_, target) => vec![*target],
@@ -53,7 +53,7 @@ pub(crate) fn targets(op: &Op) -> Vec<usize> {
     }
 }
 
-/// Whether threads reach this place by going on from the one before, all of them that have not ended, and once.
+/// Whether no jump crosses or targets this place, so that all threads that have not ended pass it exactly once.
 pub(crate) fn is_common(code: &[Op], place: usize) -> bool {
     let crosses = |(at, op): (usize, &Op)| {
         targets(op).iter().any(|target| (at < place) != (*target < place) || *target == place)
@@ -61,7 +61,7 @@ pub(crate) fn is_common(code: &[Op], place: usize) -> bool {
     !code.iter().enumerate().any(crosses)
 }
 
-/// The loops: first and last place, the last one jumping back.
+/// Returns the first and the last instruction of each loop; the last one jumps back.
 pub(crate) fn loops(code: &[Op]) -> Vec<(usize, usize)> {
     let back = |(at, op): (usize, &Op)| match op {
         Op::Jump(_, target) if *target <= at => Some((*target, at)),
@@ -70,7 +70,7 @@ pub(crate) fn loops(code: &[Op]) -> Vec<(usize, usize)> {
     code.iter().enumerate().filter_map(back).collect()
 }
 
-/// With the first round of a loop before the loop.
+/// Copies the first iteration of a loop in front of the loop.
 pub(crate) fn peeled(code: &[Op], (first, last): (usize, usize)) -> Rewritten {
     let length = last - first + 2;
     let behind = |target: usize| if target < first { target } else { target + length };
@@ -83,7 +83,7 @@ pub(crate) fn peeled(code: &[Op], (first, last): (usize, usize)) -> Rewritten {
             made.origin.push(at);
         }
     };
-    // Who comes to the loop from outside comes to its first round.
+    // A jump into the loop from outside goes to its first iteration.
     let from_outside = |target: usize| if target == first { first } else { behind(target) };
     copy(0..first, &from_outside);
     let within = |target: usize| {
@@ -93,7 +93,7 @@ pub(crate) fn peeled(code: &[Op], (first, last): (usize, usize)) -> Rewritten {
     copy(last..last + 1, &behind);
     copy(first..last + 1, &behind);
     copy(last + 1..code.len(), &from_outside);
-    // Who does not go round goes on behind the loop.
+    // A thread that leaves after the first iteration continues behind the loop.
     made.code[last + 1] = Op::Jump(None, behind(last + 1));
     made
 }

@@ -1,17 +1,17 @@
-//! Schedules: what is found in a small kernel is found under every one of them.
+//! The law of schedules: the findings of a small kernel are the same under every schedule.
 //!
-//! - What is clean under one is a defect under none.
-//! - Where barriers are sound, and nothing races or nothing that is read from shared or global memory decides anything,
-//!   everything is found under all of them, with as many pairs of threads.
+//! - A kernel that is clean under one schedule is not a defect under another.
+//! - If barriers are sound, and either nothing races or no load of shared or global memory decides anything, all
+//!   findings and all numbers of racing pairs of threads are equal.
 //!
-//! - Where barriers are sound, the verdict that is left once all races are allowed is the same under all of them: what is
-//!   read while it is written, or may be, is open under each. Counters are left out: a store that races may start one anew
-//!   before some atomics or behind all.
+//! - If barriers are sound, the verdict without races is equal: a load that races, or might, gives an open value under
+//!   every schedule. Counters are excluded, because a racing store can reset a counter before some atomics or after all
+//!   of them.
 //!
-//! The rest is up to the schedule for a reason. A defective barrier ends the run, and which of several is met first, by
-//! whom, and in which way of an open condition, depends on who comes first. What is read while it is written decides
-//! where threads go; so may what a store at an open address leaves, or a loop that goes round an open number of times. Of
-//! several atomics on memory that nothing wrote, the first is the one that reads such memory.
+//! All other differences have a reason. A defective barrier ends the run, and the schedule decides which of several
+//! defects comes first and in which case of a case split. A value that is read while it is written can decide branches;
+//! so can the contents after a store at an open address, or a loop with an open trip count. Of several atomics on
+//! memory that nothing wrote, only the first one reads that memory.
 
 #![allow(clippy::panic, reason = "a disagreement is told in full")]
 
@@ -24,7 +24,7 @@ use crate::generate::Theme;
 use crate::kernel::Atomics;
 use crate::subject::{Found, Subject, case_of};
 
-/// How many kernels there were, and how many had to be found the same in all.
+/// Counts the kernels, and those for which all findings had to be equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) kernels: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Tally {
     pub(crate) same: usize,
 }
 
-/// Holds kernels of two and three warps against themselves.
+/// Checks kernels of two and three warps under all schedules.
 pub(crate) fn hold(theme: Theme, numbers: Range<u64>) -> Tally {
     let mut tally = Tally::default();
     for number in numbers {

@@ -1,9 +1,9 @@
-//! Makes a kernel that shows a disagreement smaller, as long as it shows the same.
+//! Shrinks a kernel as long as it shows the same disagreement.
 
 use crate::judge::{Case, Disagreement, judge};
 use crate::kernel::{Instr, Stmt};
 
-/// The smallest case found for the claim, and the disagreement that it shows.
+/// Returns the smallest case that was found for the claim, and the disagreement that it shows.
 pub(crate) fn shrink(mut case: Case, mut shown: Box<Disagreement>) -> (Case, Box<Disagreement>) {
     case.inputs = vec![shown.inputs.clone()];
     let mut is_smaller = true;
@@ -43,7 +43,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     cases
 }
 
-/// Bodies with one statement less, or one that is simpler.
+/// Returns the bodies with one statement removed or simplified.
 fn shorter(body: &[Stmt]) -> Vec<Vec<Stmt>> {
     let mut found = Vec::new();
     for (at, stmt) in body.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! A small kernel as it is checked, to be compared with itself checked in another way, or with a kernel made of it.
+//! A small kernel and its findings, for comparison with the same kernel checked in another way, or with one derived
+//! from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,34 +15,35 @@ use crate::generate::Theme;
 use crate::judge::Case;
 use crate::print::{self, Printed};
 
-/// What a finding is about: its code, and its sites by place in the code.
+/// Identifies a finding: its code, its check, and its sites as indices in the code.
 pub(crate) type Key = (Code, Option<Check>, BTreeSet<(usize, Role)>);
 
-/// Races, whatever they are called.
+/// Races without their codes.
 pub(crate) type Races = BTreeSet<(Check, BTreeSet<usize>)>;
 
-/// What was found.
+/// The findings of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) verdict: Verdict,
-    /// By finding: how many pairs of threads of a cta race.
+    /// For each finding, the number of racing pairs of threads within ctas.
     pub(crate) findings: BTreeMap<Key, u64>,
-    /// Whether something is so in one order of the atomics, which the threads' numbers decide.
+    /// Whether a finding is stated for one order of the atomics only; the threads' numbers decide that order.
     pub(crate) is_of_one_order: bool,
 }
 
 impl Found {
-    /// Whether barriers may be defective: how far threads come, and who takes part in what, is then up to the schedule.
+    /// Whether there is a barrier finding. If so, the schedule decides how far threads get and which of them
+    /// participate in a barrier.
     pub(crate) fn is_broken(&self) -> bool {
         self.findings.keys().any(|(_, check, _)| *check == Some(Check::Barriers))
     }
 
-    /// Whether something is not decided.
+    /// Whether there is an open finding.
     pub(crate) fn is_open(&self) -> bool {
         self.findings.keys().any(|(code, ..)| code.class() == Class::Open)
     }
 
-    /// Whether some thread stopped where the check could not go on without guessing.
+    /// Whether some thread stopped at an open value that the check cannot follow.
     pub(crate) fn is_cut_short(&self) -> bool {
         let is_doubt = |(code, check, _): &Key| check.is_none() && code.class() == Class::Open;
         self.findings.keys().any(is_doubt)
@@ -58,7 +60,7 @@ impl Found {
         races.filter_map(|(_, check, sites)| Some(((*check)?, places(sites)))).collect()
     }
 
-    /// Whether accesses race, or may.
+    /// Whether accesses race or might race.
     pub(crate) fn has_conflicts(&self) -> bool {
         let is_memory = |check: Option<Check>| check.is_some_and(|check| check != Check::Barriers);
         let may_race = |(code, check, _): &Key| {
@@ -67,7 +69,7 @@ impl Found {
         self.findings.keys().any(may_race)
     }
 
-    /// The verdict once all races are allowed.
+    /// Returns the verdict without the races.
     pub(crate) fn verdict_beside_races(&self) -> Verdict {
         let others = self.findings.keys().map(|(code, ..)| *code).filter(|code| !is_race(*code));
         let classes: Vec<Class> = others.map(Code::class).collect();
@@ -78,14 +80,14 @@ impl Found {
         }
     }
 
-    /// Without reads of what nothing wrote: of several atomics, the first is such a read.
+    /// Removes loads of uninitialized memory: of several atomics, the schedule decides which is the first and loads it.
     pub(crate) fn without_first_reads(mut self) -> Self {
         self.findings.retain(|(code, ..), _| *code != Code::UninitializedValue);
         self
     }
 
-    /// Without possible races of accesses that are said to be open by themselves: of more open addresses than are compared
-    /// with each other, the first ones are.
+    /// Removes possible races of accesses that are reported as open themselves: only a limited number of accesses at
+    /// open addresses is compared with each other, the first ones.
     pub(crate) fn without_races_said_to_be_open(mut self) -> Self {
         let is_open = |(code, check, _): &&Key| *code == Code::DependsOnInput && check.is_some();
         let open: BTreeSet<usize> = self
@@ -102,7 +104,7 @@ impl Found {
         self
     }
 
-    /// The same, with benign races called races: whether they are may rest on what is read.
+    /// Replaces benign races by races: whether a race is benign can depend on values that are read.
     pub(crate) fn without_benign(self) -> Self {
         let name = |(code, check, sites): Key| match (code, check) {
             (Code::BenignRace, Some(Check::Shared)) => (Code::SharedRace, check, sites),
@@ -125,7 +127,7 @@ const fn is_race(code: Code) -> bool {
     )
 }
 
-/// A kernel, read, and its launch.
+/// A parsed kernel and its launch.
 pub(crate) struct Subject {
     checked: Checked,
     pub(crate) launch: Launch,
@@ -136,7 +138,7 @@ impl Subject {
         Self::of(case, print::print(code))
     }
 
-    /// With another text of the code.
+    /// Parses a kernel whose code is printed as `printed`.
     pub(crate) fn of(case: &Case, printed: Printed) -> Self {
         let checked = Checked::of(&case.kernel, printed);
         let launch = checked.launch(&case.inputs[0], case.open);
@@ -151,7 +153,7 @@ impl Subject {
         self.found_at(|place| place)
     }
 
-    /// `origin`: the place that a place in the code counts for.
+    /// Checks the kernel and returns its findings. `origin` maps an index in the code to that of the original code.
     pub(crate) fn found_at(&self, origin: impl Fn(usize) -> usize) -> Found {
         self.told(&self.checked.report(&self.launch), origin)
     }
@@ -165,10 +167,10 @@ impl Subject {
     fn told(&self, report: &Report, origin: impl Fn(usize) -> usize) -> Found {
         let mut findings = BTreeMap::new();
         for finding in &report.findings {
-            // Some is told of the kernel, such as that nothing was reached.
+            // Findings about the whole kernel, such as that nothing was reached, have no other site.
             let sites = finding.sites.iter().filter(|site| site.role != Role::Kernel);
             let sites = sites.map(|site| (origin(self.checked.place(site)), site.role)).collect();
-            // Pairs between ctas are counted up to a bound.
+            // Pairs between ctas are counted only up to a bound.
             let pairs = finding.pairs.map_or(0, |own| own.within_warps + own.between_warps);
             *findings.entry((finding.code, finding.check, sites)).or_default() += pairs;
         }
@@ -177,7 +179,7 @@ impl Subject {
         Found { verdict: report.verdict(), findings, is_of_one_order }
     }
 
-    /// Whether what threads read from memory that they share decides what happens.
+    /// Whether values that threads read from shared or global memory decide something.
     pub(crate) fn reads_decide(&self) -> bool {
         let module = ptx::parse(self.text());
         let kernel = module.kernels().next().expect("there is one");
@@ -192,7 +194,7 @@ impl Subject {
     }
 }
 
-/// The case of this number with so many threads, all inputs given for every other one.
+/// Returns the case of a number with this many threads; every other case has all its inputs given.
 pub(crate) fn case_of(theme: Theme, number: u64, threads: usize) -> (Case, Vec<Op>) {
     let mut case = case(theme, number, 1);
     case.kernel.block = threads;

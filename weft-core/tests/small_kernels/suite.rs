@@ -1,4 +1,4 @@
-//! Runs cases, and shows what disagrees.
+//! Runs cases and prints disagreements.
 
 #![allow(clippy::panic, reason = "a disagreement is told in full")]
 
@@ -11,7 +11,7 @@ use crate::generate::Theme;
 use crate::judge::{Tally, judge};
 use crate::shrink::shrink;
 
-/// Judges the cases of these numbers, with so many inputs each.
+/// Compares check and reference on the cases of these numbers, with this many inputs each.
 pub(crate) fn run(theme: Theme, numbers: Range<u64>, inputs: usize) -> Tally {
     let mut tally = Tally::default();
     for number in numbers {

@@ -1,4 +1,4 @@
-//! Kernels made of kernels.
+//! Derives kernels from kernels, for the laws.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::kernel::{ALL_PREDS, ALL_REGS, Instr, Operand, Place, Use, What};
 use crate::print::Printed;
 use crate::rewrite::{NOWHERE, Rewritten, is_common, loops, peeled, replaced, targets};
 
-/// Registers and predicates by other names.
+/// Renames registers and predicates.
 pub(crate) fn renamed(mut printed: Printed, dice: &mut Dice) -> Printed {
     let (registers, preds) = (shuffled(ALL_REGS, dice), shuffled(ALL_PREDS, dice));
     let name = |text: &str, prefix: &str, names: &[usize]| {
@@ -36,15 +36,15 @@ fn shuffled(count: usize, dice: &mut Dice) -> Vec<usize> {
     names
 }
 
-/// Threads that do what others did: those whose indices differ from their own in these bits.
+/// Lets each thread do what the thread did whose index differs in these bits.
 pub(crate) fn relabelled(mut printed: Printed, bits: u32) -> Printed {
     const INDEX: &str = "mov.u32 %r0, %tid.x;";
     printed.text = printed.text.replace(INDEX, &format!("{INDEX} xor.b32 %r0, %r0, {bits};"));
     printed
 }
 
-/// What computes a register stands in a function of its own. Another one that is called before it, with the same
-/// arguments, writes its copies of them.
+/// Moves the computations of registers into functions. Before each call, another function is called with the same
+/// arguments and overwrites its own copies of them.
 pub(crate) fn outlined(mut printed: Printed) -> Option<Printed> {
     const HEAD: &str = ".address_size 64\n";
     const COMPUTES: [&str; 7] =
@@ -85,7 +85,8 @@ pub(crate) fn outlined(mut printed: Printed) -> Option<Printed> {
     Some(printed)
 }
 
-/// In place of the argument stands what a function without a body returns, to where another one has returned zero.
+/// Replaces the argument by the result of a function without a body, which is returned where another function has just
+/// returned zero.
 pub(crate) fn returned(mut printed: Printed) -> Option<Printed> {
     const ARGUMENT: &str = "ld.param.u32 %r1, [number];";
     const RESULT: &str = "{ .param .b64 text; .param .b64 values; .param .b32 back; call (back), zero; \
@@ -101,7 +102,7 @@ pub(crate) fn returned(mut printed: Printed) -> Option<Printed> {
     Some(printed)
 }
 
-/// Neighbours that do not depend on each other change places, many times.
+/// Exchanges independent neighbouring instructions, many times.
 pub(crate) fn permuted(code: &[Op], dice: &mut Dice) -> Option<Rewritten> {
     let is_target = |at: usize| code.iter().any(|op| targets(op).contains(&at));
     let fixed: Vec<bool> = (0..=code.len()).map(is_target).collect();
@@ -118,7 +119,7 @@ pub(crate) fn permuted(code: &[Op], dice: &mut Dice) -> Option<Rewritten> {
     (swaps > 0).then_some(made)
 }
 
-/// Each access of two words is two accesses.
+/// Splits each access of two words into two accesses.
 pub(crate) fn split(code: &[Op]) -> Option<Rewritten> {
     let made = replaced(code, |at, op| {
         let both = |whats: [What; 2], guard| {
@@ -130,7 +131,7 @@ pub(crate) fn split(code: &[Op]) -> Option<Rewritten> {
                 let store = |place, source| What::Store { place, bytes: 4, source };
                 both([store(place, a), store(next(place), b)], guard)
             }
-            // The first one must not overwrite the index of the second.
+            // The first load must not overwrite the index of the second.
             Op::Do(Instr { guard, what: What::LoadPair { dests: [a, b], place } })
                 if place.index != Operand::Reg(a) =>
             {
@@ -143,8 +144,8 @@ pub(crate) fn split(code: &[Op]) -> Option<Rewritten> {
     (made.code.len() > code.len()).then_some(made)
 }
 
-/// The first round of a loop stands before the loop. Lanes that go round it differently often would stand at different
-/// barriers and exchanges: loops with such are left out.
+/// Unrolls the first iteration of a loop in front of it. Loops with barriers or exchanges are excluded: lanes with
+/// different numbers of iterations would then execute different ones.
 pub(crate) fn unrolled(code: &[Op], dice: &mut Dice) -> Option<Rewritten> {
     let waits = |op: &Op| {
         matches!(
@@ -162,7 +163,7 @@ pub(crate) fn unrolled(code: &[Op], dice: &mut Dice) -> Option<Rewritten> {
     (!plain.is_empty()).then(|| peeled(code, dice.pick(&plain)))
 }
 
-/// A barrier of its own, for all threads, at every place that all come to.
+/// Adds a barrier for all threads at every place that all threads pass.
 pub(crate) fn with_barriers(code: &[Op]) -> Rewritten {
     let (how, count, is_aligned) = (Use::Sync, None, true);
     let barrier = What::Barrier { how, name: 2, count, is_aligned, dest: 0, pred: 0 };
@@ -175,7 +176,7 @@ pub(crate) fn with_barriers(code: &[Op]) -> Rewritten {
     })
 }
 
-/// Without one of its barriers.
+/// Removes one of the barriers.
 pub(crate) fn without_a_barrier(code: &[Op], dice: &mut Dice) -> Option<Rewritten> {
     let is_barrier = |op: &Op| {
         matches!(

@@ -1,5 +1,5 @@
-//! Aligned barriers under branches, loops and guards that may tell the lanes of a warp apart, and what the lanes that go
-//! around them do then. Each thread stores to places of its own, so that little races.
+//! Generates aligned barriers under branches, loops and guards by which lanes of a warp can diverge, and actions of the
+//! lanes that bypass the barriers. Each thread stores to places of its own, so that little races.
 
 use super::{Maker, plain, sync};
 use crate::kernel::{Array, Instr, NUMBER, Operand, Place, Stmt, THREAD, What};
@@ -64,7 +64,7 @@ impl Maker<'_> {
         Stmt::Loop { count, tests_first, body }
     }
 
-    /// A barrier of all threads: one in four is not aligned.
+    /// Returns a barrier of all threads; one in four is not aligned.
     fn waited(&mut self) -> Stmt {
         let mut barrier = sync();
         if let What::Barrier { is_aligned, .. } = &mut barrier {
@@ -73,7 +73,7 @@ impl Maker<'_> {
         plain(barrier)
     }
 
-    /// Seldom to memory of its own alone, which nobody observes.
+    /// Returns a store, seldom to local memory, which other threads cannot observe.
     fn stored(&mut self) -> Stmt {
         let array = self.dice.pick(&[Array::A, Array::B, Array::A, Array::Local]);
         let (index, mask) = match array {

@@ -1,21 +1,22 @@
-//! Values that something open decides, carried through registers and memory to where they matter.
+//! Generates kernels in which a value depends on an open condition and is passed through registers or memory to a place
+//! where it matters.
 //!
-//! A carrier gets a value; under an open condition it gets another; then it is read, and decides a branch or an address
-//! at which threads race, or do not.
+//! A carrier gets a value, then another value under an open condition. Then it is read and decides a branch or an
+//! address, by which threads race or do not.
 
 use super::{Maker, plain, sync};
 use crate::kernel::{Array, Compare, GLOBAL, Instr, Operand, Place, Pred, Reg, Stmt, THREAD, What};
 
-/// Where a value is kept that only its own thread sees.
+/// The place of a value that only its own thread accesses.
 #[derive(Clone, Copy, Debug)]
 enum Carrier {
     Reg,
     Memory { place: Place, bytes: u32 },
 }
 
-/// The register that carries, or that memory is read into.
+/// The register that is the carrier, or into which the carrier in memory is loaded.
 const VALUE: Reg = 5;
-/// The predicate that the open condition is in.
+/// The predicate that holds the open condition.
 const OPEN: Pred = 2;
 
 impl Maker<'_> {
@@ -62,7 +63,7 @@ impl Maker<'_> {
         Carrier::Memory { place, bytes }
     }
 
-    /// The carrier gets a value.
+    /// Returns the instruction that gives the carrier a value.
     fn carried(&mut self, carrier: Carrier) -> What {
         let value = match self.dice.roll(5) {
             0 | 1 => Operand::Reg(THREAD),
@@ -70,7 +71,7 @@ impl Maker<'_> {
         };
         match carrier {
             Carrier::Reg => What::Move(VALUE, value),
-            // Now and then of another width.
+            // Sometimes with another width.
             Carrier::Memory { place, bytes } => {
                 let bytes = if self.dice.chance(10) { 1 } else { bytes };
                 What::Store { place, bytes, source: value }
@@ -78,7 +79,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The last predicate gets an open condition: the argument's, or that of a word of the data.
+    /// Sets the last predicate to an open condition on the argument or on a word of the data.
     fn condition(&mut self, body: &mut Vec<Stmt>) {
         let open = if self.dice.chance(30) {
             Operand::Reg(1)
@@ -95,14 +96,14 @@ impl Maker<'_> {
         let mut test =
             Stmt::Do(Instr { guard: None, what: What::Test(OPEN, compare, open, bound) });
         if self.dice.chance(15) {
-            // For some threads the condition stays as it was: known, or another one.
+            // For some threads the predicate keeps its value: a known one, or another condition.
             let what = What::Test(OPEN, compare, open, bound);
             test = Stmt::Do(Instr { guard: Some((0, self.dice.chance(50))), what });
         }
         body.push(test);
     }
 
-    /// What happens under the condition.
+    /// Returns the statements under the condition.
     fn changes(&mut self, carrier: Carrier) -> Vec<Stmt> {
         let mut changes = Vec::new();
         if self.dice.chance(20) {
@@ -110,11 +111,11 @@ impl Maker<'_> {
             changes.push(also);
         }
         if self.dice.chance(40) {
-            // It matters before it changes: in a loop, what the round before left.
+            // The carrier is used before it changes: in a loop, with the value of the iteration before.
             self.matters(&mut changes, carrier);
         }
         if let (Carrier::Memory { place, bytes }, true) = (carrier, self.dice.chance(30)) {
-            // It reads what it changes.
+            // The carrier is loaded before it changes.
             changes.push(plain(What::Load { dest: VALUE, place, bytes }));
             let one = Operand::Const(1);
             let sum = What::Compute(VALUE, crate::kernel::Binary::Add, Operand::Reg(VALUE), one);
@@ -134,7 +135,7 @@ impl Maker<'_> {
         changes
     }
 
-    /// One thread stores to some thread's carrier, nobody knows whose, and barriers keep that apart from the rest.
+    /// Adds a store by one thread to the carrier of an unknown thread, mostly separated from the rest by barriers.
     fn overwritten(&mut self, body: &mut Vec<Stmt>, carrier: Carrier) {
         let Carrier::Memory { place, .. } = carrier else { return };
         body.push(plain(sync()));
@@ -158,7 +159,7 @@ impl Maker<'_> {
                 Stmt::If { pred: OPEN, negated, then: changes, otherwise }
             }
             4 => {
-                // Known outside, open inside.
+                // A condition that is known outside and open inside.
                 let inner = Stmt::If { pred: OPEN, negated, then: changes, otherwise: Vec::new() };
                 Stmt::If { pred: 0, negated, then: vec![inner], otherwise: Vec::new() }
             }
@@ -184,7 +185,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The carrier is read, and decides.
+    /// Adds the use of the carrier, in which its value decides something.
     fn matters(&mut self, body: &mut Vec<Stmt>, carrier: Carrier) {
         if let Carrier::Memory { place, bytes } = carrier {
             body.push(plain(What::Load { dest: VALUE, place, bytes }));
@@ -220,7 +221,7 @@ impl Maker<'_> {
                 body.push(Stmt::If { pred: 1, negated: true, then, otherwise: self.block(2) });
             }
         }
-        // What it may race with.
+        // An access that might race with it.
         if self.dice.chance(50) {
             let index = self.dice.pick(&[Operand::Reg(THREAD), Operand::Reg(2), Operand::Const(1)]);
             let place = Place { index, offset: 0, ..place };

@@ -1,12 +1,12 @@
-//! Loops in each round of which one thread hands something on to all: a number from a counter, or one that it computes
-//! from what it left the round before. All stop by the number that they were handed, or after some rounds.
+//! Generates loops in each iteration of which one thread passes a value to all others: a number from a counter, or one
+//! computed from that of the iteration before. All threads leave the loop by that number, or after some iterations.
 
 use super::{Maker, counter, plain, sync};
 use crate::kernel::{
     Array, Atomic, Binary, Compare, Instr, NUMBER, Operand, Place, Reg, Stmt, THREAD, What,
 };
 
-/// The register that a number is taken into, and handed on in.
+/// The register into which the number is drawn and loaded.
 const VALUE: Reg = 5;
 
 impl Maker<'_> {
@@ -31,7 +31,7 @@ impl Maker<'_> {
         let (hand, uses) = (self.hand(place, base), self.uses());
         let mut round = Vec::new();
         if hands_first {
-            // What the round before was handed is used in this one.
+            // An iteration uses the number that was passed in the iteration before.
             body.extend(hand.clone());
             round.extend(uses);
             round.extend(self.dice.chance(85).then(|| plain(sync())));
@@ -57,7 +57,8 @@ impl Maker<'_> {
         }
     }
 
-    /// One thread gets a number, and hands it on through shared memory, or to the lanes of its warp.
+    /// Returns statements in which one thread gets a number and passes it on through shared memory, or to the lanes of
+    /// its warp.
     fn hand(&mut self, place: Place, base: Place) -> Vec<Stmt> {
         let source = Operand::Const(self.dice.pick(&[1, 2, self.block, self.block, 4]));
         let operation = self.dice.pick(&[Atomic::Add, Atomic::Add, Atomic::Add, Atomic::Sub]);
@@ -84,7 +85,7 @@ impl Maker<'_> {
         all
     }
 
-    /// What all do with the number.
+    /// Returns statements in which all threads use the number.
     fn uses(&mut self) -> Vec<Stmt> {
         let mut all = Vec::new();
         if self.dice.chance(50) {

@@ -1,16 +1,16 @@
-//! Values that are read while they are written, or might be: stores of one word by several threads, some at open addresses,
-//! and a load of it that decides a branch or an address.
+//! Generates values that are read while they are, or might be, written: stores to one word by several threads, some at
+//! open addresses, and a load of the word that decides a branch or an address.
 
 use super::{Maker, plain, sync};
 use crate::kernel::{
     Array, Binary, Compare, GLOBAL, Instr, Operand, Place, Pred, Reg, Stmt, THREAD, What,
 };
 
-/// The register that the word is read into.
+/// The register into which the word is loaded.
 const VALUE: Reg = 5;
-/// The register that an open index is in.
+/// The register that holds an open index.
 const INDEX: Reg = 6;
-/// The predicate that the value is tested with.
+/// The predicate with which the value is tested.
 const TESTED: Pred = 2;
 
 impl Maker<'_> {
@@ -46,7 +46,7 @@ impl Maker<'_> {
 
     fn word(&mut self) -> Place {
         let array = self.dice.pick(&[Array::A, Array::A, Array::B, Array::Out]);
-        // On a page of its own, or on both sides of the end of one.
+        // Offsets at the beginning of a page, and on both sides of a page boundary.
         let offset = self.dice.pick(&[0, 4, 124, 128]);
         let index = Operand::Const(0);
         Place { array, index, mask: Place::ALL, shift: 2, offset, is_generic: false }
@@ -57,7 +57,7 @@ impl Maker<'_> {
         What::Load { dest: INDEX, place: self.data(index), bytes: 4 }
     }
 
-    /// Threads store to the word: all or some, one value or several, at its address or at one that is open.
+    /// Returns a store to the word: by all or some threads, of one value or several, at its address or at an open one.
     fn word_store(&mut self, word: Place) -> Stmt {
         let place = match self.dice.roll(4) {
             0 => Place { index: Operand::Reg(INDEX), mask: 7, offset: word.offset & !7, ..word },
@@ -74,7 +74,7 @@ impl Maker<'_> {
         Stmt::Do(Instr { guard, what })
     }
 
-    /// The value decides where threads go, or what they access.
+    /// Adds statements in which the value decides a branch or an address.
     fn value_matters(&mut self, body: &mut Vec<Stmt>) {
         if self.dice.chance(50) {
             let compare = self.dice.pick(&[Compare::Eq, Compare::Ne, Compare::Lt]);

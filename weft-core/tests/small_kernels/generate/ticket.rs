@@ -1,10 +1,10 @@
-//! Kernels that take places from counters.
+//! Generates kernels that draw indices from counters.
 
 use super::{Maker, counter, plain, sync};
 use crate::kernel::{Array, Atomic, Binary, Instr, Operand, Place, Reg, Stmt, THREAD, What};
 
 impl Maker<'_> {
-    /// Threads take numbers from a counter and access where these say.
+    /// Adds statements in which threads draw numbers from a counter and access memory at these numbers.
     pub(super) fn ticket(&mut self, body: &mut Vec<Stmt>) {
         let array = self.dice.pick(&[Array::B, Array::B, Array::Out]);
         let place = counter(array, 0);
@@ -26,7 +26,7 @@ impl Maker<'_> {
             _ => self.operation(),
         };
         let source = match operation {
-            // Wraps after so many.
+            // The bound at which the counter wraps around.
             Atomic::Inc | Atomic::Dec => Operand::Const(self.dice.pick(&[0xffff_ffff, 7, 3, 1])),
             _ if self.dice.chance(90) => Operand::Const(step),
             _ => self.operand(),
@@ -53,7 +53,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Something else happens to a counter.
+    /// Adds a store to a counter, or an arbitrary atomic on it.
     pub(super) fn something_else(&mut self, body: &mut Vec<Stmt>, place: Place) {
         let what = if self.dice.chance(50) {
             What::Store { place, bytes: 4, source: self.operand() }
@@ -66,7 +66,7 @@ impl Maker<'_> {
         body.push(Stmt::Do(Instr { guard, what }));
     }
 
-    /// One thread takes a number for all, who hear of it through shared memory.
+    /// One thread draws a number and passes it to all others through shared memory.
     fn shared_base(&mut self, body: &mut Vec<Stmt>, take: What, dest: Reg) {
         let base = Place { offset: 632, ..counter(Array::A, 0) };
         let then = vec![
@@ -83,7 +83,8 @@ impl Maker<'_> {
         self.by_ticket(body, dest);
     }
 
-    /// An index computed from a ticket, and an access there: as wide as the step between tickets, or not.
+    /// Adds the computation of an index from a drawn number and an access there, which can be wider than the step
+    /// between numbers.
     pub(super) fn by_ticket(&mut self, body: &mut Vec<Stmt>, ticket: Reg) {
         let mut index = ticket;
         for _ in 0..self.dice.roll(2) {
@@ -104,7 +105,7 @@ impl Maker<'_> {
         let store = What::Store { place, bytes, source: self.operand() };
         body.push(Stmt::Do(Instr { guard, what: store }));
         if self.dice.chance(40) {
-            // The same place again, or one that may be the next ticket's.
+            // Accesses the same place again, or the place of a later number.
             let further = self.dice.pick(&[0, 0, bytes, 1 << shift, 2 << shift]);
             let place = Place { offset: place.offset + further, ..place };
             let what = if self.dice.chance(50) {

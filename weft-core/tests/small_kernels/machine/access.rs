@@ -1,4 +1,4 @@
-//! What instructions do that access memory or wait.
+//! The reference machine: instructions that access memory or wait.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,17 +9,17 @@ use crate::clocks::{Access, Location, Thread};
 use crate::kernel::{Array, Atomic, Atomics, Operand, Place, Use, What};
 use crate::memory::{Memory, ORDER, SHARED, UNSET, Value, byte_of};
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Load,
-    /// The first four bytes, and the next.
+    /// The first four bytes, and the next four.
     Store([Value; 2]),
     Atomic,
 }
 
 impl Machine<'_> {
-    /// The same with the array that a predicate chooses.
+    /// Replaces an array that depends on a predicate by the array that the predicate selects.
     fn chosen(&mut self, thread: Thread, mut what: What) -> What {
         if let Some(place) = what.place_mut()
             && let Array::Either(pred) = place.array
@@ -65,7 +65,7 @@ impl Machine<'_> {
                 }
             }
             What::Barrier { how, name, count, is_aligned, pred, .. } => {
-                // One reduction is like another until its result is written.
+                // Reductions are alike until the result is written.
                 let how = if matches!(how, Use::All | Use::Any) { Use::Reduce } else { how };
                 let arrival = Arrival { name, count, how };
                 self.lanes[thread].state = State::Arrives { arrival, is_aligned, pred };
@@ -93,14 +93,14 @@ impl Machine<'_> {
         self.write(thread, place.array, at, bytes, value);
     }
 
-    /// What an atomic leaves in memory.
+    /// Returns the value that an atomic leaves in memory.
     fn updated(&mut self, operation: Atomic, old: Value, source: Value, compare: Value) -> Value {
         self.outcome.wraps |= wraps(operation, old.bits, source.bits);
         let rests = old.rests | source.rests | compare.rests | ORDER;
         Value { bits: update(operation, old.bits, source.bits, compare.bits), rests }
     }
 
-    /// What lies there, zero outside of memory.
+    /// Returns the contents of memory, zero outside of it.
     fn read(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32) -> Value {
         let rests = if array == Array::Local { 0 } else { SHARED };
         let value = at.map_or(Value::default(), |at| {
@@ -116,7 +116,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A thread accesses memory; the first byte of its state space or buffer that it touches.
+    /// Records an access and returns the first byte that it touches, relative to its state space or buffer.
     fn touch(
         &mut self,
         thread: Thread,

@@ -1,4 +1,4 @@
-//! What operations on values give.
+//! The reference machine: arithmetic on values.
 
 use crate::kernel::{Atomic, Binary, Compare};
 use crate::memory::Value;
@@ -12,7 +12,7 @@ pub(super) fn binary(operation: Binary, a: Value, b: Value) -> Value {
         Binary::Xor => x ^ y,
         Binary::Mul => x.wrapping_mul(y),
         Binary::Min => x.min(y),
-        // Shift amounts beyond the width give zero.
+        // A shift by 32 or more gives zero.
         Binary::Shl => x.checked_shl(y).unwrap_or(0),
     };
     Value { bits, rests: a.rests | b.rests }
@@ -29,7 +29,7 @@ pub(super) fn test(compare: Compare, a: Value, b: Value) -> Value {
     Value { bits: u32::from(holds), rests: a.rests | b.rests }
 }
 
-/// What an atomic leaves (PTX ISA §9.7.13.5).
+/// Returns the value that an atomic leaves (PTX ISA §9.7.13.5).
 pub(super) fn update(operation: Atomic, old: u32, source: u32, compare: u32) -> u32 {
     match operation {
         Atomic::Add => old.wrapping_add(source),
@@ -45,7 +45,7 @@ pub(super) fn update(operation: Atomic, old: u32, source: u32, compare: u32) -> 
     }
 }
 
-/// Whether the result lies beyond 32 bits.
+/// Whether the result exceeds 32 bits.
 pub(super) fn exceeds(operation: Binary, a: u32, b: u32) -> bool {
     match operation {
         Binary::Add => a.checked_add(b).is_none(),
@@ -56,7 +56,7 @@ pub(super) fn exceeds(operation: Binary, a: u32, b: u32) -> bool {
     }
 }
 
-/// Whether an atomic takes its counter beyond 32 bits; the bounds of `inc` and `dec` are its own.
+/// Whether an atomic makes its counter exceed 32 bits; the wrap-around of `inc` and `dec` does not count.
 pub(super) fn wraps(operation: Atomic, old: u32, source: u32) -> bool {
     match operation {
         Atomic::Add => exceeds(Binary::Add, old, source),

@@ -1,9 +1,9 @@
-//! Aligned barriers that threads of a warp go around: by the rule, on whole traces, two threads at a time.
+//! The reference machine: detects bypassed aligned barriers, on complete traces, for each pair of threads of a warp.
 //!
-//! A branch, or a guard on an aligned barrier, tells two threads apart where both execute it in the same iterations of
-//! the loops around it and go different ways. From there each goes on up to the merge, the first place that every path
-//! to the end passes. If on its way one thread comes to an aligned barrier and the other does not, and the other then
-//! does anything observable, it has gone around.
+//! A branch, or a guard on an aligned barrier, separates two threads if both execute it in the same iterations of the
+//! loops around it and then go to different places. From there, each runs to the merge, the first place that all paths
+//! to the end pass. If one thread reaches an aligned barrier before the merge and the other does not, and the other
+//! later does anything observable, the other has bypassed the barrier.
 
 use std::collections::HashMap;
 
@@ -17,37 +17,37 @@ pub(super) struct Executed {
     pub(super) is_enabled: bool,
 }
 
-/// When a thread executes an instruction: its place, and the iterations of the loops around it.
+/// The index of an instruction, and the iterations of the loops around it.
 type Instance = (usize, Vec<usize>);
 
-/// What a thread did, and when it executed each branch and guard.
+/// The instructions that a thread executed, and the position of each branch and guard in that list.
 pub(super) struct Trace<'t> {
     executed: &'t [Executed],
     at: HashMap<Instance, usize>,
 }
 
-/// How a thread goes from a branch to its merge.
+/// How a thread gets from a branch to its merge.
 #[derive(Clone, Copy)]
 enum Side {
-    /// It comes to an aligned barrier.
+    /// The thread reaches an aligned barrier first.
     Barrier,
-    /// It comes to the merge, after so many instructions.
+    /// The thread reaches the merge, after this many instructions.
     Merge(usize),
-    /// It comes to neither.
+    /// The thread reaches neither.
     Stuck,
 }
 
-/// What the rule needs to know of a kernel.
+/// The facts about a kernel that the rule needs.
 pub(super) struct Rule<'c> {
     code: &'c [Op],
-    /// By place: the places that every path from it to the end passes, itself included.
+    /// For each place, the places that all paths from it to the end pass, including itself.
     passed: Vec<Vec<bool>>,
     /// The first and the last place of each loop.
     loops: Vec<(usize, usize)>,
 }
 
 impl<'c> Rule<'c> {
-    /// `None`: there is no aligned barrier.
+    /// Returns the rule of a kernel; `None` if the kernel has no aligned barrier.
     pub(super) fn of(code: &'c [Op]) -> Option<Self> {
         (0..code.len()).find(|pc| is_aligned(code, *pc))?;
         let back = |(pc, op): (usize, &Op)| match op {
@@ -75,7 +75,7 @@ impl<'c> Rule<'c> {
         Trace { executed, at }
     }
 
-    /// Whether one of two threads of a warp goes around an aligned barrier of the other.
+    /// Whether one of two threads of a warp bypasses an aligned barrier of the other.
     pub(super) fn is_bypassed(&self, a: &Trace<'_>, b: &Trace<'_>) -> bool {
         a.at.iter().any(|(instance, i)| {
             b.at.get(instance)
@@ -83,7 +83,8 @@ impl<'c> Rule<'c> {
         })
     }
 
-    /// The same, at one instance of an instruction, from which on the two are told apart.
+    /// Whether a barrier is bypassed after one execution of an instruction that separates the two threads. Both traces
+    /// begin with that instruction.
     fn is_bypassed_at(&self, a: &[Executed], b: &[Executed]) -> bool {
         let goes_apart = a.len() > 1 && b.len() > 1 && a[1].pc != b[1].pc;
         let is_guarded = is_aligned(self.code, a[0].pc) && a[0] != b[0];
@@ -112,7 +113,8 @@ impl<'c> Rule<'c> {
         if trace.last().is_some_and(has_ended) { Side::Merge(trace.len()) } else { Side::Stuck }
     }
 
-    /// The first place behind this one that every path to the end passes: of all those, the one that passes all others.
+    /// Returns the first place after `pc` that all paths to the end pass: among all such places, the one from which
+    /// most of them are still passed.
     fn merge(&self, pc: usize) -> usize {
         let count = |at: usize| self.passed[at].iter().filter(|own| **own).count();
         let all = (0..self.passed.len()).filter(|at| *at != pc && self.passed[pc][*at]);
@@ -124,7 +126,7 @@ fn is_aligned(code: &[Op], pc: usize) -> bool {
     matches!(code[pc], Op::Do(Instr { what: What::Barrier { is_aligned: true, .. }, .. }))
 }
 
-/// Whether a thread does anything that others observe.
+/// Whether a thread does anything that other threads can observe.
 fn observes(code: &[Op], trace: &[Executed]) -> bool {
     trace.iter().filter(|executed| executed.is_enabled).any(|executed| match code[executed.pc] {
         Op::Do(Instr { what, .. }) => match what {
@@ -143,7 +145,7 @@ fn observes(code: &[Op], trace: &[Executed]) -> bool {
     })
 }
 
-/// Where an instruction may lead: places in the code, the end behind them all.
+/// Returns the possible successors of an instruction; the end of the code has the index behind the last instruction.
 fn successors(code: &[Op], pc: usize) -> Vec<usize> {
     match code[pc] {
         Op::Jump(None, target) => vec![target],
@@ -155,7 +157,7 @@ fn successors(code: &[Op], pc: usize) -> Vec<usize> {
     }
 }
 
-/// By place: the places that every path from it to the end passes, itself included.
+/// For each place, the places that all paths from it to the end pass, including itself.
 fn passed(code: &[Op]) -> Vec<Vec<bool>> {
     let end = code.len();
     let mut passed = vec![vec![true; end + 1]; end + 1];

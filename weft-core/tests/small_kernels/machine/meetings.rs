@@ -1,4 +1,4 @@
-//! Where threads meet: within a warp, and as warps at cta barriers.
+//! The reference machine: synchronization of threads, within a warp and at cta barriers.
 
 use super::{Machine, State, WARP};
 use crate::barriers::Fault;
@@ -18,7 +18,7 @@ impl Machine<'_> {
         self.settle(thread);
     }
 
-    /// The thread has come to a wait or ended: whoever waited for that goes on.
+    /// Updates all waits after a thread has begun to wait or has ended: threads whose wait is over become runnable.
     pub(super) fn settle(&mut self, thread: Thread) {
         while self.meet_in_warp(thread) {}
         self.arrive(thread);
@@ -32,7 +32,7 @@ impl Machine<'_> {
             let Some(complete) = self.barriers[cta].complete(is_live, &mut self.clocks) else {
                 break;
             };
-            // What the predicates rest on is not followed: it decides.
+            // The result carries no dependences: `arrive` recorded those of the predicates as deciding.
             let count = u32::try_from(complete.threads.len()).expect("few threads");
             for thread in complete.threads {
                 let lane = &mut self.lanes[thread];
@@ -55,14 +55,14 @@ impl Machine<'_> {
         }
     }
 
-    /// Lets lanes of the warp go on that wait for each other and have all come. True if there were some.
+    /// Makes one set of lanes runnable that wait for each other and have all arrived. Returns whether there was one.
     fn meet_in_warp(&mut self, thread: Thread) -> bool {
         let warp = self.warp(thread);
         for first in warp.clone() {
             let State::Meets { mask, exchanges } = self.lanes[first].state else { continue };
             let is_with = |other: &Thread| {
                 let lane = &self.lanes[*other];
-                // Lanes exchange at one instruction; they synchronize at any.
+                // Lanes exchange values at one instruction; warp barriers synchronize lanes at any instructions.
                 lane.state == State::Meets { mask, exchanges }
                     && (!exchanges || lane.pc == self.lanes[first].pc)
             };
@@ -87,7 +87,7 @@ impl Machine<'_> {
         false
     }
 
-    /// What each of these threads did happens before what the others do now.
+    /// Orders everything that these threads did before everything that they do next.
     fn order(&mut self, threads: &[Thread]) {
         let mut given = Vec::new();
         for &thread in threads {
@@ -105,7 +105,7 @@ impl Machine<'_> {
             What::Shuffle { dest, source, lane, .. } => {
                 let from =
                     threads.iter().find(|thread| self.lane_in_warp(**thread) == lane as usize);
-                // Nobody gave what a lane holds that is not here.
+                // The source lane does not participate, so its value is undefined.
                 self.outcome.reads_unset |= from.is_none();
                 let value =
                     from.map_or(Value::default().on(UNSET), |from| self.lanes[*from].regs[source]);
@@ -128,7 +128,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A warp arrives at a cta barrier once all its threads that have not ended wait at one.
+    /// Lets a warp arrive at a cta barrier if all its threads that have not ended wait at one.
     fn arrive(&mut self, thread: Thread) {
         let warp = self.warp(thread);
         let live: Vec<_> =
