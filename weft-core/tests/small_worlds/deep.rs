@@ -1,4 +1,4 @@
-//! The small worlds that take minutes: tens of millions of programs. Run by name, in release.
+//! The small worlds that take minutes: tens of millions of programs. Run by name, in release mode.
 
 #![allow(dead_code, reason = "the modules serve the short run too")]
 

@@ -1,11 +1,11 @@
-//! All judges of a program, held against each other.
+//! Compares all judges of a program with each other.
 
 use crate::machine::Program;
 use crate::model::{self, Pairs, Verdict};
 use crate::relation::{self, Judgement, Schedule};
 use crate::streaming;
 
-/// How many worlds there were, how many well-synchronized, and how many of those race.
+/// Counts the worlds, those that are well-synchronized, and those of them that race.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) worlds: usize,
@@ -21,7 +21,7 @@ impl Tally {
     }
 }
 
-/// All judges agree on the program.
+/// Asserts that all judges agree on the program; returns the verdict.
 pub(crate) fn agree(program: &Program) -> Verdict {
     let explored = model::explore(program);
     let verdict = explored.verdict;
@@ -43,7 +43,7 @@ pub(crate) fn agree(program: &Program) -> Verdict {
     }
     let streaming =
         [streaming::Schedule::Lowest, streaming::Schedule::InTurn, streaming::Schedule::Highest];
-    // One schedule a program keeps the suite fast; which one differs from program to program.
+    // One schedule for each program keeps the suite fast; the choice depends on the program.
     let commands: usize = program.agents.iter().map(Vec::len).sum();
     let schedule = streaming[commands % streaming.len()];
     let judged = streaming::judge(program, schedule);

@@ -1,16 +1,17 @@
-//! The machine: named barriers exactly as the small-step rules of the Weft paper (PLDI 2015, §3) have them.
+//! The machine: named barriers exactly as in the small-step rules of the Weft paper (PLDI 2015, §3).
 //!
 //! Takes a [`Program`], straight-line commands of a few agents, and steps a [`State`] of it. An agent is a unit of
 //! arrival (a warp), so counts are in agents. An agent that joins a generation twice counts twice.
 //!
-//! The paper has rules for a barrier that is full and not yet recycled, among them the error "one participant too
-//! many". Here the arrival that fills a barrier also resets it, in one step, so no state holds a full barrier.
+//! The paper has rules for a barrier that is full and not yet recycled, among them the error that one participant too
+//! many arrives. Here the arrival that fills a barrier also resets it, in one step, so that no state has a full
+//! barrier.
 
 /// The most agents a program may have.
 pub(crate) const MAX_AGENTS: usize = 5;
 /// The most barriers a program may name, from 0.
 pub(crate) const MAX_BARRIERS: usize = 3;
-/// The places of an agent: before each of its commands, seven at most, and its end.
+/// Number of places of an agent: one before each of its commands, of which there are at most seven, and the end.
 pub(crate) const PLACES: usize = 8;
 
 /// One command of an agent (§3, the grammar).
@@ -18,7 +19,7 @@ pub(crate) const PLACES: usize = 8;
 pub(crate) enum Command {
     /// Joins the barrier's generation and waits until it completes.
     Sync { barrier: u8, count: u8 },
-    /// Joins the barrier's generation and goes on.
+    /// Joins the barrier's generation and continues.
     Arrive { barrier: u8, count: u8 },
     /// Reads a location.
     Read(u8),
@@ -32,7 +33,7 @@ pub(crate) struct Program {
     pub(crate) agents: Vec<Vec<Command>>,
 }
 
-/// A command by place: (agent, index in the agent).
+/// Identifies a command: (agent, index in the agent).
 pub(crate) type CmdId = (usize, usize);
 
 /// A set of commands: bit `PLACES * agent + index`.
@@ -52,7 +53,7 @@ pub(crate) struct Generation {
     pub(crate) members: Commands,
 }
 
-/// A barrier between two steps: idle when `count` is 0, else configured and not full.
+/// A barrier between two steps: idle if `count` is 0, otherwise configured and not full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Barrier {
     count: u8,
@@ -60,7 +61,7 @@ struct Barrier {
     members: Commands,
 }
 
-/// What one step did.
+/// The effect of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Went,
@@ -69,7 +70,7 @@ pub(crate) enum Step {
     Fault,
 }
 
-/// A configuration of the machine (§3): where each agent stands, and the barriers.
+/// A configuration of the machine (§3): the position of each agent, and the barriers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     next: [u8; MAX_AGENTS],
@@ -77,7 +78,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The index of the agent's next command; a blocked agent stands at its sync.
+    /// Returns the index of the agent's next command; that of a blocked agent is its sync.
     pub(crate) fn next(&self, agent: usize) -> usize {
         usize::from(self.next[agent])
     }
@@ -102,7 +103,7 @@ impl State {
             .all(|(agent, commands)| self.next(agent) == commands.len())
     }
 
-    /// The agent, which is not blocked, executes its next command, which is `command`.
+    /// Executes the agent's next command, which is `command`. The agent must not be blocked.
     pub(crate) fn step(&mut self, agents: usize, agent: usize, command: Command) -> Step {
         let here = only((agent, self.next(agent)));
         match command {
@@ -118,7 +119,7 @@ impl State {
         }
     }
 
-    /// A command joins the barrier's generation, configures it if it is the first, and completes it if it is the last.
+    /// Joins the barrier's generation. The first command configures the generation, the last one completes it.
     fn join(&mut self, agents: usize, barrier: u8, count: u8, command: Commands) -> Step {
         let state = &mut self.barriers[usize::from(barrier)];
         let invalid = count == 0 || usize::from(count) > agents;
@@ -134,7 +135,7 @@ impl State {
         }
     }
 
-    /// The generation completes: its blocked agents resume, and the barrier is idle again.
+    /// Completes the generation: its blocked agents resume, and the barrier becomes idle.
     fn complete(&mut self, barrier: u8) -> Step {
         let state = &mut self.barriers[usize::from(barrier)];
         let generation = Generation { barrier, ordinal: state.completed, members: state.members };
@@ -146,14 +147,14 @@ impl State {
         Step::Completed(generation)
     }
 
-    /// The generations that have begun and not completed.
+    /// Returns the generations that have begun and are not complete.
     pub(crate) fn incomplete(&self) -> impl Iterator<Item = Generation> {
         let begun = (0u8..).zip(&self.barriers).filter(|(_, b)| b.count != 0);
         begun.map(|(barrier, b)| Generation { barrier, ordinal: b.completed, members: b.members })
     }
 }
 
-/// Every pair of conflicting accesses: one location, different agents, at least one writes.
+/// Returns every pair of conflicting accesses: same location, different agents, at least one write.
 pub(crate) fn conflicts(program: &Program) -> Vec<(CmdId, CmdId)> {
     let mut accesses = Vec::new();
     for (agent, commands) in program.agents.iter().enumerate() {

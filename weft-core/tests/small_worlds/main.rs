@@ -1,13 +1,14 @@
-//! Small worlds: independent judges of barrier programs must agree on every one of them.
+//! Small worlds: independent judges of barrier programs must agree on every small program.
 //!
-//! `model.rs` explores every schedule; `relation.rs` builds the paper's happens-before on one. That they agree is the
-//! paper's theorem, with the corners that its Figure 4 leaves open: arrivals alone, incomplete last generations.
-//! `streaming.rs` is the judge under test: the project's own barriers, order and shadows, online, on one schedule.
+//! `model.rs` explores every schedule; `relation.rs` builds the paper's happens-before on one schedule. That they agree
+//! is the paper's theorem, here including cases that its Figure 4 leaves open: generations of arrivals only, and
+//! incomplete last generations. `streaming.rs` is the judge under test: the project's own barriers, order and shadows,
+//! online, on one schedule.
 //!
-//! The space of 3 agents x 4 commands x 2 barriers with counts 1 to 3 has some 10^13 programs. It is reduced by symmetry
-//! (agents, barrier names) and by choosing a command only when the schedule reaches it; with three agents, programs have
-//! up to three commands each and seven in all. `cargo test --release --test deep_worlds` goes on to four each and eight
-//! in all, for minutes.
+//! The space of 3 agents x 4 commands x 2 barriers with counts 1 to 3 has some 10^13 programs. It is reduced by
+//! symmetry (agents, barrier names) and by choosing a command only when the schedule reaches it. With three agents,
+//! programs have up to three commands each and seven in total. `cargo test --release --test deep_worlds` extends this
+//! to four each and eight in total, which takes minutes.
 
 #![allow(dead_code, reason = "the modules serve the long run too")]
 
@@ -37,7 +38,7 @@ fn random_larger_worlds() {
     assert_eq!(tally, Tally { worlds: 30_000, well_synchronized: 7_713, racing: 3_990 });
 }
 
-/// All programs of two agents with up to two commands, without the symmetries and the early end of the enumeration.
+/// Enumerates all programs of two agents with up to two commands, without using symmetries or early ends.
 #[test]
 fn nothing_hides_in_the_reductions() {
     let agents = short_agents();
@@ -50,7 +51,7 @@ fn nothing_hides_in_the_reductions() {
     assert_eq!(tally, Tally { worlds: 157 * 157, well_synchronized: 707, racing: 0 });
 }
 
-/// Every agent of up to two commands, on two barriers, with counts from 1 to 3.
+/// Returns all agents of up to two commands, on two barriers, with counts from 1 to 3.
 fn short_agents() -> Vec<Vec<Command>> {
     let mut commands = Vec::new();
     for (barrier, count) in [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)] {
@@ -99,7 +100,8 @@ fn only_a_waiting_agent_is_stuck() {
     assert!(verdict(&[&[arrive(0, 2)], &[]]).well_synchronized);
 }
 
-/// What the paper's figure leaves open: generations of arrivals alone, and the one that is left incomplete.
+/// Tests the cases that the paper's figure leaves open: generations of arrivals only, and an incomplete last
+/// generation.
 #[test]
 fn corners_of_recycling() {
     let recycles = |agents: &[&[Command]]| verdict(agents).well_synchronized;

@@ -1,38 +1,38 @@
-//! The interleaving model: every schedule of a program, by the rules of the machine (Weft, PLDI 2015, §3) and no others.
+//! The interleaving model: explores every schedule of a program by the rules of the machine (Weft, PLDI 2015, §3).
 //!
-//! Takes a [`Program`], gives a [`Verdict`]. Each state that some schedule reaches is visited once; nothing is reduced.
-//! What the verdict does not mention no schedule does.
+//! Takes a [`Program`] and returns a [`Verdict`]. Each reachable state is visited once, without any reduction. What the
+//! verdict does not mention happens in no schedule.
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::machine::{CmdId, Generation, MAX_AGENTS, PLACES, Program, State, Step, conflicts};
 
-/// Pairs of commands, the one of the lower agent first.
+/// Pairs of commands, in each the one of the lower agent first.
 pub(crate) type Pairs = BTreeSet<(CmdId, CmdId)>;
 
-/// What the schedules of a program can do.
+/// The possible behaviours of all schedules of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// Some schedule gets stuck before every agent has ended.
+    /// Some schedule blocks before every agent has ended.
     pub(crate) deadlock: bool,
     /// Some schedule executes a barrier command with a wrong count.
     pub(crate) error: bool,
-    /// No deadlock, no error, and every barrier command takes part in the same generation in all schedules. An
-    /// incomplete last generation (arrivals that nobody waits for) is a generation too.
+    /// No deadlock, no error, and every barrier command belongs to the same generation in all schedules. An incomplete
+    /// last generation (arrivals without a wait) counts as a generation.
     pub(crate) well_synchronized: bool,
-    /// Conflicting accesses that happen in both orders; meaningful only if well-synchronized.
+    /// Conflicting accesses that happen in both orders; meaningful only if the program is well-synchronized.
     pub(crate) races: Pairs,
 }
 
-/// The verdict, with the races found a second way.
+/// The verdict, and the races determined in a second way.
 pub(crate) struct Explored {
     pub(crate) verdict: Verdict,
-    /// Conflicting accesses that some state has both as the next command of their agents.
+    /// Conflicting accesses that are both next commands of their agents in some state.
     pub(crate) adjacent: Pairs,
 }
 
-/// The verdict over all schedules.
+/// Returns the verdict over all schedules.
 pub(crate) fn check(program: &Program) -> Verdict {
     explore(program).verdict
 }
@@ -56,7 +56,7 @@ pub(crate) fn explore(program: &Program) -> Explored {
     search.explored()
 }
 
-/// A hash for states: a multiplication a word. The default one would take most of the time.
+/// A hash function for states: one multiplication a word. The default hash function would take most of the time.
 #[derive(Default)]
 struct Mix(u64);
 
@@ -80,16 +80,16 @@ impl Hasher for Mix {
     }
 }
 
-/// What the search has seen so far.
+/// The findings of the search so far.
 struct Search<'a> {
     program: &'a Program,
     conflicts: Vec<(CmdId, CmdId)>,
     first_then_second: Pairs,
     second_then_first: Pairs,
     adjacent: Pairs,
-    /// The generation of each command, once some schedule has shown it.
+    /// The generation of each command, once some schedule has reached it.
     generations: [Option<Generation>; PLACES * MAX_AGENTS],
-    /// Two schedules put one command into different generations.
+    /// Whether two schedules put one command into different generations.
     mixed: bool,
     deadlock: bool,
     error: bool,
@@ -110,8 +110,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Notes the order of accesses that the state stands for. Where nothing deadlocks and nothing fails, every state
-    /// is on the way of a complete schedule, so "one done, the other not" is "one before the other in some schedule".
+    /// Records the order of accesses in this state. If no schedule deadlocks or fails, every state is part of a
+    /// complete schedule, so that "one executed, the other not" means "one before the other in some schedule".
     fn visit(&mut self, state: &State) {
         for &(x, y) in &self.conflicts {
             match (state.next(x.0) > x.1, state.next(y.0) > y.1) {
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The state after a step of each agent that can step; notes how a schedule ends.
+    /// Returns the state after a step of each agent that can step; records how a schedule ends.
     fn successors(&mut self, state: &State) -> [Option<State>; MAX_AGENTS] {
         let mut after = [None; MAX_AGENTS];
         let agents = self.program.agents.len();
@@ -148,7 +148,7 @@ impl<'a> Search<'a> {
         after
     }
 
-    /// A schedule has this generation: each of its members must be in the same one in all others.
+    /// Records a generation of a schedule: each of its members must be in the same generation in all other schedules.
     fn note(&mut self, generation: Generation) {
         for (bit, known) in self.generations.iter_mut().enumerate() {
             if generation.members >> bit & 1 == 1 {

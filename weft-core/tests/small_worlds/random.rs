@@ -1,24 +1,25 @@
 //! Random worlds, larger than the exhaustive ones: four or five agents, three barriers, two locations.
 //!
-//! Takes a seed and a count, gives programs, the same for the same seed. A program is laid out generation by generation,
-//! so that it can run to its end; then up to two of its commands are changed. A good share is well-synchronized.
+//! Takes a seed and a count and returns programs, the same for the same seed. A program is built generation by
+//! generation, so that it can run to its end; then up to two of its commands are changed. Many of the programs are
+//! well-synchronized.
 
 use crate::machine::{Command, Program};
 
-/// The most commands of one agent.
+/// Maximum number of commands of one agent.
 const COMMANDS: usize = 7;
 
-/// `count` programs.
+/// Returns `count` programs.
 pub(crate) fn random_worlds(seed: u64, count: usize) -> impl Iterator<Item = Program> {
     let mut dice = Dice(seed | 1);
     (0..count).map(move |_| world(&mut dice))
 }
 
-/// Marsaglia's xorshift, times a constant.
+/// Marsaglia's xorshift, multiplied by a constant.
 struct Dice(u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     fn roll(&mut self, sides: u8) -> u8 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -46,7 +47,7 @@ fn world(dice: &mut Dice) -> Program {
     program
 }
 
-/// Up to two accesses of some agents.
+/// Adds up to two accesses to some agents.
 fn accesses(dice: &mut Dice, program: &mut Program) {
     for _ in 0..dice.roll(3) {
         let agent = dice.index(program.agents.len());
@@ -55,7 +56,8 @@ fn accesses(dice: &mut Dice, program: &mut Program) {
     }
 }
 
-/// One generation: all agents in half the cases, else some; each joins with a sync, or one time in four an arrive.
+/// Adds one generation, of all agents in half of the cases, otherwise of some; each joins with a sync, or in one of
+/// four cases with an arrive.
 fn generation(dice: &mut Dice, program: &mut Program) {
     let everyone = dice.roll(2) == 0;
     let barrier = dice.roll(3);
@@ -83,7 +85,7 @@ fn push(program: &mut Program, agent: usize, command: Command) {
     }
 }
 
-/// Drops a command, exchanges it with its neighbour, or changes its kind, its barrier or its count.
+/// Removes a command, exchanges it with its neighbour, or changes its kind, its barrier or its count.
 fn mutate(dice: &mut Dice, program: &mut Program) {
     let agent = dice.index(program.agents.len());
     let commands = &mut program.agents[agent];

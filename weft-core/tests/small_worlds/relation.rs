@@ -1,7 +1,7 @@
-//! The happens-before relation of the Weft paper, written out: Figure 4 (PLDI 2015) on one schedule, slowly.
+//! The happens-before relation of the Weft paper in full: Figure 4 (PLDI 2015) on one schedule.
 //!
-//! Takes a [`Program`] and a way to choose the next agent; runs that one schedule, builds R over its commands with all
-//! its edges, closes it, and gives a [`Judgement`]. That a judgement of one schedule holds for all of them is the
+//! Takes a [`Program`] and a way to choose the next agent; runs that schedule, builds R over its commands with all its
+//! edges, closes it, and returns a [`Judgement`]. That the judgement of one schedule holds for all of them is the
 //! paper's theorem, which the model decides for every small world.
 
 use crate::machine::{
@@ -9,18 +9,18 @@ use crate::machine::{
 };
 use crate::model::Pairs;
 
-/// What one schedule shows about all of them.
+/// What one schedule shows about all schedules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Deadlock,
     Error,
-    /// Some participant may join before the generation ahead of its own is complete.
+    /// Some participant might join before the generation ahead of its own is complete.
     Recycling,
-    /// Well-synchronized, with the conflicting accesses that R leaves unordered.
+    /// The program is well-synchronized; holds the conflicting accesses that R leaves unordered.
     Ordered(Pairs),
 }
 
-/// Chooses the agent that steps, from those that can (never none) and the number of steps so far.
+/// Chooses the agent that steps. Takes the agents that can step (at least one) and the number of steps so far.
 pub(crate) type Schedule = fn(&[usize], usize) -> usize;
 
 /// The first agent runs until it blocks or ends, then the next.
@@ -53,7 +53,7 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Judgement {
     }
 }
 
-/// Runs one schedule to its end: all its generations, the incomplete ones included.
+/// Runs one schedule to its end and returns all its generations, including incomplete ones.
 fn run(program: &Program, schedule: Schedule) -> Result<Vec<Generation>, Judgement> {
     let agents = program.agents.len();
     let mut state = State::default();
@@ -75,14 +75,14 @@ fn run(program: &Program, schedule: Schedule) -> Result<Vec<Generation>, Judgeme
     if state.finished(program) { Ok(generations) } else { Err(Judgement::Deadlock) }
 }
 
-/// The commands of a set, in order.
+/// Returns the commands of a set, in order.
 fn members(set: Commands) -> impl Iterator<Item = CmdId> {
     (0..MAX_AGENTS)
         .flat_map(|agent| (0..PLACES).map(move |index| (agent, index)))
         .filter(move |&command| set & only(command) != 0)
 }
 
-/// Every command of the program.
+/// Returns every command of the program.
 fn all(program: &Program) -> impl Iterator<Item = CmdId> {
     let agents = program.agents.iter().enumerate();
     agents.flat_map(|(agent, commands)| (0..commands.len()).map(move |index| (agent, index)))
@@ -133,8 +133,8 @@ impl Relation {
         }
     }
 
-    /// Whether the generation ahead of this one, on its barrier, completes before every point that precedes one of
-    /// this one's participants.
+    /// Whether the generation ahead of this one, on the same barrier, completes before every point that precedes a
+    /// participant of this one.
     fn recycles_safely(
         &self,
         program: &Program,
@@ -154,7 +154,7 @@ impl Relation {
     }
 
     /// Whether the generation is complete whenever the command at `point` has been executed. Its syncs are executed
-    /// when it completes, so any of them tells; where there is none, all its arrivals must be done.
+    /// when it completes, so one of them suffices; without syncs, all arrivals must have been executed.
     fn complete_before(&self, program: &Program, generation: &Generation, point: CmdId) -> bool {
         let done = |command| command == point || self.holds(command, point);
         match members(generation.members).find(|&command| is_sync(program, command)) {
@@ -163,7 +163,7 @@ impl Relation {
         }
     }
 
-    /// Conflicting accesses that neither happens before the other.
+    /// Returns the conflicting accesses of which neither happens before the other.
     fn unordered(&self, program: &Program) -> Pairs {
         conflicts(program)
             .into_iter()

@@ -1,6 +1,6 @@
-//! The judge under test: the project's own barriers, order and shadows, fed with one schedule of a program.
+//! The judge under test: the project's own barriers, order and shadows, run on one schedule of a program.
 //!
-//! An agent is a warp of one lane, so that a count of agents is 32 times as many threads.
+//! An agent is modelled as a warp with one lane, so that a count of agents is 32 times as many threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use weft_core::race::{Conflict, History, Pairs as Racing, Shadow, Watched};
 use crate::machine::{CmdId, Command, PLACES, Program};
 use crate::model::Pairs;
 
-/// What the streaming algorithm says: the races of a well-synchronized program, or nothing.
+/// Returns the races of a well-synchronized program; `None` if the program is not well-synchronized.
 pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     let mut decided = Decided { shadow: Shadow::within(u64::MAX) };
     run(program, schedule, &mut decided)?;
@@ -33,14 +33,14 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     Some(pairs)
 }
 
-/// In which order agents that can run take their steps.
+/// The order in which runnable agents step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Schedule {
-    /// The lowest that can.
+    /// The agent with the lowest number.
     Lowest,
-    /// The highest that can.
+    /// The agent with the highest number.
     Highest,
-    /// One step each.
+    /// One step of each agent in turn.
     InTurn,
 }
 
@@ -95,7 +95,7 @@ impl Explained {
 struct Run<'p> {
     program: &'p Program,
     next: Vec<usize>,
-    /// The barrier that an agent waits at.
+    /// For each waiting agent, its barrier.
     waits: BTreeMap<usize, BarrierId>,
     live: WarpSet,
     barriers: Barriers,

@@ -1,20 +1,20 @@
-//! The small worlds: programs for judges to agree on. Takes bounds, gives programs, in a fixed order.
+//! The small worlds: programs on which the judges must agree, within given bounds and in a fixed order.
 //!
-//! *Skeletons* have barrier commands only. They are enumerated along the schedule that runs the first agent that can
-//! run: a command is chosen when that schedule first needs it. Where the schedule faults or gets stuck, the program is
-//! handed out as it then is, and what could follow is not enumerated: commands that the schedule never reaches cannot
-//! take the fault or the deadlock back, so all those programs have the same verdict. Two symmetries are used:
+//! *Skeletons* have barrier commands only. They are enumerated along the schedule that always runs the first runnable
+//! agent: a command is chosen when that schedule first needs it. If the schedule faults or blocks, the program is
+//! complete as it is, and continuations are not enumerated: commands that the schedule never reaches cannot undo the
+//! fault or the deadlock, so all those programs have the same verdict. Two symmetries are used:
 //! - barriers are named in the order in which the schedule first uses them;
-//! - agents stand in the lexical order of their commands with barrier names left out (so that renaming barriers does
-//!   not disturb it); programs that tie are all handed out.
+//! - agents are in the lexical order of their commands without barrier names (so that renaming barriers does not affect
+//!   it); all programs with equal agents in this order are enumerated.
 //!
-//! *Accesses* are put into the smaller skeletons that are well-synchronized: a conflicting pair on one location, at every
-//! two places of two agents. Random worlds, larger and with more accesses, are in `random.rs`.
+//! *Accesses* are added to the smaller skeletons that are well-synchronized: a conflicting pair on one location, at
+//! every two places of two agents. `random.rs` has larger random worlds with more accesses.
 
 use crate::machine::{Command, Program, State, Step};
 use crate::model;
 
-/// How large skeletons get.
+/// The bounds of skeletons.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     agents: usize,
@@ -23,30 +23,30 @@ struct Bounds {
     /// Commands of all agents together.
     total: usize,
     barriers: u8,
-    /// Counts run from 1 to this.
+    /// Maximum count of a command; the minimum is 1.
     count: u8,
 }
 
-/// Two barriers, and counts from 1 to 3 however many agents there are: larger than the number of agents is a fault.
+/// Bounds with two barriers and counts from 1 to 3, whatever the number of agents: a count larger than that is a fault.
 const fn bounds(agents: usize, commands: usize, total: usize) -> Bounds {
     Bounds { agents, commands, total, barriers: 2, count: 3 }
 }
 
-/// Skeletons of the suite: all of one and two agents with four commands each, and all of three agents with up to three
-/// commands each and seven together.
+/// The skeletons of the suite: all of one and two agents with four commands each, and all of three agents with up to
+/// three commands each and seven in total.
 const SKELETONS: [Bounds; 3] = [bounds(1, 4, 4), bounds(2, 4, 8), bounds(3, 3, 7)];
-/// Those that get accesses.
+/// The skeletons to which accesses are added.
 const WITH_ACCESSES: [Bounds; 2] = [bounds(2, 3, 6), bounds(3, 2, 6)];
-/// All of three agents with three commands each, and those with four commands that have eight together.
+/// All skeletons of three agents with three commands each, and those with four commands each and eight in total.
 const DEEP_SKELETONS: [Bounds; 2] = [bounds(3, 3, 9), bounds(3, 4, 8)];
 const DEEP_WITH_ACCESSES: [Bounds; 1] = [bounds(3, 3, 6)];
 
-/// Hands every world of the suite to `f`: the skeletons, then the small well-synchronized ones with accesses.
+/// Calls `f` with every world of the suite: the skeletons, then the small well-synchronized ones with accesses.
 pub(crate) fn for_each_world(f: impl FnMut(&Program)) {
     for_each(&SKELETONS, &WITH_ACCESSES, f);
 }
 
-/// Hands worlds to `f` for minutes.
+/// Calls `f` with the worlds that take minutes.
 pub(crate) fn for_each_deep_world(f: impl FnMut(&Program)) {
     for_each(&DEEP_SKELETONS, &DEEP_WITH_ACCESSES, f);
 }
@@ -64,14 +64,14 @@ fn for_each(skeletons: &[Bounds], with_accesses: &[Bounds], mut f: impl FnMut(&P
     }
 }
 
-/// Hands every skeleton within the bounds, with exactly that many agents, to `f`.
+/// Calls `f` with every skeleton within the bounds that has exactly that number of agents.
 fn for_each_skeleton(bounds: Bounds, mut f: impl FnMut(&Program)) {
     let program = Program { agents: vec![Vec::new(); bounds.agents] };
     let mut partial = Partial { bounds, program, ended: vec![false; bounds.agents], barriers: 0 };
     partial.extend(State::default(), &mut f);
 }
 
-/// A skeleton while it is being chosen.
+/// A partially chosen skeleton.
 struct Partial {
     bounds: Bounds,
     program: Program,
@@ -82,7 +82,7 @@ struct Partial {
 }
 
 impl Partial {
-    /// Runs on to the next agent that needs a command, and tries all its commands, and none.
+    /// Runs the schedule to the next agent that needs a command, and tries all its commands and its end.
     fn extend(&mut self, state: State, f: &mut impl FnMut(&Program)) {
         let Some(agent) =
             (0..self.bounds.agents).find(|&agent| !self.ended[agent] && !state.blocked(agent))
@@ -100,7 +100,7 @@ impl Partial {
         }
     }
 
-    /// Goes on with `command` as the next one of the agent.
+    /// Continues with `command` as the next command of the agent.
     fn choose(
         &mut self,
         mut state: State,
@@ -121,7 +121,7 @@ impl Partial {
         self.barriers = barriers;
     }
 
-    /// The barrier commands on the barriers in use, and on the next one.
+    /// Returns the barrier commands on the barriers in use and on the next one.
     fn choices(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         for barrier in 0..self.bounds.barriers.min(self.barriers + 1) {
@@ -133,7 +133,7 @@ impl Partial {
         commands
     }
 
-    /// Whether the agents can still turn out to be in order, as far as their commands are chosen.
+    /// Whether the chosen commands do not contradict the order of agents.
     fn in_order(&self) -> bool {
         (1..self.bounds.agents).all(|agent| self.pair_in_order(agent - 1, agent))
     }
@@ -149,7 +149,7 @@ impl Partial {
         true
     }
 
-    /// What the order compares: `None` where nothing is chosen yet.
+    /// Returns the sort key of a command; `None` if it is not chosen yet.
     fn key(&self, agent: usize, index: usize) -> Option<Key> {
         match self.program.agents[agent].get(index) {
             Some(&Command::Sync { count, .. }) => Some(Key::Sync(count)),
@@ -183,7 +183,7 @@ const CONFLICTS: [(Command, Command); 3] = [
     (Command::Read(0), Command::Write(0)),
 ];
 
-/// Hands out the skeleton with a pair of conflicting accesses at every two places of two agents.
+/// Calls `f` with the skeleton extended by a pair of conflicting accesses at every two places of two agents.
 fn for_each_access_pair(skeleton: &Program, f: &mut impl FnMut(&Program)) {
     for (first, second) in agent_pairs(skeleton.agents.len()) {
         for (i, j) in places(skeleton.agents[first].len(), skeleton.agents[second].len()) {
