@@ -1,4 +1,4 @@
-//! The house rules that a compiler does not hold: a stage imports only earlier stages, and files and functions of the whole
+//! Rules that the compiler does not enforce: a stage imports only earlier stages, and files and functions of the whole
 //! workspace stay small.
 
 #![allow(clippy::disallowed_methods, reason = "this test reads the sources; the library does not")]
@@ -7,18 +7,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The stages in pipeline order. `launch` is data that all but `ptx` may use.
+/// The stages in the order of the pipeline. `launch` is data that all stages but `ptx` can use.
 const STAGES: [&str; 11] = [
     "ptx", "launch", "flow", "slice", "emulate", "order", "race", "finding", "explain", "check",
     "mutate",
 ];
 /// The rooms of `emulate`, in the order in which they may import each other.
 const ROOMS: [&str; 6] = ["value", "ops", "memory", "sync", "facts", "machine"];
-/// Not a stage of the pipeline: rendering, which looks at findings only.
+/// `report` is not a stage of the pipeline: it renders findings, and can import only these modules.
 const REPORT: [&str; 4] = ["report", "ptx", "launch", "finding"];
-/// Lines that a file may have.
+/// Maximum number of lines of a file.
 const MOST_LINES: usize = 500;
-/// Lines that a function may have, its signature and its last brace among them.
+/// Maximum number of lines of a function, from its signature to its last brace.
 const MOST_LINES_OF_FUNCTION: usize = 59;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -36,7 +36,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules that a file names right behind this path.
+/// Returns the modules that a file names directly behind this path.
 fn imports<'t>(text: &'t str, path: &'static str) -> Vec<&'t str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let is_path = |line: &str, at: usize| {
@@ -82,7 +82,7 @@ fn stages_import_only_earlier_stages() {
     }
 }
 
-/// All of the workspace: libraries, programs, tests and samples, with their texts.
+/// Returns all Rust files of the workspace (libraries, programs, tests, samples) with their texts.
 fn everything() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
@@ -102,8 +102,8 @@ fn files_stay_small() {
     assert!(long.is_empty(), "is each of these one idea? {long:#?}");
 }
 
-/// The functions of a text, each with the number of its first line and how many it has. rustfmt puts the last brace of each
-/// below its first letter.
+/// Returns the functions of a text as the number of the first line and the number of lines. rustfmt puts the last brace
+/// of a function below its first letter.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     const BEFORE: [&str; 6] = ["pub", "const", "async", "unsafe", "extern", "default"];
     let lines: Vec<&str> = text.lines().collect();
@@ -160,7 +160,7 @@ fn rooms_of_the_machine_import_only_earlier_rooms() {
     assert!(count > 50, "the rooms were not found");
 }
 
-/// The file of a module, if there is one.
+/// Returns the file of a module, if there is one.
 fn file_of(root: &Path, module: &[&str]) -> Option<PathBuf> {
     let base = module.iter().fold(root.to_owned(), |path, name| path.join(name));
     let own = base.with_extension("rs");
@@ -191,7 +191,7 @@ fn types_stand_where_the_glossary_says() {
     }
 }
 
-/// The files that a file imports from. The modules below a file are part of it, as its `mod` lines say.
+/// Returns the files that a file imports from. Modules below a file count as part of it, as its `mod` lines say.
 fn imported(root: &Path, file: &Path, text: &str) -> Vec<PathBuf> {
     let relative = file.strip_prefix(root).expect("found below the root").with_extension("");
     let mut own: Vec<String> =
