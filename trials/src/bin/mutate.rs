@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns a changed saved input. The target `kernel` has few saved inputs: it gets random bytes in three of four cases.
+/// Returns a changed saved input. The target `kernel` has few of them: it gets random bytes in three of four cases.
 fn input(target: &str, corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     if target == "kernel" && (corpus.is_empty() || dice.below(4) > 0) {
         let length = 1 + dice.below(1024);
