@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compiles a corpus of kernels that nobody wrote for cargo-weft: what lies in the headers of the CUDA packages on PyPI
-(CUB, Thrust, cooperative groups, libcu++) and in Rust's `core`. Only the wrappers that instantiate it are ours.
+"""Compiles a corpus of kernels that were not written for cargo-weft, from the headers of the CUDA packages on PyPI
+(CUB, Thrust, cooperative groups, libcu++) and from Rust's `core`. Only the code that instantiates them belongs to
+cargo-weft.
 
     corpus/build.py OUT [--nvcc PATH] [--rustc PATH --core PATH] [--jobs N]
 
-OUT/ptx/GROUP/ gets the PTX, OUT/src/ what it was compiled from. Without --nvcc the packages are installed into OUT/cuda
-with pip. Without --rustc, the Debian packages of one rustc and its library sources are unpacked in OUT/rust; --core is
-library/core/src/lib.rs of that very rustc. Needs the network for what is not given. Standard library only.
+The PTX is written to OUT/ptx/GROUP/, its sources to OUT/src/. Without --nvcc, pip installs the CUDA packages into
+OUT/cuda. Without --rustc, the Debian packages of a rustc and its library sources are unpacked in OUT/rust; --core is
+the path of library/core/src/lib.rs of the same rustc. Downloads need the network. Uses only the standard library.
 """
 
 import argparse
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
 """
 RUST = pathlib.Path(__file__).parent / "rust"
 ARCHITECTURES = ("sm_80", "sm_90")
-# Debug builds keep overflow checks and call everything; release builds inline it.
+# Debug builds keep overflow checks and all calls; release builds inline calls.
 PROFILES = {
     "release": ["-Copt-level=3"],
     "checked": ["-Copt-level=1", "-Coverflow-checks=on", "-Cdebug-assertions=on"],
@@ -50,7 +51,7 @@ PROFILES = {
 
 
 def run(command, **options):
-    """Runs a command; its complaint if it fails, else None."""
+    """Runs a command; returns its error message if it fails, otherwise None."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     return None if done.returncode == 0 else f"{command[0]}: {done.stderr.strip()[-2000:]}"
 
@@ -68,7 +69,7 @@ def install_nvcc(folder):
 
 
 def unpack_rust(folder):
-    """Debian's `-web` packages: a rustc newer than the release's own, with the sources of its library."""
+    """Unpacks Debian's `-web` packages, which have a newer rustc than the release, with the sources of its library."""
     folder.mkdir(parents=True, exist_ok=True)
     must(["apt-get", "download", *DEBIAN_PACKAGES], cwd=folder)
     for package in folder.glob("*.deb"):
@@ -102,7 +103,7 @@ def compile_rust(rustc, core, out):
               "-Ccodegen-units=1", "--cap-lints=allow"]
     common = [rustc, *target, "--crate-type=rlib", "-Zforce-unstable-if-unmarked", "--out-dir", library]
     must([*common, "--crate-name=core", "-Copt-level=3", core], env=environment)
-    # Every crate without `std` links to this one. What the kernels need of it LLVM writes out, `memcmp` apart.
+    # Every crate without `std` links to this crate. LLVM expands all that the kernels need of it except `memcmp`.
     builtins = library / "compiler_builtins.rs"
     builtins.write_text(BUILTINS)
     must([*common, "--crate-name=compiler_builtins", "-L", library, builtins], env=environment)
@@ -115,7 +116,7 @@ def compile_rust(rustc, core, out):
             jobs.append((ptx, [
                 "env", *variables, rustc, *target, *flags, f"--crate-name={source.stem}_{profile}",
                 "--crate-type=cdylib", "-Clto=fat", "-Ctarget-cpu=sm_80", "-Cdebuginfo=1",
-                # ptxas does not read what LLVM prints for address ranges.
+                # ptxas does not accept the section that LLVM prints for address ranges.
                 "-Zno-generate-arange-section", "--emit=asm", "-L", library, source, "-o", ptx]))
     return jobs
 

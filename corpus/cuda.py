@@ -1,7 +1,7 @@
-"""The CUDA half of the corpus: small kernels of ours around code that is not.
+"""The CUDA half of the corpus: small kernels that call library code.
 
 `units()` gives (group, name, source). Every source includes headers of CUB, cooperative groups, libcu++ or Thrust and
-instantiates their templates. A kernel states its block by `__launch_bounds__`, and obeys the rules of what it calls: no
+instantiates their templates. A kernel states its block by `__launch_bounds__`, and obeys the rules of the library: no
 storage is used twice without a barrier, and no lane leaves before a collective call.
 """
 
@@ -12,7 +12,7 @@ WARP_HEAD = "#include <cub/warp/{}.cuh>\n"
 
 
 def kernel(name, block, params, body):
-    """A kernel of a stated block; `I` is the thread's place in its cta, `G` in the grid."""
+    """Returns a kernel with this block; `I` is the thread's place in its cta, `G` in the grid."""
     return (
         f'extern "C" __global__ void __launch_bounds__({block}) {name}({params}) {{\n'
         f"  const unsigned I = threadIdx.x, G = blockIdx.x * {block} + I; (void)I; (void)G;\n{body}\n}}\n"
@@ -20,7 +20,7 @@ def kernel(name, block, params, body):
 
 
 def collective(name, block, type_, primitive, body, items=1, out="T"):
-    """A kernel around one collective: each thread has `items` values in `x`, and the storage is `s`."""
+    """Returns a kernel around one collective: each thread has `items` values in `x`, and the storage is `s`."""
     return kernel(
         name,
         block,
@@ -201,7 +201,7 @@ def warp_units():
         f"warp_reduce_{width}_{short(t)}", 64, f"const {t} *in, {t} *to",
         f"  using P = cub::WarpReduce<{t}, {width}>;\n" + storage(64, width) + "  to[G] = P(s[w]).Sum(in[G]);")
         for width, t in itertools.product((32, 16, 8), ("int", "double"))]
-    # Of a warp of a size that is no power of two, only the first such lanes take part.
+    # If the size of the logical warp is not a power of two, only that many lanes of each warp take part.
     kernels.append(kernel(
         "warp_reduce_7", 64, "const int *in, int *to",
         "  using P = cub::WarpReduce<int, 7>;\n  __shared__ typename P::TempStorage s[2];\n"
@@ -404,7 +404,7 @@ def libcudacxx_units():
     io = "int *in, int *to"
     kernels = []
     for scope in ("block", "device", "system"):
-        # What a cta shares with itself alone needs no wider scope.
+        # Block scope suffices for memory that only one cta accesses.
         mine = "blockIdx.x * 32" if scope == "block" else "0"
         kernels.append(kernel(
             f"atomic_add_{scope}", 64, io,
@@ -499,5 +499,5 @@ def units():
             yield group, name, text
 
 
-# Units that not every architecture has: clusters came with sm_90.
+# Units that need a certain architecture: clusters exist from sm_90 on.
 ONLY = {"cg_cluster": ("sm_90",)}

@@ -4,24 +4,24 @@
     corpus/original.py PTX ORIGINAL [--weft BINARY] [--only REGEX] [--seconds N] [--runs N] [--core N]
                        [--kept FILE] [--earlier TSV]
 
-The original is github.com/lightsighter/Weft, of PLDI 2015; ORIGINAL is its binary, built from its sources as they are.
+The original is github.com/lightsighter/Weft, of PLDI 2015; ORIGINAL is its binary, built from its unchanged sources.
 PTX is a folder of its own examples compiled with -lineinfo, examples/SUITE/NAME.cu to SUITE-NAME.ptx: by nvcc 13 for
-sm_80, with a header that defines __shfl, __any and __all by their _sync kin and a full mask; but diff_kepler of Heptane
-and PRF, which shuffle in half warps, by NVRTC 12 for compute_50, where shuffles have no mask.
-The original's parser knows the PTX of 2015, so it reads a copy that is rewritten line by line (see `rewrite`);
-instructions stay as they are, but for the mask of shuffles. cargo-weft reads what the compiler wrote. Launches and
-flags are those of examples/run_examples.sh; the original takes no arguments of kernels, and runs one CTA.
+sm_80, with a header that defines __shfl, __any and __all by their _sync variants with a full mask; except diff_kepler
+of Heptane and PRF, which shuffle in half warps: by NVRTC 12 for compute_50, where shuffles have no mask. The original's
+parser knows the PTX of 2015, so it reads a copy that is rewritten line by line (see `rewrite`); instructions are
+unchanged except for the mask of shuffles. cargo-weft reads the compiler's output. Launches and flags are those of
+examples/run_examples.sh; the original takes no arguments of kernels, and runs one CTA.
 
-For each kernel the table has the processor seconds (user and system) and the most memory of either tool, their factor,
-and what both said: verdicts and dynamic barriers, which tell whether both did the same work. Figures are medians of
-several runs; the original's are of one where it takes long. The original checks shared memory alone, cargo-weft global
-memory too.
+For each kernel the table has the processor seconds (user and system) and the peak memory of both tools, their factor,
+the verdicts, and the numbers of dynamic barriers, which show whether both did the same work. Figures are medians of
+several runs; if the original takes long, its figures are of one run. The original checks shared memory only, cargo-weft
+global memory too.
 
---seconds stops the original after so much processor time. --kept is a file of JSON lines that keeps its figures from
-one call to the next. --earlier is a table of figures measured before, separated by tabs (columns suite, name, cpu_s,
-rss_mb, dynamic_barriers, verdict); they stand in, marked with *, for what was stopped, and what was stopped without
-them is left out. The exit status is 1 if the two tools saw different numbers of barriers. Needs the standard library
-alone, and Linux.
+--seconds stops the original after this much processor time. --kept is a file of JSON lines that keeps its figures
+between calls. --earlier is a table of earlier figures, separated by tabs (columns suite, name, cpu_s, rss_mb,
+dynamic_barriers, verdict). They replace, marked with *, the figures of runs that were stopped; a stopped kernel without
+earlier figures is left out. The exit status is 1 if the two tools count different numbers of barriers. Uses only the
+standard library; needs Linux.
 """
 
 import argparse
@@ -52,31 +52,31 @@ THREADS = {
     "PRF": {"diff_fermi": 128, "visc_fermi": 1024, "diff_kepler": 928, "visc_kepler": 1024},
     "negatives": {"arrival": 64, "deadlock": 64, "different": 64, "over": 96},
 }
-# Arguments that cargo-weft is given, by position, where the name has the word: strides of a grid of 32^3 points, and
-# the sizes of a stencil. The original knows no arguments: it does not take branches that depend on them.
+# Arguments for cargo-weft, by position, for kernels whose name contains the word: strides of a grid of 32^3 points, and
+# the sizes of a stencil. The original has no arguments: it does not take branches that depend on them.
 ARGUMENTS = {
     "chem": {5: 0.0001, 6: 10000.0, 7: 1024, 8: 32, 9: 32, 10: 32768, 11: 0},
     "diff_": {4: 1024, 5: 32, 6: 32, 7: 32768},
     "visc": {3: 1024, 4: 32, 5: 32, 6: 32768},
     "phase": {4: 64, 5: 1024, 6: 64, 7: 256, 8: 256, 9: 0, 10: 0, 11: 8192, 12: 0},
 }
-# What is left out of, or put otherwise in, PTX of today for a parser of 2015.
+# Changes to the PTX of today for a parser of 2015.
 REWRITES = [
-    # It looks for opcodes and colons in comments as well.
+    # The parser looks for opcodes and colons in comments too.
     (re.compile(r"(?:^|(?<=\s))//.*$", re.M), ""),
     (re.compile(r"^\s*\.section\b.*?\{.*?^\s*\}", re.M | re.S), ""),
-    # Where a line was inlined, and files without time and size, are not known to it.
+    # The parser does not know positions of inlining, nor files without time and size.
     (re.compile(r"^(\s*\.loc\s+\d+\s+\d+\s+\d+),.*$", re.M), r"\1"),
     # Shuffles had no mask of lanes.
     (re.compile(r"\bshfl\.sync(\.\w+\.b32\s+[^;]*),\s*(?:-1|%r\d+)\s*;"), r"shfl\1;"),
     (re.compile(r'^(\s*\.file\s+\d+\s+"[^"]*")[ \t]*$', re.M), r"\1, 0, 0"),
 ]
 SHARED = re.compile(r"^\s*\.shared\s+\.align\s+\d+\s+\.b8\s+([\w$]+)\[", re.M)
-# How it exits, where it finds a barrier at fault.
+# Exit statuses of the original for defective barriers.
 ERRORS = {5: "arrival counts differ", 6: "too many participants", 7: "all arrive", 8: "deadlock"}
 BARRIERS = re.compile(r"Dynamic Barrier Instances:\s+(\d+)")
-# Runs a command and tells how it ended and what it used. A small process of its own: what the one had that starts
-# another counts as memory of the other.
+# Runs a command and prints its exit status and the resources it used. This is a small process of its own, because the
+# memory of a starting process counts as memory of the started one.
 LAUNCHER = """
 import os, resource, sys
 seconds, command = int(sys.argv[1]), sys.argv[2:]
@@ -86,14 +86,14 @@ silence = [(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
 _, status, usage = os.wait4(os.posix_spawnp(command[0], command, os.environ, file_actions=silence), 0)
 print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss, file=sys.stderr)
 """
-# Seconds below which a figure is that of starting a process: such kernels count for no factor.
+# Below these seconds, most of the time is that of starting a process: such kernels have no factor.
 START = 0.01
-# Seconds below which the original runs several times as well.
+# Below these seconds, the original too is run several times.
 BRIEF = 3
 
 
 def rewrite(text):
-    """PTX that the original reads. It knows a shared variable by the prefix that nvcc gave it then."""
+    """Rewrites PTX for the original, which recognizes shared variables by the prefix that nvcc gave them in 2015."""
     text = text.rstrip("\0\n") + "\n"
     for pattern, replacement in REWRITES:
         text = pattern.sub(replacement, text)
@@ -103,7 +103,7 @@ def rewrite(text):
 
 
 def kernels(only):
-    """Suites, names, threads, and whether the warps are taken to run in lock step."""
+    """Yields suites, names, threads, and whether the warps are assumed to run in lock step."""
     for suite, names in THREADS.items():
         for name, threads in names.items():
             if re.search(only, f"{suite} {name}"):
@@ -111,7 +111,7 @@ def kernels(only):
 
 
 def measure(command, seconds=0):
-    """Exit status, output, processor seconds and megabytes of a run, or None if it was stopped for its time."""
+    """Returns exit status, output, processor seconds and megabytes of a run; None if it exceeded the time."""
     command = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(seconds), *(str(part) for part in command)]
     environment = {**os.environ, "RAYON_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
@@ -123,18 +123,18 @@ def measure(command, seconds=0):
 
 @functools.cache
 def floor():
-    """Megabytes that any process is said to have used, for they are those of the one that started it."""
+    """Returns the least megabytes that are measured for any process: those of the process that starts it."""
     return math.ceil(measure(["true"])[3])
 
 
 def median(runs):
-    """Seconds and megabytes."""
+    """Returns the medians of seconds and megabytes."""
     seconds, megabytes = (statistics.median(run[side] for run in runs) for side in (2, 3))
     return {"seconds": seconds, "megabytes": megabytes}
 
 
 def run_original(options, ptx, threads, lock_step):
-    """The original's figures on one kernel, or None if it was stopped."""
+    """Returns the original's figures on one kernel; None if it was stopped."""
     command = [options.original, "-t", 1, "-n", threads, *["-s"] * lock_step, ptx]
     first = measure(command, options.seconds)
     if first is None:
@@ -150,7 +150,7 @@ def run_original(options, ptx, threads, lock_step):
 
 
 def run_weft(options, ptx, name, threads, lock_step):
-    """cargo-weft's figures on one kernel."""
+    """Returns cargo-weft's figures on one kernel."""
     numbers = next((numbers for word, numbers in ARGUMENTS.items() if word in name), {})
     command = [options.weft, "weft", "check", ptx, "--block", threads, "--message-format", "json",
                *["--warp-synchronous"] * lock_step, *[f"--arg={at}={number}" for at, number in numbers.items()]]
@@ -164,7 +164,7 @@ def run_weft(options, ptx, name, threads, lock_step):
 
 
 def earlier(file):
-    """Figures measured before, by suite and name."""
+    """Returns earlier figures, by suite and name."""
     if file is None:
         return {}
     rows = [line for line in file.read_text().splitlines() if not line.startswith("#")]
@@ -176,14 +176,14 @@ def earlier(file):
 
 
 def kept(file):
-    """The original's figures of earlier calls, by suite and name."""
+    """Returns the original's figures of earlier calls, by suite and name."""
     if file is None or not file.exists():
         return {}
     return {(line["suite"], line["name"]): line for line in map(json.loads, file.read_text().splitlines())}
 
 
 def originals(options, copies):
-    """The original's figures on all kernels: kept, measured now, or measured earlier."""
+    """Returns the original's figures on all kernels: kept, measured now, or earlier ones."""
     figures, stand_ins = kept(options.kept), earlier(options.earlier)
     for (suite, name, threads, lock_step), ptx in copies.items():
         if (suite, name) not in figures:
@@ -200,7 +200,7 @@ def lasts(original):
 
 
 def amount(number):
-    """Three digits."""
+    """Formats a number with three digits."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
@@ -209,7 +209,7 @@ def memory(megabytes):
 
 
 def factor(original, weft):
-    """How many times as long the original takes."""
+    """Returns how many times as long the original takes."""
     return amount(original["seconds"] / weft["seconds"]) if lasts(original) else "-"
 
 
@@ -242,7 +242,7 @@ def main():
     parser.add_argument("--kept", type=pathlib.Path)
     parser.add_argument("--earlier", type=pathlib.Path)
     options = parser.parse_args()
-    # A name without a slash would be looked for in PATH.
+    # A name without a slash would be searched in PATH.
     options.original, options.weft = options.original.resolve(), options.weft.resolve()
     os.sched_setaffinity(0, {options.core})
     with tempfile.TemporaryDirectory() as folder:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks a corpus of PTX, one process a kernel, and prints what came out as Markdown tables.
+"""Checks a corpus of PTX, one process for each kernel, and prints the results as Markdown tables.
 
     corpus/run.py OUT [--weft BINARY] [--seconds N] [--grid N] [--give N] [--jobs N] [--only REGEX]
 
-OUT is the folder that corpus/build.py made: OUT/ptx/GROUP/FILE.ptx. A kernel runs with the block it states (.reqntid,
-.maxntid), or with 128 threads; where the file declares dynamic shared memory, with 48 KiB of it. Where
-branches depend on arguments that are numbers, it runs again with --give in their place. OUT/results.jsonl gets what was
-said of each kernel. The exit status is 1 if a file does not read, or the binary panics or does not end. Needs the
-standard library alone.
+OUT is the folder that corpus/build.py has written: OUT/ptx/GROUP/FILE.ptx. A kernel is checked with the block that it
+states (.reqntid, .maxntid), or with 128 threads; if the file declares dynamic shared memory, with 48 KiB of it. If
+branches depend on arguments that are numbers, the kernel is checked again with these numbers set to --give. The results
+are written to OUT/results.jsonl. The exit status is 1 if a file does not parse, or if the binary panics or does not end
+in time. Uses only the standard library.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).parent.parent
 DEFAULT_BLOCK = "128"
 ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)?\.entry\s+([\w$]+)\s*\((.*?)\)([^{;]*)\{", re.S | re.M)
-# Kernels that their hosts launch as one cta.
+# Kernels that are launched with one cta.
 ALONE = re.compile("SingleTile")
 WANTED = re.compile(r"which way this goes depends on argument (\d+)\b")
 FAILURES = ("unread", "panic", "timeout")
@@ -31,7 +31,7 @@ VERDICTS = ("clean", "empty", "defect", "open")
 
 
 def kernels(file):
-    """Names and blocks of the kernels of a file."""
+    """Yields names and blocks of the kernels of a file."""
     text = file.read_text()
     for match in ENTRY.finditer(text):
         stated = re.search(r"\.(?:req|max)ntid\s+([\d, ]+)", match[3])
@@ -44,7 +44,7 @@ def uses_dynamic_shared(file):
 
 
 def check(options, file, name, block):
-    """What is said of a kernel without arguments, and once those numbers are given that branches depend on."""
+    """Returns the results of a kernel without arguments, and with the numbers on which branches depend."""
     result, numbers = ask(options, file, name, block, {}), {}
     given = result
     while given["verdict"] == "open":
@@ -54,14 +54,14 @@ def check(options, file, name, block):
             break
         numbers.update(dict.fromkeys(wanted, options.give))
         given = ask(options, file, name, block, numbers)
-    # A structure takes no number.
+    # An argument that is a structure cannot be set to a number.
     return {**result, "given": numbers, "then": given["verdict"] if given["verdict"] != "unread" else "open"}
 
 
 def ask(options, file, name, block, numbers):
-    """What the binary says of one kernel: its line of JSON, or how it failed."""
+    """Returns the result of one check: the binary's line of JSON, or how it failed."""
     grid = 1 if ALONE.search(name) else options.grid
-    # A host that launches kernels of `extern __shared__` arrays gives them bytes.
+    # Kernels with `extern __shared__` arrays are launched with dynamic shared memory.
     shared = ["--shared", "49152"] if uses_dynamic_shared(file) else []
     args = [f"--arg={position}={number}" for position, number in numbers.items()]
     command = [options.weft, "weft", "check", file, "--kernel", f"^{re.escape(name)}$", "--block", block,
@@ -71,7 +71,7 @@ def ask(options, file, name, block, numbers):
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=options.seconds)
     except subprocess.TimeoutExpired:
         return {**result, "verdict": "timeout"}
-    # A stack overflow or an abort leaves a signal.
+    # A stack overflow or an abort ends the process by a signal.
     if "panicked at" in done.stderr or done.returncode < 0:
         return {**result, "verdict": "panic", "stderr": f"{done.returncode} {done.stderr[-2000:]}"}
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -79,14 +79,14 @@ def ask(options, file, name, block, numbers):
     if not lines:
         return {**result, "verdict": "unread", "stderr": done.stderr[-2000:]}
     line = lines[0]
-    # Of a kernel without accesses and barriers there is nothing to prove.
+    # In a kernel without accesses and barriers there is nothing to prove.
     is_empty = line["verdict"] == "clean" and line["coverage"]["sites"] == 0
     kept = {key: line[key] for key in ("demangled", "assumptions", "coverage", "stats", "findings")}
     return {**result, "block": block, "verdict": "empty" if is_empty else line["verdict"], **kept}
 
 
 def instruction(ptx, finding):
-    """The mnemonic at a finding's site."""
+    """Returns the mnemonic at a finding's site."""
     for site in finding["sites"][:1]:
         line = ptx[site["ptx_line"] - 1]
         return re.sub(r"^\s*(@!?%?\w+\s+)?", "", line).split(" ")[0].split("\t")[0].rstrip(";")
@@ -94,7 +94,7 @@ def instruction(ptx, finding):
 
 
 def reason(ptx, finding):
-    """A finding as a kind: names and numbers taken out of the message, and the opcode it stands at."""
+    """Returns the kind of a finding: its message without names and numbers, and the opcode at its site."""
     message = re.sub(r"`[^`]*`", "`…`", finding["message"].split("\n")[0])
     message = re.sub(r" of the PTX \([^)]*\)", "", message)
     message = re.sub(r"\d+", "N", message)
@@ -122,7 +122,7 @@ def verdicts(results):
 
 
 def reasons(results, texts, wanted, most):
-    """Reasons by the kernels that have them; a kernel counts once for each."""
+    """Returns the reasons with the kernels that have them; a kernel counts once for each reason."""
     counts, examples = collections.Counter(), {}
     for result in results:
         ptx = texts[result["file"]]

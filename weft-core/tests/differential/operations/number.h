@@ -1,4 +1,4 @@
-/* The host's side of the suite: operands in, results out, and the arithmetic that C has no operator for. */
+/* The host's side: reads operands, prints results, and implements arithmetic that C has no operator for. */
 #ifndef NUMBER_H
 #define NUMBER_H
 
@@ -34,7 +34,7 @@ static int read_inputs(void) {
     return 1;
 }
 
-/* Numbers. A double holds every number of 16 and 32 bits. */
+/* Floating-point numbers. A double represents every number of the formats of 16 and 32 bits. */
 
 enum { RN = FE_TONEAREST, RZ = FE_TOWARDZERO, RM = FE_DOWNWARD, RP = FE_UPWARD };
 
@@ -61,7 +61,7 @@ static inline double number(format f, u64 bits) {
     return bits >> (f.width - 1) & 1 ? -magnitude : magnitude;
 }
 
-/* The bits of a number that the format holds. */
+/* Returns the bits of a number that the format can represent. */
 static inline u64 encoded(format f, double value) {
     int fraction_bits = f.precision - 1;
     u64 sign = (u64)(signbit(value) != 0) << (f.width - 1);
@@ -79,7 +79,7 @@ static inline u64 encoded(format f, double value) {
     return sign | (u64)(exponent - f.least) << fraction_bits | scaled;
 }
 
-/* Whether the last `rounded` lost anything. */
+/* Whether the last call of `rounded` was inexact. */
 static int is_inexact;
 
 static inline double whole(double value, int mode) {
@@ -90,7 +90,7 @@ static inline double whole(double value, int mode) {
     return copysign(result, value);
 }
 
-/* A number rounded to the format, as a double. */
+/* Rounds a number to the format; returns it as a double. */
 static inline double rounded(format f, double value, int mode) {
     is_inexact = 0;
     if (isnan(value) || isinf(value) || value == 0)
@@ -114,7 +114,7 @@ static inline double flushed(format f, double value) {
     return fabs(value) < ldexp(1, f.least) ? copysign(0, value) : value;
 }
 
-/* What follows rounding. */
+/* The modifiers that apply after rounding. */
 enum { FTZ = 1, SAT = 2, RELU = 4, SATFINITE = 8, NAN_IS_CANONICAL = 16 };
 
 static inline u64 canonical(format f) { return f.width == 16 ? 0x7fff : 0x7fffffff; }
@@ -168,7 +168,7 @@ static inline double operand(format f, u64 bits, int flags) {
     return flags & FTZ ? flushed(f, value) : value;
 }
 
-/* A sum rounded to odd: exact enough to be rounded once more to at most half the bits. */
+/* Returns a sum rounded to odd, which can be rounded again, correctly, to at most half the bits. */
 static inline double odd_sum(double a, double b) {
     double sum = a + b;
     if (isnan(sum) || isinf(sum))
@@ -200,7 +200,7 @@ static inline u64 arithmetic(format f, char operation, u64 a, u64 b, u64 c, int 
     return finished(f, result, flags);
 }
 
-/* Both halves of packed operands. */
+/* Applies an operation to both halves of packed operands. */
 #define HALVES(result) (packed_low = (result(0)) & 0xffff, packed_high = (result(16)) & 0xffff, packed_low | packed_high << 16)
 static u64 packed_low, packed_high;
 

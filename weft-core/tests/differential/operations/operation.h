@@ -1,8 +1,9 @@
-/* One text for both sides. As CUDA C++ each operation is inline PTX in a kernel that loads its operands and stores its
- * result; as C it is an expression, by the manual's definition, that a host program evaluates and prints.
+/* One source for both sides. Compiled as CUDA C++, each operation is inline PTX in a kernel that loads its operands and
+ * stores its result; compiled as C, it is an expression, by the manual's definition, that a host program evaluates and
+ * prints.
  *
  * An operation: the mnemonic, the widths in bits of result and operands, and the expression over the operands a, b, c
- * and d. Operands are bit patterns, the low bits of 64 random ones. `UNDEFINED` in an expression: the manual leaves the
+ * and d. Operands are bit patterns, the low bits of 64 random bits. `UNDEFINED` in an expression: the manual leaves the
  * result for these operands open. */
 #ifndef OPERATION_H
 #define OPERATION_H

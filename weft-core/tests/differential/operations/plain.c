@@ -1,4 +1,4 @@
-/* Functions that say nothing of instructions: nvcc chooses them, from the text that the host's compiler reads. */
+/* Functions in plain C, from which nvcc chooses the instructions; the host's compiler compiles the same text. */
 #include "operation.h"
 
 #ifdef __CUDACC__
