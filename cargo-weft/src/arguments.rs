@@ -148,7 +148,7 @@ impl Mutate {
     fn conflict(&self) -> Option<&'static str> {
         if self.files.is_empty() && self.settings != Settings::default() {
             Some(
-                "launches of packages are stated in weft.toml; flags that state one go with files: `cargo weft mutate FILE.ptx --block 64`",
+                "launch flags can be given only for files, as in `cargo weft mutate FILE.ptx --block 64`; packages state their launches in weft.toml",
             )
         } else if !self.files.is_empty() && self.selection != Selection::default() {
             Some("name packages or PTX files, not both")
@@ -199,8 +199,7 @@ pub(crate) struct Output {
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, Output) {
     let Arguments { command, test, output } = Arguments::parse_from(plain(words.collect()));
     if command.is_some() && test != Test::default() {
-        let message =
-            "the options of `test` stand behind the subcommand: `cargo weft test -p NAME`";
+        let message = "write the options of `test` after the subcommand: `cargo weft test -p NAME`";
         Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
     if let Some(Command::Mutate(own)) = &command

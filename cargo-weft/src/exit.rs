@@ -53,7 +53,7 @@ pub(crate) enum Failure {
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
-        "nothing to check: no selected package has PTX; what a build script leaves in OUT_DIR is found by itself, saved \
+        "nothing to check: no selected package has PTX; PTX that a build script leaves in OUT_DIR is found automatically, saved \
          files are named by `ptx = [\"kernels/*.ptx\"]` in weft.toml"
     )]
     Nothing,

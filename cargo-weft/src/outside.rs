@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OutsideError {
     #[error(
-        "[workspace.metadata.weft] in {manifest}: unknown key `{key}`; there is only `manifests`"
+        "[workspace.metadata.weft] in {manifest}: unknown key `{key}`; the only key is `manifests`"
     )]
     Key { manifest: PathBuf, key: String },
     #[error(

@@ -59,7 +59,7 @@ fn remedy(said: &str) -> &'static str {
     if said.contains("could not find `Cargo.toml`") {
         "\nrun it in the folder of a package, or name one by --manifest-path; `cargo weft check FILE.ptx` needs none"
     } else if said.contains("invalid UTF-8") {
-        "\ncargo describes no package whose path is not UTF-8: rename the folder; `cargo weft check FILE.ptx` takes any"
+        "\ncargo cannot describe a package whose path is not UTF-8: rename the folder, or use `cargo weft check FILE.ptx`"
     } else {
         ""
     }

@@ -117,7 +117,7 @@ pub(crate) enum SettingError {
     BlockExtent(Misfit),
     #[error("a grid of {0}")]
     GridExtent(Misfit),
-    #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
+    #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     Grid(u64),
     #[error("expected POS=VALUE, such as 2=1024")]
     NoEquals,

@@ -31,7 +31,7 @@ fn every_code_is_explained() {
 #[test]
 fn options_of_the_default_command_are_not_lost_before_another() {
     let folder = Folder::new("misplaced");
-    folder.weft("-p name list").exits(2).complains("behind the subcommand");
+    folder.weft("-p name list").exits(2).complains("after the subcommand");
     folder.weft("--color never explain deadlock").exits(0);
     folder.weft("-q -v explain deadlock").exits(2);
     folder.weft("frobnicate").exits(2);

@@ -97,7 +97,7 @@ fn paths_need_not_be_utf_8() {
     let moved = folder.path().join(OsStr::from_bytes(b"\xe9"));
     std::fs::rename(package.path(), &moved).unwrap();
     let run = run(folder.command(&[]).current_dir(moved)).exits(101);
-    run.complains("cargo describes no package whose path is not UTF-8");
+    run.complains("cargo cannot describe a package whose path is not UTF-8");
 }
 
 /// Returns the first signal that ends a process and that this process, and therefore its children, neither ignores nor

@@ -104,7 +104,7 @@ pub enum Problem {
         misfit: Misfit,
     },
     /// A grid with more ctas than can be numbered.
-    #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
+    #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     Grid(u64),
     /// A number that does not fit the element type of its buffer.
     #[error("{value} does not fit {element}")]

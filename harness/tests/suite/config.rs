@@ -132,7 +132,7 @@ fn errors_in_the_settings_of_a_launch_name_the_place_and_what_to_write() {
         ),
         (
             "[default]\ngrid = [65538, 65535]",
-            "weft.toml:2:8: a grid of 4295032830 ctas: at most 4294967295 are numbered",
+            "weft.toml:2:8: a grid of 4295032830 ctas: at most 4294967295 can be checked",
         ),
         (
             "[default]\nblock = [1, 1, 128]",

@@ -31,7 +31,7 @@ pub enum CheckError {
     #[error("a grid of {0}")]
     GridExtent(Misfit),
     /// A grid with more ctas than can be numbered.
-    #[error("a grid of {0} ctas: at most 4294967295 are numbered; check a smaller grid")]
+    #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     GridSize(u64),
     /// More shared memory than any device has.
     #[error("{0} bytes of shared memory, static and dynamic: a cta has at most {MAX_SHARED}")]
