@@ -237,21 +237,22 @@ impl Memory {
     /// The origin of values in this piece of memory, if one of them depends on memory that nothing wrote.
     pub(crate) fn unwritten_in(&self, extent: Extent, symbolics: &Symbolics) -> Option<Origin> {
         let (first, last) = extent;
-        let in_pages = self.pages.iter().flat_map(|(number, page)| {
+        let in_page = |(number, page): (&u64, &Box<Page>)| {
             let start = number * PAGE;
-            let meets = move |at: u64, size: u32| {
+            let meets = |at: u64, size: u32| {
                 let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
                 start + at <= last && first <= end
             };
-            let overlapping = page.all_parts().filter(move |(at, size, _)| meets(*at, *size));
-            overlapping.filter_map(|(_, _, value)| symbolics.origin(value.symbol?))
-        });
-        let in_pieces = self
-            .forgotten
-            .iter()
-            .filter(|forgotten| forgotten.overlaps(extent))
-            .map(|piece| piece.origin);
-        perhaps_unwritten(in_pages.chain(in_pieces))
+            let overlapping = page.all_parts().filter(|(at, size, _)| meets(*at, *size));
+            let origins = overlapping.filter_map(|(.., value)| symbolics.origin(value.symbol?));
+            Some((*number, perhaps_unwritten(origins)?))
+        };
+        // The first page, not the first one of the map: a report must not differ from run to run.
+        let in_pages = self.pages.iter().filter_map(in_page).min_by_key(|(number, _)| *number);
+        let in_pieces = self.forgotten.iter().filter(|forgotten| forgotten.overlaps(extent));
+        in_pages
+            .map(|(_, origin)| origin)
+            .or_else(|| perhaps_unwritten(in_pieces.map(|piece| piece.origin)))
     }
 
     /// What a read reaches whose address is anywhere in this piece of a memory that is undefined before it is written.
