@@ -1,9 +1,11 @@
 //! Findings about barriers: deadlock, misuse, divergence, and reuse that is too early.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::names::Names;
 use crate::emulate::{
     BarrierExit, BarrierId, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse,
-    Stuck, WarpId, WarpSet,
+    Stuck, WARP, WarpId, WarpSet,
 };
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
@@ -103,15 +105,26 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     )
 }
 
-/// Returns a cycle of barriers at each of which threads wait while the next one needs them, if there are several
-/// barriers.
+/// Returns a cycle of barriers of which each waits for threads that wait at the next one, where at least as many threads
+/// wait as the barrier lacks. `None` if none is found.
 fn cycle(stuck: &[Stuck]) -> Option<Vec<BarrierId>> {
-    let at = |group: &Stuck| group.barrier.map(|(barrier, _)| barrier);
-    let first = stuck.iter().find_map(at)?;
-    let mut path = vec![first];
+    let mut waiting: BTreeMap<BarrierId, (BarrierNeed, BTreeSet<WarpId>)> = BTreeMap::new();
+    for group in stuck {
+        if let Some((barrier, need)) = group.barrier {
+            waiting.entry(barrier).or_insert((need, BTreeSet::new())).1.insert(group.warp);
+        }
+    }
+    let next = |here: BarrierId| {
+        let (need, _) = &waiting[&here];
+        // Without a count a barrier waits for all threads that have not ended, so for all that wait elsewhere.
+        let lacking = need.expected.map_or(1, |expected| expected.saturating_sub(need.arrived));
+        let mut others = waiting.iter().filter(|(other, _)| **other != here);
+        let next = others.find(|(_, (_, warps))| warps.len() * WARP >= lacking as usize);
+        next.map(|(other, _)| *other)
+    };
+    let mut path = vec![*waiting.keys().next()?];
     loop {
-        let here = *path.last()?;
-        let next = stuck.iter().filter_map(at).find(|barrier| *barrier != here)?;
+        let next = next(*path.last()?)?;
         if let Some(start) = path.iter().position(|barrier| *barrier == next) {
             path.drain(..start);
             path.push(next);

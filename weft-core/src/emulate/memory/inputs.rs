@@ -63,7 +63,7 @@ pub struct Inputs {
     pub dynamic_shared: Option<u32>,
     /// Options of the analysis.
     pub options: Options,
-    /// Whether all ctas of the launch are run, so that nothing else writes global memory.
+    /// Whether the launch states its grid, so that nothing but its ctas writes global memory while they run.
     pub runs_all_ctas: bool,
     /// Whether ctas draw from counters in turn, instead of in any order. Then defects are certain, but nothing is
     /// proved.

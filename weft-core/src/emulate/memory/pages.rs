@@ -237,7 +237,7 @@ impl Memory {
     /// The origin of values in this piece of memory, if one of them depends on memory that nothing wrote.
     pub(crate) fn unwritten_in(&self, extent: Extent, symbolics: &Symbolics) -> Option<Origin> {
         let (first, last) = extent;
-        let in_page = |(number, page): (&u64, &Box<Page>)| {
+        let in_page = |number: u64, page: &Page| {
             let start = number * PAGE;
             let meets = |at: u64, size: u32| {
                 let end = (start + at).saturating_add(u64::from(size).saturating_sub(1));
@@ -245,10 +245,11 @@ impl Memory {
             };
             let overlapping = page.all_parts().filter(|(at, size, _)| meets(*at, *size));
             let origins = overlapping.filter_map(|(.., value)| symbolics.origin(value.symbol?));
-            Some((*number, perhaps_unwritten(origins)?))
+            Some((number, perhaps_unwritten(origins)?))
         };
         // The first page, not the first one of the map: a report must not differ from run to run.
-        let in_pages = self.pages.iter().filter_map(in_page).min_by_key(|(number, _)| *number);
+        let in_pages = self.pages.iter().filter_map(|(number, page)| in_page(*number, page));
+        let in_pages = in_pages.min_by_key(|(number, _)| *number);
         let in_pieces = self.forgotten.iter().filter(|forgotten| forgotten.overlaps(extent));
         in_pages
             .map(|(_, origin)| origin)
