@@ -11,7 +11,7 @@ use regex::Regex;
 use weft_core::finding::Code;
 
 use crate::options::{Color, Format};
-use crate::settings::Settings;
+use crate::settings::CommandSettings;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo-weft", bin_name = "cargo weft", version, about, styles = clap_cargo::style::CLAP_STYLING)]
@@ -25,7 +25,7 @@ struct Arguments {
     #[command(flatten)]
     test: Test,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
 }
 
 /// The subcommands.
@@ -107,7 +107,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: CommandSettings,
     /// Launches and settings; flags on the command line override them
     #[arg(long, value_name = "weft.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -132,7 +132,7 @@ pub(crate) struct Mutate {
     #[arg(long, value_name = "REGEX")]
     pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: CommandSettings,
     /// Launches and settings for the files; flags on the command line override them
     #[arg(long, value_name = "weft.toml", requires = "files")]
     pub(crate) config: Option<PathBuf>,
@@ -146,7 +146,7 @@ pub(crate) struct Mutate {
 impl Mutate {
     /// Returns why arguments cannot be combined; `None` if they can.
     fn conflict(&self) -> Option<&'static str> {
-        if self.files.is_empty() && self.settings != Settings::default() {
+        if self.files.is_empty() && self.settings != CommandSettings::default() {
             Some(
                 "launch flags can be given only for files, as in `cargo weft mutate FILE.ptx --block 64`; packages state their launches in weft.toml",
             )
@@ -183,7 +183,7 @@ pub(crate) struct DumpIsa {
 
 /// Arguments that every command takes.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Output {
+pub(crate) struct OutputArgs {
     /// Print more: assumptions and allowed findings of each kernel
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
@@ -196,7 +196,7 @@ pub(crate) struct Output {
 }
 
 /// Parses the command line. On a wrong command line or a request for help it ends the process.
-pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, Output) {
+pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputArgs) {
     let Arguments { command, test, output } = Arguments::parse_from(plain(words.collect()));
     if command.is_some() && test != Test::default() {
         let message = "write the options of `test` after the subcommand: `cargo weft test -p NAME`";

@@ -5,7 +5,7 @@ use crate::arguments::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Files};
 use crate::print::Printer;
-use crate::settings::Settings;
+use crate::settings::CommandSettings;
 
 /// Checks the kernels of the files, or those that `--kernel` selects. A file that cannot be read does not keep the
 /// other files from being checked.
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, 
     if failures.len() == arguments.files.len() {
         return Ok(Exit::Unchecked);
     }
-    let whole = arguments.kernel.is_none() && arguments.settings == Settings::default();
+    let whole = arguments.kernel.is_none() && arguments.settings == CommandSettings::default();
     let failed = failures.len();
     let request = Request { format: arguments.message_format, failed, whole, cache: None };
     Ok(account::of(&[jobs], request, printer)?)

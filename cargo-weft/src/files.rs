@@ -8,7 +8,7 @@ use weft_harness::case::{self, Job, Package, PlanError};
 use weft_harness::config::{Config, ConfigError};
 use weft_harness::discover::{DiscoverError, PtxFile};
 
-use crate::settings::Settings;
+use crate::settings::CommandSettings;
 
 /// Why files cannot be checked.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub(crate) enum RequestError {
 pub(crate) struct Files<'a> {
     pub(crate) paths: &'a [PathBuf],
     pub(crate) kernel: Option<&'a Regex>,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a CommandSettings,
     pub(crate) config: Option<&'a Path>,
 }
 

@@ -11,7 +11,7 @@ use clap_cargo::style;
 use weft_core::finding::Verdict;
 use weft_core::report::escape;
 
-use crate::arguments::Output;
+use crate::arguments::OutputArgs;
 use crate::options::{Color, Verbosity};
 
 /// Writes to standard output and standard error with the chosen colour and verbosity.
@@ -28,7 +28,7 @@ pub(crate) struct Printer {
 
 impl Printer {
     /// Creates the printer and sets the use of colour for the whole process.
-    pub(crate) fn new(output: &Output) -> Self {
+    pub(crate) fn new(output: &OutputArgs) -> Self {
         anstream::ColorChoice::from(output.color).write_global();
         let styled = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let verbosity = match (output.quiet, output.verbose) {

@@ -12,7 +12,7 @@ use weft_harness::config::{self, Element, LimitSettings};
 /// The flags for launch settings.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Launch")]
-pub(crate) struct Settings {
+pub(crate) struct CommandSettings {
     /// Threads of a cta
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block)]
     block: Option<Dim3>,
@@ -70,7 +70,7 @@ enum DivergenceWord {
     Off,
 }
 
-impl Settings {
+impl CommandSettings {
     /// Overrides the settings of `launch` with those that are given here.
     pub(crate) fn apply(&self, launch: &mut Launch) {
         launch.block = self.block.or(launch.block);
@@ -314,10 +314,10 @@ mod tests {
     fn what_is_stated_overrides_and_the_rest_stays() {
         let mut launch =
             Launch { shared: Some(64), block: Some(Dim3::line(32)), ..Launch::default() };
-        let stated = Settings {
+        let stated = CommandSettings {
             block: Some(Dim3::line(128)),
             args: vec![(1, Arg::Integer(7))],
-            ..Settings::default()
+            ..CommandSettings::default()
         };
         stated.apply(&mut launch);
         assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), Some(64)));
@@ -330,11 +330,11 @@ mod tests {
         let bytes = Arg::Buffer(Buffer { contents: Some(vec![0; 32]) });
         let mut launch = Launch { args: BTreeMap::from([(4, bytes)]), ..Launch::default() };
         let args = ["4.16=buffer", "4.24=7", "4.24=8"].map(|text| argument(text).unwrap());
-        Settings { args: args.into(), ..Settings::default() }.apply(&mut launch);
+        CommandSettings { args: args.into(), ..CommandSettings::default() }.apply(&mut launch);
         let fields = BTreeMap::from([(16, Arg::Buffer(Buffer::default())), (24, Arg::Integer(8))]);
         assert_eq!(launch.args[&4], Arg::Fields(Fields { bytes: Some(vec![0; 32]), fields }));
         let args = vec![argument("4=1").unwrap()];
-        Settings { args, ..Settings::default() }.apply(&mut launch);
+        CommandSettings { args, ..CommandSettings::default() }.apply(&mut launch);
         assert_eq!(launch.args[&4], Arg::Integer(1));
     }
 }

@@ -141,6 +141,31 @@ fn functions_stay_small() {
     assert!(long.is_empty(), "is each of these one idea? {long:#?}");
 }
 
+/// Returns the name of the type that a line declares at the top level of its file.
+fn declared(line: &str) -> Option<&str> {
+    let visible = line.strip_prefix("pub(").and_then(|rest| rest.split_once(") "));
+    let rest = visible.map_or(line, |(_, rest)| rest);
+    let rest = rest.strip_prefix("pub ").unwrap_or(rest);
+    let kinds = ["struct ", "enum ", "trait ", "type "];
+    let name = kinds.into_iter().find_map(|kind| rest.strip_prefix(kind))?;
+    name.split(|c: char| !c.is_ascii_alphanumeric()).next()
+}
+
+#[test]
+fn each_type_name_stands_for_one_type() {
+    let published = ["weft-core/src", "harness/src", "cargo-weft/src"];
+    let is_source = |file: &Path| published.iter().any(|folder| file.starts_with(folder));
+    let mut holders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (file, text) in everything().into_iter().filter(|(file, _)| is_source(file)) {
+        for name in text.lines().filter_map(declared) {
+            holders.entry(name.to_owned()).or_default().push(file.display().to_string());
+        }
+    }
+    assert!(holders.len() > 300, "the types were not found: {}", holders.len());
+    holders.retain(|_, files| files.len() > 1);
+    assert!(holders.is_empty(), "these names stand for several types: {holders:#?}");
+}
+
 #[test]
 fn rooms_of_the_machine_import_only_earlier_rooms() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/emulate");

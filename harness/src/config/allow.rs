@@ -5,7 +5,7 @@ use weft_core::finding::{Code, Finding};
 use weft_core::report::escape;
 
 use super::reader::Node;
-use super::{ConfigError, Place, Problem, Reader};
+use super::{ConfigError, ConfigPlace, Problem, Reader};
 
 const KEYS: [&str; 3] = ["code", "at", "reason"];
 const LIST: &str = "an array of tables such as `[{ code = \"benign-race\", at = \"file.cu:12\", reason = \"...\" }]`";
@@ -21,7 +21,7 @@ pub struct Allow {
     /// The author's reason.
     pub reason: String,
     /// Where the entry stands in the configuration.
-    pub place: Place,
+    pub place: ConfigPlace,
 }
 
 /// A line of a source or PTX file.

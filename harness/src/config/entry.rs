@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::allow::{self, Allow};
 use super::reader::Node;
-use super::{ConfigError, Place, Problem, Reader, Settings};
+use super::{ConfigError, ConfigPlace, Problem, Reader, Settings};
 
 const ENTRY: &str = "tables: write `[[kernel]]`";
 const LAUNCH: &str = "tables: write `[[kernel.launch]]`";
@@ -17,7 +17,7 @@ pub struct KernelEntry {
     /// Regular expression on the mangled or the demangled name.
     pub name: Regex,
     /// Position of the table's `name`.
-    pub place: Place,
+    pub place: ConfigPlace,
     /// The settings of the table.
     pub settings: Settings,
     /// The findings that it accepts.
@@ -32,7 +32,7 @@ pub struct LaunchEntry {
     /// The label, which is part of the test case's name.
     pub label: String,
     /// Position of the label.
-    pub place: Place,
+    pub place: ConfigPlace,
     /// Settings that override those of the kernel.
     pub settings: Settings,
     /// The findings that are accepted in this launch, in addition to those of the kernel.

@@ -7,7 +7,7 @@ use weft_core::launch::Misfit;
 
 /// A position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ConfigPlace {
     /// The file as it was named by the caller.
     pub path: PathBuf,
     /// Line, from 1.
@@ -16,7 +16,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ConfigPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display().to_string();
         write!(f, "{}:{}:{}", weft_core::report::escape(&path), self.line, self.column)
@@ -46,7 +46,7 @@ pub enum ConfigError {
     #[error("{place}: {problem}")]
     At {
         /// The position.
-        place: Place,
+        place: ConfigPlace,
         /// The error, and what to write instead.
         problem: Problem,
     },

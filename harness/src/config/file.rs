@@ -8,7 +8,7 @@ use toml::de::DeTable;
 use super::reader::Node;
 use crate::bounded;
 
-use super::{ConfigError, KernelEntry, Place, Problem, Reader, Settings, entry};
+use super::{ConfigError, ConfigPlace, KernelEntry, Problem, Reader, Settings, entry};
 
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
 const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
@@ -19,7 +19,7 @@ pub struct Config {
     /// The file that the configuration was read from; `None` if there is none.
     pub path: Option<PathBuf>,
     /// Patterns of PTX files, relative to the package's directory, with their positions.
-    pub ptx: Vec<(String, Place)>,
+    pub ptx: Vec<(String, ConfigPlace)>,
     /// Settings for every kernel.
     pub default: Settings,
     /// The `[[kernel]]` tables in the order of the file.
@@ -112,7 +112,7 @@ fn config(reader: Reader<'_>, table: &DeTable<'_>) -> Result<Config, ConfigError
     Ok(config)
 }
 
-fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<(String, Place)>, ConfigError> {
+fn globs(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<(String, ConfigPlace)>, ConfigError> {
     let mut globs = Vec::new();
     for item in reader.array("ptx", GLOBS, node)? {
         let text = reader.string("ptx", GLOBS, item)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use weft_core::launch::Launch;
 
-use super::{Allow, Config, KernelEntry, LaunchEntry, Place};
+use super::{Allow, Config, ConfigPlace, KernelEntry, LaunchEntry};
 use crate::name::KernelName;
 
 /// A launch of one kernel.
@@ -22,7 +22,7 @@ pub struct NamedLaunch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadEntry {
     /// Position of its `name`.
-    pub place: Place,
+    pub place: ConfigPlace,
     /// The regular expression in `name`.
     pub pattern: String,
 }

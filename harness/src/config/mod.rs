@@ -19,7 +19,7 @@ mod value;
 
 pub use allow::{Allow, At};
 pub use entry::{KernelEntry, LaunchEntry};
-pub use error::{ConfigError, Place, Problem};
+pub use error::{ConfigError, ConfigPlace, Problem};
 pub use file::Config;
 pub use launches::{DeadEntry, NamedLaunch};
 pub use settings::{LimitSettings, Settings};

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 use weft_core::report::escape;
 
-use super::{ConfigError, Place, Problem};
+use super::{ConfigError, ConfigPlace, Problem};
 
 /// A TOML value with its span in the text.
 pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
@@ -40,7 +40,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns line and column of the start of a span.
-    pub(crate) fn place(self, span: &Range<usize>) -> Place {
+    pub(crate) fn place(self, span: &Range<usize>) -> ConfigPlace {
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
@@ -48,7 +48,7 @@ impl<'t> Reader<'t> {
         let before = self.text.get(..start).unwrap_or("");
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        Place { path: self.path.to_path_buf(), line, column }
+        ConfigPlace { path: self.path.to_path_buf(), line, column }
     }
 
     /// Returns an error at a span.

@@ -111,9 +111,10 @@ fn race_with_others(
 /// What makes findings of two cases the same. If each cta chooses for itself, the ctas of a launch might choose
 /// differently. What is found in all cases then holds in all launches only if it concerns one cta, or the same threads
 /// and known addresses.
-type Identity = (super::FindingKey, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
+type FindingIdentity =
+    (super::FindingKey, BTreeSet<[u32; 3]>, Vec<(Vec<Thread>, String)>, Option<usize>);
 
-fn identity(finding: &Finding, is_own: bool, way: usize) -> Identity {
+fn identity(finding: &Finding, is_own: bool, way: usize) -> FindingIdentity {
     if !is_own {
         return (key(finding), BTreeSet::new(), Vec::new(), None);
     }

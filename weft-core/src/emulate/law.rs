@@ -11,7 +11,7 @@ use crate::emulate::facts::alias::Representative;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, WARP, signed, truncate};
 use crate::flow::addresses::{argument_of, buffer};
-use world::{Lanes, Random, World};
+use world::{LawLanes, LawRandom, World};
 
 /// Numbers of claims, so that a test that claims nothing is noticed.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Claims {
 }
 
 /// Checks that known bits are right, and that lanes with one symbolic value differ as it claims.
-fn values_hold(world: &World, actual: &[Lanes], claims: &mut Claims) {
+fn values_hold(world: &World, actual: &[LawLanes], claims: &mut Claims) {
     let actual_wraps = world.wraps(actual);
     let mut first: HashMap<(SymbolId, u32), (u64, u64, usize)> = HashMap::new();
     for (at, register) in world.registers.iter().enumerate() {
@@ -117,7 +117,7 @@ const fn overlap(a: u64, b: u64) -> bool {
 fn addresses_hold(
     world: &World,
     representative: &[(usize, usize, Representative)],
-    actual: &[Lanes],
+    actual: &[LawLanes],
     claims: &mut Claims,
 ) {
     for (index, (a, a_lane, a_at)) in representative.iter().enumerate() {
@@ -164,7 +164,7 @@ fn meets(a: &Representative, b: &Representative) -> bool {
 
 /// Checks the claims about random expressions: `worlds` sets of them, each under `assignments` assignments.
 fn hold(seed: u64, worlds: u32, assignments: u32) -> Claims {
-    let mut random = Random(seed);
+    let mut random = LawRandom(seed);
     let mut claims = Claims::default();
     for _ in 0..worlds {
         let mut world = World::new(&mut random);

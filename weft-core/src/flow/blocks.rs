@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
 use super::linker::{Linked, RoutineId};
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
-use super::routine::{self, Node, Routine};
+use super::routine::{self, Routine, RoutineBlock};
 
 /// Builds the program of linked code.
 ///
@@ -177,7 +177,7 @@ impl<'r> Expansion<'r> {
         Ok(())
     }
 
-    fn block(&self, path: &Path<'_>, node: &Node, (first, end): (Pc, Pc)) -> Block {
+    fn block(&self, path: &Path<'_>, node: &RoutineBlock, (first, end): (Pc, Pc)) -> Block {
         let resolve = |block: &BlockId| self.resolve(path, *block);
         // A block that leads only to the end of the thread never returns to the loops around the call.
         let outer = if node.comes_back { path.loops } else { &[] };

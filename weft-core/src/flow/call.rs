@@ -78,9 +78,9 @@ impl<'m> Linker<'m> {
         let mut index = Operand::Constant(targets.len() as u64);
         let mut labels = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter().enumerate().rev() {
-            let own = self.functions.get(target).map_or(0, operands::function_address);
+            let entry = self.functions.get(target).map_or(0, operands::function_address);
             let (is_it, next) = (self.new_register(), self.new_register());
-            let compared = [address, Operand::Constant(own)];
+            let compared = [address, Operand::Constant(entry)];
             self.push(LinkedLine::Instr(computed(is_equal, is_it, &compared, place)), span)?;
             let choices = [Operand::Constant(at as u64), index, Operand::Register(is_it)];
             self.push(LinkedLine::Instr(computed(select, next, &choices, place)), span)?;

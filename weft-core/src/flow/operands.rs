@@ -17,7 +17,7 @@ pub(super) const CARRY: Scope = Scope::MAX;
 pub(super) const CARRY_NAME: &str = "%cc";
 
 /// The meaning of a name as an operand.
-enum Meaning {
+enum NameMeaning {
     Register(Reg),
     /// The address of a variable in its space.
     Address(Space, u64),
@@ -208,19 +208,19 @@ impl<'m> Linker<'m> {
         offset: i64,
     ) -> Result<Operand, LinkError> {
         Ok(match self.meaning(frame, name)? {
-            Meaning::Register(register) => Operand::Register(register),
+            NameMeaning::Register(register) => Operand::Register(register),
             // Only `WARP_SZ` has the register space here: its address is its value.
-            Meaning::Address(Space::Register, bits) => {
+            NameMeaning::Address(Space::Register, bits) => {
                 Operand::Constant(bits.wrapping_add_signed(offset))
             }
-            Meaning::Address(space, first) => Operand::Variable { space, first, offset },
-            Meaning::Special(special) => Operand::Special(special),
-            Meaning::Function(first) => {
+            NameMeaning::Address(space, first) => Operand::Variable { space, first, offset },
+            NameMeaning::Special(special) => Operand::Special(special),
+            NameMeaning::Function(first) => {
                 let name = self.module.name(name).to_owned();
                 self.layout.function(name, first);
                 Operand::Variable { space: Space::Generic, first, offset }
             }
-            Meaning::Opaque => Operand::Opaque,
+            NameMeaning::Opaque => Operand::Opaque,
         })
     }
 
@@ -240,51 +240,51 @@ impl<'m> Linker<'m> {
         let offset = offset.cast_unsigned();
         let Some(name) = base else { return Ok(Address { space, base: None, offset }) };
         match self.meaning(frame, name)? {
-            Meaning::Register(register) => Ok(Address { space, base: Some(register), offset }),
-            Meaning::Address(meant, address) => {
+            NameMeaning::Register(register) => Ok(Address { space, base: Some(register), offset }),
+            NameMeaning::Address(meant, address) => {
                 let offset = address.wrapping_add(offset);
                 Ok(Address { space: meant, base: None, offset })
             }
-            Meaning::Special(_) | Meaning::Function(_) | Meaning::Opaque => {
+            NameMeaning::Special(_) | NameMeaning::Function(_) | NameMeaning::Opaque => {
                 Err(self.bad_operand(instruction, "a register or a variable"))
             }
         }
     }
 
-    fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<Meaning, LinkError> {
+    fn meaning(&mut self, frame: &mut Frame<'m>, name: Span) -> Result<NameMeaning, LinkError> {
         let text = self.module.name(name);
         // A shortcut for most names: declared by the current scope and used before.
         if let Some(&register) = frame.registers.get(&(frame.scope, text)) {
-            return Ok(Meaning::Register(register));
+            return Ok(NameMeaning::Register(register));
         }
         match frame.scopes.find(frame.scope, text) {
             Some((scope, Declared::Register)) => {
-                return Ok(Meaning::Register(self.register(frame, scope, text)));
+                return Ok(NameMeaning::Register(self.register(frame, scope, text)));
             }
             Some((_, Declared::Variable(variable))) => {
                 let (space, address) = self.locate(frame, variable)?;
-                return Ok(Meaning::Address(space, address));
+                return Ok(NameMeaning::Address(space, address));
             }
-            Some((_, Declared::Label)) => return Ok(Meaning::Opaque),
+            Some((_, Declared::Label)) => return Ok(NameMeaning::Opaque),
             None => {}
         }
         if let Some(bound) = frame.bound.get(text) {
             return Ok(match bound {
-                Bound::Memory(space, address) => Meaning::Address(*space, *address),
-                Bound::Register(register) => Meaning::Register(*register),
+                Bound::Memory(space, address) => NameMeaning::Address(*space, *address),
+                Bound::Register(register) => NameMeaning::Register(*register),
             });
         }
         if let Some(variable) = self.module.variable(text) {
             let (space, address) = self.locate(frame, variable)?;
-            return Ok(Meaning::Address(space, address));
+            return Ok(NameMeaning::Address(space, address));
         }
         if let Some(function) = self.functions.get(text) {
-            return Ok(Meaning::Function(function_address(function)));
+            return Ok(NameMeaning::Function(function_address(function)));
         }
         if frame.scopes.targets(frame.scope, text).is_some() {
-            return Ok(Meaning::Opaque);
+            return Ok(NameMeaning::Opaque);
         }
-        special(text, 0).map(Meaning::Special).ok_or_else(|| undeclared(text, name))
+        special(text, 0).map(NameMeaning::Special).ok_or_else(|| undeclared(text, name))
     }
 
     /// Returns the register of this name; `None` if the name stands for something else.
@@ -294,7 +294,7 @@ impl<'m> Linker<'m> {
         name: Span,
     ) -> Result<Option<Reg>, LinkError> {
         Ok(match self.meaning(frame, name)? {
-            Meaning::Register(register) => Some(register),
+            NameMeaning::Register(register) => Some(register),
             _ => None,
         })
     }

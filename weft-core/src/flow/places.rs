@@ -9,7 +9,7 @@ use super::program::{Place, PlaceId};
 use crate::ptx::{Loc, Span, Statement};
 
 /// `(file, line, column)`.
-type SourceLine = (u32, u32, u32);
+type LocLine = (u32, u32, u32);
 
 /// All places of a program, each stored once.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Places {
     /// Identifiers by span in the PTX and index into `sources`.
     ids: HashMap<(Span, usize), PlaceId>,
     /// Lists of source lines, each stored once.
-    sources: IndexSet<Vec<SourceLine>, RandomState>,
+    sources: IndexSet<Vec<LocLine>, RandomState>,
 }
 
 impl Places {
@@ -37,18 +37,18 @@ impl Places {
 /// The source lines of the code that is linked next, and how the compiler inlined the lines of the current function.
 #[derive(Debug)]
 pub(super) struct SourceLines {
-    inlined: HashMap<SourceLine, SourceLine>,
+    inlined: HashMap<LocLine, LocLine>,
     /// The lines of the last `.loc`, innermost first.
-    own: Vec<SourceLine>,
+    own: Vec<LocLine>,
     /// The lines of the call, innermost first.
-    callers: Vec<SourceLine>,
+    callers: Vec<LocLine>,
     /// The index of the lines of both in `Places::sources`, once it is known.
     list: Option<usize>,
 }
 
 impl SourceLines {
     /// Returns the state at the start of a function whose call has the lines `callers`.
-    pub(super) fn of(statements: &[Statement], callers: Vec<SourceLine>) -> Self {
+    pub(super) fn of(statements: &[Statement], callers: Vec<LocLine>) -> Self {
         let mut inlined = HashMap::default();
         for statement in statements {
             if let Statement::Loc(Loc { file, line, column, inlined_at: Some(at) }) = statement {
@@ -71,11 +71,11 @@ impl SourceLines {
     }
 
     /// Returns the lines of a call at the current position, for the function that it calls.
-    pub(super) fn lines(&self) -> Vec<SourceLine> {
+    pub(super) fn lines(&self) -> Vec<LocLine> {
         self.own.iter().chain(&self.callers).copied().collect()
     }
 
-    fn number(&mut self, sources: &mut IndexSet<Vec<SourceLine>, RandomState>) -> usize {
+    fn number(&mut self, sources: &mut IndexSet<Vec<LocLine>, RandomState>) -> usize {
         /// The most source lines of one place: calls within calls, in each of which the compiler might have inlined
         /// many.
         const MAX_SOURCE: usize = 64;

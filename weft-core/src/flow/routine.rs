@@ -18,7 +18,7 @@ use super::sort;
 /// A block of a routine. Block identifiers count within the routine; two of them follow its blocks: the return to the
 /// caller and the end of the thread.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct RoutineBlock {
     pub(super) instrs: Vec<Instr>,
     pub(super) terminator: Terminator,
     /// The routine that is called before the terminator.
@@ -37,7 +37,7 @@ pub(super) struct Node {
 /// The blocks of a function in sort order.
 #[derive(Debug)]
 pub(super) struct Routine {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<RoutineBlock>,
     pub(super) entry: BlockId,
     outcome: ThreadOutcome,
     /// The outcome if threads that trap are ignored.
@@ -92,7 +92,7 @@ pub(super) fn build(
         let traps = matches!(end, RawEnd::Exit(_, true));
         let targets: Vec<_> = shape.successors[at].iter().map(|&to| shape.number[to]).collect();
         let callee = if let RawEnd::Call(callee) = end { Some(callee) } else { None };
-        nodes.push(Node {
+        nodes.push(RoutineBlock {
             instrs,
             terminator: terminator(end, &targets),
             callee,

@@ -2,7 +2,7 @@
 
 use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{
-    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, Ordering, Scope, Value, WarpId,
+    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, MemoryScope, Ordering, Value, WarpId,
 };
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
@@ -15,7 +15,7 @@ pub(super) const READ: AccessKind = AccessKind {
     writes: false,
     is_atomic: false,
     ordering: Ordering::Weak,
-    scope: Scope::Gpu,
+    scope: MemoryScope::Gpu,
     may_execute: false,
     is_shadow_copy: false,
     element: 4,
@@ -71,7 +71,7 @@ impl Random {
         let element = u8::try_from(bytes >> self.below(2).min(bytes.ilog2().into()))
             .expect("elements are small");
         let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
-        let scope = if self.below(3) == 0 { Scope::Cta } else { Scope::Gpu };
+        let scope = if self.below(3) == 0 { MemoryScope::Cta } else { MemoryScope::Gpu };
         let ordering = Ordering::Relaxed;
         let kind = match self.below(8) {
             0 | 1 => AccessKind { ordering, scope, ..kind },

@@ -190,9 +190,9 @@ fn excerpt<'t>(path: &str, line: &dyn Fn(u32) -> Option<&'t str>, cluster: &[Lin
     let mut marks = Vec::new();
     for (number, raw) in (first..=last).map_while(|number| Some((number, line(number)?))) {
         let base = lines.len();
-        let own = || cluster.iter().filter(|place| place.line == number);
-        let (from, raw) = window(raw, own().map(|place| place.start).min().unwrap_or(0));
-        for place in own() {
+        let on_line = || cluster.iter().filter(|place| place.line == number);
+        let (from, raw) = window(raw, on_line().map(|place| place.start).min().unwrap_or(0));
+        for place in on_line() {
             let at = |byte: usize| {
                 let within = floor(raw, byte.saturating_sub(from));
                 base + raw.get(..within).map_or(0, |before| escape(before).len())

@@ -118,9 +118,9 @@ const EDGES: [u64; 26] = [
     u64::MAX,
 ];
 
-pub(super) struct Random(pub(super) u64);
+pub(super) struct LawRandom(pub(super) u64);
 
-impl Random {
+impl LawRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -139,19 +139,19 @@ impl Random {
     /// A number of `bits` bits: one of the edges, near one, small, or anything.
     fn number(&mut self, bits: u32) -> u64 {
         let edge = *self.one_of(&EDGES);
-        let own = match self.below(6) {
+        let picked = match self.below(6) {
             0 | 1 => edge,
             2 => edge.wrapping_add(self.next() % 70).wrapping_sub(35),
             3 => self.next() % 70,
             4 => (1 << (bits - 1)) / 2 + self.next() % 4096,
             _ => self.next(),
         };
-        truncate(own, bits)
+        truncate(picked, bits)
     }
 }
 
 /// An operand: a register that was computed before, or known bits.
-enum Operand {
+enum LawOperand {
     Register(usize),
     Known(Value),
 }
@@ -160,7 +160,7 @@ enum Operand {
 enum Rule {
     /// An atom with its width in bits, read from memory.
     Atom(usize, u32),
-    Operation(Box<Decoded>, Vec<Operand>),
+    Operation(Box<Decoded>, Vec<LawOperand>),
     /// Another register plus an unknown multiple of a number, which can differ in each lane.
     Congruent(usize, u64),
     /// Another register plus a multiple of a number, the same multiple in all lanes and registers.
@@ -170,7 +170,7 @@ enum Rule {
 }
 
 /// What the lanes of a register hold; `None` where the manual leaves it open.
-pub(super) type Lanes = [Option<u64>; WARP];
+pub(super) type LawLanes = [Option<u64>; WARP];
 
 /// A register: its width in bits, how it is computed, and its symbolic value.
 pub(super) struct Register {
@@ -189,7 +189,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(random: &mut Random) -> Self {
+    pub(super) fn new(random: &mut LawRandom) -> Self {
         let (facts, steps_wrap) = (Facts::default(), Cell::new(false));
         let mut world = Self { facts, registers: Vec::new(), atoms: 0, steps_wrap };
         for bits in [32, 64, *random.one_of(&[8, 16, 32, 32])] {
@@ -215,7 +215,7 @@ impl World {
         (0..self.registers.len()).filter(|at| self.registers[*at].bits == bits).collect()
     }
 
-    fn grow(&mut self, random: &mut Random) {
+    fn grow(&mut self, random: &mut LawRandom) {
         let made = match random.below(12) {
             0 => Some(self.joined(random)),
             1 => self.cancelled(random),
@@ -228,7 +228,7 @@ impl World {
     }
 
     /// Known lanes: all equal, affine, or irregular.
-    fn known(random: &mut Random, bits: u32) -> Value {
+    fn known(random: &mut LawRandom, bits: u32) -> Value {
         let base = random.number(bits);
         match random.below(3) {
             0 => Value::affine_in(base, *random.one_of(&[1, 4, u64::MAX, 1 << 20]), bits),
@@ -237,7 +237,7 @@ impl World {
         }
     }
 
-    fn operation(&mut self, random: &mut Random) -> (u32, Rule) {
+    fn operation(&mut self, random: &mut LawRandom) -> (u32, Rule) {
         let (mnemonic, [bits, sources @ ..]) = random.one_of(&OPERATIONS) else { unreachable!() };
         let decoded = isa::decode(mnemonic).unwrap();
         let mut operands = Vec::new();
@@ -247,22 +247,22 @@ impl World {
             let is_amount =
                 mnemonic.starts_with("sh") && at == 1 || mnemonic.starts_with("bfe") && at > 0;
             operands.push(if is_amount && random.below(4) > 0 {
-                Operand::Known(Value::uniform(random.next() % 40))
+                LawOperand::Known(Value::uniform(random.next() % 40))
             } else if width == 1 && registers.is_empty() {
-                Operand::Known(Value::bits(u32::try_from(random.next() >> 32).unwrap()))
+                LawOperand::Known(Value::bits(u32::try_from(random.next() >> 32).unwrap()))
             } else if registers.is_empty() || random.below(3) == 0 {
-                Operand::Known(Self::known(random, width))
+                LawOperand::Known(Self::known(random, width))
             } else {
                 // Later registers are chosen more often, which gives deeper expressions.
                 let back = random.below(registers.len()).min(random.below(registers.len()));
-                Operand::Register(registers[registers.len() - 1 - back])
+                LawOperand::Register(registers[registers.len() - 1 - back])
             });
         }
         (*bits, Rule::Operation(Box::new(decoded), operands))
     }
 
     /// A register as loops and branches leave it: known modulo a number, or one of two.
-    fn joined(&self, random: &mut Random) -> (u32, Rule) {
+    fn joined(&self, random: &mut LawRandom) -> (u32, Rule) {
         let bits = *random.one_of(&[32, 64]);
         let all = self.of_width(bits);
         let register = *random.one_of(&all);
@@ -278,7 +278,7 @@ impl World {
     }
 
     /// The difference of two registers that share an atom, so that it might cancel.
-    fn cancelled(&self, random: &mut Random) -> Option<(u32, Rule)> {
+    fn cancelled(&self, random: &mut LawRandom) -> Option<(u32, Rule)> {
         let bits = *random.one_of(&[32, 64, 64]);
         let mut all = self.of_width(bits);
         let base = all.swap_remove(random.below(all.len()));
@@ -287,16 +287,17 @@ impl World {
         if all.is_empty() {
             return None;
         }
-        let operands = vec![Operand::Register(base), Operand::Register(*random.one_of(&all))];
+        let operands = vec![LawOperand::Register(base), LawOperand::Register(*random.one_of(&all))];
         let mnemonic = if bits == 32 { "sub.u32" } else { "sub.u64" };
         Some((bits, Rule::Operation(Box::new(isa::decode(mnemonic).unwrap()), operands)))
     }
 
     /// A register plus a number as large as the error of a sum that wraps around before it is extended and multiplied.
-    fn far(&self, random: &mut Random) -> (u32, Rule) {
+    fn far(&self, random: &mut LawRandom) -> (u32, Rule) {
         let base = *random.one_of(&self.of_width(64));
         let distance = *random.one_of(&[1 << 16, 1 << 32, 1 << 34, u64::MAX << 32]);
-        let operands = vec![Operand::Register(base), Operand::Known(Value::uniform(distance))];
+        let operands =
+            vec![LawOperand::Register(base), LawOperand::Known(Value::uniform(distance))];
         (64, Rule::Operation(Box::new(isa::decode("add.u64").unwrap()), operands))
     }
 
@@ -305,8 +306,8 @@ impl World {
         match &self.registers[register].rule {
             Rule::Atom(at, _) => 1 << at,
             Rule::Operation(_, operands) => operands.iter().fold(0, |all, operand| match operand {
-                Operand::Register(at) => all | self.classes(*at),
-                Operand::Known(_) => all,
+                LawOperand::Register(at) => all | self.classes(*at),
+                LawOperand::Known(_) => all,
             }),
             Rule::Congruent(at, _) | Rule::Iterations(at, _) => self.classes(*at),
             Rule::Either(a, b) => self.classes(*a) | self.classes(*b),
@@ -322,8 +323,8 @@ impl World {
                 let sources: Vec<&Value> = operands
                     .iter()
                     .map(|operand| match operand {
-                        Operand::Register(at) => &registers[*at].value,
-                        Operand::Known(value) => value,
+                        LawOperand::Register(at) => &registers[*at].value,
+                        LawOperand::Known(value) => value,
                     })
                     .collect();
                 compute(symbolics, Pc(0), decoded, &sources, 1, LaneMask::MAX).remove(0)
@@ -347,7 +348,7 @@ impl World {
     }
 
     /// What the registers hold under one assignment of the atoms; `None` where the manual leaves it open.
-    pub(super) fn actual(&self, random: &mut Random, is_ordinary: bool) -> Vec<Lanes> {
+    pub(super) fn actual(&self, random: &mut LawRandom, is_ordinary: bool) -> Vec<LawLanes> {
         let mut number = |bits: u32| {
             if is_ordinary {
                 truncate((1 << (bits.min(40) - 2)) + random.next() % 64, bits)
@@ -357,7 +358,7 @@ impl World {
         };
         let atoms: Vec<u64> = (0..self.atoms).map(|_| number(64)).collect();
         let iterations = if is_ordinary { random.next() % 4 } else { random.number(64) };
-        let mut all: Vec<Lanes> = Vec::new();
+        let mut all: Vec<LawLanes> = Vec::new();
         self.steps_wrap.set(false);
         for register in &self.registers {
             let added = |start: u64, step: u64, count: u64| {
@@ -369,9 +370,9 @@ impl World {
             all.push(std::array::from_fn(|lane| match &register.rule {
                 Rule::Atom(at, bits) => Some(truncate(atoms[*at], *bits)),
                 Rule::Operation(decoded, operands) => {
-                    let of = |operand: &Operand| match operand {
-                        Operand::Register(at) => all[*at][lane],
-                        Operand::Known(value) => Some(value.lane(lane)),
+                    let of = |operand: &LawOperand| match operand {
+                        LawOperand::Register(at) => all[*at][lane],
+                        LawOperand::Known(value) => Some(value.lane(lane)),
                     };
                     let operands: Option<Vec<u64>> = operands.iter().map(of).collect();
                     eval(decoded, &operands?).map(|(result, _)| result)
@@ -402,17 +403,17 @@ impl World {
     }
 
     /// Whether some sum or product of 32 or 64 bits wraps around, as far as the registers show.
-    pub(super) fn wraps(&self, actual: &[Lanes]) -> bool {
-        let wraps = |(register, lanes): (&Register, &Lanes)| {
+    pub(super) fn wraps(&self, actual: &[LawLanes]) -> bool {
+        let wraps = |(register, lanes): (&Register, &LawLanes)| {
             let wide = |number: u64| match register.bits {
                 64 => i128::from(number.cast_signed()),
                 _ => i128::from(truncate(number, 32)),
             };
             let Rule::Operation(decoded, operands) = &register.rule else { return false };
             (0..WARP).any(|lane| {
-                let of = |operand: &Operand| match operand {
-                    Operand::Register(at) => wide(actual[*at][lane].unwrap_or(0)),
-                    Operand::Known(value) => wide(value.lane(lane)),
+                let of = |operand: &LawOperand| match operand {
+                    LawOperand::Register(at) => wide(actual[*at][lane].unwrap_or(0)),
+                    LawOperand::Known(value) => wide(value.lane(lane)),
                 };
                 let a: Vec<i128> = operands.iter().map(of).collect();
                 let exact = match (decoded.row.opcode, a.as_slice()) {
@@ -433,9 +434,9 @@ impl World {
 
     /// The expression of a register as text, with those that it is computed from.
     pub(super) fn describe(&self, register: usize) -> String {
-        let operand = |operand: &Operand| match operand {
-            Operand::Register(at) => format!("r{at}"),
-            Operand::Known(value) => format!("{:x?}", value.to_array()),
+        let operand = |operand: &LawOperand| match operand {
+            LawOperand::Register(at) => format!("r{at}"),
+            LawOperand::Known(value) => format!("{:x?}", value.to_array()),
         };
         let mut lines = Vec::new();
         for (at, Register { bits, rule, .. }) in self.registers[..=register].iter().enumerate() {

@@ -2,7 +2,7 @@
 //! memory that nothing wrote, and of traps. Also emits fences, and finds out how much dynamic shared memory is needed.
 
 use super::event::{Access, AccessKind, Events, Fault, FaultKind, Fence, OrderQuery};
-use super::memory_order::{Ordering, Scope};
+use super::memory_order::{MemoryScope, Ordering};
 use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
@@ -64,7 +64,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// nothing.
     pub(super) fn emit_fence(&mut self, warp: WarpId, pc: Pc, instr: &Instr, lanes: LaneMask) {
         let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else { return };
-        let (ordering, scope) = (Ordering::of_fence(decoded), Scope::of(decoded));
+        let (ordering, scope) = (Ordering::of_fence(decoded), MemoryScope::of(decoded));
         let may_execute = self.may_execute.is_some();
         self.events.fence(Fence { warp, lanes, pc, ordering, scope, may_execute });
     }

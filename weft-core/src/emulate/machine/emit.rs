@@ -259,8 +259,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Groups lanes that are compared with the same accesses, lane by lane.
     fn lane_by_lane(&mut self, piece: &Piece<'_>) -> SmallVec<[Represented; 1]> {
-        type Lanes = (LaneMask, [Option<Representative>; WARP]);
-        let mut groups: BTreeMap<(Candidate, Target), Lanes> = BTreeMap::new();
+        type GroupLanes = (LaneMask, [Option<Representative>; WARP]);
+        let mut groups: BTreeMap<(Candidate, Target), GroupLanes> = BTreeMap::new();
         let mut frame = None;
         for lane in lanes(piece.lanes) {
             let whole = piece.addresses.whole(lane);
@@ -272,7 +272,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 all[lane] = representative;
             }
         }
-        let group = |((candidate, target), (lanes, all)): (_, Lanes)| {
+        let group = |((candidate, target), (lanes, all)): (_, GroupLanes)| {
             let at = |of: fn(&Representative) -> Option<u64>| {
                 Value::each(all.map(|found| found.as_ref().and_then(of).unwrap_or_default()))
             };

@@ -1,6 +1,6 @@
 //! Events: what the machine emits while it runs a cta, and how the run can end.
 
-use super::memory_order::{Ordering, Scope};
+use super::memory_order::{MemoryScope, Ordering};
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::memory::region::MemoryRegion;
@@ -24,7 +24,7 @@ pub struct AccessKind {
     /// Its semantics.
     pub ordering: Ordering,
     /// The threads that it is strong for.
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// Whether it might not happen: it lies under an open condition, or its address is not certain.
     pub may_execute: bool,
     /// Whether it is a shadow copy of an access at another address. It conflicts only with accesses that are no shadow
@@ -150,7 +150,7 @@ pub struct Fence {
     /// Its semantics.
     pub ordering: Ordering,
     /// The threads that it is strong for.
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// Whether it lies under an open condition and might not happen.
     pub may_execute: bool,
 }

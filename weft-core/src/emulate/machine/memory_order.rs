@@ -22,7 +22,7 @@ pub enum Ordering {
 
 /// The threads that an access or a fence is strong for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum MemoryScope {
     /// The threads of its cta.
     Cta,
     /// The threads of its cluster.
@@ -75,7 +75,7 @@ impl Ordering {
     }
 }
 
-impl Scope {
+impl MemoryScope {
     /// The scope that an access or a fence states: the device for `.gl`, and if it states none.
     pub(super) fn of(decoded: &Decoded) -> Self {
         const STATED: [Modifier; 4] =

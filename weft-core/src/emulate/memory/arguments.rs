@@ -161,8 +161,8 @@ fn structure(
         let (size, count) = (param.size, bytes.len());
         return Err(format!("the structure has {size} bytes, the contents given have {count}"));
     }
-    let own = program.fields.iter().zip(program.params.len()..);
-    let mut of_param: Vec<_> = own.filter(|(field, _)| field.param == position).collect();
+    let numbered = program.fields.iter().zip(program.params.len()..);
+    let mut of_param: Vec<_> = numbered.filter(|(field, _)| field.param == position).collect();
     of_param.sort_by_key(|(field, _)| field.offset);
     given.keys().try_for_each(|at| fits(&of_param, param, *at))?;
     parts(program, &of_param, param, bytes, given, Origin::Argument(position))

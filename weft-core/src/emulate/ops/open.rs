@@ -205,27 +205,34 @@ fn region(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Region
     // An address has 64 bits; the addend of a wide product has them too.
     let ty = if decoded.row.opcode == Opcode::Cvt { decoded.source_type() } else { decoded.ty() };
     let is_wide = |at: usize| ty.bits() > 32 || (at == 2 && decoded.modifiers.has(Modifier::Wide));
-    let own = |at: usize| match operands.get(at) {
+    let region_of = |at: usize| match operands.get(at) {
         Some(&lane) if is_wide(at) => symbolics.region(lane),
         _ => Region::Number,
     };
     match decoded.row.opcode {
-        Opcode::Add => own(0).plus(own(1)),
-        Opcode::Sub if own(0) == own(1) && matches!(own(0), Region::Number | Region::Buffer(_)) => {
+        Opcode::Add => region_of(0).plus(region_of(1)),
+        Opcode::Sub
+            if region_of(0) == region_of(1)
+                && matches!(region_of(0), Region::Number | Region::Buffer(_)) =>
+        {
             Region::Number
         }
-        Opcode::Sub if own(1) == Region::Number => own(0),
-        Opcode::Mad if own(0) == Region::Number && own(1) == Region::Number => own(2),
+        Opcode::Sub if region_of(1) == Region::Number => region_of(0),
+        Opcode::Mad if region_of(0) == Region::Number && region_of(1) == Region::Number => {
+            region_of(2)
+        }
         Opcode::Selp | Opcode::Min | Opcode::Max if is_wide(0) => match operands {
             &[a, b, ..] => symbolics.region_of_either(a, b),
             _ => Region::Unclear,
         },
         // A null pointer becomes the start of the window.
-        Opcode::Cvta if matches!(own(0), Region::Among(_)) && decoded.space != Space::Global => {
+        Opcode::Cvta
+            if matches!(region_of(0), Region::Among(_)) && decoded.space != Space::Global =>
+        {
             Region::Unclear
         }
-        Opcode::Cvta => own(0),
-        _ if (0..operands.len()).all(|at| own(at) == Region::Number) => Region::Number,
+        Opcode::Cvta => region_of(0),
+        _ if (0..operands.len()).all(|at| region_of(at) == Region::Number) => Region::Number,
         _ => Region::Unclear,
     }
 }

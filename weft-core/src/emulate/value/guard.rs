@@ -25,7 +25,7 @@ pub(crate) struct WrittenRegister {
 
 /// What a guard is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Subject {
+enum GuardSubject {
     /// A condition that has the same value wherever it occurs.
     Condition(Literal),
     /// The condition that a register holds in a lane; of it nothing else is known.
@@ -37,7 +37,7 @@ enum Subject {
 /// A condition, and whether it is true or false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Guard {
-    by: Subject,
+    by: GuardSubject,
     holds: bool,
 }
 
@@ -70,10 +70,10 @@ impl BranchSide {
 
     fn taken(&self, lane: usize, is_together: bool, symbolics: &Symbolics) -> Guard {
         let by = match (self.condition(lane, symbolics), &self.condition) {
-            (Some(condition), _) => Subject::Condition(Literal::Itself(condition)),
-            (None, Some((_, register))) => Subject::Register(*register, lane),
+            (Some(condition), _) => GuardSubject::Condition(Literal::Itself(condition)),
+            (None, Some((_, register))) => GuardSubject::Register(*register, lane),
             (None, None) => {
-                Subject::Branch(self.run, (!(self.is_one && is_together)).then_some(lane))
+                GuardSubject::Branch(self.run, (!(self.is_one && is_together)).then_some(lane))
             }
         };
         Guard { by, holds: self.holds }
@@ -84,7 +84,9 @@ impl BranchSide {
             return vec![self.taken(lane, is_together, symbolics)];
         };
         let literals = symbolics.literals(condition, self.holds).into_iter();
-        literals.map(|(literal, holds)| Guard { by: Subject::Condition(literal), holds }).collect()
+        literals
+            .map(|(literal, holds)| Guard { by: GuardSubject::Condition(literal), holds })
+            .collect()
     }
 }
 
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
 
     const fn guard(number: usize, holds: bool) -> Guard {
-        Guard { by: Subject::Branch((0, PlaceId(0), number), None), holds }
+        Guard { by: GuardSubject::Branch((0, PlaceId(0), number), None), holds }
     }
 
     fn given(guards: &Arc<[Guard]>) -> Guards {

@@ -2,7 +2,7 @@
 //! that covers it.
 
 use super::*;
-use crate::emulate::{Ordering, Scope};
+use crate::emulate::{MemoryScope, Ordering};
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
 const WRITE: AccessKind = AccessKind { writes: true, ..READ };
@@ -11,7 +11,7 @@ const STRONG_WRITE: AccessKind = AccessKind { ordering: Ordering::Relaxed, ..WRI
 const ATOMIC: AccessKind = AccessKind { is_atomic: true, ..STRONG_WRITE };
 
 const fn cta(kind: AccessKind) -> AccessKind {
-    AccessKind { scope: Scope::Cta, ..kind }
+    AccessKind { scope: MemoryScope::Cta, ..kind }
 }
 
 const fn side(kind: AccessKind) -> AccessKind {

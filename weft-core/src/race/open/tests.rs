@@ -1,7 +1,7 @@
 //! Brute force: compares what the second analysis finds on accesses at open addresses with every pair of threads.
 
 use super::*;
-use crate::emulate::{Ordering, Scope, Value};
+use crate::emulate::{MemoryScope, Ordering, Value};
 use crate::flow::Pc;
 use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
@@ -17,13 +17,13 @@ struct One {
 
 /// Compares every pair of threads whose accesses might be in one region.
 #[derive(Default)]
-struct Pairs {
+struct CellPairs {
     all: Vec<One>,
     doubtful: BTreeSet<OpenAccess>,
     unsettled: BTreeSet<MemoryRegion>,
 }
 
-impl Pairs {
+impl CellPairs {
     fn add(&mut self, new: &[One], order: &Order) {
         for (at, own) in new.iter().enumerate() {
             let Touch { warp, lane, .. } = own.touch;
@@ -71,7 +71,7 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
     let mut random = Random::new(seed);
     let mut order = order();
     let mut accesses = OpenAccesses::default().ordered();
-    let mut pairs = Pairs::default();
+    let mut pairs = CellPairs::default();
     for at in 0..count {
         let (warp, mask) = (random.warp(), random.mask() & 0xf_ffff | 1);
         let mut kind = random.kind(5, 4);
@@ -188,7 +188,7 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
 /// Nothing orders ctas, and a scope of a cta includes no other cta.
 #[test]
 fn accesses_at_open_addresses_meet_those_of_other_ctas() {
-    let cta = |kind| AccessKind { scope: Scope::Cta, ..kind };
+    let cta = |kind| AccessKind { scope: MemoryScope::Cta, ..kind };
     let (reads, writes) = (READ, AccessKind { writes: true, ..READ });
     for (kind, with, expected) in [
         (ATOMIC, None, (false, false)),

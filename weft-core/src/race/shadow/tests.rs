@@ -6,12 +6,12 @@ use crate::race::random::{Random, Touch, access, order, synchronize};
 
 /// Compares every pair of accesses of a byte, one by one.
 #[derive(Default)]
-struct Pairs {
+struct LanePairs {
     touched: BTreeMap<u64, Vec<Touch>>,
     racing: BTreeMap<u64, Conflict>,
 }
 
-impl Pairs {
+impl LanePairs {
     fn access(&mut self, access: &Access<'_>, order: &Order) {
         let (warp, kind) = (access.warp, access.kind);
         for lane in lanes(access.lanes) {
@@ -34,7 +34,7 @@ impl Pairs {
 fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
     let mut random = Random::new(seed);
     let mut order = order();
-    let (mut shadow, mut pairs) = (Shadow::within(u64::MAX), Pairs::default());
+    let (mut shadow, mut pairs) = (Shadow::within(u64::MAX), LanePairs::default());
     let mut last = (4, Value::uniform(0));
     for _ in 0..accesses {
         // Some accesses go where the one before went.

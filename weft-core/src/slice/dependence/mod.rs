@@ -20,7 +20,7 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Opcode};
 pub use base::{Base, Beginning};
 use definitions::{BlockDefinitions, ResultId};
-use memory::{Stores, Target, element};
+use memory::{StoreTarget, Stores, element};
 use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
 use windows::Window;
@@ -112,11 +112,11 @@ impl<'p> Dependences<'p> {
             // A global address has more than 32 bits, and sums of fewer bits might wrap around. The last bit stands for
             // all further bases, some of which might be global.
             if self.bases.len() < MAX_BASES - 1 {
-                let own = 1 << self.bases.len();
+                let base_bit = 1 << self.bases.len();
                 match space {
-                    Space::Generic => self.functions |= own,
+                    Space::Generic => self.functions |= base_bit,
                     Space::Global => {}
-                    _ => self.narrow |= own,
+                    _ => self.narrow |= base_bit,
                 }
             }
             self.bases.push(base);
@@ -276,15 +276,18 @@ impl<'p> Dependences<'p> {
         self.stored |= self.memory.store(&target, bits, all);
     }
 
-    fn target(&self, at: usize, address: Address) -> Target {
+    fn target(&self, at: usize, address: Address) -> StoreTarget {
         let local = self.locals[at];
-        Target { local, among: if local.is_some() { Vec::new() } else { self.spaces(at, address) } }
+        StoreTarget {
+            local,
+            among: if local.is_some() { Vec::new() } else { self.spaces(at, address) },
+        }
     }
 
     /// Returns the state spaces that an access might be in.
     fn spaces(&self, at: usize, address: Address) -> Vec<Space> {
-        let own = self.address_and_guard(at).0.filter(|_| address.space == Space::Generic);
-        match own {
+        let based = self.address_and_guard(at).0.filter(|_| address.space == Space::Generic);
+        match based {
             Some(dependence)
                 if dependence.read == 0
                     && !dependence.is_plain

@@ -188,8 +188,8 @@ impl Dependences<'_> {
         let is_in = move |at: usize| bases >> at.min(MAX_BASES - 1) & 1 == 1;
         let is_in_window = move |window: &&Window| window.generic.iter().any(|(_, at)| is_in(*at));
         let windows = self.windows.iter().filter(is_in_window).map(|own| Base::Window(own.space));
-        let own = self.bases.iter().enumerate().filter(move |(at, _)| is_in(*at));
-        own.map(|(_, base)| *base).chain(windows)
+        let bases_there = self.bases.iter().enumerate().filter(move |(at, _)| is_in(*at));
+        bases_there.map(|(_, base)| *base).chain(windows)
     }
 
     /// Returns the bases that an access to a space might lead to.
