@@ -29,7 +29,7 @@ pub use machine::event::{
     Access, AccessKind, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt, DoubtKind, End,
     Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
 };
-pub use machine::memory_order::{MemoryScope, Ordering};
+pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;

@@ -2,7 +2,8 @@
 
 use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{
-    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, MemoryScope, Ordering, Value, WarpId,
+    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, MemoryOrder, MemoryScope, Ordering,
+    Value, WarpId,
 };
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
@@ -14,8 +15,7 @@ const WARPS: usize = 3;
 pub(super) const READ: AccessKind = AccessKind {
     writes: false,
     is_atomic: false,
-    ordering: Ordering::Weak,
-    scope: MemoryScope::Gpu,
+    order: MemoryOrder::new(Ordering::Weak, MemoryScope::Gpu),
     may_execute: false,
     is_shadow_copy: false,
     element: 4,
@@ -72,10 +72,10 @@ impl Random {
             .expect("elements are small");
         let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
         let scope = if self.below(3) == 0 { MemoryScope::Cta } else { MemoryScope::Gpu };
-        let ordering = Ordering::Relaxed;
+        let order = MemoryOrder::new(Ordering::Relaxed, scope);
         let kind = match self.below(8) {
-            0 | 1 => AccessKind { ordering, scope, ..kind },
-            2 | 3 => AccessKind { ordering, is_atomic: true, writes: true, scope, ..kind },
+            0 | 1 => AccessKind { order, ..kind },
+            2 | 3 => AccessKind { order, is_atomic: true, writes: true, ..kind },
             _ => kind,
         };
         let is_copy = self.below(12) == 0;

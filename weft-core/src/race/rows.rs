@@ -222,7 +222,8 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             if is_apart && place + u64::from(width) <= PAGE {
                 row.bytes |= bytes;
                 row.lanes |= 1 << lane;
-                first[lane] = u8::try_from(place).expect("a page has 128 bytes");
+                // A page has 128 bytes: the low byte is the place.
+                first[lane] = place.to_le_bytes()[0];
             } else {
                 others |= 1 << lane;
             }

@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
 use super::rows::{KnownRows, LaneBytes, Row, rows};
@@ -23,6 +21,10 @@ struct Past {
     warp: WarpId,
     kind: AccessKind,
 }
+
+/// Most of the time of a check goes into these: each fills one line of the cache.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Past>() == 64);
 
 /// The accesses of a page that are kept.
 #[derive(Clone, Debug, Default)]
@@ -179,10 +181,16 @@ impl ShadowPage {
             }
             old.row.bytes == 0
         };
-        others.retain_mut(|old| !is_covered(old));
-        let covered: SmallVec<[usize; 4]> =
-            alike.clone().filter(|at| is_covered(&mut same[*at])).collect();
-        put(same, alike, &covered, new);
+        if !others.is_empty() {
+            others.retain_mut(|old| !is_covered(old));
+        }
+        let (mut covered, mut free) = (0, None);
+        for at in alike.clone() {
+            if is_covered(&mut same[at]) {
+                (covered, free) = (covered + 1, Some(at));
+            }
+        }
+        put(same, alike, (covered, free), new);
         if self.writes.len() + self.reads.len() >= MANY.max(2 * self.left) {
             self.writes = settled(&self.writes);
             self.reads = settled(&self.reads);
@@ -215,15 +223,20 @@ fn note_racing(
 
 /// Adds an access to a list, among those of a range: into an access there that is alike, into the entry of one that it
 /// covers, or behind the range. The other covered accesses are dropped.
-fn put(all: &mut Vec<Past>, range: Range<usize>, covered: &[usize], new: Past) {
+fn put(
+    all: &mut Vec<Past>,
+    range: Range<usize>,
+    (covered, free): (usize, Option<usize>),
+    new: Past,
+) {
     let takes_in = |old: &&mut Past| old.row.bytes != 0 && old.is_alike(&new);
     let mut rest = all[range.clone()].iter_mut().filter(takes_in);
     let is_merged = rest.any(|old| old.row.merge(&new.row));
     // A repeated access is the usual case: it covers one access and takes its entry.
-    let mut dropped = covered.len();
-    match covered.last() {
+    let mut dropped = covered;
+    match free {
         _ if is_merged => {}
-        Some(&free) => {
+        Some(free) => {
             all[free] = new;
             dropped -= 1;
         }

@@ -1,6 +1,6 @@
 //! Events: what the machine emits while it runs a cta, and how the run can end.
 
-use super::memory_order::{MemoryScope, Ordering};
+use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::memory::region::MemoryRegion;
@@ -21,10 +21,8 @@ pub struct AccessKind {
     pub writes: bool,
     /// Whether its read and its write are one operation.
     pub is_atomic: bool,
-    /// Its semantics.
-    pub ordering: Ordering,
-    /// The threads that it is strong for.
-    pub scope: MemoryScope,
+    /// Its ordering and scope.
+    pub order: MemoryOrder,
     /// Whether it might not happen: it lies under an open condition, or its address is not certain.
     pub may_execute: bool,
     /// Whether it is a shadow copy of an access at another address. It conflicts only with accesses that are no shadow
@@ -37,12 +35,12 @@ pub struct AccessKind {
 impl AccessKind {
     /// Whether it is strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
     pub const fn is_strong(self) -> bool {
-        self.ordering.is_strong()
+        self.order.is_strong()
     }
 
     /// Whether it is strong for no thread of another group of ctas.
     pub const fn is_cta_scoped(self) -> bool {
-        self.scope.is_within_group()
+        self.order.scope().is_within_group()
     }
 }
 

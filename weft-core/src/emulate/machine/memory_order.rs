@@ -1,5 +1,7 @@
 //! How accesses and fences order memory: their semantics (PTX ISA §8.4) and their scope (§8.5).
 
+use std::fmt;
+
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
 /// The semantics of an access or a fence.
@@ -32,6 +34,61 @@ pub enum MemoryScope {
     Gpu,
     /// All threads of the device and of other devices, and the host.
     System,
+}
+
+/// The ordering and the scope of an access, in one byte: shadow memory keeps many.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryOrder(u8);
+
+impl MemoryOrder {
+    const ORDERINGS: [Ordering; 6] = [
+        Ordering::Weak,
+        Ordering::Relaxed,
+        Ordering::Acquire,
+        Ordering::Release,
+        Ordering::AcquireRelease,
+        Ordering::SequentiallyConsistent,
+    ];
+    const SCOPES: [MemoryScope; 4] =
+        [MemoryScope::Cta, MemoryScope::Cluster, MemoryScope::Gpu, MemoryScope::System];
+
+    /// An ordering for the threads of a scope.
+    pub const fn new(ordering: Ordering, scope: MemoryScope) -> Self {
+        Self((ordering as u8) << 2 | scope as u8)
+    }
+
+    /// The same ordering for the threads of another scope.
+    #[must_use]
+    pub const fn within(self, scope: MemoryScope) -> Self {
+        Self::new(self.ordering(), scope)
+    }
+
+    /// The ordering.
+    pub const fn ordering(self) -> Ordering {
+        Self::ORDERINGS[(self.0 >> 2) as usize]
+    }
+
+    /// The threads for which the access is strong.
+    pub const fn scope(self) -> MemoryScope {
+        Self::SCOPES[(self.0 & 3) as usize]
+    }
+
+    /// Whether an access is strong.
+    pub const fn is_strong(self) -> bool {
+        self.0 >> 2 != Ordering::Weak as u8
+    }
+}
+
+impl Default for MemoryOrder {
+    fn default() -> Self {
+        Self::new(Ordering::default(), MemoryScope::default())
+    }
+}
+
+impl fmt::Debug for MemoryOrder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?}.{:?}", self.ordering(), self.scope())
+    }
 }
 
 impl Ordering {
@@ -68,11 +125,6 @@ impl Ordering {
             _ => Self::SequentiallyConsistent,
         }
     }
-
-    /// Whether an access is strong.
-    pub const fn is_strong(self) -> bool {
-        !matches!(self, Self::Weak)
-    }
 }
 
 impl MemoryScope {
@@ -92,5 +144,21 @@ impl MemoryScope {
     /// not modelled.
     pub const fn is_within_group(self) -> bool {
         matches!(self, Self::Cta | Self::Cluster)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orderings_and_scopes_come_back() {
+        for ordering in MemoryOrder::ORDERINGS {
+            for scope in MemoryOrder::SCOPES {
+                let order = MemoryOrder::new(ordering, scope);
+                assert_eq!((order.ordering(), order.scope()), (ordering, scope));
+                assert_eq!(order.is_strong(), ordering != Ordering::Weak);
+            }
+        }
     }
 }

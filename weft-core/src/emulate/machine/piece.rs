@@ -2,7 +2,7 @@
 //! memory.
 
 use super::event::AccessKind;
-use super::memory_order::{MemoryScope, Ordering};
+use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
@@ -34,8 +34,7 @@ pub(super) fn kind(decoded: &Decoded) -> AccessKind {
     AccessKind {
         writes: decoded.row.effect != Effect::Load,
         is_atomic: decoded.row.effect == Effect::Atomic,
-        ordering: Ordering::of_access(decoded),
-        scope: MemoryScope::of(decoded),
+        order: MemoryOrder::new(Ordering::of_access(decoded), MemoryScope::of(decoded)),
         element: u8::try_from(decoded.ty().element_bytes()).expect("elements are small"),
         may_execute: false,
         is_shadow_copy: false,

@@ -2,16 +2,18 @@
 //! that covers it.
 
 use super::*;
-use crate::emulate::{MemoryScope, Ordering};
+use crate::emulate::{MemoryOrder, MemoryScope, Ordering};
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
 const WRITE: AccessKind = AccessKind { writes: true, ..READ };
-const STRONG_READ: AccessKind = AccessKind { ordering: Ordering::Relaxed, ..READ };
-const STRONG_WRITE: AccessKind = AccessKind { ordering: Ordering::Relaxed, ..WRITE };
+const STRONG_READ: AccessKind =
+    AccessKind { order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu), ..READ };
+const STRONG_WRITE: AccessKind =
+    AccessKind { order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu), ..WRITE };
 const ATOMIC: AccessKind = AccessKind { is_atomic: true, ..STRONG_WRITE };
 
 const fn cta(kind: AccessKind) -> AccessKind {
-    AccessKind { scope: MemoryScope::Cta, ..kind }
+    AccessKind { order: kind.order.within(MemoryScope::Cta), ..kind }
 }
 
 const fn side(kind: AccessKind) -> AccessKind {

@@ -1,7 +1,7 @@
 //! Brute force: compares what the second analysis finds on accesses at open addresses with every pair of threads.
 
 use super::*;
-use crate::emulate::{MemoryScope, Ordering, Value};
+use crate::emulate::{MemoryOrder, MemoryScope, Ordering, Value};
 use crate::flow::Pc;
 use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
@@ -80,7 +80,8 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
         if are_alike {
             let is_strong = random.below(4) == 0;
             let ordering = if is_strong { Ordering::Relaxed } else { Ordering::Weak };
-            kind = AccessKind { writes: kind.writes, ordering, ..READ };
+            let order = MemoryOrder::new(ordering, MemoryScope::Gpu);
+            kind = AccessKind { writes: kind.writes, order, ..READ };
             region.base = Some(0);
         }
         let alias_class = (random.below(3) == 0).then(AliasClass::default);
@@ -135,8 +136,12 @@ fn the_second_look_says_what_all_pairs_say() {
     assert!(found.0 > 500 && found.1 > 50, "{found:?}");
 }
 
-const ATOMIC: AccessKind =
-    AccessKind { writes: true, is_atomic: true, ordering: Ordering::Relaxed, ..READ };
+const ATOMIC: AccessKind = AccessKind {
+    writes: true,
+    is_atomic: true,
+    order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu),
+    ..READ
+};
 
 /// An address of shared memory and the same number in global memory are different.
 #[test]
@@ -188,7 +193,7 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
 /// Nothing orders ctas, and a scope of a cta includes no other cta.
 #[test]
 fn accesses_at_open_addresses_meet_those_of_other_ctas() {
-    let cta = |kind| AccessKind { scope: MemoryScope::Cta, ..kind };
+    let cta = |kind: AccessKind| AccessKind { order: kind.order.within(MemoryScope::Cta), ..kind };
     let (reads, writes) = (READ, AccessKind { writes: true, ..READ });
     for (kind, with, expected) in [
         (ATOMIC, None, (false, false)),
