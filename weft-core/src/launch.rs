@@ -152,7 +152,8 @@ pub enum BarrierDivergence {
     /// Only divergence that breaks PTX's own rule for `.aligned` barriers.
     #[default]
     Warp,
-    /// No barrier divergence is a defect.
+    /// The rule for `.aligned` barriers is not checked. Lanes of one warp that wait at different barriers remain a
+    /// defect.
     Off,
 }
 

@@ -11,10 +11,10 @@ use crate::flow::{self, BlockId, Instr, Program};
 use crate::launch::{Arg, BarrierDivergence, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
-use crate::slice::{Base, Beginning, Dependences, Slice};
+use crate::slice::{AddressRequirement, Base, Dependences, Slice};
 
 /// What a check did, from which its assumptions follow.
-pub(super) struct Taken<'a> {
+pub(super) struct CheckOutcome<'a> {
     pub(super) dependences: &'a Dependences<'a>,
     pub(super) slice: &'a Slice,
     pub(super) decisions: &'a [Decision],
@@ -25,7 +25,7 @@ pub(super) struct Taken<'a> {
     pub(super) distinguishes_counters: bool,
 }
 
-impl Taken<'_> {
+impl CheckOutcome<'_> {
     /// Adds the assumptions to a report whose findings are known. Returns the variables and buffers whose addresses
     /// decide something.
     pub(super) fn list(
@@ -110,7 +110,7 @@ impl Taken<'_> {
         let (mut aligned, mut places, mut decides) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (base, place) in taken.into_iter().filter(|(base, _)| is_free(base)) {
             match place {
-                Beginning::Multiple(to) => {
+                AddressRequirement::Multiple(to) => {
                     let bytes = accessed.get(&base).copied().unwrap_or(0);
                     aligned.push((names.base(base), to, dependences.declared(base), bytes));
                     // No device aligns variables in a small space to so much.
@@ -118,7 +118,7 @@ impl Taken<'_> {
                         decides.insert(base);
                     }
                 }
-                Beginning::Fixed => {
+                AddressRequirement::Fixed => {
                     places.push(base);
                     decides.insert(base);
                 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::Decision;
 use super::key;
-use super::passes::Passes;
+use super::passes::PassContext;
 use crate::emulate::{Choice, End, Splits, Symbolics};
 use crate::explain::{Names, OPEN_VALUE, doubts};
 use crate::finding::{Class, Code, Finding, Thread};
@@ -24,7 +24,7 @@ pub(super) struct LaunchResult {
 type SplitCase = (Vec<Choice>, Decision, Vec<Finding>);
 
 /// Checks a launch, with case splits where they help.
-pub(super) fn check(passes: &mut Passes<'_>) -> LaunchResult {
+pub(super) fn check(passes: &mut PassContext<'_>) -> LaunchResult {
     let Some(mut whole) = passes.settle() else { return unsettled(passes.names) };
     if let Some(place) = split_of(&whole)
         && let Some(cases) = split(passes, place)
@@ -50,7 +50,7 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
 }
 
 /// Runs all cases of a split; `None` if there are too many or one of them cannot be decided.
-fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
+fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
     let mut cases = Vec::new();
     for _ in 0..MAX_RUNS {
@@ -89,7 +89,7 @@ fn split(passes: &mut Passes<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
 /// Compares what ctas did in this case with what ctas did in earlier cases, if each cta chooses for itself and ctas of
 /// one launch can be in both cases. Returns whether accesses at known addresses of the two might race.
 fn race_with_others(
-    passes: &mut Passes<'_>,
+    passes: &mut PassContext<'_>,
     decision: &mut Decision,
     choices: &[Choice],
     cases: &[SplitCase],

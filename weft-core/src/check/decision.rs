@@ -9,7 +9,7 @@ use crate::emulate::{Cta, CtaRun, Doubt, End, FaultKind, OpenAccess};
 use crate::explain::{Names, barriers};
 use crate::finding::Stats;
 use crate::flow::Pc;
-use crate::race::{Ctas, Footprint, OpenAccesses, Pairs};
+use crate::race::{Footprint, LaunchShadow, OpenAccesses, Pairs};
 
 /// The memory of a check is divided into this many parts: three of them can hold what ctas did to global memory, and
 /// half a part what is kept of the ctas that found something.
@@ -25,7 +25,7 @@ pub(super) struct DecidedCta {
 /// What was found at an instruction: a fault with its kind and whether it might not happen, or, as `None`, a read of
 /// memory that nothing wrote, or a barrier at which a warp arrived with ended lanes. Last, the variable in shared
 /// memory that nothing wrote.
-type Said = (Pc, Option<(FaultKind, bool)>, Option<usize>);
+type KnownFinding = (Pc, Option<(FaultKind, bool)>, Option<usize>);
 
 /// What the deciding pass found in all ctas.
 pub(super) struct Decision {
@@ -33,7 +33,7 @@ pub(super) struct Decision {
     pub(super) stats: Stats,
     /// The ctas that found something new, ascending.
     pub(super) ctas: Vec<DecidedCta>,
-    pub(super) between: Ctas,
+    pub(super) between: LaunchShadow,
     pub(super) open: OpenAccesses,
     /// The accesses at open addresses that might conflict with others.
     pub(super) doubtful: Vec<OpenAccess>,
@@ -47,7 +47,7 @@ pub(super) struct Decision {
     pub(super) is_heavy: bool,
     /// The most bytes of dynamic shared memory that a cta accesses, if the launch states no size.
     pub(super) dynamic_shared: u64,
-    said: BTreeSet<Said>,
+    said: BTreeSet<KnownFinding>,
     /// Bytes that `ctas` takes; `most` is the limit.
     kept: usize,
     most: usize,
@@ -59,7 +59,7 @@ impl Decision {
         Self {
             stats: Stats::default(),
             ctas: Vec::new(),
-            between: Ctas::within(memory / PART * 3),
+            between: LaunchShadow::within(memory / PART * 3),
             open,
             doubtful: Vec::new(),
             cut: None,
@@ -180,12 +180,12 @@ impl Decision {
 
     /// Frees what the ctas did to global memory, once the findings are known.
     pub(super) fn close(&mut self) {
-        self.between = Ctas::within(0);
+        self.between = LaunchShadow::within(0);
     }
 }
 
 impl CtaResult {
-    /// Whether a cta found more than faults and reads of unwritten memory.
+    /// Whether a cta found more than faults and reads of unwritten memory, or more faults than are kept.
     fn is_more_than_faults(&self) -> bool {
         let has_races = !self.shared.is_empty() || !self.global.is_empty();
         has_races

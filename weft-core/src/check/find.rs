@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::case_split::{self, LaunchResult};
-use super::passes::Passes;
+use super::passes::PassContext;
 use super::{ctas, key};
 use crate::emulate::{Assumed, Drawn, Facts, Inputs};
 use crate::explain::Names;
@@ -179,9 +179,9 @@ fn with_slice(
     if inputs.draws_in_turn {
         facts.choose_draw_order(ctas);
     }
-    let mut passes = Passes { names, inputs, slice: &slice, ctas, facts };
+    let mut passes = PassContext { names, inputs, slice: &slice, ctas, facts };
     let outcome = case_split::check(&mut passes);
-    let Passes { facts, .. } = passes;
+    let PassContext { facts, .. } = passes;
     SliceResult {
         outcome,
         assumed: facts.assumed(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decision::Decision;
 use super::detector::MAX_FAULTS;
-use super::passes::Passes;
+use super::passes::PassContext;
 use super::racing;
 use crate::emulate::{End, Fault, FaultKind, Origin};
 use crate::explain::doubts::Progress;
@@ -12,7 +12,7 @@ use crate::explain::{barriers, beyond, doubts, faults, given};
 use crate::finding::Finding;
 use crate::flow::Pc;
 
-impl Passes<'_> {
+impl PassContext<'_> {
     /// Returns all findings of a decision, apart from those about coverage, in this order: how the ctas ended, which
     /// accesses race, which limits were reached, which accesses are wrong by themselves, which might race.
     pub(super) fn findings(&mut self, decision: &Decision) -> Vec<Finding> {

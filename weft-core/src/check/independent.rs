@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::ctas;
 use super::decision::Decision;
 use super::detector::{CtaResult, Detector};
-use super::passes::Passes;
+use super::passes::PassContext;
 use crate::emulate::{Cta, CtaFacts, CtaRun, End};
 use crate::race::{Footprint, OpenAccesses};
 
@@ -30,7 +30,7 @@ struct IndependentRun {
     is_heavy: bool,
 }
 
-impl Passes<'_> {
+impl PassContext<'_> {
     /// Runs the next ctas in parallel as long as earlier ones have found nothing that they depend on. Returns whether
     /// the last of them ends the pass.
     pub(super) fn decide_side_by_side(&mut self, decision: &mut Decision) -> bool {
@@ -96,7 +96,7 @@ impl Passes<'_> {
 
 impl Decision {
     /// Adds what a cta found by itself; returns whether it ends the pass.
-    fn take_alone(&mut self, passes: &Passes<'_>, alone: IndependentRun) -> bool {
+    fn take_alone(&mut self, passes: &PassContext<'_>, alone: IndependentRun) -> bool {
         self.open.take_in(alone.open);
         for (all, reached) in self.reached.iter_mut().zip(alone.reached) {
             *all |= reached;

@@ -1,4 +1,11 @@
 //! Drives the stages: checks one kernel under one launch and builds its report.
+//!
+//! [`request`] tests the launch. [`find`] chooses what to try first, [`case_split`] runs each case of a split condition,
+//! [`settle`] repeats passes until their facts are known from the start, and [`passes`] is what the passes of a launch
+//! share. In a deciding pass a [`detector`] judges each cta ([`ctas`]), several at once where they are [`independent`]; a
+//! [`decision`] is what the pass found. In an explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then
+//! [`findings`] words the decision, [`given`] looks for mistaken arguments, [`elsewhere`] compares a check with other
+//! addresses, and [`assumptions`] lists what was taken for granted.
 
 mod assumptions;
 mod case_split;
@@ -28,7 +35,7 @@ use crate::launch::{Dim3, Launch};
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
 
-use assumptions::Taken;
+use assumptions::CheckOutcome;
 use decision::Decision;
 use find::SliceResult;
 pub use request::CheckError;
@@ -195,7 +202,7 @@ fn run(
     findings.sort_by_key(|finding| finding.code == Code::DependsOnInput);
     report.findings = distinct(findings);
     let decisions = &outcome.decisions;
-    let taken = Taken {
+    let taken = CheckOutcome {
         slice: &slice,
         decisions,
         reached: &reached,

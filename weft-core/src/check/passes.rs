@@ -1,4 +1,4 @@
-//! One deciding pass over the ctas of a launch.
+//! What all passes over a launch share, and the deciding pass.
 
 use super::ctas;
 use super::decision::Decision;
@@ -9,7 +9,7 @@ use crate::race::OpenAccesses;
 use crate::slice::Slice;
 
 /// A launch, the slice that is run, and the facts that passes have found out.
-pub(super) struct Passes<'a> {
+pub(super) struct PassContext<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) inputs: &'a Inputs,
     pub(super) slice: &'a Slice,
@@ -18,7 +18,7 @@ pub(super) struct Passes<'a> {
     pub(super) facts: Facts,
 }
 
-impl Passes<'_> {
+impl PassContext<'_> {
     /// Runs the ctas in order, until one ends the pass because running further ctas gains nothing.
     pub(super) fn decide(&mut self, open: OpenAccesses) -> Decision {
         let mut decision = Decision::new(self.names, open);

@@ -7,14 +7,14 @@ use std::ops::Range;
 use super::ctas;
 use super::decision::{DecidedCta, Decision};
 use super::detector::full_warps;
-use super::passes::Passes;
+use super::passes::PassContext;
 use super::recorder::Recorder;
 use crate::emulate::End;
 use crate::explain::{doubts, races};
 use crate::finding::Finding;
 use crate::flow::Pc;
 use crate::order::Order;
-use crate::race::{Conflict, CtaHistory, Example, History, Pair, Pairs, Watched};
+use crate::race::{Conflict, CtaHistory, Example, LaunchHistory, Pair, Pairs, Watched};
 use crate::slice::{self, Floats, Slice};
 
 /// The histories and the pairs can each take the memory of the check divided by this: this pass keeps no shadows.
@@ -22,7 +22,7 @@ const HISTORY_PART: u64 = 16;
 
 /// Returns the findings for every racing pair of instructions, and the set of all instructions that race.
 pub(super) fn explain(
-    passes: &mut Passes<'_>,
+    passes: &mut PassContext<'_>,
     decision: &Decision,
 ) -> (Vec<Finding>, BTreeSet<Pc>) {
     let races =
@@ -52,7 +52,7 @@ pub(super) fn explain(
 
 /// Returns all racing pairs of instructions, and whether the pass saw everything. It first finds the pairs; then, with
 /// the values of stores that race with each other, which of the races are benign.
-pub(super) fn all(passes: &mut Passes<'_>, decision: &Decision) -> (Pairs, bool) {
+pub(super) fn all(passes: &mut PassContext<'_>, decision: &Decision) -> (Pairs, bool) {
     let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
     record_values(passes, decision, &mut pairs);
     (pairs, is_whole)
@@ -60,7 +60,7 @@ pub(super) fn all(passes: &mut Passes<'_>, decision: &Decision) -> (Pairs, bool)
 
 /// Finds out which races between stores are benign. Computing the values can need loops that reach the limit of
 /// instructions; then no race is taken to be benign.
-fn record_values(passes: &mut Passes<'_>, decision: &Decision, pairs: &mut Pairs) {
+fn record_values(passes: &mut PassContext<'_>, decision: &Decision, pairs: &mut Pairs) {
     let stores: BTreeSet<Pc> =
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
     if stores.is_empty() {
@@ -118,10 +118,10 @@ impl DecidedCta {
     }
 }
 
-/// Runs the racing ctas again and returns their racing pairs, and whether everything was seen. `only`: the instructions
+/// Runs the racing ctas again, or all ctas if bytes race between them, and returns the racing pairs, and whether everything was seen. `only`: the instructions
 /// to watch, if not all.
 fn record(
-    passes: &mut Passes<'_>,
+    passes: &mut PassContext<'_>,
     decision: &Decision,
     slice: &Slice,
     only: Option<&BTreeSet<Pc>>,
@@ -129,7 +129,7 @@ fn record(
     let memory = passes.names.limit.memory / HISTORY_PART;
     let between = decision.between.racing();
     let mut pairs = Pairs::within(memory);
-    let mut across = CtaHistory::within(memory, between.clone());
+    let mut across = LaunchHistory::within(memory, between.clone());
     let mut is_whole = true;
     passes.facts.begin();
     let mut decided = decision.ctas.iter().peekable();
@@ -141,7 +141,7 @@ fn record(
         }
         let watched = decided_cta.map_or_else(Watched::default, DecidedCta::watched);
         let mut reached = vec![false; passes.names.program.code.len()];
-        let history = History::within(memory, &watched);
+        let history = CtaHistory::within(memory, &watched);
         let order = Order::new(full_warps(passes.inputs.block));
         let mut recorder = Recorder {
             order,

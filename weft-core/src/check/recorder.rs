@@ -9,14 +9,14 @@ use crate::emulate::{
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
 use crate::ptx::Space;
-use crate::race::{CtaHistory, History, Pairs};
+use crate::race::{CtaHistory, LaunchHistory, Pairs};
 
 /// Watches the accesses of one cta.
 pub(super) struct Recorder<'a> {
     pub(super) order: Order,
-    pub(super) history: History,
+    pub(super) history: CtaHistory,
     /// The accesses to bytes that race between ctas; shared by all ctas of the pass.
-    pub(super) between: &'a mut CtaHistory,
+    pub(super) between: &'a mut LaunchHistory,
     pub(super) pairs: &'a mut Pairs,
     /// The instructions to watch; `None`: all.
     pub(super) only: Option<&'a BTreeSet<Pc>>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::decision::Decision;
-use super::passes::Passes;
+use super::passes::PassContext;
 use super::racing;
 use crate::emulate::MemoryRegion;
 use crate::emulate::memory::bytes::PAGE;
@@ -12,7 +12,7 @@ use crate::race::{OpenAccesses, Pairs};
 /// The most deciding passes before the check gives up.
 const MAX_PASSES: u32 = 16;
 
-impl Passes<'_> {
+impl PassContext<'_> {
     /// Runs deciding passes until one finds out nothing new about open addresses, conditions, and loads whose values
     /// another schedule might change. `None` if that does not happen within `MAX_PASSES`.
     pub(super) fn settle(&mut self) -> Option<Decision> {

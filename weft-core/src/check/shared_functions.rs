@@ -1,4 +1,4 @@
-//! The law of functions that are linked in once: the findings are those of the kernel in which all calls are inlined.
+//! Test: a kernel has the same findings whether its functions are inlined or linked in once as routines.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

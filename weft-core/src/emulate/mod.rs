@@ -6,7 +6,7 @@
 //!
 //! Only the instructions that the slice kept run. Accesses, arrivals and completions go to an [`Events`] as they
 //! happen; the emulator stores no trace. A warp stops where it cannot continue without guessing; the other warps
-//! continue, and the machine emits the reason.
+//! continue, and the reason is returned as the end of the run.
 
 mod facts;
 #[cfg(test)]

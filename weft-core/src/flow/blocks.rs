@@ -63,7 +63,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         fetches: super::Fetches::new(),
         invariant: super::Chains::new(),
         derived: super::Chains::new(),
-        even: super::Even::new(),
+        even: super::SteppedOnce::new(),
         is_irreducible: routines.iter().any(|routine| routine.is_irreducible),
     })
 }

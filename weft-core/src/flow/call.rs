@@ -46,7 +46,7 @@ impl<'m> Linker<'m> {
             let unlinked = stays(operation, condition, Vec::new(), place);
             return self.push(LinkedLine::Instr(unlinked), instruction.span);
         };
-        self.unless(condition, place, instruction.span, |linker| {
+        self.when(condition, place, instruction.span, |linker| {
             linker.dispatch(frame, instruction, &call, &targets, place)
         })
     }
@@ -112,7 +112,7 @@ impl<'m> Linker<'m> {
         let why = match self.functions.get(name) {
             Some(function) if function.body.is_some() => {
                 if !self.is_recursive(name) && self.stack.len() < MAX_CALLS {
-                    return self.unless(condition, place, instruction.span, |linker| {
+                    return self.when(condition, place, instruction.span, |linker| {
                         if linker.sharing.as_ref().is_some_and(|sharing| sharing.is_shared(name)) {
                             linker.shared_call(frame, instruction, function, call, place)
                         } else {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::inside::{DefSite, Dominators, Inside};
+use super::loop_definitions::{DefSite, Dominators, Inside};
 use super::program::{BlockId, Instr, Operand, Pc, Program, Reg, Special};
 use crate::ptx::isa::Effect;
 

@@ -256,7 +256,7 @@ impl<'m> Linker<'m> {
                 for name in names {
                     targets.push(self.label_named(frame, scope, name, *table)?);
                 }
-                self.unless(condition, place, instruction.span, |linker| {
+                self.when(condition, place, instruction.span, |linker| {
                     linker.push(LinkedLine::Switch { index, targets, place }, instruction.span)
                 })
             }

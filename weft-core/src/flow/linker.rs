@@ -232,7 +232,7 @@ impl<'m> Linker<'m> {
     }
 
     /// Emits code that only the lanes run for which the condition holds.
-    pub(super) fn unless(
+    pub(super) fn when(
         &mut self,
         condition: Option<Condition>,
         place: PlaceId,

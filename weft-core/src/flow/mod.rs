@@ -1,5 +1,15 @@
-//! Builds the [`Program`] of a module's kernel: resolves names, links in device functions at their call sites, and
-//! finds basic blocks, dominators, natural loops and the sort order of ESOP'13 §4.
+//! Builds the [`Program`] of a module's kernel: resolves names, links in device functions (at their call sites, or once as
+//! routines), and finds basic blocks, dominators, natural loops and the sort order of ESOP'13 §4.
+//!
+//! - Linking: [`link`] drives, [`linker`] is its state. Names are resolved by [`scope`] and [`operands`]. Calls are linked by
+//!   [`call`] ([`call_site`], [`indirect`], [`parameters`]); [`sharing`] decides which functions become routines, and
+//!   [`routine_calls`] links calls of those. [`unset`] marks what is new in each [`entry`].
+//! - Blocks: [`routine`] cuts functions into blocks ([`dominators`], [`loops`], [`sort`]), [`blocks`] puts them together.
+//! - Addresses: [`addresses`] is the address map; [`layout`] and [`placement`] place variables in it.
+//! - The result: [`program`], with its declarations ([`declared`]) and [`places`] in the source.
+//! - Facts about the program: [`constants`], the parameters behind addresses ([`sources`] and [`pointers`], by [`reaching`]
+//!   definitions), and registers of loops ([`steps`] and [`derived`], by [`loop_definitions`]). [`fixpoint`] is what several
+//!   of these share.
 
 pub(crate) mod addresses;
 mod blocks;
@@ -13,10 +23,10 @@ mod entry;
 mod error;
 mod fixpoint;
 mod indirect;
-mod inside;
 mod layout;
 mod link;
 mod linker;
+mod loop_definitions;
 mod loops;
 mod operands;
 mod parameters;
@@ -26,8 +36,8 @@ mod pointers;
 mod program;
 mod reaching;
 mod routine;
+mod routine_calls;
 mod scope;
-mod shared;
 mod sharing;
 mod sort;
 mod sources;
@@ -48,7 +58,7 @@ pub use program::{
     Program, Reg, Special, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
-pub use steps::{Even, Fetches, InductionStep, InductionSteps};
+pub use steps::{Fetches, InductionStep, InductionSteps, SteppedOnce};
 
 use crate::ptx::{Function, Module};
 

@@ -370,7 +370,7 @@ pub struct Program {
     /// For the registers of a loop that get their values from atomics, these atomics.
     pub fetches: super::Fetches,
     /// The registers that a loop steps exactly once in every iteration.
-    pub even: super::Even,
+    pub even: super::SteppedOnce,
     /// The registers that each iteration of a loop computes from registers that the loop does not define.
     pub invariant: super::Chains,
     /// The registers that a loop computes from what other registers hold when an iteration begins.

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::derived::Chains;
-use super::inside::{DefSite, Dominators, Inside};
+use super::loop_definitions::{DefSite, Dominators, Inside};
 use super::program::{Address, BlockId, Instr, Operand, Pc, Program, Reg};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -30,15 +30,19 @@ pub type InductionSteps = HashMap<(BlockId, Reg), Vec<InductionStep>>;
 pub type Fetches = HashMap<(BlockId, Reg), Vec<Pc>>;
 
 /// Pairs of loop header and register that one definition steps exactly once in every iteration.
-pub type Even = HashSet<(BlockId, Reg)>;
+pub type SteppedOnce = HashSet<(BlockId, Reg)>;
 
 /// The most copies and sums between a definition and its register.
 const MAX_LINKS: usize = 16;
 
 /// Finds the induction registers of all loops, the registers that atomics define, and those stepped once in every
 /// iteration.
-pub(super) fn find(program: &Program, invariant: &Chains) -> (InductionSteps, Fetches, Even) {
-    let (mut steps, mut fetches, mut even) = (InductionSteps::new(), Fetches::new(), Even::new());
+pub(super) fn find(
+    program: &Program,
+    invariant: &Chains,
+) -> (InductionSteps, Fetches, SteppedOnce) {
+    let (mut steps, mut fetches, mut even) =
+        (InductionSteps::new(), Fetches::new(), SteppedOnce::new());
     let graph = Dominators::of(program);
     for &header in program.spans.keys() {
         let inside = Inside::of(program, &graph, header);

@@ -36,7 +36,7 @@ const MAX_VALUES: usize = 64;
 /// Accesses of all ctas to the watched bytes of global memory: for each byte, instruction and stored value, those of at
 /// most two ctas.
 #[derive(Debug)]
-pub struct CtaHistory {
+pub struct LaunchHistory {
     watched: BTreeSet<u64>,
     records: HashMap<u64, Vec<CtaRecord>, RandomState>,
     /// For each instruction and warp, its last access. Ctas run one after another, so an access that equals the last
@@ -64,7 +64,7 @@ impl CtaAccess {
     }
 }
 
-impl CtaHistory {
+impl LaunchHistory {
     /// A history that watches these bytes and can take `memory` bytes.
     pub fn within(memory: u64, watched: BTreeSet<u64>) -> Self {
         let most = memory / (2 * size_of::<CtaRecord>() as u64);

@@ -82,12 +82,12 @@ const RUN: usize = 2 * size_of::<(u64, PageRun)>();
 
 /// The shadow of global memory for all ctas.
 #[derive(Clone, Debug)]
-pub struct Ctas {
+pub struct LaunchShadow {
     /// Runs by their first pages; they do not overlap.
     runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
     /// Number of page accesses beyond the first one of each run, which is stored in the run itself.
-    cases: usize,
+    extra_accesses: usize,
     most: u64,
     is_full: bool,
 }
@@ -95,11 +95,11 @@ pub struct Ctas {
 /// Most racing bytes that are kept.
 const MAX_RACING: usize = 1 << 18;
 
-impl Ctas {
+impl LaunchShadow {
     /// An empty shadow that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
         let (runs, racing) = (BTreeMap::new(), BTreeSet::new());
-        Self { runs, racing, cases: 0, most: memory, is_full: false }
+        Self { runs, racing, extra_accesses: 0, most: memory, is_full: false }
     }
 
     /// The bytes that race; at most 262144 of them.
@@ -124,8 +124,9 @@ impl Ctas {
             if !self.is_full {
                 self.add_run(first, end, &accesses, cta);
             }
-            self.is_full |=
-                (self.runs.len() * RUN + self.cases * size_of::<PageAccess>()) as u64 > self.most;
+            self.is_full |= (self.runs.len() * RUN + self.extra_accesses * size_of::<PageAccess>())
+                as u64
+                > self.most;
         }
     }
 
@@ -197,7 +198,8 @@ impl Ctas {
             racing | add(&mut run.accesses, *kind, cta, *bytes)
         };
         let racing = accesses.iter().fold(0, add);
-        self.cases = self.cases + run.accesses.len().saturating_sub(1) - before.saturating_sub(1);
+        self.extra_accesses =
+            self.extra_accesses + run.accesses.len().saturating_sub(1) - before.saturating_sub(1);
         let end = run.end;
         for page in start..if racing == 0 { start } else { end } {
             for at in places(racing) {
@@ -214,7 +216,7 @@ impl Ctas {
         if run.end > at {
             let rest = run.clone();
             run.end = at;
-            self.cases += rest.accesses.len().saturating_sub(1);
+            self.extra_accesses += rest.accesses.len().saturating_sub(1);
             self.runs.insert(at, rest);
         }
     }
@@ -227,7 +229,7 @@ impl Ctas {
             before.filter(|(_, previous)| previous.end == at && previous.accesses == run.accesses);
         let Some((&start, _)) = before else { return };
         let Some(PageRun { end, accesses: cases }) = self.runs.remove(&at) else { return };
-        self.cases -= cases.len().saturating_sub(1);
+        self.extra_accesses -= cases.len().saturating_sub(1);
         if let Some(before) = self.runs.get_mut(&start) {
             before.end = end;
         }

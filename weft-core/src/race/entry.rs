@@ -1,11 +1,11 @@
-//! An access as a shadow cell keeps it, and when two of them conflict.
+//! An access as a region's cell keeps it, and when two accesses conflict.
 
 use crate::emulate::{AccessKind, LaneMask, WarpId, lanes};
 use crate::order::{Epoch, Order};
 
 /// Lanes of a warp that accessed a cell at one time in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShadowEntry {
+pub(super) struct RegionEntry {
     pub(super) lanes: LaneMask,
     pub(super) when: Epoch,
     pub(super) warp: WarpId,
@@ -56,7 +56,7 @@ pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
         && (b.is_cta_scoped() || !a.is_cta_scoped() || !b.is_strong())
 }
 
-impl ShadowEntry {
+impl RegionEntry {
     /// An entry for what lanes of a warp do now.
     pub(super) fn new(warp: WarpId, lanes: LaneMask, kind: AccessKind, order: &Order) -> Self {
         Self { lanes, when: order.now(warp), warp, kind }

@@ -55,7 +55,7 @@ type LastAccesses = HashMap<(Pc, WarpId), (Epoch, Vec<usize>), RandomState>;
 
 /// All accesses of one cta to the watched bytes.
 #[derive(Debug)]
-pub struct History {
+pub struct CtaHistory {
     shared: Pages<HistoryPage>,
     global: Pages<HistoryPage>,
     raced: Raced,
@@ -68,7 +68,7 @@ const PRUNE_AT: usize = 64;
 /// Most comparisons of single bytes that comparing two rows counts for.
 const ROW_COST: u32 = 8;
 
-impl History {
+impl CtaHistory {
     /// A history that watches these bytes; the accesses of each state space can take `memory` bytes.
     pub fn within(memory: u64, watched: &Watched) -> Self {
         let pages = |bytes: &BTreeSet<u64>| {
@@ -197,7 +197,7 @@ impl AccessRecord {
     }
 
     fn side(&self, lane: usize) -> RacingAccess {
-        let address = self.addresses.lane(lane);
+        let address = self.addresses.bits_of(lane);
         RacingAccess {
             lane: u8::try_from(lane).expect("a warp has 32 lanes"),
             address,
@@ -231,7 +231,7 @@ impl AccessRecord {
 
     /// The byte that a lane stored at address `at`.
     fn stored(&self, lane: usize, at: u64) -> StoredByte {
-        let offset = at.wrapping_sub(self.addresses.lane(lane));
+        let offset = at.wrapping_sub(self.addresses.bits_of(lane));
         StoredByte::new(&self.stored, self.side.bytes, lane, offset)
     }
 }
@@ -308,7 +308,7 @@ impl Meeting<'_> {
         if old.stored.is_empty() || new.stored.is_empty() {
             return false;
         }
-        let is_one_place = old.addresses.lane(first) == new.addresses.lane(second)
+        let is_one_place = old.addresses.bits_of(first) == new.addresses.bits_of(second)
             && old.side.bytes == new.side.bytes;
         if is_one_place && are_same(&old.stored, first, &new.stored, second, self.symbolics) {
             return true;

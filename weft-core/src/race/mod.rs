@@ -1,13 +1,19 @@
 //! Finds races from accesses and their order, in two passes.
 //!
 //! The deciding pass keeps a shadow of each accessed byte: the last accesses that later ones might race with. An access
-//! that happens before a later one of at least the same strength is dropped: whatever races with it races with the
-//! later one too, so for each byte it is exact whether a race exists. The explaining pass keeps all accesses of the
+//! that happens before a later one which covers it is dropped: whatever conflicts with it conflicts as much with the
+//! later one, so for each byte it is exact whether a race exists. The explaining pass keeps all accesses of the
 //! bytes found to race, and records every racing pair of instructions.
 //!
-//! Two accesses race if they are of different threads, overlap in a byte, at least one writes, not both are atomic, and
-//! nothing orders them. If no race is found, no two accesses at known addresses race; accesses at open addresses are
+//! Two accesses race if they are of different threads, overlap in a byte, at least one writes, nothing orders them, and
+//! they are not both atomic with one size and scopes that include each other. If no race is found, no two accesses at known addresses race; accesses at open addresses are
 //! reported separately.
+//!
+//! - [`rows`] cuts an access into what its lanes access in each page; [`pages`] keeps something for each page.
+//! - Deciding: [`shadow`] within a cta, [`ctas`] between ctas, [`open`] for accesses at open addresses with its [`entry`],
+//!   where it is also said when two accesses conflict.
+//! - Explaining: [`history`] within a cta, [`cta_history`] between ctas, [`pairs`] of racing instructions, and what racing
+//!   stores leave ([`stored`]).
 
 mod cta_history;
 mod ctas;
@@ -23,10 +29,10 @@ mod rows;
 mod shadow;
 mod stored;
 
-pub use cta_history::CtaHistory;
-pub use ctas::{Ctas, Footprint};
+pub use cta_history::LaunchHistory;
+pub use ctas::{Footprint, LaunchShadow};
 pub use entry::{Conflict, conflict};
-pub use history::{History, Watched};
+pub use history::{CtaHistory, Watched};
 pub use open::OpenAccesses;
 pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, RacingAccess};
 pub use rows::KnownRows;

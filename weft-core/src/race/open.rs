@@ -2,7 +2,7 @@
 //!
 //! Accesses of one alias class are compared by the shadows, at their representative addresses. For the others, a first
 //! analysis ignores order: an open access is *doubtful* if anything else that its region might overlap conflicts with
-//! it. If there are doubtful accesses, the ctas are run again for a second analysis that knows the order: each region
+//! it. If there are doubtful accesses or unsettled regions, the ctas are run again for a second analysis that knows the order: each region
 //! has a cell, which compares all accesses to it.
 //!
 //! A load at a known address whose value decides something sees what depends on the schedule if nothing orders it with
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use foldhash::fast::RandomState;
 use smallvec::{SmallVec, smallvec};
 
-use super::entry::{ShadowEntry, conflict};
+use super::entry::{RegionEntry, conflict};
 use crate::emulate::{
     Access, AccessKind, AliasClass, CounterIndex, LaneMask, MemoryRegion, OpenAccess, WarpId, lanes,
 };
@@ -32,7 +32,7 @@ const MAX_NOTED: usize = 1024;
 /// An access in the cell of its region.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
-    entry: ShadowEntry,
+    entry: RegionEntry,
     compared: Compared,
     open: Option<OpenAccess>,
     decides: bool,
@@ -125,7 +125,7 @@ impl OpenAccesses {
                 self.latest = known;
             }
             if self.cells.is_some() {
-                let entry = ShadowEntry::new(access.warp, mask, access.kind, order);
+                let entry = RegionEntry::new(access.warp, mask, access.kind, order);
                 let (compared, decides) = ((region, access.class, None), access.decides);
                 self.note(region, Noted { entry, compared, open: None, decides }, order);
             }
@@ -142,7 +142,7 @@ impl OpenAccesses {
             if !is_one && kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
                 self.doubtful.insert(access);
             }
-            let entry = ShadowEntry::new(warp, mask, kind, order);
+            let entry = RegionEntry::new(warp, mask, kind, order);
             let noted = Noted { entry, compared, open: Some(access), decides: false };
             self.note(access.region, noted, order);
         }
@@ -271,7 +271,7 @@ fn buffers(access: &Access<'_>) -> SmallVec<[(Option<usize>, LaneMask); 1]> {
     if access.space != Space::Global {
         return smallvec![(access.variable, access.lanes)];
     }
-    let buffer = |lane: usize| argument_of(access.addresses.lane(lane));
+    let buffer = |lane: usize| argument_of(access.addresses.bits_of(lane));
     let ends = [access.lanes.trailing_zeros(), access.lanes.checked_ilog2().unwrap_or(0)];
     let [first, last] = ends.map(|lane| buffer(lane as usize));
     // Lanes that grow by a constant step lie between the two ends.

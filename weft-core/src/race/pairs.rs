@@ -35,7 +35,7 @@ impl RacingAccess {
     /// The access of one lane.
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
         let Access { pc, kind, bytes, condition: side, .. } = *access;
-        let (warp, address) = (access.warp, access.addresses.lane(lane));
+        let (warp, address) = (access.warp, access.addresses.bits_of(lane));
         let lane = u8::try_from(lane).expect("a warp has 32 lanes");
         Self { pc, kind, cta, warp, lane, address, bytes, condition: side }
     }

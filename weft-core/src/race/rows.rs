@@ -207,11 +207,11 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
     let width = access.bytes;
     let mut rest = access.lanes;
     while rest != 0 {
-        let page = access.addresses.lane(rest.trailing_zeros() as usize) / PAGE;
+        let page = access.addresses.bits_of(rest.trailing_zeros() as usize) / PAGE;
         let (mut row, mut first) = (Row { bytes: 0, lanes: 0, by: LaneBytes::All }, [0; WARP]);
         let mut others = 0;
         for lane in lanes(rest) {
-            let address = access.addresses.lane(lane);
+            let address = access.addresses.bits_of(lane);
             if address / PAGE != page {
                 continue;
             }
@@ -238,7 +238,7 @@ fn scattered(access: &Access<'_>, visit: &mut impl FnMut(u64, Row)) {
             visit(page, row);
         }
         for lane in lanes(others) {
-            one(access.addresses.lane(lane), u64::from(width), 1 << lane, visit);
+            one(access.addresses.bits_of(lane), u64::from(width), 1 << lane, visit);
         }
     }
 }
@@ -366,7 +366,7 @@ mod tests {
                             |lane: usize| (0..u64::from(bytes)).map(move |at| (lane, at));
                         let mut expected: Vec<_> = lanes(mask)
                             .flat_map(bytes_of)
-                            .map(|(lane, at)| (lane, addresses.lane(lane) + at))
+                            .map(|(lane, at)| (lane, addresses.bits_of(lane) + at))
                             .collect();
                         said.sort_unstable();
                         expected.sort_unstable();

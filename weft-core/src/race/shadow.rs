@@ -87,7 +87,7 @@ impl Shadow {
         &self.racing
     }
 
-    /// For each instruction, its first read of memory that nothing wrote. Instructions are left out if one of their
+    /// For each instruction, its read of memory that nothing wrote at the lowest address. Instructions are left out if one of their
     /// reads of such memory races, so that a write might happen at the same time.
     pub fn unwritten(&self) -> BTreeMap<Pc, Unwritten> {
         let races = |read: &Unwritten| {
@@ -145,7 +145,7 @@ fn note_unwritten(
     let Access { warp, pc, bytes, .. } = *access;
     for lane in lanes(row.lanes_at(row.bytes & !written)) {
         if unwritten.len() < MAX_UNWRITTEN {
-            let address = access.addresses.lane(lane);
+            let address = access.addresses.bits_of(lane);
             let read = Unwritten { warp, lane, address, bytes };
             unwritten.entry((pc, address)).or_insert(read);
         }

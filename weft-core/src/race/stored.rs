@@ -19,8 +19,8 @@ impl StoredByte {
         let element = usize::try_from(offset / size).ok().and_then(|at| elements.get(at));
         let Some(value) = element else { return Self::Unknown };
         let within = u32::try_from(offset % size).expect("elements are small");
-        let bits = value.lane(lane);
-        if let Some(symbol) = value.base(lane) {
+        let bits = value.bits_of(lane);
+        if let Some(symbol) = value.symbol_of(lane) {
             return Self::Term(symbol, bits, within);
         }
         bits.to_le_bytes().get(within as usize).map_or(Self::Unknown, |byte| Self::Known(*byte))
@@ -47,8 +47,8 @@ pub(super) fn are_same(
     symbolics: &Symbolics,
 ) -> bool {
     let is_same = |(a, b): (&Value, &Value)| {
-        a.lane(first) == b.lane(second)
-            && match (a.base(first), b.base(second)) {
+        a.bits_of(first) == b.bits_of(second)
+            && match (a.symbol_of(first), b.symbol_of(second)) {
                 (None, None) => true,
                 (Some(a), Some(b)) => symbolics.are_same(a, b),
                 _ => false,

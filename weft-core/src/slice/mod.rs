@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use dependence::{Base, Beginning, Dependences};
+pub use dependence::{AddressRequirement, Base, Dependences};
 
 use crate::flow::{BlockId, ByRegister, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;

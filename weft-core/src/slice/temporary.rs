@@ -25,7 +25,7 @@ pub(super) fn registers(program: &Program, first_of: &[Pc]) -> Vec<bool> {
         }
     }
     for block in &program.blocks {
-        if let Some(register) = decides(&block.terminator) {
+        if let Some(register) = branch_register(&block.terminator) {
             is_temporary[register.index()] = false;
         }
     }
@@ -33,7 +33,7 @@ pub(super) fn registers(program: &Program, first_of: &[Pc]) -> Vec<bool> {
 }
 
 /// Returns the register that a branch depends on.
-fn decides(terminator: &Terminator) -> Option<Reg> {
+fn branch_register(terminator: &Terminator) -> Option<Reg> {
     match terminator {
         Terminator::Branch { condition, .. } => Some(condition.register),
         Terminator::Switch { index: Operand::Register(register), .. } => Some(*register),

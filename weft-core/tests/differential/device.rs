@@ -34,10 +34,10 @@ impl Events for Stores {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         let [value] = access.stored else { return };
         for lane in emulate::lanes(access.lanes) {
-            let offset = flow::offset_in_buffer(1, access.addresses.lane(lane));
+            let offset = flow::offset_in_buffer(1, access.addresses.bits_of(lane));
             let word = usize::try_from(offset / 8).expect("stores are within the buffer");
             let is_open = value.open_lanes() >> lane & 1 == 1;
-            self.results[word / COUNT][word % COUNT] = (!is_open).then(|| value.lane(lane));
+            self.results[word / COUNT][word % COUNT] = (!is_open).then(|| value.bits_of(lane));
             self.count += 1;
         }
     }

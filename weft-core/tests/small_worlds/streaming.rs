@@ -11,7 +11,7 @@ use weft_core::emulate::{
 use weft_core::flow::Pc;
 use weft_core::order::Order;
 use weft_core::ptx::Space;
-use weft_core::race::{Conflict, History, Pairs as Racing, Shadow, Watched};
+use weft_core::race::{Conflict, CtaHistory, Pairs as Racing, Shadow, Watched};
 
 use crate::machine::{CmdId, Command, PLACES, Program};
 use crate::model::Pairs;
@@ -23,7 +23,7 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     let bytes: BTreeSet<u64> = decided.shadow.racing().keys().copied().collect();
     let watched = Watched { shared: bytes.clone(), global: BTreeSet::new() };
     let mut explained = Explained {
-        history: History::within(u64::MAX, &watched),
+        history: CtaHistory::within(u64::MAX, &watched),
         pairs: Racing::within(u64::MAX),
         symbolics: Symbolics::default(),
     };
@@ -67,7 +67,7 @@ impl Pass for Decided {
 }
 
 struct Explained {
-    history: History,
+    history: CtaHistory,
     pairs: Racing,
     symbolics: Symbolics,
 }

@@ -121,7 +121,7 @@ impl Events for Record<'_> {
         for thread in threads(access.warp, access.lanes) {
             let point = self.here[thread].expect("a thread that accesses runs");
             let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
-            let address = access.addresses.lane(thread % WARP);
+            let address = access.addresses.bits_of(thread % WARP);
             let is_global = access.space == Space::Global;
             self.touches.push(Touch { pc, thread, point, kind, is_global, address, bytes });
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::count::Count;
 use super::counters::{CounterIndex, Drawn, Indexed, Multiple};
 use super::draw_order::DrawOrder;
+use super::period::CounterPeriod;
 use super::store::Facts;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId};
@@ -37,7 +37,7 @@ impl Facts {
         symbol: SymbolId,
     ) -> Option<CounterIndex> {
         let (value, count, multiple) = self.counter_value(symbol)?;
-        self.counters.use_up(value);
+        self.counters.note_index_use(value);
         let next = CounterIndex(u32::try_from(self.counters.indexed.len()).ok()?);
         let key = (region, count, multiple);
         let index = *self.counters.indices.entry(key).or_insert(next);
@@ -64,7 +64,7 @@ impl Facts {
 
     /// The one counter value that a symbolic value is a multiple of, with its count and the multiple; `None` if there
     /// is none.
-    fn counter_value(&self, symbol: SymbolId) -> Option<(SymbolId, Count, Multiple)> {
+    fn counter_value(&self, symbol: SymbolId) -> Option<(SymbolId, CounterPeriod, Multiple)> {
         let &[(atom, factor)] = self.symbolics.atoms(symbol) else { return None };
         if self.counters.values.is_empty() {
             return None;

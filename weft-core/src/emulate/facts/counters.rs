@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
-use super::count::{Count, CounterLocation};
 use super::draw_order::DrawOrder;
+use super::period::{CounterLocation, CounterPeriod};
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{SymbolId, signed, truncate};
 use crate::flow::{BlockId, Reg};
@@ -68,7 +68,7 @@ pub(crate) struct Counter {
 /// The accesses of one counter index.
 #[derive(Clone, Debug)]
 pub(crate) struct Indexed {
-    pub(crate) count: Count,
+    pub(crate) count: CounterPeriod,
     pub(crate) multiple: Multiple,
     /// The first byte that is accessed and the one after the last, relative to the multiple of the counter value.
     pub(crate) bytes: (i64, i64),
@@ -117,33 +117,33 @@ pub(crate) struct Counters {
     pub(crate) known: BTreeMap<CounterLocation, Counter>,
     pub(crate) patterns: BTreeMap<CounterLocation, UpdatePattern>,
     /// For each count: its least step, and the sum of all its steps in the running pass.
-    pub(crate) steps: HashMap<Count, CounterSteps, RandomState>,
+    pub(crate) steps: HashMap<CounterPeriod, CounterSteps, RandomState>,
     /// Locations that are updated as counters are not.
     pub(crate) spoiled: BTreeSet<CounterLocation>,
     pub(crate) spoiled_regions: BTreeSet<MemoryRegion>,
     /// The unique counter values, each with the count that it belongs to.
-    pub(crate) values: HashMap<SymbolId, Count, RandomState>,
+    pub(crate) values: HashMap<SymbolId, CounterPeriod, RandomState>,
     /// Whether a counter value was stored or given to another lane. Then no symbolic value can stand in for the counter
     /// values of later iterations of a loop.
     pub(crate) is_passed_on: bool,
     /// Whether some symbolic value stands in for later counter values of a loop.
     pub(crate) stands_in: bool,
-    pub(crate) indices: HashMap<(MemoryRegion, Count, Multiple), CounterIndex, RandomState>,
+    pub(crate) indices: HashMap<(MemoryRegion, CounterPeriod, Multiple), CounterIndex, RandomState>,
     pub(crate) indexed: Vec<Indexed>,
     /// Counter values that were used as an index.
     pub(crate) used: HashSet<SymbolId, RandomState>,
     /// For each counter value of a loop's first iteration: the registers that pass the counter value of each iteration
     /// on to the next.
-    pub(crate) handed: HashMap<SymbolId, BTreeSet<Hand>, RandomState>,
+    pub(crate) handed: HashMap<SymbolId, BTreeSet<LoopRegister>, RandomState>,
     /// Registers that turned out not to do that.
-    pub(crate) refused: BTreeSet<Hand>,
+    pub(crate) refused: BTreeSet<LoopRegister>,
     /// The fixed order in which ctas draw, if one is chosen; then no value is taken to be unique.
     pub(crate) order: Option<DrawOrder>,
     pub(crate) changed: bool,
 }
 
 /// The header of a loop, and a register.
-type Hand = (BlockId, Reg);
+type LoopRegister = (BlockId, Reg);
 
 /// How far before other bytes an access can begin that overlaps them: accesses have at most 16 bytes.
 const WIDEST: u64 = 15;
@@ -206,7 +206,7 @@ impl Counters {
         region: MemoryRegion,
         bytes: u32,
         change: CounterUpdate,
-    ) -> Option<Count> {
+    ) -> Option<CounterPeriod> {
         let others = self.overlapped(at, bytes);
         let CounterUpdate::Adds(amount) = change else {
             others.into_iter().chain([at]).for_each(|own| self.spoil(own));
@@ -226,7 +226,7 @@ impl Counters {
         if is_spoiled {
             return None;
         }
-        let count = Count { at, number: counter.count };
+        let count = CounterPeriod { at, number: counter.count };
         let steps = self.steps.entry(count).or_insert(CounterSteps { least: u64::MAX, all: 0 });
         let amount = amount.unsigned_abs();
         *steps =
@@ -258,22 +258,22 @@ impl Counters {
     }
 
     /// The count of a symbolic value that is a counter value.
-    pub(crate) fn count_of(&self, symbol: SymbolId) -> Option<Count> {
+    pub(crate) fn count_of(&self, symbol: SymbolId) -> Option<CounterPeriod> {
         self.values.get(&symbol).copied()
     }
 
     /// The current count of a counter; `None` if it is spoiled or no counter.
-    pub(crate) fn count(&self, at: CounterLocation) -> Option<Count> {
+    pub(crate) fn count(&self, at: CounterLocation) -> Option<CounterPeriod> {
         let counter = self.known.get(&at)?;
         let is_spoiled = self.spoiled.contains(&at)
             || [counter.region, counter.region.whole()]
                 .iter()
                 .any(|region| self.spoiled_regions.contains(region));
-        (!is_spoiled).then_some(Count { at, number: counter.count })
+        (!is_spoiled).then_some(CounterPeriod { at, number: counter.count })
     }
 
     /// Records that a symbolic value stands in for counter values that one lane draws. Returns false if it cannot.
-    pub(crate) fn stand_in(&mut self, symbol: SymbolId, count: Count) -> bool {
+    pub(crate) fn stand_in(&mut self, symbol: SymbolId, count: CounterPeriod) -> bool {
         self.stands_in = true;
         if !self.is_passed_on {
             self.values.insert(symbol, count);
@@ -288,12 +288,12 @@ impl Counters {
     }
 
     /// Whether a register can pass counter values on from each iteration of a loop to the next.
-    pub(crate) fn can_hand_on(&self, hand: Hand) -> bool {
+    pub(crate) fn can_hand_on(&self, hand: LoopRegister) -> bool {
         !self.refused.contains(&hand)
     }
 
     /// Records that a register passes this counter value of the first iteration on. Returns false if it cannot.
-    pub(crate) fn hand_on(&mut self, value: SymbolId, hand: Hand) -> bool {
+    pub(crate) fn hand_on(&mut self, value: SymbolId, hand: LoopRegister) -> bool {
         if self.used.contains(&value) {
             return false;
         }
@@ -302,12 +302,12 @@ impl Counters {
     }
 
     /// Records that a register does not pass counter values on.
-    pub(crate) fn refuse_to_hand_on(&mut self, hand: Hand) {
+    pub(crate) fn refuse_to_hand_on(&mut self, hand: LoopRegister) {
         self.changed |= self.refused.insert(hand);
     }
 
     /// Records that a counter value is used as an index.
-    pub(crate) fn use_up(&mut self, value: SymbolId) {
+    pub(crate) fn note_index_use(&mut self, value: SymbolId) {
         self.used.insert(value);
         for hand in self.handed.remove(&value).into_iter().flatten() {
             self.refuse_to_hand_on(hand);
@@ -322,7 +322,7 @@ impl Counters {
     }
 
     /// Records that a symbolic value is a counter value.
-    pub(crate) fn hand_out(&mut self, symbol: SymbolId, count: Count) {
+    pub(crate) fn add_counter_value(&mut self, symbol: SymbolId, count: CounterPeriod) {
         self.values.insert(symbol, count);
     }
 }

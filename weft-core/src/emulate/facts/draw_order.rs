@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::count::Count;
+use super::period::CounterPeriod;
 use crate::emulate::value::lane::Lane;
 
 /// The draws from a counter between two plain stores to it.
@@ -37,11 +37,11 @@ impl CounterDraws {
 /// The draws of all ctas from all counters.
 #[derive(Debug)]
 pub(crate) struct DrawOrder {
-    /// Number of ctas that draw from a counter in global memory.
+    /// Number of ctas that are run; each might draw from a counter in global memory.
     ctas: u64,
-    lines: BTreeMap<Count, CounterDraws>,
+    lines: BTreeMap<CounterPeriod, CounterDraws>,
     /// For each count: the number of draws of the running cta; `None` if it is open.
-    of_cta: HashMap<Count, Option<u64>, RandomState>,
+    of_cta: HashMap<CounterPeriod, Option<u64>, RandomState>,
     /// Whether some pass might have had draws that no schedule has.
     is_broken: bool,
 }
@@ -79,12 +79,12 @@ impl DrawOrder {
     }
 
     /// Whether the next draw of the running cta is the first of all draws of a count.
-    pub(crate) fn is_first(&self, count: Count, cta: u32) -> bool {
+    pub(crate) fn is_first(&self, count: CounterPeriod, cta: u32) -> bool {
         (cta == 0 || !is_global(count)) && !self.of_cta.contains_key(&count)
     }
 
     /// Sets the value that the first of all draws returns, and the amount that each draw adds.
-    pub(crate) fn start(&mut self, count: Count, first: Lane, amount: i64) {
+    pub(crate) fn start(&mut self, count: CounterPeriod, first: Lane, amount: i64) {
         let line = self.lines.entry(count).or_insert(CounterDraws {
             first,
             amount,
@@ -102,7 +102,7 @@ impl DrawOrder {
     /// open. `is_sure`: the draw surely happens, exactly once.
     pub(crate) fn next(
         &mut self,
-        count: Count,
+        count: CounterPeriod,
         amount: i64,
         cta: u32,
         is_sure: bool,
@@ -127,14 +127,14 @@ impl DrawOrder {
     }
 }
 
-const fn is_global(count: Count) -> bool {
+const fn is_global(count: CounterPeriod) -> bool {
     count.at.is_global
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emulate::facts::count::CounterLocation;
+    use crate::emulate::facts::period::CounterLocation;
 
     /// Whether the draws of one pass are those of some schedule, if two ctas draw this often from each of several
     /// counters in global memory.
@@ -144,7 +144,7 @@ mod tests {
             order.begin_cta();
             for (at, often) in (0..).zip(draws) {
                 let at = CounterLocation { is_global: true, cta: 0, address: at };
-                let count = Count { at, number: 0 };
+                let count = CounterPeriod { at, number: 0 };
                 for _ in 0..often[cta as usize] {
                     if order.is_first(count, cta) {
                         order.start(count, Lane::known(0), 1);

@@ -3,8 +3,8 @@
 
 use super::assumed::Assumed;
 use super::interference::Loaded;
-use super::reach::Reach;
 use super::store::Facts;
+use super::strays::Strays;
 use crate::launch::Limit;
 
 /// What an independent cta found out.
@@ -12,7 +12,7 @@ use crate::launch::Limit;
 pub struct CtaFacts {
     assumed: Assumed,
     loaded: Loaded,
-    reach: Reach,
+    reach: Strays,
     draws: bool,
 }
 
@@ -21,7 +21,7 @@ const CTA_PART: u64 = 8;
 
 impl Facts {
     /// Whether the runs so far found nothing that other ctas depend on: no open address, counter, interfering byte,
-    /// inherited word or decided condition.
+    /// inherited word, unwritten value passed on or decided condition.
     pub fn are_independent(&self) -> bool {
         self.aliases.is_empty()
             && self.counters.is_empty()
@@ -36,13 +36,13 @@ impl Facts {
     pub fn fork(&self) -> Self {
         let memory = self.limit.memory / CTA_PART;
         let limit = Limit { memory, ..self.limit };
-        Self { reach: self.reach.fork(), ..Self::within(limit, self.spent) }
+        Self { strays: self.strays.fork(), ..Self::within(limit, self.spent) }
     }
 
     /// Takes what an independent cta found out, after it has run.
     pub fn take_cta_facts(&mut self) -> CtaFacts {
         let loaded = self.interference.take_loaded();
-        CtaFacts { assumed: self.assumed(), loaded, reach: self.reach, draws: self.draws }
+        CtaFacts { assumed: self.assumed(), loaded, reach: self.strays, draws: self.draws }
     }
 
     /// Joins the facts of an independent cta that ran `spent` instructions. Returns false, and joins nothing, if the
@@ -53,7 +53,7 @@ impl Facts {
             self.spent += spent;
             self.assumed.join(facts.assumed);
             self.interference.join(facts.loaded);
-            self.reach.join(facts.reach);
+            self.strays.join(facts.reach);
             self.draws |= facts.draws;
         }
         fits

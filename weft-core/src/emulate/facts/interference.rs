@@ -22,7 +22,7 @@ use crate::emulate::memory::word::Word;
 const POLLED: u32 = 4096;
 
 /// Number of instructions of one cta, each counted once per warp, above which all memory counts as interfering: half of
-/// the default limit.
+/// what one cta can run under the default limit.
 const LONG: u64 = 1 << 25;
 
 /// Number of passes that found new interfering bytes after which all memory counts as interfering.

@@ -1,5 +1,5 @@
-//! Registers and stores by which a loop with an open trip count passes values read from memory that nothing wrote on to
-//! later iterations. What such a loop leaves in them is otherwise only known to be as open as the trip count.
+//! Which loop registers and which stores hold values that were read from memory that nothing wrote. After iterations of a
+//! loop with an open trip count, the origin of what they hold must still name that read.
 
 use std::collections::BTreeMap;
 

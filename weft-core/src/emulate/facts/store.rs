@@ -13,7 +13,7 @@ use super::counters::Counters;
 use super::inherited::Inherited;
 use super::interference::{Interference, Loaded};
 use super::passed_on::PassedOn;
-use super::reach::Reach;
+use super::strays::Strays;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::{Pc, Program};
@@ -27,7 +27,7 @@ pub struct Facts {
     pub(crate) aliases: AliasClasses,
     pub(crate) counters: Counters,
     pub(crate) interference: Interference,
-    pub(crate) reach: Reach,
+    pub(crate) strays: Strays,
     pub(crate) passed_on: PassedOn,
     pub(crate) inherited: Inherited,
     /// Open conditions that are decided in this case.
@@ -89,7 +89,7 @@ impl Facts {
     pub fn settle(&mut self) -> bool {
         let is_settled = self.counters.settle()
             & self.interference.settle()
-            & self.reach.settle()
+            & self.strays.settle()
             & self.passed_on.settle()
             & self.inherited.settle()
             & self.aliases.settle();

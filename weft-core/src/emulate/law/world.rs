@@ -1,4 +1,4 @@
-//! Random expressions over open atoms: their symbolic values, and their numbers under one assignment of the atoms.
+//! Test data: random expressions over open atoms, with their symbolic values and their numbers under one assignment.
 
 use std::cell::Cell;
 
@@ -372,7 +372,7 @@ impl World {
                 Rule::Operation(decoded, operands) => {
                     let of = |operand: &LawOperand| match operand {
                         LawOperand::Register(at) => all[*at][lane],
-                        LawOperand::Known(value) => Some(value.lane(lane)),
+                        LawOperand::Known(value) => Some(value.bits_of(lane)),
                     };
                     let operands: Option<Vec<u64>> = operands.iter().map(of).collect();
                     eval(decoded, &operands?).map(|(result, _)| result)
@@ -413,7 +413,7 @@ impl World {
             (0..WARP).any(|lane| {
                 let of = |operand: &LawOperand| match operand {
                     LawOperand::Register(at) => wide(actual[*at][lane].unwrap_or(0)),
-                    LawOperand::Known(value) => wide(value.lane(lane)),
+                    LawOperand::Known(value) => wide(value.bits_of(lane)),
                 };
                 let a: Vec<i128> = operands.iter().map(of).collect();
                 let exact = match (decoded.row.opcode, a.as_slice()) {

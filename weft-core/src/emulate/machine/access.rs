@@ -2,7 +2,7 @@
 //! writes memory where the slice keeps contents.
 
 use super::event::{AccessKind, DoubtKind, Events, OrderQuery};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::piece::{Piece, kind};
 use super::state::Machine;
 use super::stop::{ATOMIC_COST, CONTENTS_PART, OPEN_ACCESS_COST, OrStop, PAGE_COST, doubt};
@@ -105,9 +105,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let value = Value::open(match before {
             Some(origin) => self.facts.symbolics.anything(origin, Region::Number),
             None if kind(decoded).is_strong() => {
-                self.facts.symbolics.fresh(self.facts.passed_on.in_strong_store(given))
+                self.facts.symbolics.any_number(self.facts.passed_on.in_strong_store(given))
             }
-            None => self.facts.symbolics.fresh(given),
+            None => self.facts.symbolics.any_number(given),
         });
         for dest in instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, value.clone(), open);
@@ -153,7 +153,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.spend(PAGE_COST * made.pages as u64, instr.place)
     }
 
-    /// How much is kept of the memory that an access might write to.
+    /// How much is kept of local memory for an access to it, of global memory for any other access.
     fn held(&self, piece: &Piece<'_>) -> MemoryUse {
         match piece.space {
             Space::Local => self.warps[piece.warp].local.iter().map(Memory::held).sum(),
@@ -164,7 +164,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// In lock step, synchronizes the lanes that run together: where they converge, and after each access (NFM'14 §3).
     /// Lanes under an open condition can be on different sides of it, unless the condition is the same for all of them.
     pub(super) fn in_lock_step(&mut self, warp: WarpId) {
-        let is_together = self.may_execute.as_ref().is_none_or(MayExecute::is_in_step);
+        let is_together = self.may_execute.as_ref().is_none_or(OpenSide::is_in_step);
         if self.inputs.options.warp_synchronous && is_together {
             self.events.converge(warp, self.warps[warp].front);
         }
@@ -232,7 +232,7 @@ type Parts = Vec<(Space, LaneMask, Value)>;
 fn split(addresses: &Value, mask: LaneMask) -> Parts {
     let mut parts: Vec<(Space, LaneMask)> = Vec::new();
     for lane in lanes(mask) {
-        let (space, _) = space_of(addresses.lane(lane));
+        let (space, _) = space_of(addresses.bits_of(lane));
         add(&mut parts, space, lane);
     }
     let part = |(space, mask)| (space, mask, within(space, addresses));

@@ -2,11 +2,11 @@
 //! counter values, or computed as if the atomic were a plain read and write.
 
 use super::event::{Events, OrderQuery};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::piece::Piece;
 use super::state::Machine;
-use crate::emulate::facts::count::CounterLocation;
 use crate::emulate::facts::counters::CounterUpdate;
+use crate::emulate::facts::period::CounterLocation;
 use crate::emulate::memory::pages::View;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, lanes, signed, truncate};
@@ -83,11 +83,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let given = operands.iter().map(|operand| operand.whole(lane));
             origin = self.facts.symbolics.unwritten(given).map_or(origin, Origin::perhaps);
             results[lane] = match unwritten {
-                Some(origin) => Lane::open(self.facts.symbolics.fresh(origin)),
+                Some(origin) => Lane::open(self.facts.symbolics.any_number(origin)),
                 None => lane_value,
             };
         }
-        let left = self.facts.symbolics.fresh(origin);
+        let left = self.facts.symbolics.any_number(origin);
         self.overwrite(piece, left);
         let is_vector = decoded.vector() > 1;
         for dest in instr.dests.iter().flatten() {
@@ -104,7 +104,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !is_shared && !self.facts.symbolics.reads_unwritten {
             return None;
         }
-        let (address, size) = (piece.addresses.lane(lane), piece.bytes().min(8));
+        let (address, size) = (piece.addresses.bits_of(lane), piece.bytes().min(8));
         let guards = self.guards(piece, lane, (address, size));
         let unwritten = Origin::PerhapsUnwritten(piece.pc);
         let view = View { unwritten, guards: guards.as_ref() };
@@ -167,7 +167,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let (at, region) = self.location(piece, lane);
         let change = change(piece.decoded, operands, lane);
         if let Some(count) = self.facts.counters.atomic(at, region, piece.bytes(), change) {
-            self.facts.counters.hand_out(symbol, count);
+            self.facts.counters.add_counter_value(symbol, count);
             self.note_counter_value((piece.warp, lane), piece.pc, symbol);
         }
     }
@@ -177,7 +177,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.inputs.options.atomics != Atomics::Unique {
             return;
         }
-        let is_repeated = self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
+        let is_repeated = self.may_execute.as_ref().is_some_and(OpenSide::is_widened);
         for lane in lanes(piece.lanes) {
             let (at, _) = self.location(piece, lane);
             self.facts.counters.store(at, piece.bytes(), is_repeated);
@@ -246,7 +246,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The location that a lane accesses, as counters are identified, and its region.
     fn location(&self, piece: &Piece<'_>, lane: usize) -> (CounterLocation, MemoryRegion) {
-        let address = piece.addresses.lane(lane);
+        let address = piece.addresses.bits_of(lane);
         if piece.space == Space::Global {
             let region = MemoryRegion { is_global: true, base: argument_of(address) };
             return (CounterLocation { is_global: true, cta: 0, address }, region);
@@ -267,8 +267,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 operands.iter().flat_map(|operand| lanes(mask).map(|lane| operand.whole(lane)));
             let stored = self.facts.symbolics.unwritten(stored);
             let before = self.unwritten_in_bytes(piece);
-            let open =
-                self.facts.symbolics.fresh(before.or(stored).unwrap_or(Origin::Unsupported(pc)));
+            let open = self
+                .facts
+                .symbolics
+                .any_number(before.or(stored).unwrap_or(Origin::Unsupported(pc)));
             self.overwrite(piece, open);
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, Value::open(open), mask);
@@ -277,7 +279,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let mut old = [Lane::known(0); crate::emulate::value::lane::WARP];
         for lane in lanes(mask) {
-            let address = addresses.lane(lane);
+            let address = addresses.bits_of(lane);
             old[lane] = self.read_plainly(piece, lane, address, size);
             let values: Vec<_> = operands.iter().map(|operand| operand.whole(lane)).collect();
             let known: Option<Vec<u64>> =
@@ -286,7 +288,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 .filter(|_| old[lane].symbol.is_none())
                 .and_then(|known| modified(decoded, old[lane].bits, &known));
             let from = self.facts.symbolics.unwritten(values.into_iter().chain([old[lane]]));
-            let symbol = self.facts.symbolics.fresh(from.unwrap_or(Origin::Atomic(pc)));
+            let symbol = self.facts.symbolics.any_number(from.unwrap_or(Origin::Atomic(pc)));
             self.write(piece, lane, address, size, new.map_or(Lane::open(symbol), Lane::known));
         }
         for dest in instr.dests.iter().flatten() {

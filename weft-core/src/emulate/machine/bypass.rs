@@ -6,7 +6,8 @@
 //! observable after the merge count as exited.
 //!
 //! Only branches with an aligned barrier between them and their merge are followed, and only while lanes are on their
-//! way to the merge. Once all lanes of a warp are together at an aligned barrier, all branches are forgotten.
+//! way to the merge. Once all lanes of a warp are together at an aligned barrier, the branches are forgotten, except for
+//! what lanes did that have ended since.
 //!
 //! Lanes that execute such a branch at different times, because a warp-level instruction held some of them up, cannot
 //! be matched without their histories. Where they might have bypassed each other's barrier, the verdict is open.

@@ -1,7 +1,7 @@
 //! What accesses read from memory and what they leave there, if the slice keeps it.
 
 use super::event::{Events, OrderQuery};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::piece::{Piece, kind};
 use super::state::Machine;
 use crate::emulate::facts::Facts;
@@ -29,7 +29,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let origin =
                 if is_racing { of_racing_store(self.facts, pc) } else { Origin::Unsupported(pc) };
             let origin = self.unwritten_in_bytes(piece).unwrap_or(origin);
-            let value = Value::open(self.facts.symbolics.fresh(origin));
+            let value = Value::open(self.facts.symbolics.any_number(origin));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, value.clone(), mask);
             }
@@ -43,7 +43,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let is_general = self.warps[warp].general.is_some();
             let is_seen = kind(decoded).is_strong() || space == Space::Local || is_general;
             let mut see = |lane: usize| {
-                let address = addresses.lane(lane).wrapping_add(offset);
+                let address = addresses.bits_of(lane).wrapping_add(offset);
                 let lane_value = if kind(decoded).is_strong() {
                     self.seen(piece, lane, address, size)
                 } else {
@@ -71,7 +71,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut parts = Vec::new();
         for lane in lanes(piece.lanes) {
             for at in (0..piece.bytes()).step_by(8) {
-                let address = piece.addresses.lane(lane).wrapping_add(u64::from(at));
+                let address = piece.addresses.bits_of(lane).wrapping_add(u64::from(at));
                 parts.push(self.read(piece, lane, address, (piece.bytes() - at).min(8)));
             }
         }
@@ -97,7 +97,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Self { ctas, warps, global, inputs, facts, may_execute, .. } = self;
         let shared = &ctas[warps[piece.warp].cta.index()].shared;
         let Some(memory) = held(space, shared, global, inputs) else {
-            return Value::open(facts.symbolics.fresh(Origin::Unsupported(pc)));
+            return Value::open(facts.symbolics.any_number(Origin::Unsupported(pc)));
         };
         let ty = decoded.ty();
         let may_change = matches!(space, Space::Shared | Space::Global);
@@ -109,7 +109,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let is_row = end - least < MAX_ROW
                 && memory.is_initial(least, end)
                 && lanes(mask)
-                    .all(|lane| facts.interference.load(true, addresses.lane(lane), size));
+                    .all(|lane| facts.interference.load(true, addresses.bits_of(lane), size));
             if let Some(row) =
                 is_row.then(|| facts.symbolics.loaded_row(&addresses, size * 8)).flatten()
             {
@@ -118,7 +118,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let mut reader = memory.reader();
         let mut read = |lane: usize| {
-            let address = addresses.lane(lane).wrapping_add(offset);
+            let address = addresses.bits_of(lane).wrapping_add(offset);
             let condition = may_execute.as_ref().filter(|_| space == Space::Shared);
             let guards = condition
                 .and_then(|side| guards_of(side, memory, lane, (address, size), &facts.symbolics));
@@ -174,7 +174,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.facts.symbolics.reads_unwritten.then(|| self.read(piece, lane, address, size));
         let others = self.facts.passed_on.in_strong_store(Origin::Strong(piece.pc));
         let origin = self.facts.symbolics.unwritten(before).unwrap_or(others);
-        Lane::open(self.facts.symbolics.fresh(origin))
+        Lane::open(self.facts.symbolics.any_number(origin))
     }
 
     /// The guards under which a lane accesses bytes; `None` if nothing depends on them.
@@ -211,7 +211,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let shared = &self.ctas[self.warps[warp].cta.index()].shared;
         match held(space, shared, &self.global, self.inputs) {
             Some(memory) => memory.load(address, size, view, &mut self.facts.symbolics),
-            None => Lane::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
+            None => Lane::open(self.facts.symbolics.any_number(Origin::Unsupported(pc))),
         }
     }
 
@@ -257,13 +257,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let ty = decoded.ty();
         if ty == Type::B128 {
             let origin = self.unwritten_stored(piece).unwrap_or(Origin::Unsupported(pc));
-            let symbol = self.facts.symbolics.fresh(origin);
+            let symbol = self.facts.symbolics.any_number(origin);
             self.overwrite(piece, symbol);
             return;
         }
         for (at, value) in stored.iter().take(usize::from(decoded.vector())).enumerate() {
             for lane in lanes(mask) {
-                let address = addresses.lane(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
+                let address =
+                    addresses.bits_of(lane).wrapping_add(at as u64 * u64::from(ty.bytes()));
                 let value = narrowed(self.facts, value.whole(lane), ty);
                 self.note_passed_on(value);
                 self.write(piece, lane, address, ty.bytes(), value);
@@ -285,7 +286,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let size = decoded.ty().bytes().min(8);
         for lane in lanes(mask) {
             for at in (0..bytes).step_by(size as usize) {
-                let address = addresses.lane(lane).wrapping_add(at);
+                let address = addresses.bits_of(lane).wrapping_add(at);
                 self.write(piece, lane, address, size, Lane::open(symbol));
             }
         }
@@ -311,7 +312,7 @@ fn held<'a>(
 /// The guards under which a lane accesses bytes of shared memory; `None` if the bytes were surely written, so that
 /// nothing depends on the guards.
 fn guards_of(
-    may_execute: &MayExecute,
+    may_execute: &OpenSide,
     shared: &Memory,
     lane: usize,
     (address, size): (u64, u32),
@@ -324,7 +325,7 @@ fn guards_of(
 /// turn out not to race after all.
 fn racing(facts: &mut Facts, pc: Pc, held: Lane) -> Lane {
     let origin = facts.symbolics.unwritten([held]).unwrap_or_else(|| of_racing_store(facts, pc));
-    Lane::open(facts.symbolics.fresh(origin))
+    Lane::open(facts.symbolics.any_number(origin))
 }
 
 /// The origin of what a load sees of a racing store: any store might be the racing one, and might run before the load.

@@ -1,8 +1,8 @@
 //! Barrier divergence: checks the rule of PTX for the lanes of a warp, and the rule of `OpenCL` for the whole cta
 //! (ESOP'13 §3.2): all threads reach the same barrier instruction (B1) with the same loop counters (B2).
 
+use super::divergence_state::FirstArrivals;
 use super::event::{DivergedThreads, Divergence, End, Events, OrderQuery};
-use super::loop_counters::FirstArrivals;
 use super::state::Machine;
 use super::stop::{OrStop, Stop};
 use super::warp::Wait;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::event::{Access, AccessKind, Events, OpenAccess, OrderQuery};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::facts::alias::{AliasClass, Representative};
@@ -76,9 +76,9 @@ impl Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     /// The argument whose buffer the region is, or the variable in shared memory; `None`: the whole state space.
-    region: Option<usize>,
+    base: Option<usize>,
     /// Whether the region is one of several candidates.
-    is_chosen: bool,
+    is_one_of_several: bool,
 }
 
 /// Lanes of an open access that might access one region and are compared with the same accesses.
@@ -155,7 +155,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) -> Option<(AliasClass, Value)> {
         let &Piece { space, addresses, lanes: mask, .. } = piece;
         let base = |lane: usize| match space {
-            Space::Global => argument_of(addresses.lane(lane)),
+            Space::Global => argument_of(addresses.bits_of(lane)),
             _ => variable,
         };
         let first = base(mask.trailing_zeros() as usize % WARP);
@@ -163,7 +163,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let class = self.facts.copied_class(region)?;
         let mut copies = [0; WARP];
         for lane in lanes(mask) {
-            let copy = self.facts.shadow_copy(region, class, addresses.lane(lane), piece.bytes());
+            let copy =
+                self.facts.shadow_copy(region, class, addresses.bits_of(lane), piece.bytes());
             copies[lane] = copy.filter(|_| base(lane) == first)?;
         }
         Some((class, Value::each(copies)))
@@ -194,8 +195,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return;
         }
         let is_global = piece.space == Space::Global;
-        let is_widened = self.may_execute.as_ref().is_some_and(MayExecute::is_widened);
-        let bases: BTreeSet<_> = groups.iter().map(|group| group.candidate.region).collect();
+        let is_widened = self.may_execute.as_ref().is_some_and(OpenSide::is_widened);
+        let bases: BTreeSet<_> = groups.iter().map(|group| group.candidate.base).collect();
         for base in bases {
             let region = MemoryRegion { is_global, base };
             self.facts.counters.write_somewhere(region, kind.is_atomic || is_widened);
@@ -206,7 +207,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// then at their representative addresses, then at their shadow copies.
     fn emit_group(&mut self, piece: &Piece<'_>, group: &Represented, stored: &[Value]) {
         let &Represented { candidate, target, lanes: mask, ref addresses, ref copies } = group;
-        let Candidate { region: base, is_chosen } = candidate;
+        let Candidate { base, is_one_of_several: is_chosen } = candidate;
         let region = MemoryRegion { is_global: piece.space == Space::Global, base };
         let kind = self.own_kind(piece.decoded);
         let kind = AccessKind { may_execute: kind.may_execute || is_chosen, ..kind };
@@ -285,13 +286,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The regions that a lane might access; it accesses one of them.
     fn candidates(&self, piece: &Piece<'_>, whole: Lane) -> SmallVec<[Candidate; 2]> {
-        let one = |region| smallvec![Candidate { region, is_chosen: false }];
+        let one = |base| smallvec![Candidate { base, is_one_of_several: false }];
         match self.region(piece.pc, whole) {
             _ if piece.space != Space::Global => one(self.shared_base(piece)),
             Region::Buffer(argument) => one(Some(argument)),
-            Region::Among(params) => {
-                params.all().map(|at| Candidate { region: Some(at), is_chosen: true }).collect()
-            }
+            Region::Among(params) => params
+                .all()
+                .map(|at| Candidate { base: Some(at), is_one_of_several: true })
+                .collect(),
             Region::Number | Region::Unclear => one(None),
         }
     }
@@ -302,7 +304,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         &mut self,
         piece: &Piece<'_>,
         whole: Lane,
-        Candidate { region: base, is_chosen }: Candidate,
+        Candidate { base, is_one_of_several: is_chosen }: Candidate,
         last: &mut Option<(FrameKey, Option<AliasFrame>)>,
     ) -> Option<Representative> {
         let region = MemoryRegion { is_global: piece.space == Space::Global, base };

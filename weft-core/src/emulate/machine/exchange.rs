@@ -2,7 +2,7 @@
 //! Exchanges order no memory.
 
 use super::event::{Events, OrderQuery};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::state::Machine;
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes, signed, truncate};
 use crate::emulate::value::origin::Origin;
@@ -32,7 +32,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 Some((active.clone(), active))
             }
             Opcode::Activemask | Opcode::Elect => {
-                let open = Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc)));
+                let open = Value::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));
                 Some((open.clone(), open))
             }
             _ if !is_computed(decoded) => None,
@@ -62,13 +62,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn open_result(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> SymbolId {
         let sources = self.program.code[pc.index()].sources.len();
         let all: Vec<_> = (0..sources).map(|at| self.source(warp, pc, at)).collect();
-        let open = all.iter().flat_map(|value| lanes(here).filter_map(|lane| value.base(lane)));
+        let open =
+            all.iter().flat_map(|value| lanes(here).filter_map(|lane| value.symbol_of(lane)));
         let origin = self.facts.symbolics.origin_among(open).unwrap_or(Origin::Unsupported(pc));
         // A reduction can have the same result whatever an open lane gives, because of what other lanes give.
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
-        if is_one && self.may_execute.as_ref().is_none_or(MayExecute::is_convergent) {
+        if is_one && self.may_execute.as_ref().is_none_or(OpenSide::is_convergent) {
             let bits = decoded.ty().bits();
             let number = self.exchanges[warp];
             return self.facts.symbolics.exchanged(
@@ -77,7 +78,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 bits,
             );
         }
-        self.facts.symbolics.fresh(origin)
+        self.facts.symbolics.any_number(origin)
     }
 
     /// The values of `shfl`, and for each lane whether it reads from within its segment; `None` if an operand other
@@ -93,11 +94,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if (offset.open_lanes() | clamp.open_lanes()) & here != 0 {
             return None;
         }
-        let undefined = Lane::open(self.facts.symbolics.fresh(Origin::Unsupported(pc)));
+        let undefined = Lane::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)));
         let (mut values, mut within) = ([Lane::known(0); WARP], 0);
         for lane in lanes(here) {
             let (from, is_within) =
-                shuffled(decoded, lane as u64, offset.lane(lane), clamp.lane(lane));
+                shuffled(decoded, lane as u64, offset.bits_of(lane), clamp.bits_of(lane));
             let from = usize::try_from(from).unwrap_or(lane) % WARP;
             within |= u32::from(is_within) << lane;
             // A lane that does not take part gives an undefined value.
@@ -145,7 +146,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return None;
         }
         let bits = decoded.ty().bits();
-        let datum = |lane: usize| truncate(data.lane(lane), bits);
+        let datum = |lane: usize| truncate(data.bits_of(lane), bits);
         let equal = |lane: usize| {
             lanes(here)
                 .filter(|&other| datum(other) == datum(lane))
@@ -180,7 +181,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 if less == (operation == Modifier::Min) { a } else { b }
             }
         };
-        let all = lanes(here).map(|lane| truncate(data.lane(lane), 32)).reduce(combine)?;
+        let all = lanes(here).map(|lane| truncate(data.bits_of(lane), 32)).reduce(combine)?;
         Some(Value::uniform(truncate(all, 32)))
     }
 }

@@ -20,7 +20,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let size = self.size_of(region).unwrap_or(u64::MAX);
         for lane in lanes(access.lanes) {
-            let first = access.addresses.lane(lane);
+            let first = access.addresses.bits_of(lane);
             let found = self.needs.add((region, class), first, access.bytes.into(), size);
             if let Some(kind) = found {
                 self.events.fault(Fault {

@@ -100,7 +100,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         instr: &Instr,
         origin: Origin,
     ) -> OrStop<()> {
-        self.facts.reach.is_used = true;
+        self.facts.strays.is_used = true;
         for reached in self.reached_by(instr) {
             self.forget(warp, mask, reached, origin, instr.place)?;
         }
@@ -115,7 +115,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         instr: &Instr,
         origin: Origin,
     ) -> OrStop<()> {
-        self.facts.reach.is_used = true;
+        self.facts.strays.is_used = true;
         for reached in self.reached_by(instr) {
             if reached.0 == Space::Local {
                 self.forget(warp, 1 << lane, reached, origin, instr.place)?;
@@ -134,7 +134,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let last = address.offset.saturating_add(u64::from(bytes) - 1);
             return vec![(address.space, (address.offset, last))];
         };
-        match self.based_on(base).filter(|_| !self.facts.reach.strays) {
+        match self.based_on(base).filter(|_| !self.facts.strays.some) {
             Some(reached) => reached,
             None if address.space == Space::Generic => {
                 [Space::Shared, Space::Global, Space::Local].map(|space| (space, ALL)).to_vec()
@@ -181,8 +181,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             piece.space == Space::Local || self.piece(piece.space, address, size).is_some()
         };
         let strays = |address| !is_inside(address) && is_memory(address);
-        if lanes(piece.lanes).any(|lane| strays(piece.addresses.lane(lane))) {
-            self.facts.reach.stray();
+        if lanes(piece.lanes).any(|lane| strays(piece.addresses.bits_of(lane))) {
+            self.facts.strays.stray();
         }
     }
 

@@ -98,7 +98,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Execution { cta: self.cta(draw.warp).index, number: self.atomics, lane: draw.lane };
         let bits = self.facts.symbolics.bits(value);
         let renamed = self.facts.symbolics.result(Origin::Atomic(draw.pc), execution, bits);
-        self.facts.counters.hand_out(renamed, count);
+        self.facts.counters.add_counter_value(renamed, count);
         self.draws.renamed.insert(value, renamed);
         Some(renamed)
     }

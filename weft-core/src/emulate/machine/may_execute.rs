@@ -16,7 +16,7 @@ pub(super) const MAX_DEPTH: u32 = 128;
 
 /// The side of an open condition on which the machine runs lanes.
 #[derive(Clone, Debug)]
-pub(super) struct MayExecute {
+pub(super) struct OpenSide {
     /// The origin of the open condition.
     pub(super) origin: Origin,
     /// The place of the branch or guard.
@@ -51,7 +51,7 @@ pub(super) struct UniformLoop {
     pub(super) is_torn: Rc<Cell<bool>>,
 }
 
-impl MayExecute {
+impl OpenSide {
     /// A single instruction under an open guard.
     pub(super) fn guard(origin: Origin, place: PlaceId) -> Self {
         Self {

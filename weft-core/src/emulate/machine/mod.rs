@@ -3,11 +3,11 @@
 //! - [`state`] holds the state of the machine, [`warp`] that of one warp. [`scheduler`] decides which warp runs next,
 //!   [`run`] runs warps until all have ended, [`stop`] says why a run stops earlier. [`step`] runs a block, [`operand`]
 //!   evaluates operands.
-//! - Accesses: [`access`] splits an access by state space ([`piece`]); [`bounds`], [`fit`] and [`needs`] check that it
+//! - Accesses: [`access`] splits an access by state space ([`piece`]); [`faults`], [`fit`] and [`needs`] check that it
 //!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
 //!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
-//!   they exchange. Barrier divergence: [`divergence`] with [`loop_counters`], [`bypass`] with [`partings`].
+//!   they exchange. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
 //!   [`counted`] decides whether they count to a bound, [`handed`] and [`draws`] follow the counter values that
@@ -15,21 +15,21 @@
 
 mod access;
 mod atomic;
-mod bounds;
 mod bypass;
 mod carried;
 mod contents;
 mod counted;
 mod divergence;
+mod divergence_state;
 mod draws;
 mod emit;
 pub(crate) mod event;
 pub(crate) mod exchange;
+mod faults;
 mod fit;
 mod forgotten;
 mod handed;
 mod induction;
-mod loop_counters;
 mod may_execute;
 pub(crate) mod memory_order;
 mod needs;

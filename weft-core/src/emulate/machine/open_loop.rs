@@ -1,4 +1,5 @@
-//! Loops with open trip counts: the iterations of each warp so far, and how far the proof by induction has come.
+//! For each warp and each loop that it has come to: its iterations so far, and how far the proof by induction has come if
+//! the trip count turned out to be open.
 
 use std::collections::BTreeMap;
 

@@ -25,8 +25,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 Value::uniform(first.wrapping_add_signed(*offset))
             }
             Operand::Special(special) => self.special(warp, pc, *special),
-            Operand::Unset => Value::open(self.facts.symbolics.fresh(Origin::Register)),
-            Operand::Opaque => Value::open(self.facts.symbolics.fresh(Origin::Unsupported(pc))),
+            Operand::Unset => Value::open(self.facts.symbolics.any_number(Origin::Register)),
+            Operand::Opaque => {
+                Value::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)))
+            }
         }
     }
 
@@ -57,7 +59,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Special::LanemaskGe => mask(|lane| !((1 << lane) - 1)),
             Special::LanemaskGt => mask(|lane| !((1 << lane) | ((1 << lane) - 1))),
             Special::DynamicSharedSize => self.dynamic_size(),
-            Special::Other => Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc))),
+            Special::Other => Value::open(self.facts.symbolics.any_number(Origin::Hardware(pc))),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::divergence_state::LoopCounters;
 use super::draws::Draws;
 use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck};
-use super::loop_counters::LoopCounters;
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::scheduler::Scheduler;
@@ -49,8 +49,8 @@ pub fn run(
     facts.counters.begin_cta();
     // If some access might lead from one buffer to another, stores of a loop are not assumed to stay in the buffer or
     // variable that their address is based on.
-    facts.reach.strays |= !inputs.strays.is_empty();
-    let unwritten = Value::open(facts.symbolics.fresh(Origin::Register));
+    facts.strays.some |= !inputs.strays.is_empty();
+    let unwritten = Value::open(facts.symbolics.any_number(Origin::Register));
     let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
     let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);
     let barriers = Barriers::new(u32::try_from(count).expect("a cta has few warps"));
@@ -202,7 +202,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.events.exit(warp, lanes);
         self.release_complete(warp)?;
         if self.warps[warp].live == 0 {
-            self.release_all(self.warps[warp].cta)?;
+            self.complete_after_end(self.warps[warp].cta)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::event::{DoubtKind, Events, OrderQuery};
-use super::may_execute::{MAX_DEPTH, MayExecute, UniformLoop};
+use super::may_execute::{MAX_DEPTH, OpenSide, UniformLoop};
 use super::open_loop::inside;
 use super::state::Machine;
 use super::stop::{OPEN_COST, OrStop, doubt, undecided};
@@ -90,18 +90,18 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         merge: BlockId,
         mask: LaneMask,
         (origin, is_one): (Origin, bool),
-    ) -> (MayExecute, Option<BlockId>) {
+    ) -> (OpenSide, Option<BlockId>) {
         let block = &self.program.blocks[branch.index()];
-        let outer = self.may_execute.clone().unwrap_or_else(|| MayExecute {
+        let outer = self.may_execute.clone().unwrap_or_else(|| OpenSide {
             was_convergent: true,
             is_whole: true,
-            ..MayExecute::guard(origin, block.place)
+            ..OpenSide::guard(origin, block.place)
         });
         let is_together = is_one && outer.was_convergent;
         let is_whole = is_together && mask == self.warps[warp].live && outer.is_whole;
         let (place, depth) = (block.place, outer.depth + 1);
         let mut inner =
-            MayExecute { origin, place, depth, was_convergent: is_together, is_whole, ..outer };
+            OpenSide { origin, place, depth, was_convergent: is_together, is_whole, ..outer };
         inner.stops.push(merge);
         let merged = &self.program.blocks[merge.index()].loops;
         let goes_round =
@@ -124,7 +124,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         warp: WarpId,
         branch: BlockId,
         (ends_at_once, entries): (bool, &[BlockId]),
-        (may_execute, iterations): (MayExecute, Option<BlockId>),
+        (may_execute, iterations): (OpenSide, Option<BlockId>),
         mask: LaneMask,
     ) -> OrStop<Vec<SideOutcome>> {
         let mut outcomes = Vec::new();
@@ -217,9 +217,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let run = (self.spent, instr.place, 0);
                 let condition = Some(self.asked(warp, guard));
                 let side = BranchSide { condition, run, is_one: false, holds: !guard.negated };
-                let inner = MayExecute::guard(origin, instr.place)
-                    .within(self.may_execute.as_ref())
-                    .on(side);
+                let inner =
+                    OpenSide::guard(origin, instr.place).within(self.may_execute.as_ref()).on(side);
                 let outer = self.may_execute.replace(inner);
                 self.watch(warp, block, pc, instr, open)?;
                 self.access(warp, pc, instr, open)?;
@@ -227,7 +226,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             Effect::MemoryFence => {
                 self.reached[pc.index()] = true;
-                let inner = MayExecute::guard(origin, instr.place);
+                let inner = OpenSide::guard(origin, instr.place);
                 let outer = self.may_execute.replace(inner);
                 self.emit_fence(warp, pc, instr, open);
                 self.may_execute = outer;
@@ -280,7 +279,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn with_side(
         &mut self,
         warp: WarpId,
-        may_execute: MayExecute,
+        may_execute: OpenSide,
         entry: BlockId,
         lanes: LaneMask,
     ) -> OrStop<SideOutcome> {

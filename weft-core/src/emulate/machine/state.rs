@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use super::divergence_state::{FirstArrivals, LoopCounters};
 use super::draws::Draws;
 use super::event::{Doubt, End};
-use super::loop_counters::{FirstArrivals, LoopCounters};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::scheduler::Scheduler;
@@ -102,7 +102,7 @@ pub(super) struct Machine<'a, E> {
     /// For each warp, what it could not decide, if it cannot go on.
     pub(super) doubts: PerWarp<Option<Doubt>>,
     /// The open condition under which lanes run now; `None` if what runs surely executes.
-    pub(super) may_execute: Option<MayExecute>,
+    pub(super) may_execute: Option<OpenSide>,
     /// Contents of global memory.
     pub(super) global: Memory,
     /// Bytes of shared and global memory that were last written in general states of loops.

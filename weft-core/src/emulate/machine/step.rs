@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::event::{DoubtKind, Events, OrderQuery};
-use super::may_execute::MayExecute;
+use super::may_execute::OpenSide;
 use super::state::Machine;
 use super::stop::{APART_COST, OrStop, doubt};
 use super::warp::{Front, Paused};
@@ -130,7 +130,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let open = if is_unclear {
                 self.facts.symbolics.unclear(origin)
             } else {
-                self.facts.symbolics.fresh(origin)
+                self.facts.symbolics.any_number(origin)
             };
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, Value::open(open), enabled);
@@ -252,7 +252,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(first) = self.common_value(value, open) else { return Ok((enabled, open)) };
         let is_own = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_of_cta(symbol));
         // Where all iterations of a loop run at once, such a condition can hold in some of them and not in others.
-        if is_own && self.may_execute.as_ref().is_some_and(MayExecute::is_widened) {
+        if is_own && self.may_execute.as_ref().is_some_and(OpenSide::is_widened) {
             return Ok((enabled, open));
         }
         let origin = self.origin_of(warp, condition, open);
@@ -322,7 +322,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let value = self.operand(warp, pc, index);
         let open = value.open_lanes() & mask;
         if self.slice.encloses[id.index()] {
-            let target = |lane| targets.get(usize::try_from(value.lane(lane) & 0xffff_ffff).ok()?);
+            let target =
+                |lane| targets.get(usize::try_from(value.bits_of(lane) & 0xffff_ffff).ok()?);
             let mut sides: Vec<LaneMask> = targets
                 .iter()
                 .map(|successor| {
@@ -343,8 +344,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.either(warp, id, targets, open, (origin, is_one))?;
         }
         for lane in lanes(mask & !open) {
-            let target =
-                usize::try_from(value.lane(lane) & 0xffff_ffff).ok().and_then(|at| targets.get(at));
+            let target = usize::try_from(value.bits_of(lane) & 0xffff_ffff)
+                .ok()
+                .and_then(|at| targets.get(at));
             // An index outside the table is undefined behaviour, so it is not known what follows.
             let Some(target) = target else { return Err(doubt(DoubtKind::Target, place, None)) };
             self.go(warp, id, *target, 1 << lane)?;

@@ -9,7 +9,7 @@ pub const MAX_REGISTERS: u64 = 1 << 22;
 
 /// Cost of a branch on an open condition, counted against the limit of instructions.
 pub(super) const OPEN_COST: u64 = 256;
-/// Cost of a page of memory that is written for the first time.
+/// Cost of a page of memory that is written for the first time; as many pages are looked at for one instruction.
 pub(super) const PAGE_COST: u64 = 8;
 /// Cost of an access at an open address.
 pub(super) const OPEN_ACCESS_COST: u64 = 32;

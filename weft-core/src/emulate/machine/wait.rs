@@ -69,7 +69,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
             self.exchange(warp, pc, lanes);
         } else if self.slice.keep[pc.index()] > Keep::Event {
-            let open = Value::open(self.facts.symbolics.fresh(Origin::Hardware(pc)));
+            let open = Value::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, open.clone(), lanes);
             }
@@ -168,7 +168,7 @@ fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
     }
     let mut groups = Groups::new();
     for lane in lanes(mask) {
-        let bits = value.lane(lane);
+        let bits = value.bits_of(lane);
         match groups.iter_mut().find(|(known, _)| *known == bits) {
             Some((_, group)) => *group |= 1 << lane,
             None => groups.push((bits, 1 << lane)),

@@ -163,7 +163,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Completes the barriers of a cta that waited only for a warp that has now ended (PTX ISA §9.7.12.7).
-    pub(super) fn release_all(&mut self, cta: CtaRank) -> OrStop<()> {
+    pub(super) fn complete_after_end(&mut self, cta: CtaRank) -> OrStop<()> {
         let live = self.live_warps(cta);
         for barrier in self.ctas[cta.index()].barriers.busy() {
             if self.ctas[cta.index()].barriers.complete(barrier, live) {
@@ -200,7 +200,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             (Some(symbol), _) => {
                 let origin =
                     self.facts.symbolics.origin(symbol).unwrap_or(Origin::Unsupported(side.pc));
-                Value::open(self.facts.symbolics.fresh(origin))
+                Value::open(self.facts.symbolics.any_number(origin))
             }
             (None, Some(Modifier::Popc)) => Value::uniform(u64::from(trues)),
             (None, Some(Modifier::And)) => Value::uniform(u64::from(trues == participants)),

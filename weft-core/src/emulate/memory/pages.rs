@@ -53,7 +53,7 @@ pub(crate) const ALL: Extent = (0, u64::MAX);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Forgotten {
     extent: Extent,
-    /// Where the written value comes from.
+    /// The origin of values that are read there later.
     origin: Origin,
     /// Whether something was written there afterwards.
     is_written: bool,
@@ -193,8 +193,8 @@ impl Memory {
         (address - segment.start < segment.size).then_some(segment)
     }
 
-    /// Forgets the contents of a piece of memory, after a store to an unknown address in it. `origin`: where the stored
-    /// value comes from. Returns the number of pages that it went through.
+    /// Forgets the contents of a piece of memory, after a store to an unknown address in it. `origin`: that of
+    /// values that are read there later. Returns the number of pages that it went through.
     pub(crate) fn forget(
         &mut self,
         extent: Extent,

@@ -175,11 +175,13 @@ mod tests {
                         };
                         answered += 1;
                         for lane in 0..WARP {
-                            let args: Vec<_> =
-                                sources[..count].iter().map(|source| source.lane(lane)).collect();
+                            let args: Vec<_> = sources[..count]
+                                .iter()
+                                .map(|source| source.bits_of(lane))
+                                .collect();
                             let (expected, _) = super::super::eval(&decoded, &args).unwrap();
                             assert_eq!(
-                                result.lane(lane),
+                                result.bits_of(lane),
                                 expected,
                                 "{mnemonic} {sources:?} lane {lane}"
                             );

@@ -192,9 +192,9 @@ mod tests {
                 let Some(results) = in_row(&decoded, &sources.each_ref()) else { continue };
                 answered += 1;
                 for lane in 0..WARP {
-                    let args = sources.each_ref().map(|source| source.lane(lane));
+                    let args = sources.each_ref().map(|source| source.bits_of(lane));
                     let (first, second) = eval(&decoded, &args).unwrap();
-                    let both = results.each_ref().map(|result| result.lane(lane));
+                    let both = results.each_ref().map(|result| result.bits_of(lane));
                     assert_eq!(both, [first, second], "{operator} {ty} {args:x?}");
                 }
             }

@@ -4,7 +4,7 @@
 use smallvec::smallvec;
 
 use super::eval::{MAX_OPERANDS, eval};
-use super::open::{distinguished, open_lanes, unknown, unspecified};
+use super::open::{distinguished, open_symbols, unknown, unspecified};
 use super::results::{Results, results};
 use super::{affine, compare, linear, moves, plain};
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
@@ -27,7 +27,7 @@ pub(crate) fn compute(
     if decoded.row.effect == Effect::Opaque || is_move && !moves::is_computed(decoded) {
         let all = sources.iter().flat_map(|source| lanes(mask).map(|lane| source.whole(lane)));
         let origin = symbolics.unwritten(all).unwrap_or(Origin::Unsupported(pc));
-        return smallvec![Value::open(symbolics.fresh(origin)); dests];
+        return smallvec![Value::open(symbolics.any_number(origin)); dests];
     }
     if is_move {
         return moves::mov(symbolics, decoded, sources, dests);
@@ -54,7 +54,7 @@ pub(crate) fn compute(
 fn in_lane(decoded: &Decoded, sources: &[&Value], lane: usize) -> Option<(u64, u64)> {
     let mut operands = [0; MAX_OPERANDS];
     for (operand, source) in operands.iter_mut().zip(sources) {
-        *operand = source.lane(lane);
+        *operand = source.bits_of(lane);
     }
     eval(decoded, &operands[..sources.len().min(MAX_OPERANDS)])
 }
@@ -87,9 +87,9 @@ fn lane_by_lane(
         return results([first, second].map(value), dests);
     }
     // A second result that no register takes gets no symbolic value of its own.
-    let mut bases = [open_lanes(symbolics, (pc, decoded), sources, open, 0), [None; WARP]];
+    let mut bases = [open_symbols(symbolics, (pc, decoded), sources, open, 0), [None; WARP]];
     bases[1] =
-        if dests > 1 { open_lanes(symbolics, (pc, decoded), sources, open, 1) } else { bases[0] };
+        if dests > 1 { open_symbols(symbolics, (pc, decoded), sources, open, 1) } else { bases[0] };
     if failed != 0 {
         for (result, bases) in (0..).zip(&mut bases) {
             for lane in lanes(failed) {

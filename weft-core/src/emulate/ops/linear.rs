@@ -57,7 +57,7 @@ fn absorbed(decoded: &Decoded, sources: &[&Value], mask: LaneMask) -> Option<Val
         _ => return None,
     };
     let absorbs = |source: &&Value, lane: usize| {
-        source.base(lane).is_none() && source.lane(lane) & 1 == absorbing
+        source.symbol_of(lane).is_none() && source.bits_of(lane) & 1 == absorbing
     };
     let is_absorbed = |lane: usize| sources.iter().any(|source| absorbs(source, lane));
     lanes(mask).all(is_absorbed).then(|| Value::uniform(absorbing))
@@ -160,7 +160,7 @@ fn widened(symbolics: &mut Symbolics, source: &Value, width: Width, mask: LaneMa
             return source.clone();
         }
         let first = mask.trailing_zeros() as usize % WARP;
-        let is_one = lanes(mask).all(|lane| source.lane(lane) == source.lane(first));
+        let is_one = lanes(mask).all(|lane| source.bits_of(lane) == source.bits_of(first));
         if is_one {
             let value = adapted(symbolics, source.whole(first), width);
             return Value::uniform(value.bits).on_one(value.symbol);
@@ -184,8 +184,8 @@ fn lane_by_lane(
     let value = source.whole(lane);
     let shares = |other: usize| {
         value.symbol.is_some()
-            && source.base(other) == value.symbol
-            && source.lane(other) != value.bits
+            && source.symbol_of(other) == value.symbol
+            && source.bits_of(other) != value.bits
     };
     match value.symbol {
         Some(symbol) if lanes(mask).any(shares) => on_one_symbol(
@@ -331,13 +331,13 @@ fn numbers(addends: &[Addend], operands: &[Value], bits: u32, mask: LaneMask) ->
                     (_, Some(factor)) => value.times(factor, bits),
                     (Some(factor), _) => other.times(factor, bits),
                     _ => by_lane(mask, |lane| {
-                        Some(truncate(value.lane(lane).wrapping_mul(other.lane(lane)), bits))
+                        Some(truncate(value.bits_of(lane).wrapping_mul(other.bits_of(lane)), bits))
                     })?,
                 }
             }
             Factor::Shift(_) => by_lane(mask, |lane| {
                 let (_, factor) = addend.parts(operands, bits, lane)?;
-                Some(truncate(value.lane(lane).wrapping_mul(factor), bits))
+                Some(truncate(value.bits_of(lane).wrapping_mul(factor), bits))
             })?,
         };
         sum = Some(match sum {

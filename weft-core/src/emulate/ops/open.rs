@@ -31,7 +31,7 @@ pub(super) fn unspecified(
 ) -> SymbolId {
     let origin = Origin::Unsupported(pc);
     if !is_computed(decoded) {
-        return symbolics.fresh(origin);
+        return symbolics.any_number(origin);
     }
     let operands: SmallVec<[Lane; 3]> = sources.iter().map(|source| source.whole(lane)).collect();
     let region = region(symbolics, decoded, &operands);
@@ -40,7 +40,7 @@ pub(super) fn unspecified(
 }
 
 /// The symbolic values of a result in the lanes of `open`, where an operand is open; `result` is its index, 0 or 1.
-pub(super) fn open_lanes(
+pub(super) fn open_symbols(
     symbolics: &mut Symbolics,
     (pc, decoded): (Pc, &Decoded),
     sources: &[&Value],
@@ -175,15 +175,16 @@ fn results_lane_by_lane(
     let mut found = [None; WARP];
     let mut last: Option<(Origin, SymbolId)> = None;
     for lane in lanes(open) {
-        let mut terms_of = sources.iter().filter_map(|source| source.base(lane));
+        let mut terms_of = sources.iter().filter_map(|source| source.symbol_of(lane));
         if let Some(row) = row.filter(|_| terms_of.all(|symbol| symbolics.is_stable(symbol))) {
             found[lane] = Some(row.lane(lane));
             continue;
         }
-        let origin = symbolics.origin_among(sources.iter().filter_map(|source| source.base(lane)));
+        let origin =
+            symbolics.origin_among(sources.iter().filter_map(|source| source.symbol_of(lane)));
         let origin = origin.unwrap_or(Origin::Register);
         let known = last.filter(|(known, _)| *known == origin).map(|(_, atom)| atom);
-        let symbol = known.unwrap_or_else(|| symbolics.fresh(origin));
+        let symbol = known.unwrap_or_else(|| symbolics.any_number(origin));
         (found[lane], last) = (Some(symbol), Some((origin, symbol)));
     }
     found

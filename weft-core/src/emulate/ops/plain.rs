@@ -87,9 +87,9 @@ mod tests {
                 let sources = [(); 3].map(|()| Value::each(std::array::from_fn(|_| random())));
                 let result = eval(&decoded, &sources.each_ref()[..count]).unwrap();
                 for lane in 0..WARP {
-                    let args = sources.each_ref().map(|source| source.lane(lane));
+                    let args = sources.each_ref().map(|source| source.bits_of(lane));
                     let (expected, _) = super::super::eval(&decoded, &args[..count]).unwrap();
-                    assert_eq!(result.lane(lane), expected, "{mnemonic} {args:x?}");
+                    assert_eq!(result.bits_of(lane), expected, "{mnemonic} {args:x?}");
                 }
             }
         }

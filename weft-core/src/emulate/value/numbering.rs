@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn are_same(symbolics: &Symbolics, a: (&Value, usize), b: (&Value, usize)) -> bool {
-        symbolics.are_same(a.0.base(a.1).unwrap(), b.0.base(b.1).unwrap())
+        symbolics.are_same(a.0.symbol_of(a.1).unwrap(), b.0.symbol_of(b.1).unwrap())
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
                 assert_eq!(are_same(&symbolics, (&a, lane), (&b, other)), lane == other + 2);
                 assert!(!are_same(&symbolics, (&a, lane), (&wide, other)));
             }
-            assert_eq!(symbolics.are_same(a.base(lane).unwrap(), alone), lane == 5);
+            assert_eq!(symbolics.are_same(a.symbol_of(lane).unwrap(), alone), lane == 5);
         }
     }
 }

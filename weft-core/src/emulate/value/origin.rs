@@ -31,7 +31,8 @@ pub enum Origin {
     Unsupported(Pc),
     /// A special register that only the hardware knows.
     Hardware(Pc),
-    /// A volatile or relaxed load of interfering bytes: what it sees depends on the schedule.
+    /// A strong load (volatile, relaxed or acquire) of bytes that other threads, ctas that are not run, or the host might
+    /// write: what it sees depends on the schedule.
     Strong(Pc),
     /// The size of dynamic shared memory, which the launch does not state.
     DynamicShared,

@@ -183,13 +183,13 @@ impl Value {
             Bases::One(symbol) => self.open & among == 0 || hold(*symbol),
             Bases::Row(row) => hold(row.lane(0)),
             Bases::Each(_) => {
-                lanes(self.open & among).all(|lane| self.base(lane).is_none_or(&mut hold))
+                lanes(self.open & among).all(|lane| self.symbol_of(lane).is_none_or(&mut hold))
             }
         }
     }
 
     /// The symbolic value of a lane; `None` if the lane is known.
-    pub fn base(&self, lane: usize) -> Option<SymbolId> {
+    pub fn symbol_of(&self, lane: usize) -> Option<SymbolId> {
         match &self.bases {
             Bases::None => None,
             Bases::One(symbol) => (self.open >> lane & 1 == 1).then_some(*symbol),
@@ -200,7 +200,7 @@ impl Value {
 
     /// The bits and the symbolic value of a lane.
     pub(crate) fn whole(&self, lane: usize) -> Lane {
-        Lane { bits: self.lane(lane), symbol: self.base(lane) }
+        Lane { bits: self.bits_of(lane), symbol: self.symbol_of(lane) }
     }
 
     /// Whether the symbolic values are stored lane by lane, and not as one or as a row.
@@ -209,7 +209,7 @@ impl Value {
     }
 
     /// The bits of a lane; for an open lane, those that are added to its symbolic value.
-    pub fn lane(&self, lane: usize) -> u64 {
+    pub fn bits_of(&self, lane: usize) -> u64 {
         match &self.shape {
             LaneShape::Uniform(bits) => *bits,
             LaneShape::Affine(base, step) => base.wrapping_add(step.wrapping_mul(lane as u64)),
@@ -225,8 +225,8 @@ impl Value {
         match self.shape {
             LaneShape::Uniform(bits) => return (bits, bits),
             LaneShape::Affine(_, step) if step < FAR => {
-                let first = self.lane(mask.trailing_zeros() as usize % WARP);
-                let last = self.lane(mask.checked_ilog2().unwrap_or(0) as usize);
+                let first = self.bits_of(mask.trailing_zeros() as usize % WARP);
+                let last = self.bits_of(mask.checked_ilog2().unwrap_or(0) as usize);
                 if first <= last {
                     return (first, last);
                 }
@@ -238,13 +238,13 @@ impl Value {
             }
             _ => {}
         }
-        let all = lanes(mask).map(|lane| self.lane(lane));
+        let all = lanes(mask).map(|lane| self.bits_of(lane));
         all.fold((u64::MAX, 0), |(least, most), own| (least.min(own), most.max(own)))
     }
 
     /// The bits of all lanes.
     pub fn to_array(&self) -> [u64; WARP] {
-        std::array::from_fn(|lane| self.lane(lane))
+        std::array::from_fn(|lane| self.bits_of(lane))
     }
 
     /// The lanes that are open.
@@ -254,7 +254,7 @@ impl Value {
 
     /// The symbolic value of the first open lane among these.
     pub fn symbol(&self, among: LaneMask) -> Option<SymbolId> {
-        self.base(lanes(self.open & among).next()?)
+        self.symbol_of(lanes(self.open & among).next()?)
     }
 
     /// The bits of all lanes, if they are known and equal.
@@ -281,7 +281,7 @@ impl Value {
             LaneShape::Uniform(_) => LaneMask::MAX,
             LaneShape::Bits(mask) => *mask,
             _ => (0..WARP)
-                .filter(|&lane| self.lane(lane) != 0)
+                .filter(|&lane| self.bits_of(lane) != 0)
                 .fold(0, |mask, lane| mask | 1 << lane),
         };
         all & !self.open
@@ -316,7 +316,7 @@ impl Value {
             return;
         }
         *self = Self::each(std::array::from_fn(|at| {
-            if mask >> at & 1 == 1 { new.lane(at) } else { self.lane(at) }
+            if mask >> at & 1 == 1 { new.bits_of(at) } else { self.bits_of(at) }
         }));
     }
 
@@ -383,9 +383,9 @@ mod tests {
     #[test]
     fn an_affine_value_that_wraps_is_kept_lane_by_lane() {
         let wraps = Value::affine_in(0xffff_fff0, 1, 32);
-        assert_eq!((wraps.lane(15), wraps.lane(16)), (0xffff_ffff, 0));
+        assert_eq!((wraps.bits_of(15), wraps.bits_of(16)), (0xffff_ffff, 0));
         let falls = Value::affine_in(31, u64::MAX, 32);
-        assert_eq!((falls.as_affine().is_some(), falls.lane(31)), (true, 0));
+        assert_eq!((falls.as_affine().is_some(), falls.bits_of(31)), (true, 0));
     }
 
     #[test]
@@ -400,7 +400,7 @@ mod tests {
         ];
         for value in values {
             for mask in [LaneMask::MAX, 1, 1 << 31, 0x0ff0_00f0] {
-                let all = || lanes(mask).map(|lane| value.lane(lane));
+                let all = || lanes(mask).map(|lane| value.bits_of(lane));
                 assert_eq!(Some(value.ends(mask)), all().min().zip(all().max()), "{value:?}");
             }
         }
@@ -420,9 +420,9 @@ mod tests {
             for number in [0, 1, 16, 64, 0xffff_fff0, 1 << 32, u64::MAX, u64::MAX - 15] {
                 for bits in [32, 64] {
                     let sum = value.plus(number, bits);
-                    let expected = |lane| truncate(value.lane(lane).wrapping_add(number), bits);
+                    let expected = |lane| truncate(value.bits_of(lane).wrapping_add(number), bits);
                     assert_eq!(sum.to_array(), std::array::from_fn(expected), "{value:?} {number}");
-                    let all = || lanes(LaneMask::MAX).map(|lane| sum.lane(lane));
+                    let all = || lanes(LaneMask::MAX).map(|lane| sum.bits_of(lane));
                     assert_eq!(Some(sum.ends(LaneMask::MAX)), all().min().zip(all().max()));
                     for power in [1, 2, 4, 8, 16] {
                         let are = all().all(|lane| lane % power == 0);
@@ -440,8 +440,8 @@ mod tests {
     fn blending_keeps_the_other_lanes() {
         let mut value = Value::affine(100, 4);
         value.blend(Value::uniform(7), 0b10, LaneMask::MAX);
-        assert_eq!((value.lane(0), value.lane(1), value.lane(2)), (100, 7, 108));
-        let symbol = Symbolics::default().fresh(Origin::Register);
+        assert_eq!((value.bits_of(0), value.bits_of(1), value.bits_of(2)), (100, 7, 108));
+        let symbol = Symbolics::default().any_number(Origin::Register);
         value.blend(Value::open(symbol), 0b100, LaneMask::MAX);
         assert_eq!((value.open_lanes(), value.symbol(LaneMask::MAX)), (0b100, Some(symbol)));
     }

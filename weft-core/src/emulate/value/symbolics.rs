@@ -6,7 +6,8 @@
 //! known only modulo a *congruence*: an unknown multiple of that number is added to the sum, as after a loop that adds
 //! a constant to a pointer an unknown number of times. A congruence of 1 says that nothing is known, 0 that the sum is
 //! exact. *Wrap* is a second modulus of this kind, whose multiple is zero unless a sum of at least 32 bits wraps around
-//! before it is extended. Equal symbolic values have one id, in all threads, ctas and passes of a check.
+//! before it is extended. Symbolic values that are computed alike have one id, in all threads, ctas and passes of a
+//! check. Lanes with one id and one number are equal if the symbolic value is *stable*: if it is known exactly.
 
 mod logic;
 pub(crate) mod operator;
@@ -343,7 +344,7 @@ impl Symbolics {
     }
 
     /// Any number: a value that contains no address.
-    pub(crate) fn fresh(&mut self, origin: Origin) -> SymbolId {
+    pub(crate) fn any_number(&mut self, origin: Origin) -> SymbolId {
         self.any(origin, Region::Number)
     }
 

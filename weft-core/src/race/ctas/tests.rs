@@ -42,7 +42,7 @@ fn footprints_race_where_accesses_of_two_ctas_conflict() {
     let mut random = Random::new(0);
     let mut raced = 0;
     for _ in 0..2000 {
-        let mut ctas = Ctas::within(u64::MAX);
+        let mut ctas = LaunchShadow::within(u64::MAX);
         let mut all = Accesses::new();
         for cta in 0..u32::try_from(2 + random.below(6)).unwrap_or(2) {
             let first = all.len();
@@ -65,7 +65,7 @@ fn footprints_race_where_accesses_of_two_ctas_conflict() {
     assert!((500..1900).contains(&raced), "{raced} of 2000 race");
 }
 
-impl Ctas {
+impl LaunchShadow {
     /// Checks that runs do not overlap, that adjacent runs differ, and that page accesses are counted.
     fn assert_whole(&self) {
         let runs: Vec<_> = self.runs.iter().collect();
@@ -78,7 +78,7 @@ impl Ctas {
         }
         assert!(runs.iter().all(|(start, run)| **start < run.end));
         let cases: usize = runs.iter().map(|(_, run)| run.accesses.len() - 1).sum();
-        assert_eq!(cases, self.cases);
+        assert_eq!(cases, self.extra_accesses);
     }
 }
 
@@ -86,7 +86,7 @@ impl Ctas {
 fn what_all_ctas_read_is_one_run() {
     let read = AccessKind { element: 4, ..AccessKind::default() };
     let write = AccessKind { writes: true, ..read };
-    let mut ctas = Ctas::within(u64::MAX);
+    let mut ctas = LaunchShadow::within(u64::MAX);
     for cta in 0..1000 {
         let mut accesses: Accesses = (0..64).map(|page| (cta, read, page, Bytes::MAX)).collect();
         accesses
@@ -100,7 +100,7 @@ fn what_all_ctas_read_is_one_run() {
 #[test]
 fn what_takes_more_memory_than_there_is_is_told() {
     let write = AccessKind { writes: true, element: 4, ..AccessKind::default() };
-    let mut ctas = Ctas::within(100 * RUN as u64);
+    let mut ctas = LaunchShadow::within(100 * RUN as u64);
     for cta in 0..101_u32 {
         assert!(!ctas.is_full(), "after {cta}");
         ctas.add(cta, footprint(&[(cta, write, u64::from(cta), 1)]));
@@ -115,7 +115,7 @@ fn what_takes_more_memory_than_there_is_is_told() {
 /// or near it, in another cta.
 fn compare(seed: u64, count: u32, writes: u64) {
     let mut random = Random::new(seed);
-    let mut ctas = Ctas::within(u64::MAX);
+    let mut ctas = LaunchShadow::within(u64::MAX);
     let mut touched: BTreeMap<u64, Vec<(u32, AccessKind)>> = BTreeMap::new();
     let mut racing = BTreeSet::new();
     let mut last = (4, Value::uniform(0));
@@ -139,7 +139,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
         let access = access(random.warp(), random.mask(), addresses, bytes, kind);
         footprint.access(&access, &mut KnownRows::default());
         for lane in lanes(access.lanes) {
-            let first = access.addresses.lane(lane);
+            let first = access.addresses.bits_of(lane);
             for byte in first..first + u64::from(access.bytes) {
                 let touches = touched.entry(byte).or_default();
                 let races = |(other, kind): &(u32, AccessKind)| {
@@ -169,7 +169,7 @@ fn accesses_race_where_lanes_of_two_ctas_conflict() {
 
 /// The bytes that race if each of these stores is by another cta.
 fn stores(all: &[(u64, u32, AccessKind)]) -> Vec<u64> {
-    let mut ctas = Ctas::within(u64::MAX);
+    let mut ctas = LaunchShadow::within(u64::MAX);
     for (cta, (from, bytes, kind)) in (0..).zip(all) {
         let (addresses, mut footprint) = (Value::uniform(*from), Footprint::within(u64::MAX));
         let kind = AccessKind { writes: true, element: 1, ..*kind };

@@ -114,12 +114,12 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
         let mut random = Random::new(seed);
         let mut order = order();
         let (a, b) = (random.kind(7, 4), random.kind(7, 4));
-        let old = ShadowEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, a, &order);
+        let old = RegionEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, a, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
-        let later = ShadowEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, b, &order);
+        let later = RegionEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, b, &order);
         let is_covered = old.is_covered(&later, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
-        let touches = |entry: &ShadowEntry| {
+        let touches = |entry: &RegionEntry| {
             let (warp, when, kind) = (entry.warp, entry.when, entry.kind);
             lanes(entry.lanes).map(move |lane| Touch { warp, lane, when, kind }).collect::<Vec<_>>()
         };
@@ -151,10 +151,10 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
 fn lanes_at_one_moment_are_one_entry() {
     let [first_warp, second_warp] = [0, 1].map(WarpId::new);
     let mut order = order();
-    let first = ShadowEntry::new(first_warp, 1, READ, &order);
-    assert!(first.is_alike(&ShadowEntry::new(first_warp, 2, READ, &order)));
-    assert!(!first.is_alike(&ShadowEntry::new(first_warp, 2, WRITE, &order)));
-    assert!(!first.is_alike(&ShadowEntry::new(second_warp, 2, READ, &order)));
+    let first = RegionEntry::new(first_warp, 1, READ, &order);
+    assert!(first.is_alike(&RegionEntry::new(first_warp, 2, READ, &order)));
+    assert!(!first.is_alike(&RegionEntry::new(first_warp, 2, WRITE, &order)));
+    assert!(!first.is_alike(&RegionEntry::new(second_warp, 2, READ, &order)));
     order.converge(first_warp, 3);
-    assert!(!first.is_alike(&ShadowEntry::new(first_warp, 2, READ, &order)));
+    assert!(!first.is_alike(&RegionEntry::new(first_warp, 2, READ, &order)));
 }

@@ -176,7 +176,7 @@ fn doubtful_between_ctas(kind: AccessKind, with: Option<(AccessKind, bool)>) -> 
             accesses.open(open, WarpId::new(0), 1, &order);
             if let Some((kind, decides)) = with {
                 let addresses = Value::uniform(0x5000_0000_0000_0000 + (1 << 42));
-                assert_eq!(argument_of(addresses.lane(0)), Some(0));
+                assert_eq!(argument_of(addresses.bits_of(0)), Some(0));
                 let access = access(WarpId::new(0), 1, &addresses, 4, kind);
                 accesses.known(&Access { space: Space::Global, decides, ..access }, &order);
             }

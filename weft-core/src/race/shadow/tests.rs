@@ -15,7 +15,7 @@ impl LanePairs {
     fn access(&mut self, access: &Access<'_>, order: &Order) {
         let (warp, kind) = (access.warp, access.kind);
         for lane in lanes(access.lanes) {
-            let first = access.addresses.lane(lane);
+            let first = access.addresses.bits_of(lane);
             for byte in first..first + u64::from(access.bytes) {
                 let touches = self.touched.entry(byte).or_default();
                 for old in touches.iter().filter(|old| !old.is_before(warp, lane, order)) {

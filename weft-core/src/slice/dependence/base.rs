@@ -17,7 +17,7 @@ pub enum Base {
 
 /// What is taken for granted about the address of a base. `Fixed` is more than any `Multiple`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Beginning {
+pub enum AddressRequirement {
     /// That it is a multiple of this power of two.
     Multiple(u64),
     /// That it is the address that the base has in this check.
@@ -28,6 +28,10 @@ pub enum Beginning {
 const MOST_BITS: u8 = 20;
 
 /// Returns what a value takes for granted that is computed from the lowest `bits` bits of a base's address.
-pub(super) const fn multiple(bits: u8) -> Beginning {
-    if bits > MOST_BITS { Beginning::Fixed } else { Beginning::Multiple(1 << bits) }
+pub(super) const fn multiple(bits: u8) -> AddressRequirement {
+    if bits > MOST_BITS {
+        AddressRequirement::Fixed
+    } else {
+        AddressRequirement::Multiple(1 << bits)
+    }
 }

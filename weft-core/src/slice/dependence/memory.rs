@@ -30,14 +30,14 @@ pub(super) fn element(instr: &Instr) -> u8 {
 }
 
 /// The memory that an access might touch.
-pub(super) struct StoreTarget {
+pub(super) struct AccessTarget {
     /// Its first byte in local memory, if that is known.
     pub(super) local: Option<u64>,
     /// The state spaces that it might be in otherwise.
     pub(super) among: Vec<Space>,
 }
 
-impl StoreTarget {
+impl AccessTarget {
     /// Returns the first byte in local memory of element number `at`, where elements have `bits` bits.
     fn word(&self, bits: u8, at: usize) -> Option<u64> {
         self.local.map(|first| first.wrapping_add(u64::from(bits / 8) * at as u64))
@@ -48,7 +48,7 @@ impl Stores {
     /// Takes a store into account; returns whether anything has changed.
     pub(super) fn store(
         &mut self,
-        target: &StoreTarget,
+        target: &AccessTarget,
         bits: u8,
         values: impl Iterator<Item = Dependence>,
     ) -> bool {
@@ -73,7 +73,7 @@ impl Stores {
     }
 
     /// Returns the dependence of an element that is loaded.
-    pub(super) fn load(&self, target: &StoreTarget, bits: u8, at: usize) -> Dependence {
+    pub(super) fn load(&self, target: &AccessTarget, bits: u8, at: usize) -> Dependence {
         let dependence = Dependence::number(bits);
         let Some(word) = target.word(bits, at) else {
             let all = spaces(&target.among).map(|space| loaded(self.spaces[space], bits));

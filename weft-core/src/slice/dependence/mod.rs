@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::flow::{self, Address, Instr, Operand, Program, Reg, Special};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Opcode};
-pub use base::{Base, Beginning};
+pub use base::{AddressRequirement, Base};
 use definitions::{BlockDefinitions, ResultId};
-use memory::{StoreTarget, Stores, element};
+use memory::{AccessTarget, Stores, element};
 use transfer::Computation;
 use value::{ALL, Dependence, MAX_BASES};
 use windows::Window;
@@ -276,9 +276,9 @@ impl<'p> Dependences<'p> {
         self.stored |= self.memory.store(&target, bits, all);
     }
 
-    fn target(&self, at: usize, address: Address) -> StoreTarget {
+    fn target(&self, at: usize, address: Address) -> AccessTarget {
         let local = self.locals[at];
-        StoreTarget {
+        AccessTarget {
             local,
             among: if local.is_some() { Vec::new() } else { self.spaces(at, address) },
         }

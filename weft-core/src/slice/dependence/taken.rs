@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Dependences;
-use super::base::{Base, Beginning, multiple};
+use super::base::{AddressRequirement, Base, multiple};
 use super::definitions::condition;
 use super::value::{Dependence, MAX_BASES};
 use super::windows::Window;
@@ -42,16 +42,16 @@ impl Dependences<'_> {
         slice: &Slice,
         reached: &[bool],
         compares: bool,
-    ) -> BTreeMap<Base, Beginning> {
+    ) -> BTreeMap<Base, AddressRequirement> {
         let mut taken = BTreeMap::new();
         for ((pc, instr), keep) in (0..).map(Pc).zip(&self.program.code).zip(&slice.keep) {
             if *keep != Keep::Nothing {
-                self.decides(pc.index(), instr, &mut taken);
+                self.record_decisions(pc.index(), instr, &mut taken);
             }
             if reached[pc.index()] && is_observable(self.program, pc) {
-                self.is_aligned(pc.index(), instr, &mut taken);
+                self.record_alignment(pc.index(), instr, &mut taken);
                 if compares && instr.effect() == Effect::Store {
-                    self.stores(pc.index(), &mut taken);
+                    self.record_stores(pc.index(), &mut taken);
                 }
             }
         }
@@ -59,10 +59,10 @@ impl Dependences<'_> {
             self.program.blocks.iter().enumerate().filter(|(at, _)| slice.branches[*at])
         {
             if let Some(register) = condition(&block.terminator) {
-                self.tested(self.register(register, self.definitions.branch(at)), &mut taken);
+                self.record_test(self.register(register, self.definitions.branch(at)), &mut taken);
             }
         }
-        taken.retain(|base, place| *place > Beginning::Multiple(self.declared(*base)));
+        taken.retain(|base, place| *place > AddressRequirement::Multiple(self.declared(*base)));
         taken
     }
 
@@ -77,7 +77,7 @@ impl Dependences<'_> {
                 continue;
             };
             let is_read = self.bases_in(dependence.read).any(|base| self.is_observed(base));
-            if is_read && multiple(dependence.low) == Beginning::Fixed {
+            if is_read && multiple(dependence.low) == AddressRequirement::Fixed {
                 let pointer = |base| match base {
                     Base::Pointer(at) => Some(at),
                     _ => None,
@@ -94,32 +94,40 @@ impl Dependences<'_> {
         let mut taken = BTreeMap::new();
         for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
             if reached[pc.index()] && is_observable(self.program, pc) {
-                self.is_aligned(pc.index(), instr, &mut taken);
+                self.record_alignment(pc.index(), instr, &mut taken);
             }
         }
-        let multiple = |(base, place): (Base, Beginning)| match place {
-            Beginning::Multiple(of) => Some((base, of)),
-            Beginning::Fixed => None,
+        let multiple = |(base, place): (Base, AddressRequirement)| match place {
+            AddressRequirement::Multiple(of) => Some((base, of)),
+            AddressRequirement::Fixed => None,
         };
         taken.into_iter().filter_map(multiple).collect()
     }
 
     /// Records what an instruction's guard, address and, for an instruction that waits, operands depend on.
-    fn decides(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
+    fn record_decisions(
+        &self,
+        at: usize,
+        instr: &Instr,
+        taken: &mut BTreeMap<Base, AddressRequirement>,
+    ) {
         let (base, guard) = self.address_and_guard(at);
         if let Some(dependence) = guard {
-            self.tested(dependence, taken);
+            self.record_test(dependence, taken);
         }
         if let (Some(stored_dependence), Some(address)) = (base, instr.address) {
             self.take(stored_dependence.read, multiple(stored_dependence.low), taken);
-            if stored_dependence.read != 0 && multiple(stored_dependence.low) == Beginning::Fixed {
+            if stored_dependence.read != 0
+                && multiple(stored_dependence.low) == AddressRequirement::Fixed
+            {
                 // Such an address might lead to anything in the space.
-                self.all_in(address.space).for_each(|base| take(base, Beginning::Fixed, taken));
+                self.all_in(address.space)
+                    .for_each(|base| take(base, AddressRequirement::Fixed, taken));
             }
         }
         match instr.effect() {
             Effect::Barrier | Effect::WarpBarrier => {
-                self.sources(at).into_iter().for_each(|joined| self.tested(joined, taken));
+                self.sources(at).into_iter().for_each(|joined| self.record_test(joined, taken));
             }
             // The mask is the last operand.
             Effect::Exchange => {
@@ -127,30 +135,36 @@ impl Dependences<'_> {
                     .into_iter()
                     .last()
                     .into_iter()
-                    .for_each(|own| self.tested(own, taken));
+                    .for_each(|own| self.record_test(own, taken));
             }
             _ => {}
         }
     }
 
     /// Records what stored values depend on, because they are compared with the values of other stores.
-    fn stores(&self, at: usize, taken: &mut BTreeMap<Base, Beginning>) {
+    fn record_stores(&self, at: usize, taken: &mut BTreeMap<Base, AddressRequirement>) {
         for dependence in self.sources(at) {
             self.take(dependence.read, multiple(dependence.low), taken);
         }
     }
 
     /// Records that a value decides something by all of its bits.
-    fn tested(&self, dependence: Dependence, taken: &mut BTreeMap<Base, Beginning>) {
+    fn record_test(&self, dependence: Dependence, taken: &mut BTreeMap<Base, AddressRequirement>) {
         self.take(dependence.read, multiple(dependence.low), taken);
-        self.take(dependence.based, Beginning::Fixed, taken);
+        self.take(dependence.based, AddressRequirement::Fixed, taken);
     }
 
     /// Records that the address of an access must be a multiple of the access's size.
-    fn is_aligned(&self, at: usize, instr: &Instr, taken: &mut BTreeMap<Base, Beginning>) {
+    fn record_alignment(
+        &self,
+        at: usize,
+        instr: &Instr,
+        taken: &mut BTreeMap<Base, AddressRequirement>,
+    ) {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
-        let place =
-            Beginning::Multiple(u64::from(decoded.ty().bytes() * u32::from(decoded.vector())));
+        let place = AddressRequirement::Multiple(u64::from(
+            decoded.ty().bytes() * u32::from(decoded.vector()),
+        ));
         if let Some(dependence) = self.address_and_guard(at).0 {
             let bases = self.bases_in(dependence.based).filter(|base| self.is_observed(*base));
             bases.for_each(|base| take(base, place, taken));
@@ -169,17 +183,22 @@ impl Dependences<'_> {
         }
     }
 
-    fn take(&self, bases: u128, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
+    fn take(
+        &self,
+        bases: u128,
+        place: AddressRequirement,
+        taken: &mut BTreeMap<Base, AddressRequirement>,
+    ) {
         for base in self.bases_in(bases) {
             // The position of a parameter in the bank cannot vary.
             let is_fixed = match base {
                 Base::Parameter(_) => true,
                 Base::Variable(at) if self.program.symbols[at].space == Space::Generic => {
-                    place > Beginning::Multiple(flow::FUNCTION_ALIGN)
+                    place > AddressRequirement::Multiple(flow::FUNCTION_ALIGN)
                 }
                 _ => false,
             };
-            take(base, if is_fixed { Beginning::Fixed } else { place }, taken);
+            take(base, if is_fixed { AddressRequirement::Fixed } else { place }, taken);
         }
     }
 
@@ -222,7 +241,7 @@ impl Dependences<'_> {
     }
 }
 
-fn take(base: Base, place: Beginning, taken: &mut BTreeMap<Base, Beginning>) {
+fn take(base: Base, place: AddressRequirement, taken: &mut BTreeMap<Base, AddressRequirement>) {
     let beginning = taken.entry(base).or_insert(place);
     *beginning = place.max(*beginning);
 }

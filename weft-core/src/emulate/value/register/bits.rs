@@ -20,7 +20,7 @@ impl Value {
                 Self::of(LaneShape::Each(first, offsets.clone()))
             }
             _ => Self::each(std::array::from_fn(|lane| {
-                truncate(self.lane(lane).wrapping_add(number), bits)
+                truncate(self.bits_of(lane).wrapping_add(number), bits)
             })),
         }
     }
@@ -34,7 +34,7 @@ impl Value {
                 Self::affine_in(base.wrapping_add(*other), step.wrapping_add(*more), bits)
             }
             _ => Self::each(std::array::from_fn(|lane| {
-                truncate(self.lane(lane).wrapping_add(other.lane(lane)), bits)
+                truncate(self.bits_of(lane).wrapping_add(other.bits_of(lane)), bits)
             })),
         }
     }
@@ -49,7 +49,7 @@ impl Value {
                 Self::affine_in(base.wrapping_mul(factor), step.wrapping_mul(factor), bits)
             }
             _ => Self::each(std::array::from_fn(|lane| {
-                truncate(self.lane(lane).wrapping_mul(factor), bits)
+                truncate(self.bits_of(lane).wrapping_mul(factor), bits)
             })),
         }
     }
@@ -59,7 +59,7 @@ impl Value {
         match self.shape {
             LaneShape::Uniform(uniform) => Self::uniform(signed(uniform, from).cast_unsigned()),
             _ => Self::each(std::array::from_fn(|lane| {
-                signed(self.lane(lane), from).cast_unsigned()
+                signed(self.bits_of(lane), from).cast_unsigned()
             })),
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! An extension is exact: `ext(n + 1)` is an atom of its own, because it is not `ext(n) + 1` where the sum wraps
 //! around. Lanes that add different numbers to one symbolic value share an atom instead: `ext(n)` plus the number of
-//! each lane, plus an unknown multiple of 2^32 (the *wrap*), which is zero unless the sum wraps around.
+//! each lane, plus an unknown multiple of 2^bits (the *wrap*), where the sum has so many bits, at least 32. The multiple
+//! is zero unless the sum wraps around.
 
 use super::operator::Operator;
 use super::{Atoms, Extension, Identity, Lane, Sum, SymbolId, SymbolicValue, Symbolics, gcd};
@@ -448,7 +449,7 @@ mod tests {
         assert_eq!(symbolics.either_by((b, a), origin, (condition, false)), one);
         assert_ne!(symbolics.either_by((b, a), origin, (condition, true)), one);
         assert_ne!(symbolics.either_by((a, b), origin, (other, true)), one);
-        let drifting = Lane::open(symbolics.fresh(origin));
+        let drifting = Lane::open(symbolics.any_number(origin));
         let unknown = symbolics.either_by((a, b), origin, (drifting, true));
         assert!(!symbolics.is_stable(unknown.symbol.unwrap()));
         assert_eq!(symbolics.region(unknown), symbolics.region(one));

@@ -1,4 +1,4 @@
-//! What barrier divergence is judged by: the iterations of loops, and the threads that came first to a barrier.
+//! The state by which barrier divergence is judged: iterations of loops, and the threads that came first to a barrier.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Where counters lie in memory, and how their values are counted anew after a plain store.
+//! The identity of a counter, and of a period of it: the time between two plain stores to it.
 
 /// The location of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,7 +12,7 @@ pub(crate) struct CounterLocation {
 
 /// The values that a counter returns between two plain stores to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Count {
+pub(crate) struct CounterPeriod {
     pub(crate) at: CounterLocation,
     /// Number of plain stores to the counter before.
     pub(crate) number: u32,

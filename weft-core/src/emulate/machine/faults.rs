@@ -21,7 +21,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             warp: access.warp,
             lane,
             space: access.space,
-            address: Some(access.addresses.lane(lane)),
+            address: Some(access.addresses.bits_of(lane)),
             bytes: access.bytes,
             access: access.kind,
             condition: access.condition,
@@ -29,7 +29,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let size = u64::from(access.bytes);
         // Sizes are powers of two.
         let is_misaligned = |address: u64| address & size.saturating_sub(1) != 0;
-        let misaligned = |lane: &usize| is_misaligned(access.addresses.lane(*lane));
+        let misaligned = |lane: &usize| is_misaligned(access.addresses.bits_of(*lane));
         if !access.addresses.are_multiples_of(size)
             && let Some(lane) = lanes(access.lanes).find(misaligned)
         {
@@ -97,7 +97,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return;
         }
         let unwritten = |lane: usize| {
-            let origin = self.facts.symbolics.origin(value.base(lane)?)?;
+            let origin = self.facts.symbolics.origin(value.symbol_of(lane)?)?;
             Some((origin.unwritten()?, origin, lane))
         };
         // If all lanes have one symbolic value, the first of them stands for all.
@@ -133,14 +133,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let rest = if is_one { 0 } else { access.lanes };
             self.note_dynamic(most.saturating_add(size));
             for lane in lanes(rest) {
-                self.note_dynamic(access.addresses.lane(lane).saturating_add(size));
+                self.note_dynamic(access.addresses.bits_of(lane).saturating_add(size));
             }
         }
         if is_one {
             return None;
         }
         let piece = |address: u64| self.piece(access.space, address, size);
-        lanes(access.lanes).find(|lane| piece(access.addresses.lane(*lane)).is_none())
+        lanes(access.lanes).find(|lane| piece(access.addresses.bits_of(*lane)).is_none())
     }
 
     /// `%dynamic_smem_size`: the same open value for all threads if the launch does not state it.
