@@ -11,21 +11,10 @@ use super::event::{Events, OrderQuery};
 use super::open_loop::inside;
 use super::state::Machine;
 use crate::emulate::value::lane::{LaneMask, lanes};
+use crate::emulate::value::symbolics::Relation;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Operand, Reg, Terminator};
-use crate::ptx::isa::{Modifier, Opcode};
-
-const ORDERED: [Modifier; 8] = [
-    Modifier::Lt,
-    Modifier::Le,
-    Modifier::Gt,
-    Modifier::Ge,
-    Modifier::Lo,
-    Modifier::Ls,
-    Modifier::Hi,
-    Modifier::Hs,
-];
-const EQUAL: [Modifier; 2] = [Modifier::Eq, Modifier::Ne];
+use crate::ptx::isa::Opcode;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Records the assumption that a loop ends which lanes leave, or stay in, on an open condition, unless the loop
@@ -81,17 +70,17 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return false;
         };
         let [a, b] = *test.sources else { return false };
-        let is_ordered = decoded.modifiers.first_of(&ORDERED).is_some();
-        let is_test = is_ordered || decoded.modifiers.first_of(&EQUAL).is_some();
+        let relation = Relation::of(decoded);
         if !is_outside(taken) && !is_outside(otherwise)
             || decoded.is_float_comparison()
             || test.guard.is_some()
-            || !is_test
+            || relation.is_none()
         {
             return false;
         }
+        let is_order = !matches!(relation, Some(Relation::Equal | Relation::NotEqual));
         [(a, b), (b, a)].into_iter().any(|(counter, bound)| {
-            self.is_fixed(header, bound) && self.steps(warp, header, counter, mask, is_ordered)
+            self.is_fixed(header, bound) && self.steps(warp, header, counter, mask, is_order)
         })
     }
 

@@ -28,7 +28,7 @@ use crate::flow::BlockId;
 use crate::flow::addresses::argument_of;
 use crate::launch::Limit;
 
-pub(crate) use logic::{Literal, Logic};
+pub(crate) use logic::{Literal, Logic, Relation};
 use operator::{Operator, OperatorId};
 
 /// One execution of an atomic by a lane: the cta, the number of the atomic among those its warps executed, and the

@@ -44,7 +44,8 @@ impl Logic {
 }
 
 impl Relation {
-    fn of(decoded: &Decoded) -> Option<Self> {
+    /// The relation that a comparison states; `None` if it states another one, or none.
+    pub(crate) fn of(decoded: &Decoded) -> Option<Self> {
         const ALL: [(Modifier, Relation); 10] = [
             (Modifier::Eq, Relation::Equal),
             (Modifier::Ne, Relation::NotEqual),
