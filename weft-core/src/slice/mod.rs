@@ -144,7 +144,7 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     let mut marker = Marker::new(program, floats);
     for at in 0..program.code.len() {
         let pc = Pc::at(at);
-        if is_observable(program, pc) || program.code[pc.index()].effect() == Effect::MemoryFence {
+        if is_observable(program, pc) {
             marker.keep(pc, Keep::Event);
         }
         if widen.contains(&pc) {
@@ -155,6 +155,7 @@ pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
         (0..program.blocks.len()).for_each(|at| marker.keep_branch(BlockId::at(at)));
     }
     marker.run();
+    marker.keep_fences();
     let mut slice = marker.slice;
     slice.list(program);
     slice.number(&marker.needed, &temporary::registers(program, &marker.first_of));
@@ -252,6 +253,17 @@ impl<'p> Marker<'p> {
                 (0..).map(Pc).take(length).for_each(|pc| self.keep_store(pc));
             } else {
                 return;
+            }
+        }
+    }
+
+    /// Keeps the fences without a guard in blocks that run for another reason. A fence alone keeps neither a branch nor a
+    /// guard: without it, fewer accesses are ordered, never more.
+    fn keep_fences(&mut self) {
+        for (at, instr) in self.program.code.iter().enumerate() {
+            let runs = instr.guard.is_none() && self.is_kept[self.first_of[at].index()];
+            if runs && instr.effect() == Effect::MemoryFence {
+                self.slice.keep[at] = Keep::Event;
             }
         }
     }
@@ -371,5 +383,31 @@ mod tests {
         let program = flow::build(&module, kernel).expect("it links");
         let slice = mark(&program, &BTreeSet::new(), Floats::Computed);
         assert_eq!(slice.branches.iter().filter(|kept| **kept).count(), BRANCHES);
+    }
+
+    /// Returns how many branches are kept, and how many fences run.
+    fn branches_and_fences(body: &str) -> (usize, usize) {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p)\n{{\n.reg .pred %p<2>;\n\
+             .reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [p];\nld.global.u32 %r, [%a];\n\
+             setp.ne.u32 %p1, %r, 0;\n{body}END: ret;\n}}\n"
+        );
+        let module = ptx::parse(&text);
+        let kernel = module.kernel("k").expect("the text declares it");
+        let program = flow::build(&module, kernel).expect("it links");
+        let slice = mark(&program, &BTreeSet::new(), Floats::Computed);
+        let runs = |pc: &Pc| program.code[pc.index()].effect() == Effect::MemoryFence;
+        let fences = slice.kept.iter().filter(|pc| runs(pc)).count();
+        (slice.branches.iter().filter(|kept| **kept).count(), fences)
+    }
+
+    #[test]
+    fn a_fence_keeps_neither_a_branch_nor_a_guard() {
+        assert_eq!(branches_and_fences("@%p1 bra END;\nmembar.gl;\n"), (0, 0));
+        assert_eq!(branches_and_fences("@%p1 membar.gl;\n"), (0, 0));
+        assert_eq!(
+            branches_and_fences("@%p1 bra END;\nmembar.gl;\nst.global.u32 [%a], 1;\n"),
+            (1, 1)
+        );
     }
 }

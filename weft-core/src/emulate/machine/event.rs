@@ -136,7 +136,7 @@ pub struct Fault {
     pub condition: Option<Origin>,
 }
 
-/// Lanes execute a fence.
+/// Lanes execute a fence. A fence with a guard, or in a block of which nothing else runs, is not emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     /// Their warp.

@@ -224,13 +224,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.access(warp, pc, instr, open)?;
                 self.may_execute = outer;
             }
-            Effect::MemoryFence => {
-                self.reached[pc.index()] = true;
-                let inner = OpenSide::guard(origin, instr.place);
-                let outer = self.may_execute.replace(inner);
-                self.emit_fence(warp, pc, instr, open);
-                self.may_execute = outer;
-            }
             _ => return Err(undecided(instr.place, instr.place, origin)),
         }
         for (dest, old) in before {
