@@ -20,5 +20,6 @@ pub mod ptx;
 pub mod race;
 pub mod report;
 pub mod slice;
+mod symbolic;
 
 pub use check::{CheckError, check, check_placed, link};

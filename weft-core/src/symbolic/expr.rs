@@ -1,0 +1,417 @@
+//! Bit-vector expressions: what one arbitrary thread computes, over the atoms of its launch. Equal expressions have one
+//! number, so that a comparison of numbers finds them equal.
+//!
+//! An expression has 1 to 64 bits; predicates have one. Its meaning is that of SMT-LIB's bit-vectors, except for
+//! division by zero, which PTX leaves unspecified: whoever relies on a quotient or remainder must know its divisor.
+
+use std::hash::Hash;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+
+use super::atom::Atom;
+use crate::emulate::{signed, truncate};
+
+/// An expression, identified by its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Expr(u32);
+
+/// An operator with two operands of one width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names are SMT-LIB's")]
+pub(crate) enum BinaryOperator {
+    Add,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Udiv,
+    Urem,
+    Sdiv,
+    Srem,
+    /// An amount of at least the width shifts all bits out.
+    Shl,
+    Lshr,
+    Ashr,
+    /// Comparisons give one bit.
+    Eq,
+    Ult,
+    Slt,
+}
+
+/// An expression and its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    /// A number.
+    Constant(u64),
+    /// An unknown.
+    Atom(Atom),
+    /// The complement.
+    Not(Expr),
+    /// Two operands of one width.
+    Binary(BinaryOperator, Expr, Expr),
+    /// As many bits as the expression has, from this bit of the operand on.
+    Extract(Expr, u8),
+    /// The operand, extended by zeros.
+    Zext(Expr),
+    /// The operand, extended by its sign.
+    Sext(Expr),
+    /// The second operand where the first holds, else the third.
+    Ite(Expr, Expr, Expr),
+}
+
+/// All expressions of a kernel.
+#[derive(Debug, Default)]
+pub(crate) struct Exprs {
+    /// Each with its width in bits.
+    nodes: IndexSet<(Node, u8), RandomState>,
+}
+
+impl Expr {
+    /// Returns the number as an index.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Exprs {
+    /// Returns the expression and its operands.
+    pub(crate) fn node(&self, of: Expr) -> Node {
+        self.nodes[of.index()].0
+    }
+
+    /// Returns the width in bits.
+    pub(crate) fn bits(&self, of: Expr) -> u32 {
+        u32::from(self.nodes[of.index()].1)
+    }
+
+    /// Returns how many expressions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns the number that an expression is, if it is one.
+    pub(crate) fn as_constant(&self, of: Expr) -> Option<u64> {
+        match self.node(of) {
+            Node::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn intern(&mut self, node: Node, bits: u32) -> Expr {
+        debug_assert!((1..=64).contains(&bits), "{node:?} has {bits} bits");
+        let bits = u8::try_from(bits).expect("at most 64 bits");
+        let (at, _) = self.nodes.insert_full((node, bits));
+        Expr(u32::try_from(at).expect("a kernel has fewer expressions"))
+    }
+
+    /// Returns a number, truncated to its width.
+    pub(crate) fn constant(&mut self, value: u64, bits: u32) -> Expr {
+        self.intern(Node::Constant(truncate(value, bits)), bits)
+    }
+
+    /// Returns a predicate that always or never holds.
+    pub(crate) fn truth(&mut self, holds: bool) -> Expr {
+        self.constant(u64::from(holds), 1)
+    }
+
+    /// Returns an unknown.
+    pub(crate) fn atom(&mut self, atom: Atom, bits: u32) -> Expr {
+        self.intern(Node::Atom(atom), bits)
+    }
+
+    /// Whether a predicate always holds (or, if `holds` is not set, never does).
+    pub(crate) fn is_truth(&self, of: Expr, holds: bool) -> bool {
+        self.as_constant(of) == Some(u64::from(holds)) && self.bits(of) == 1
+    }
+
+    /// Returns the complement.
+    pub(crate) fn not(&mut self, of: Expr) -> Expr {
+        let bits = self.bits(of);
+        match self.node(of) {
+            Node::Constant(value) => self.constant(!value, bits),
+            Node::Not(inner) => inner,
+            _ => self.intern(Node::Not(of), bits),
+        }
+    }
+
+    /// Returns the result of an operator.
+    pub(crate) fn binary(&mut self, operator: BinaryOperator, a: Expr, b: Expr) -> Expr {
+        use BinaryOperator::{Add, And, Eq, Mul, Or, Slt, Ult, Xor};
+        let bits = self.bits(a);
+        debug_assert_eq!(bits, self.bits(b), "operands of {operator:?}");
+        if let (Some(x), Some(y)) = (self.as_constant(a), self.as_constant(b))
+            && let Some(value) = fold(operator, x, y, bits)
+        {
+            return self.constant(value, result_bits(operator, bits));
+        }
+        let commutes = matches!(operator, Add | Mul | And | Or | Xor | Eq);
+        // A number comes second, so that there is one place to look for it.
+        let (a, b) = if commutes
+            && (self.as_constant(a).is_some() || self.as_constant(b).is_none() && b < a)
+        {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        if let Some(simple) = self.simplified(operator, a, b) {
+            return simple;
+        }
+        if commutes && self.as_constant(a).is_some() {
+            return self.intern(Node::Binary(operator, b, a), result_bits(operator, bits));
+        }
+        if matches!(operator, Ult | Slt) && a == b {
+            return self.truth(false);
+        }
+        self.intern(Node::Binary(operator, a, b), result_bits(operator, bits))
+    }
+
+    /// Identities that need no look at more than the operands and theirs. A number, if there is one, is `b`.
+    fn simplified(&mut self, operator: BinaryOperator, a: Expr, b: Expr) -> Option<Expr> {
+        use BinaryOperator::{Add, And, Ashr, Eq, Lshr, Mul, Or, Sdiv, Shl, Udiv, Urem, Xor};
+        let bits = self.bits(a);
+        let all = truncate(u64::MAX, bits);
+        match (operator, self.as_constant(b)) {
+            (Add | Or | Xor | Shl | Lshr | Ashr, Some(0)) => return Some(a),
+            (Mul | And, Some(0)) => return Some(b),
+            (Mul | Udiv | Sdiv, Some(1)) if bits > 1 => return Some(a),
+            (Urem, Some(1)) if bits > 1 => return Some(self.constant(0, bits)),
+            (And, Some(value)) if value == all => return Some(a),
+            (Or, Some(value)) if value == all => return Some(b),
+            (Xor, Some(value)) if value == all => return Some(self.not(a)),
+            (Eq, Some(1)) if bits == 1 => return Some(a),
+            (Eq, Some(0)) if bits == 1 => return Some(self.not(a)),
+            (Add, Some(value)) => {
+                // x + c + d
+                if let Node::Binary(Add, inner, number) = self.node(a)
+                    && let Some(other) = self.as_constant(number)
+                {
+                    let sum = self.constant(value.wrapping_add(other), bits);
+                    return Some(self.binary(Add, inner, sum));
+                }
+            }
+            _ => {}
+        }
+        match operator {
+            And | Or if a == b => return Some(a),
+            Xor if a == b => return Some(self.constant(0, bits)),
+            Eq if a == b => return Some(self.truth(true)),
+            _ => {}
+        }
+        match operator {
+            And if bits == 1 => self.conjunction(a, b),
+            Or if bits == 1 => self.disjunction(a, b),
+            _ => None,
+        }
+    }
+
+    /// Whether one predicate is the complement of the other.
+    pub(crate) fn are_complements(&self, a: Expr, b: Expr) -> bool {
+        self.node(a) == Node::Not(b) || self.node(b) == Node::Not(a)
+    }
+
+    fn conjunction(&mut self, a: Expr, b: Expr) -> Option<Expr> {
+        if self.are_complements(a, b) {
+            return Some(self.truth(false));
+        }
+        for (whole, part) in [(a, b), (b, a)] {
+            if let Node::Binary(BinaryOperator::And, x, y) = self.node(whole) {
+                if x == part || y == part {
+                    return Some(whole);
+                }
+                if self.are_complements(x, part) || self.are_complements(y, part) {
+                    return Some(self.truth(false));
+                }
+            }
+        }
+        None
+    }
+
+    /// `p and c or p and not c` is `p`: where the sides of a branch merge, both are reached on the branch's condition.
+    fn disjunction(&mut self, a: Expr, b: Expr) -> Option<Expr> {
+        if self.are_complements(a, b) {
+            return Some(self.truth(true));
+        }
+        for (whole, part) in [(a, b), (b, a)] {
+            if let Node::Binary(BinaryOperator::And, x, y) = self.node(whole) {
+                if x == part || y == part {
+                    return Some(part);
+                }
+                for (same, other) in [(x, y), (y, x)] {
+                    // p and c or not c is p or not c; p and c or p and d is p and (c or d).
+                    if self.are_complements(other, part) {
+                        return Some(self.binary(BinaryOperator::Or, same, part));
+                    }
+                    if let Node::Binary(BinaryOperator::And, z, w) = self.node(part) {
+                        let rest = if z == same { Some(w) } else { (w == same).then_some(z) };
+                        if let Some(rest) = rest {
+                            let either = self.binary(BinaryOperator::Or, other, rest);
+                            return Some(self.binary(BinaryOperator::And, same, either));
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns `a - b`.
+    pub(crate) fn minus(&mut self, a: Expr, b: Expr) -> Expr {
+        let minus = self.negated(b);
+        self.binary(BinaryOperator::Add, a, minus)
+    }
+
+    /// Returns `-a`.
+    pub(crate) fn negated(&mut self, a: Expr) -> Expr {
+        let bits = self.bits(a);
+        let minus = self.constant(u64::MAX, bits);
+        self.binary(BinaryOperator::Mul, a, minus)
+    }
+
+    /// Returns `bits` bits of an operand, from bit `low` on.
+    pub(crate) fn extract(&mut self, of: Expr, low: u32, bits: u32) -> Expr {
+        debug_assert!(low + bits <= self.bits(of), "bits {low} to {}", low + bits);
+        if bits == self.bits(of) {
+            return of;
+        }
+        let at = u8::try_from(low).expect("at most 64 bits");
+        match self.node(of) {
+            Node::Constant(value) => self.constant(value >> low, bits),
+            Node::Extract(inner, first) => self.extract(inner, low + u32::from(first), bits),
+            Node::Zext(inner) | Node::Sext(inner) if low + bits <= self.bits(inner) => {
+                self.extract(inner, low, bits)
+            }
+            Node::Zext(inner) if low >= self.bits(inner) => self.constant(0, bits),
+            _ => self.intern(Node::Extract(of, at), bits),
+        }
+    }
+
+    /// Returns an operand in `bits` bits: truncated, or extended by its sign or by zeros.
+    pub(crate) fn resized(&mut self, of: Expr, bits: u32, is_signed: bool) -> Expr {
+        let own = self.bits(of);
+        if bits <= own {
+            return self.extract(of, 0, bits);
+        }
+        match self.node(of) {
+            Node::Constant(value) => {
+                let value = if is_signed { signed(value, own).cast_unsigned() } else { value };
+                self.constant(value, bits)
+            }
+            Node::Zext(inner) => self.intern(Node::Zext(inner), bits),
+            Node::Sext(inner) if is_signed => self.intern(Node::Sext(inner), bits),
+            _ => self.intern(if is_signed { Node::Sext(of) } else { Node::Zext(of) }, bits),
+        }
+    }
+
+    /// Returns one of two operands.
+    pub(crate) fn ite(&mut self, condition: Expr, a: Expr, b: Expr) -> Expr {
+        if a == b || self.is_truth(condition, true) {
+            return a;
+        }
+        if self.is_truth(condition, false) {
+            return b;
+        }
+        if self.is_truth(a, true) && self.is_truth(b, false) {
+            return condition;
+        }
+        if self.is_truth(a, false) && self.is_truth(b, true) {
+            return self.not(condition);
+        }
+        if let Node::Not(inner) = self.node(condition) {
+            return self.ite(inner, b, a);
+        }
+        let bits = self.bits(a);
+        self.intern(Node::Ite(condition, a, b), bits)
+    }
+
+    /// Returns the operands of an expression.
+    pub(crate) fn operands(&self, of: Expr) -> impl Iterator<Item = Expr> + use<> {
+        let (a, b, c) = match self.node(of) {
+            Node::Constant(_) | Node::Atom(_) => (None, None, None),
+            Node::Not(a) | Node::Extract(a, _) | Node::Zext(a) | Node::Sext(a) => {
+                (Some(a), None, None)
+            }
+            Node::Binary(_, a, b) => (Some(a), Some(b), None),
+            Node::Ite(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+
+    /// Returns the same operation on other operands, given in the order of [`Exprs::operands`].
+    pub(crate) fn rebuilt(&mut self, of: Expr, operands: &[Expr]) -> Expr {
+        let bits = self.bits(of);
+        match (self.node(of), operands) {
+            (Node::Not(_), &[a]) => self.not(a),
+            (Node::Binary(operator, ..), &[a, b]) => self.binary(operator, a, b),
+            (Node::Extract(_, low), &[a]) => self.extract(a, u32::from(low), bits),
+            (Node::Zext(_), &[a]) => self.resized(a, bits, false),
+            (Node::Sext(_), &[a]) => self.resized(a, bits, true),
+            (Node::Ite(..), &[a, b, c]) => self.ite(a, b, c),
+            _ => of,
+        }
+    }
+
+    /// Returns the value of an expression, given those of its atoms; `None` if a division by zero decides it.
+    pub(crate) fn value(&self, of: Expr, atoms: &dyn Fn(Atom) -> u64) -> Option<u64> {
+        let mut values: Vec<Option<u64>> = Vec::with_capacity(of.index() + 1);
+        for at in 0..=of.0 {
+            let value = self.value_of(Expr(at), &values, atoms);
+            values.push(value);
+        }
+        values[of.index()]
+    }
+
+    fn value_of(
+        &self,
+        of: Expr,
+        values: &[Option<u64>],
+        atoms: &dyn Fn(Atom) -> u64,
+    ) -> Option<u64> {
+        let get = |part: Expr| values[part.index()];
+        let value = match self.node(of) {
+            Node::Constant(value) => value,
+            Node::Atom(atom) => atoms(atom),
+            Node::Not(a) => !get(a)?,
+            Node::Binary(operator, a, b) => fold(operator, get(a)?, get(b)?, self.bits(a))?,
+            Node::Extract(a, low) => get(a)? >> low,
+            Node::Zext(a) => get(a)?,
+            Node::Sext(a) => signed(get(a)?, self.bits(a)).cast_unsigned(),
+            Node::Ite(c, a, b) => get(if get(c)? == 1 { a } else { b })?,
+        };
+        Some(truncate(value, self.bits(of)))
+    }
+}
+
+/// The width of a result whose operands have `bits` bits.
+const fn result_bits(operator: BinaryOperator, bits: u32) -> u32 {
+    match operator {
+        BinaryOperator::Eq | BinaryOperator::Ult | BinaryOperator::Slt => 1,
+        _ => bits,
+    }
+}
+
+/// Returns the result on numbers; `None` for a division by zero.
+fn fold(operator: BinaryOperator, x: u64, y: u64, bits: u32) -> Option<u64> {
+    let (sx, sy) = (signed(x, bits), signed(y, bits));
+    let amount = u32::try_from(y).ok().filter(|amount| *amount < bits);
+    let value = match operator {
+        BinaryOperator::Add => x.wrapping_add(y),
+        BinaryOperator::Mul => x.wrapping_mul(y),
+        BinaryOperator::And => x & y,
+        BinaryOperator::Or => x | y,
+        BinaryOperator::Xor => x ^ y,
+        BinaryOperator::Udiv => x.checked_div(y)?,
+        BinaryOperator::Urem => x.checked_rem(y)?,
+        BinaryOperator::Sdiv if y == 0 => return None,
+        BinaryOperator::Sdiv => sx.wrapping_div(sy).cast_unsigned(),
+        BinaryOperator::Srem if y == 0 => return None,
+        BinaryOperator::Srem => sx.wrapping_rem(sy).cast_unsigned(),
+        BinaryOperator::Shl => amount.map_or(0, |amount| x << amount),
+        BinaryOperator::Lshr => amount.map_or(0, |amount| x >> amount),
+        BinaryOperator::Ashr => (sx >> amount.unwrap_or(bits - 1)).cast_unsigned(),
+        BinaryOperator::Eq => u64::from(x == y),
+        BinaryOperator::Ult => u64::from(x < y),
+        BinaryOperator::Slt => u64::from(sx < sy),
+    };
+    Some(truncate(value, result_bits(operator, bits)))
+}
