@@ -83,6 +83,24 @@ impl fmt::Display for Misfit {
     }
 }
 
+/// The extents in one dimension that a proof holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExtentBound {
+    /// This one.
+    Is(u32),
+    /// Every one from 1 up to this.
+    UpTo(u32),
+}
+
+impl ExtentBound {
+    /// Returns the greatest extent.
+    pub const fn most(self) -> u32 {
+        match self {
+            Self::Is(extent) | Self::UpTo(extent) => extent,
+        }
+    }
+}
+
 /// A value given for one kernel parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {

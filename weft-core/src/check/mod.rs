@@ -4,7 +4,7 @@
 //! [`settle`] repeats passes until their facts are known from the start, and [`passes`] is what the passes of a launch
 //! share. In a deciding pass a [`detector`] judges each cta ([`ctas`]), several at once where they are [`independent`]; a
 //! [`decision`] is what the pass found. In an explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then
-//! [`findings`] words the decision, [`given`] looks for mistaken arguments, [`elsewhere`] compares a check with other
+//! [`findings`] words the decision, [`given`] looks for mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other
 //! addresses, and [`assumptions`] lists what was taken for granted.
 
 mod assumptions;
@@ -13,6 +13,7 @@ mod ctas;
 mod decision;
 mod detector;
 mod elsewhere;
+mod every_input;
 mod find;
 mod findings;
 mod given;
@@ -109,6 +110,7 @@ fn check_program(
         block: None,
         grid,
         findings: Vec::new(),
+        proved: None,
         assumptions: Vec::new(),
         coverage: Coverage { reached: 0, sites: observable(program).count() },
         unreached: spans(program, |_| false),
@@ -133,6 +135,7 @@ fn check_program(
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names));
+            every_input::settle(&names, kernel, launch, &mut report);
         }
         return Ok((report, BTreeSet::new()));
     };
@@ -149,6 +152,7 @@ fn check_program(
     request::shared(inputs.shared)?;
     let names = Names { block, ..names };
     let decides = run(&names, &inputs, launch, &dependences, &mut report)?;
+    every_input::settle(&names, kernel, launch, &mut report);
     Ok((report, decides))
 }
 

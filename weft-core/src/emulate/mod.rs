@@ -30,6 +30,7 @@ pub use machine::event::{
     Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
+pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;

@@ -3,8 +3,9 @@
 use super::names::Names;
 use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site};
-use crate::flow::PlaceId;
+use crate::flow::{Pc, PlaceId};
 use crate::race::MAX_PAIRS;
+use crate::symbolic::Gap;
 
 /// How far a check that reached a limit had got.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,39 @@ pub(crate) fn no_launch(names: &Names<'_>) -> Finding {
     let message = "the block size of this kernel is not stated".to_owned();
     let help = "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`".to_owned();
     open(Code::NoLaunch, None, message, names.kernel_site("which block size?"), Some(help))
+}
+
+/// Returns where the proof for every input ended.
+pub(crate) fn gap(names: &Names<'_>, gap: Gap) -> String {
+    let line = |pc: Pc| names.module.position(names.program.place(pc).span).line;
+    match gap {
+        Gap::Size => "the kernel is too large to be proved for every launch".to_owned(),
+        Gap::Unknown(pc) => {
+            format!(
+                "not proved for every launch: the instruction in line {} is not followed",
+                line(pc)
+            )
+        }
+        Gap::Base(pc) => format!(
+            "not proved for every launch: the buffer or variable accessed in line {} is not known",
+            line(pc)
+        ),
+        Gap::Divergence(pc) => format!(
+            "not proved for every launch: all threads might not come to line {} together",
+            line(pc)
+        ),
+        Gap::Pair(a, b) if a == b => {
+            format!(
+                "not proved for every launch: two threads might access the same bytes in line {}",
+                line(a)
+            )
+        }
+        Gap::Pair(a, b) => format!(
+            "not proved for every launch: two threads might access the same bytes in lines {} and {}",
+            line(a),
+            line(b)
+        ),
+    }
 }
 
 pub(crate) fn vacuous(names: &Names<'_>) -> Finding {

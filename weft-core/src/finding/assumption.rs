@@ -43,6 +43,10 @@ pub enum Assumption {
     UnwrappedIndices,
     /// Loops without memory accesses and barriers end.
     LoopsEnd,
+    /// All loops end, whatever they wait for.
+    AllLoopsEnd,
+    /// Divisors are not zero.
+    NonzeroDivisors,
     /// Loops that wait for an open value, and do not count up to it, end.
     WaitsEnd,
     /// `setmaxnreg.inc` does not wait for ever.
@@ -125,6 +129,8 @@ impl Assumption {
             }
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
+            Self::AllLoopsEnd => "all loops end",
+            Self::NonzeroDivisors => "no number is divided by zero",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::NoTrap => "threads do not abort the launch because of an open value",

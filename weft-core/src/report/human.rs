@@ -110,9 +110,11 @@ fn facts(report: &Report) -> Vec<String> {
         ));
     }
     lines.extend(given(&report.launch));
-    if report.verdict() == Verdict::Clean {
-        lines
-            .push("proved for every schedule and every content of the inputs left open".to_owned());
+    match report.proved {
+        Some(proved) => lines.push(format!("proved for {}", proved.sentence())),
+        None if report.verdict() == Verdict::Clean => lines
+            .push("proved for every schedule and every content of the inputs left open".to_owned()),
+        None => {}
     }
     lines.extend(
         report.assumptions.iter().map(|assumption| format!("assumed: {}", assumption.sentence())),

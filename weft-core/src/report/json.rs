@@ -74,6 +74,7 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
             .zip(&report.findings)
             .map(|(index, finding)| finding_line(finding, reason(index)))
             .collect(),
+        proved_for: report.proved.map(|proved| proved.sentence()),
         assumptions: report.assumptions.iter().map(Assumption::sentence).collect(),
         coverage: CoverageLine { reached: report.coverage.reached, sites: report.coverage.sites },
         stats: StatsLine {
@@ -101,6 +102,7 @@ struct KernelLine<'a> {
     verdict: &'static str,
     checks: BTreeMap<&'static str, &'static str>,
     findings: Vec<FindingLine<'a>>,
+    proved_for: Option<String>,
     assumptions: Vec<Cow<'static, str>>,
     coverage: CoverageLine,
     stats: StatsLine,
@@ -359,6 +361,7 @@ mod tests {
             block: Some(Dim3::line(64)),
             grid: Dim3::line(2),
             findings: vec![race()],
+            proved: None,
             assumptions: vec![Assumption::DisjointBuffers],
             coverage: Coverage { reached: 2, sites: 3 },
             unreached: Vec::new(),

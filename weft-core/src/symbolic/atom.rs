@@ -26,6 +26,8 @@ pub(crate) enum Atom {
     Carried(BlockId, Reg),
     /// What a load of memory that no thread writes reads at an address. Loads of one width at one address give the same.
     Loaded(Expr, u8),
+    /// Something that nothing is known of; each is another one.
+    Unknown(u32),
     /// A result of an instruction that is not followed, by the number of the result.
     Result(Pc, BlockId, u8),
 }

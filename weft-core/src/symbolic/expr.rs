@@ -7,7 +7,9 @@
 use std::hash::Hash;
 
 use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashSet};
 use indexmap::IndexSet;
+use smallvec::SmallVec;
 
 use super::atom::Atom;
 use crate::emulate::{signed, truncate};
@@ -65,6 +67,7 @@ pub(crate) enum Node {
 pub(crate) struct Exprs {
     /// Each with its width in bits.
     nodes: IndexSet<(Node, u8), RandomState>,
+    unknowns: u32,
 }
 
 impl Expr {
@@ -83,6 +86,11 @@ impl Exprs {
     /// Returns the width in bits.
     pub(crate) fn bits(&self, of: Expr) -> u32 {
         u32::from(self.nodes[of.index()].1)
+    }
+
+    /// Iterates over all expressions, operands before results.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Expr> + use<> {
+        (0..u32::try_from(self.len()).expect("a kernel has fewer expressions")).map(Expr)
     }
 
     /// Returns how many expressions there are.
@@ -118,6 +126,12 @@ impl Exprs {
     /// Returns an unknown.
     pub(crate) fn atom(&mut self, atom: Atom, bits: u32) -> Expr {
         self.intern(Node::Atom(atom), bits)
+    }
+
+    /// Returns an unknown that is no other expression's.
+    pub(crate) fn unknown(&mut self, bits: u32) -> Expr {
+        self.unknowns += 1;
+        self.atom(Atom::Unknown(self.unknowns), bits)
     }
 
     /// Whether a predicate always holds (or, if `holds` is not set, never does).
@@ -349,6 +363,48 @@ impl Exprs {
             (Node::Ite(..), &[a, b, c]) => self.ite(a, b, c),
             _ => of,
         }
+    }
+
+    /// Returns an expression with parts replaced. Outer parts are replaced before those inside them.
+    pub(crate) fn replaced(&mut self, of: Expr, by: &HashMap<Expr, Expr>) -> Expr {
+        let mut done: HashMap<Expr, Expr> = by.clone();
+        let mut work = vec![of];
+        while let Some(&part) = work.last() {
+            if done.contains_key(&part) {
+                work.pop();
+                continue;
+            }
+            let operands: SmallVec<[Expr; 3]> = self.operands(part).collect();
+            let missing: SmallVec<[Expr; 3]> =
+                operands.iter().copied().filter(|own| !done.contains_key(own)).collect();
+            if missing.is_empty() {
+                let new: SmallVec<[Expr; 3]> = operands.iter().map(|own| done[own]).collect();
+                let result = if new == operands { part } else { self.rebuilt(part, &new) };
+                done.insert(part, result);
+                work.pop();
+            } else {
+                work.extend(missing);
+            }
+        }
+        done[&of]
+    }
+
+    /// Returns the atoms of an expression, each once, those of addresses of loads included.
+    pub(crate) fn atoms(&self, of: Expr) -> Vec<Atom> {
+        let (mut seen, mut atoms, mut work) = (HashSet::default(), Vec::new(), vec![of]);
+        while let Some(part) = work.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            if let Node::Atom(atom) = self.node(part) {
+                atoms.push(atom);
+                if let Atom::Loaded(address, _) = atom {
+                    work.push(address);
+                }
+            }
+            work.extend(self.operands(part));
+        }
+        atoms
     }
 
     /// Returns the value of an expression, given those of its atoms; `None` if a division by zero decides it.

@@ -2,4 +2,18 @@
 //! does is written as bit-vector expressions, and two copies of that thread are compared.
 
 mod atom;
+mod base;
+mod constant;
 mod expr;
+mod intervals;
+mod launched;
+mod lift;
+mod poly;
+mod proof;
+mod state;
+mod system;
+mod thread;
+mod variance;
+mod view;
+
+pub(crate) use proof::{Gap, Proof, prove};

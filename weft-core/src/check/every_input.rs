@@ -1,0 +1,96 @@
+//! Decides by proof what a run leaves open: a kernel is clean if the symbolic stage proves it for every input.
+
+use std::collections::BTreeSet;
+
+use super::observable;
+use crate::explain::{Names, doubts};
+use crate::finding::{Assumption, Finding, ProvedFor, Report, Verdict};
+use crate::flow::{Block, Program};
+use crate::launch::{Dim3, Launch};
+use crate::ptx::isa::Effect;
+use crate::ptx::{Function, Space};
+use crate::slice::{self, Floats};
+use crate::symbolic::{self, Gap, Proof};
+
+/// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
+/// every grid where the launch states none.
+pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, report: &mut Report) {
+    if report.verdict() != Verdict::Open {
+        return;
+    }
+    let program = names.program;
+    match prove(program, kernel, launch) {
+        Ok(proof) => {
+            report
+                .findings
+                .retain(|finding| finding.code.class() == crate::finding::Class::Warning);
+            report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
+            report.assumptions = assumptions(program, names, launch, &proof);
+            report.coverage.reached = observable(program).count();
+            report.unreached.clear();
+        }
+        Err(gaps) if report.block.is_none() => explain(names, &gaps, &mut report.findings),
+        Err(_) => {}
+    }
+}
+
+fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Vec<Gap>> {
+    let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
+    let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+    let block = launch.block.or(kernel.reqntid.map(dim));
+    let most = kernel.maxntid.map(dim);
+    symbolic::prove(program, &slice, launch, (block, most, launch.grid))
+}
+
+/// Says in a finding without a launch where the proof for every launch ended.
+fn explain(names: &Names<'_>, gaps: &[Gap], findings: &mut [Finding]) {
+    let mut notes: Vec<String> = gaps.iter().map(|gap| doubts::gap(names, *gap)).collect();
+    notes.dedup();
+    let more = notes.len().saturating_sub(MOST_NOTES);
+    notes.truncate(MOST_NOTES);
+    if more > 0 {
+        notes.push(format!("and {more} more"));
+    }
+    if let Some(finding) = findings.first_mut() {
+        finding.notes.extend(notes);
+    }
+}
+
+/// The most gaps that a finding names.
+const MOST_NOTES: usize = 4;
+
+/// What a proof takes for granted.
+fn assumptions(
+    program: &Program,
+    names: &Names<'_>,
+    launch: &Launch,
+    proof: &Proof,
+) -> Vec<Assumption> {
+    let mut all = Vec::new();
+    let mut assume = |holds: bool, assumption: Assumption| {
+        if holds {
+            all.push(assumption);
+        }
+    };
+    let pointers = crate::emulate::pointers(program, launch);
+    let effects =
+        |wanted: &[Effect]| program.code.iter().any(|instr| wanted.contains(&instr.effect()));
+    let has = |space: Space| program.symbols.iter().any(|symbol| symbol.space == space);
+    assume(!pointers.is_empty(), Assumption::DisjointBuffers);
+    assume(!pointers.is_empty(), Assumption::WithinBuffers);
+    let guessed: Vec<String> = pointers
+        .iter()
+        .filter(|at| program.guessed.contains(at))
+        .map(|at| names.param(*at))
+        .collect();
+    assume(!guessed.is_empty(), Assumption::Pointers(guessed));
+    assume(has(Space::Shared) || has(Space::Global), Assumption::WithinVariables);
+    assume(effects(&[Effect::Load, Effect::Store, Effect::Atomic]), Assumption::OpenAddresses);
+    assume(has(Space::Shared) && effects(&[Effect::Load]), Assumption::Written);
+    assume(proof.is_unwrapped, Assumption::UnwrappedIndices);
+    assume(proof.has_nonzero_divisors, Assumption::NonzeroDivisors);
+    assume(!program.spans.is_empty(), Assumption::AllLoopsEnd);
+    let leaves_out = |block: &Block| block.merge != block.post_dominator;
+    assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);
+    all
+}
