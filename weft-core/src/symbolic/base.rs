@@ -1,5 +1,7 @@
 //! Takes addresses apart: the buffer or variable that an address is based on, and the distance from its first byte.
 
+use foldhash::HashSet;
+
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs, Node};
 use crate::flow::Program;
@@ -110,6 +112,19 @@ impl BaseFinder<'_> {
 
     /// Whether an expression depends on a base in another way than by a sum.
     fn has_base(&self, of: Expr) -> bool {
-        self.exprs.atoms(of).into_iter().any(|atom| self.base(atom).is_some())
+        let (mut seen, mut work) = (HashSet::default(), vec![of]);
+        while let Some(part) = work.pop() {
+            // A predicate is no address, whatever it compares.
+            if self.exprs.bits(part) == 1 || !seen.insert(part) {
+                continue;
+            }
+            if let Node::Atom(atom) = self.exprs.node(part)
+                && self.base(atom).is_some()
+            {
+                return true;
+            }
+            work.extend(self.exprs.operands(part));
+        }
+        false
     }
 }

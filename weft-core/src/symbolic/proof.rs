@@ -54,7 +54,7 @@ pub(crate) enum Gap {
 }
 
 /// The steps that the proof of one pair can take.
-const EFFORT: u32 = 3_000;
+const EFFORT: u32 = 20_000;
 /// The most pairs of accesses that are compared.
 const MOST_PAIRS: usize = 20_000;
 
@@ -74,7 +74,7 @@ pub(crate) fn prove(
     if let Some(pc) = thread.unknown.first() {
         return Err(vec![Gap::Unknown(*pc)]);
     }
-    let accesses = compared(program, &mut thread)?;
+    let accesses = compared(program, &mut thread, &is_constant)?;
     let variances = Variances::of(&thread);
     let barriers = barriers(program, &thread, &variances)?;
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
@@ -88,6 +88,7 @@ pub(crate) fn prove(
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
         pairs: 0,
+        disjoint: BTreeSet::new(),
     };
     prover.within_ctas(&intervals);
     prover.between_ctas();
@@ -117,16 +118,23 @@ struct BasedAccess {
 }
 
 /// Returns the accesses that might race: those of memory that some thread writes, each with its base.
-fn compared(program: &Program, thread: &mut SymbolicThread) -> Result<Vec<BasedAccess>, Vec<Gap>> {
+fn compared(
+    program: &Program,
+    thread: &mut SymbolicThread,
+    is_constant: &dyn Fn(Pc) -> bool,
+) -> Result<Vec<BasedAccess>, Vec<Gap>> {
     let (mut all, mut gaps, mut unbased) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..thread.accesses.len() {
         let access = thread.accesses[index].clone();
         let decoded = program.code[access.pc.index()].decoded().expect("an access is in the table");
         let kind = access_kind(decoded);
+        if !kind.writes && is_constant(access.pc) {
+            continue;
+        }
         let Some(found) = base::bases(&mut thread.exprs, program, access.address) else {
             if kind.writes {
                 gaps.push(Gap::Base(access.pc));
-            } else if !decoded.modifiers.has(Modifier::Nc) {
+            } else {
                 unbased.push(Gap::Base(access.pc));
             }
             continue;
@@ -200,6 +208,9 @@ fn is_plain_barrier(instr: &crate::flow::Instr) -> bool {
     is_named && instr.sources.len() == operands && !decoded.modifiers.has(Modifier::Arrive)
 }
 
+/// The offset, condition, size and innermost loop of an access.
+type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
+
 struct Prover<'a> {
     program: &'a Program,
     launch: &'a Launch,
@@ -210,6 +221,8 @@ struct Prover<'a> {
     assumed: BTreeSet<ArithmeticAssumption>,
     gaps: Vec<Gap>,
     pairs: usize,
+    /// The pairs of places that are disjoint.
+    disjoint: BTreeSet<(AccessPlace, AccessPlace, Option<IterationRelation>)>,
 }
 
 impl Prover<'_> {
@@ -297,6 +310,33 @@ impl Prover<'_> {
         if self.gaps.contains(&pair) {
             return;
         }
+        let key = (self.place(a), self.place(b), relation);
+        if !self.disjoint.contains(&key) {
+            match self.disjointness(a, b, relation) {
+                Some(assumed) => {
+                    self.disjoint.insert(key);
+                    self.assumed.extend(assumed);
+                }
+                None => self.gaps.push(pair),
+            }
+        }
+    }
+
+    /// What decides whether an access overlaps another one, beside its base.
+    fn place(&self, at: usize) -> AccessPlace {
+        let access = &self.accesses[at];
+        let block = self.thread.accesses[access.index].block;
+        let innermost = self.program.blocks[block.index()].loops.last().copied();
+        (access.offset, access.reach, access.bytes, innermost)
+    }
+
+    /// What the proof assumes that two accesses are disjoint; `None` if there is no proof.
+    fn disjointness(
+        &self,
+        a: usize,
+        b: usize,
+        relation: Option<IterationRelation>,
+    ) -> Option<BTreeSet<ArithmeticAssumption>> {
         let (shared, apart) = match relation {
             Some(relation) => (Variance::Cta, relation.apart),
             None => (Variance::Launch, u64::MAX),
@@ -310,17 +350,11 @@ impl Prover<'_> {
         if let Some(relation) = relation {
             self.relate(&mut views, relation);
         }
-        let is_refuted = overlap(&mut views, first, second).is_some_and(|()| {
-            let is_cta = relation.is_some();
-            self.tell_apart(&mut views, is_cta);
-            let mut effort = EFFORT;
-            std::mem::take(&mut views.system).is_refuted(&mut effort)
-        });
-        if is_refuted {
-            self.assumed.extend(views.assumed);
-        } else {
-            self.gaps.push(pair);
-        }
+        overlap(&mut views, first, second)?;
+        self.tell_apart(&mut views, relation.is_some());
+        let mut effort = EFFORT;
+        let is_refuted = std::mem::take(&mut views.system).is_refuted(&mut effort);
+        is_refuted.then_some(views.assumed)
     }
 
     fn relate(&self, views: &mut Views<'_>, relation: IterationRelation) {

@@ -65,7 +65,7 @@ const MOST_SPLITS: u32 = 6;
 /// How many facts are combined to show that a polynomial is not negative.
 const MOST_FACTS: u32 = 5;
 /// The most combinations that are tried for one polynomial.
-const MOST_STEPS: u32 = 60;
+const MOST_STEPS: u32 = 120;
 
 impl System {
     /// Adds an unknown.
@@ -103,13 +103,16 @@ impl System {
     }
 
     fn is_positive_by(&self, of: &Poly, facts: u32, effort: &mut u32) -> bool {
-        if self.range(of).least.is_some_and(|least| least >= 0) {
-            return true;
-        }
-        if facts == 0 || *effort == 0 {
+        if *effort == 0 {
             return false;
         }
         *effort -= 1;
+        if self.range(of).least.is_some_and(|least| least >= 0) {
+            return true;
+        }
+        if facts == 0 {
+            return false;
+        }
         // A term that might be negative; the number comes last, because every fact changes it.
         let is_bad = |(monomial, coefficient): &(&Monomial, &i128)| {
             !(**coefficient > 0 && monomial.iter().all(|var| self.is_natural(*var)))

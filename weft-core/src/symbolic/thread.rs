@@ -102,9 +102,17 @@ pub(super) fn run(
     Some(thread)
 }
 
-/// The registers that a loop computes anew in each iteration from those that it steps, with what they hold when an
-/// iteration begins.
-type DerivedRegisters = BTreeMap<(BlockId, Reg), Expr>;
+/// What a register of a loop holds when an iteration begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DerivedRegister {
+    /// A function of the registers that the loop steps.
+    Function(Expr),
+    /// Its first value plus this in each iteration.
+    Stepped(Expr),
+}
+
+/// The registers whose values a loop derives from the number of the iteration.
+type DerivedRegisters = BTreeMap<(BlockId, Reg), DerivedRegister>;
 
 /// The most runs that look for derived registers.
 const MOST_RUNS: usize = 5;
@@ -223,7 +231,7 @@ impl Runner<'_> {
                 continue;
             };
             let known = self.stepped(header, register, first, &before);
-            let known = known.or_else(|| self.derived.get(&(header, register)).copied());
+            let known = known.or_else(|| self.derived_value(header, register, first));
             let now = known.unwrap_or_else(|| {
                 let atom = Atom::Carried(header, register);
                 symbolic.carried.insert(atom, vec![first]);
@@ -237,7 +245,8 @@ impl Runner<'_> {
         self.thread.loops.insert(header, symbolic);
     }
 
-    /// Finds the registers that hold the same function of stepped registers where a loop begins and after each iteration.
+    /// Finds the registers that a loop steps, and those that hold the same function of stepped registers where the loop
+    /// begins and after each iteration.
     fn derive(&mut self) -> DerivedRegisters {
         let mut found = DerivedRegisters::new();
         for (header, registers) in &self.written {
@@ -245,10 +254,19 @@ impl Runner<'_> {
             let exprs = &mut self.thread.exprs;
             let mut maps: [HashMap<Expr, Expr>; 3] = Default::default();
             for LoopRegister { register, first, now, next } in registers {
-                if self.program.even.contains(&(*header, *register))
-                    && let Some(next) = next
-                    && is_of_iteration(exprs, *now, *header, is_inside)
-                {
+                let Some(next) = next else { continue };
+                let is_even = self.program.even.contains(&(*header, *register));
+                let step = if is_even { None } else { step(exprs, *now, *next) };
+                let is_fixed = |step: &Expr| {
+                    let has_iteration = exprs.atoms(*step).contains(&Atom::Iteration(*header));
+                    !has_iteration && is_of_iteration(exprs, *step, *header, is_inside)
+                };
+                if let Some(step) = step.filter(is_fixed) {
+                    found.insert((*header, *register), DerivedRegister::Stepped(step));
+                } else if !is_even {
+                    continue;
+                }
+                if is_of_iteration(exprs, *now, *header, is_inside) {
                     maps[0].insert(*next, *now);
                     maps[1].insert(*now, *first);
                     maps[2].insert(*now, *next);
@@ -261,7 +279,7 @@ impl Runner<'_> {
                     && exprs.replaced(now, &maps[2]) == *next
                     && is_of_iteration(exprs, now, *header, is_inside);
                 if holds && !self.program.even.contains(&(*header, *register)) {
-                    found.insert((*header, *register), now);
+                    found.entry((*header, *register)).or_insert(DerivedRegister::Function(now));
                 }
             }
         }
@@ -304,12 +322,26 @@ impl Runner<'_> {
                 self.thread.exprs.binary(BinaryOperator::Add, sum, amount)
             };
         }
+        Some(self.after_steps(header, first, sum))
+    }
+
+    /// The first value of a register plus a step in each iteration so far, in the width of the step.
+    fn after_steps(&mut self, header: BlockId, first: Expr, step: Expr) -> Expr {
         let exprs = &mut self.thread.exprs;
+        let bits = exprs.bits(step);
         let iteration = exprs.atom(Atom::Iteration(header), 64);
-        let iteration = exprs.resized(iteration, step.bits, false);
-        let steps = exprs.binary(BinaryOperator::Mul, iteration, sum);
-        let first = exprs.resized(first, step.bits, false);
-        Some(exprs.binary(BinaryOperator::Add, first, steps))
+        let iteration = exprs.resized(iteration, bits, false);
+        let steps = exprs.binary(BinaryOperator::Mul, iteration, step);
+        let first = exprs.resized(first, bits, false);
+        exprs.binary(BinaryOperator::Add, first, steps)
+    }
+
+    /// What an earlier run has shown of a register.
+    fn derived_value(&mut self, header: BlockId, register: Reg, first: Expr) -> Option<Expr> {
+        Some(match *self.derived.get(&(header, register))? {
+            DerivedRegister::Function(value) => value,
+            DerivedRegister::Stepped(step) => self.after_steps(header, first, step),
+        })
     }
 
     /// What an operand holds in every iteration of a loop.
@@ -660,6 +692,15 @@ impl Runner<'_> {
             Operand::Special(Special::Other) | Operand::Opaque | Operand::Unset => None,
             Operand::Special(special) => Some(self.launched.special(exprs, *special)),
         }
+    }
+}
+
+/// Returns what is added to a value to get another one of the same width.
+fn step(exprs: &mut Exprs, now: Expr, next: Expr) -> Option<Expr> {
+    match exprs.node(next) {
+        Node::Binary(BinaryOperator::Add, a, b) if a == now => Some(b),
+        Node::Binary(BinaryOperator::Add, a, b) if b == now => Some(a),
+        _ => None,
     }
 }
 
