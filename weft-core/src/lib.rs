@@ -22,4 +22,4 @@ pub mod report;
 pub mod slice;
 mod symbolic;
 
-pub use check::{CheckError, check, check_placed, link};
+pub use check::{CheckError, check, check_placed, link, prove_every_input};

@@ -62,6 +62,7 @@ fn mismatches(text: &str, findings: Vec<Finding>) -> Vec<String> {
         block: None,
         grid: Dim3::line(1),
         findings,
+        proved: None,
         assumptions: Vec::new(),
         coverage: Coverage::default(),
         unreached: Vec::new(),

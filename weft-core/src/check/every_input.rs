@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::observable;
+use super::{CheckError, observable};
 use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Finding, ProvedFor, Report, Verdict};
-use crate::flow::{Block, Program};
+use crate::flow::{Block, Placement, Program};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::isa::Effect;
-use crate::ptx::{Function, Space};
+use crate::ptx::{Function, Module, Space};
 use crate::slice::{self, Floats};
 use crate::symbolic::{self, Gap, Proof};
 
@@ -32,6 +32,21 @@ pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, repo
         Err(gaps) if report.block.is_none() => explain(names, &gaps, &mut report.findings),
         Err(_) => {}
     }
+}
+
+/// Returns the launches that a kernel is proved for by the symbolic stage alone, without a run: with the block and grid
+/// of the launch, or every one where it states none, and every argument that it does not give; `None`: there is no proof.
+///
+/// # Errors
+/// PTX that does not link.
+pub fn prove_every_input(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+) -> Result<Option<ProvedFor>, CheckError> {
+    let program = super::link(module, kernel, launch, &Placement::default())?;
+    let proof = prove(&program, kernel, launch).ok();
+    Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
 }
 
 fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Vec<Gap>> {

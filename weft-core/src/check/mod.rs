@@ -38,6 +38,7 @@ use crate::slice::{self, Base, Dependences};
 
 use assumptions::CheckOutcome;
 use decision::Decision;
+pub use every_input::prove_every_input;
 use find::SliceResult;
 pub use request::CheckError;
 
