@@ -154,6 +154,9 @@ pub(crate) fn unchecked(
 
 /// Returns what a verdict covers, such as `grid 2, block 160, 2 ctas, 31/31 sites`.
 fn scope(report: &Report) -> String {
+    if let Some(proved) = report.proved {
+        return proved.sentence();
+    }
     let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
     let ctas = if report.stats.ctas == 1 {
         "1 cta".to_owned()

@@ -16,7 +16,14 @@ fn verdicts_are_told_apart() {
         .says("shared-race")
         .says("weft: 1 clean, 1 defect, 0 open");
     // The block size is not stated.
-    folder.weft("check clean.ptx").exits(102).says("open   clean.ptx::own_slot").says("no-launch");
+    folder
+        .weft("check clean.ptx")
+        .exits(0)
+        .says("(every block of one dimension, grid 1, every argument)");
+    let run = folder.weft("check race.ptx").exits(102);
+    run.says("open   race.ptx::race_of_neighbours")
+        .says("no-launch")
+        .says("not proved for every launch");
     folder
         .weft("check clean.ptx race.ptx --kernel own --block 64")
         .exits(0)

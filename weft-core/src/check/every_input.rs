@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{CheckError, observable};
 use crate::explain::{Names, doubts};
-use crate::finding::{Assumption, Finding, ProvedFor, Report, Verdict};
-use crate::flow::{Block, Placement, Program};
+use crate::finding::{Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
+use crate::flow::{Block, Instr, Placement, Program};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
@@ -15,15 +15,15 @@ use crate::symbolic::{self, Gap, Proof};
 /// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
 /// every grid where the launch states none.
 pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, report: &mut Report) {
-    if report.verdict() != Verdict::Open {
+    let program = names.program;
+    if report.verdict() != Verdict::Open || !is_of_races(program, report) {
         return;
     }
-    let program = names.program;
     match prove(program, kernel, launch) {
+        // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
+        Ok(proof) if proof.is_unwrapped && has_possible_race(report) => {}
         Ok(proof) => {
-            report
-                .findings
-                .retain(|finding| finding.code.class() == crate::finding::Class::Warning);
+            report.findings.retain(|finding| finding.code.class() == Class::Warning);
             report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
             report.assumptions = assumptions(program, names, launch, &proof);
             report.coverage.reached = observable(program).count();
@@ -32,6 +32,27 @@ pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, repo
         Err(gaps) if report.block.is_none() => explain(names, &gaps, &mut report.findings),
         Err(_) => {}
     }
+}
+
+fn has_possible_race(report: &Report) -> bool {
+    report.findings.iter().any(|finding| finding.code == Code::PossibleRace)
+}
+
+/// Whether races, or which way threads go, are all that is open. A run also finds reads of shared or local memory that
+/// nothing wrote, and a launch in which no thread does anything: what is open about those, the proof does not decide.
+fn is_of_races(program: &Program, report: &Report) -> bool {
+    let is_decided = |finding: &Finding| {
+        let is_of_races =
+            matches!(finding.code, Code::PossibleRace | Code::DependsOnInput | Code::NoLaunch);
+        is_of_races || finding.code.class() != Class::Open
+    };
+    let reads = |instr: &Instr| {
+        let space = instr.address.map(|address| address.space);
+        let is_own = matches!(space, Some(Space::Shared | Space::Local | Space::Generic));
+        is_own && matches!(instr.effect(), Effect::Load | Effect::Atomic)
+    };
+    report.findings.iter().all(is_decided)
+        && (report.block.is_none() || !program.code.iter().any(reads))
 }
 
 /// Returns the launches that a kernel is proved for by the symbolic stage alone, without a run: with the block and grid

@@ -91,7 +91,7 @@ impl ProvedFor {
     /// Returns what the proof holds for, such as "every block up to 1024, every grid, every argument".
     pub fn sentence(self) -> String {
         let extents = |what: &str, extents: [ExtentBound; 3]| {
-            let [x, y, z] = extents;
+            let [_, y, z] = extents;
             if extents.iter().all(|extent| matches!(extent, ExtentBound::Is(_))) {
                 let [x, y, z] = extents.map(ExtentBound::most);
                 return format!("{what} {}", Dim3 { x, y, z });

@@ -88,8 +88,11 @@ pub fn summary(report: &Report, color: bool) -> String {
         Verdict::Defect => Level::ERROR,
     };
     let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
-    let title =
-        format!("kernel `{}` with block {block}, grid {}", escape(&report.kernel), report.grid);
+    let kernel = escape(&report.kernel);
+    let title = match report.proved {
+        Some(proved) => format!("kernel `{kernel}` for {}", proved.sentence()),
+        None => format!("kernel `{kernel}` with block {block}, grid {}", report.grid),
+    };
     let mut group = Group::with_title(level.with_name(verdict.name()).primary_title(title));
     for line in facts(report) {
         group = group.element(Level::NOTE.message(line));
@@ -111,7 +114,7 @@ fn facts(report: &Report) -> Vec<String> {
     }
     lines.extend(given(&report.launch));
     match report.proved {
-        Some(proved) => lines.push(format!("proved for {}", proved.sentence())),
+        Some(_) => lines.push("proved for every content of memory and every schedule".to_owned()),
         None if report.verdict() == Verdict::Clean => lines
             .push("proved for every schedule and every content of the inputs left open".to_owned()),
         None => {}

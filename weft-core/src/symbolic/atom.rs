@@ -1,7 +1,17 @@
-//! Atoms: the unknowns of symbolic execution.
+//! Atoms: the unknowns of symbolic execution. An atom can name an expression, the address of a load, by its number.
 
-use super::expr::Expr;
 use crate::flow::{BlockId, Pc, Reg};
+
+/// An expression, identified by its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Expr(pub(super) u32);
+
+impl Expr {
+    /// Returns the number as an index.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// An unknown of one arbitrary thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

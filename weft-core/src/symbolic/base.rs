@@ -1,10 +1,13 @@
 //! Takes addresses apart: the buffer or variable that an address is based on, and the distance from its first byte.
 
-use foldhash::HashSet;
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashSet};
 
 use super::atom::Atom;
-use super::expr::{BinaryOperator, Expr, Exprs, Node};
-use crate::flow::Program;
+use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
+use super::thread::{SymbolicLoop, SymbolicThread};
+use crate::flow::{BlockId, Program};
 
 /// What an address is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,39 +27,57 @@ pub(super) struct BasedAddress {
     pub(super) offset: Expr,
 }
 
+/// The deepest address that is followed.
+const MOST_DEPTH: u32 = 200;
 /// The most buffers and variables that one instruction can access.
 const MOST_CASES: usize = 16;
 
 /// Returns the bases of an address, each with its condition; `None` if some of them is not known.
 pub(super) fn bases(
-    exprs: &mut Exprs,
+    thread: &mut SymbolicThread,
     program: &Program,
     address: Expr,
 ) -> Option<Vec<BasedAddress>> {
+    let SymbolicThread { exprs, loops, results, .. } = thread;
     let holds = exprs.truth(true);
-    let mut finder = BaseFinder { exprs, program };
+    let mut finder = BaseFinder { exprs, loops, results, depth: 0, program };
     let found = finder.of(address, holds)?;
     (!found.is_empty() && found.len() <= MOST_CASES).then_some(found)
 }
 
 struct BaseFinder<'a> {
     exprs: &'a mut Exprs,
+    loops: &'a BTreeMap<BlockId, SymbolicLoop>,
+    results: &'a HashMap<Atom, Option<Vec<Expr>>>,
+    /// How deep the present expression lies in the address.
+    depth: u32,
     program: &'a Program,
 }
 
 impl BaseFinder<'_> {
     /// The bases of an expression, if it has any; an empty list if it is a number.
     fn of(&mut self, address: Expr, condition: Expr) -> Option<Vec<BasedAddress>> {
+        if self.depth > MOST_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let found = self.of_node(address, condition);
+        self.depth -= 1;
+        found
+    }
+
+    fn of_node(&mut self, address: Expr, condition: Expr) -> Option<Vec<BasedAddress>> {
         let bits = self.exprs.bits(address);
         match self.exprs.node(address) {
-            Node::Atom(atom) => Some(match self.base(atom) {
+            ExprNode::Atom(atom) => Some(match self.base(atom) {
                 Some(base) => {
                     let offset = self.exprs.constant(0, bits);
                     vec![BasedAddress { condition, base, offset }]
                 }
+                None if self.has_base(address) => return None,
                 None => Vec::new(),
             }),
-            Node::Binary(BinaryOperator::Add, a, b) => {
+            ExprNode::Binary(BinaryOperator::Add, a, b) => {
                 let (of_a, of_b) = (self.of(a, condition)?, self.of(b, condition)?);
                 match (of_a.is_empty(), of_b.is_empty()) {
                     (true, true) => Some(Vec::new()),
@@ -66,7 +87,7 @@ impl BaseFinder<'_> {
                 }
             }
             // Addresses in small spaces have 32 bits, and a variable lies within its space.
-            Node::Zext(inner) | Node::Extract(inner, 0) if bits >= 32 => {
+            ExprNode::Zext(inner) | ExprNode::Extract(inner, 0) if bits >= 32 => {
                 let found = self.of(inner, condition)?;
                 let resized = found.into_iter().map(|based| {
                     let offset = self.exprs.resized(based.offset, bits, true);
@@ -74,7 +95,7 @@ impl BaseFinder<'_> {
                 });
                 Some(resized.collect())
             }
-            Node::Ite(which, a, b) => {
+            ExprNode::Ite(which, a, b) => {
                 let not = self.exprs.not(which);
                 let then = self.exprs.binary(BinaryOperator::And, condition, which);
                 let otherwise = self.exprs.binary(BinaryOperator::And, condition, not);
@@ -118,10 +139,17 @@ impl BaseFinder<'_> {
             if self.exprs.bits(part) == 1 || !seen.insert(part) {
                 continue;
             }
-            if let Node::Atom(atom) = self.exprs.node(part)
-                && self.base(atom).is_some()
-            {
-                return true;
+            if let ExprNode::Atom(atom) = self.exprs.node(part) {
+                if self.base(atom).is_some() {
+                    return true;
+                }
+                let carried = match atom {
+                    Atom::Carried(header, _) => self.loops.get(&header),
+                    _ => None,
+                };
+                let handed_on = carried.and_then(|own| own.carried.get(&atom));
+                let operands = self.results.get(&atom).and_then(Option::as_ref);
+                work.extend(handed_on.into_iter().chain(operands).flatten());
             }
             work.extend(self.exprs.operands(part));
         }

@@ -4,10 +4,14 @@
 mod atom;
 mod base;
 mod constant;
+mod division;
 mod expr;
 mod intervals;
+mod invariants;
 mod launched;
 mod lift;
+mod loops;
+mod memory;
 mod poly;
 mod proof;
 mod state;

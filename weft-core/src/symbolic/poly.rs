@@ -1,4 +1,4 @@
-//! Polynomials over integer unknowns, with integer coefficients. A coefficient that leaves 128 bits makes the whole
+//! Polynomials over integer unknowns, with integer coefficients. A coefficient that grows too large makes the whole
 //! polynomial unusable: operations return `None` then.
 
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub(super) struct Poly {
     pub(super) terms: BTreeMap<Monomial, i128>,
 }
 
+/// Coefficients are below this, so that their negatives exist.
+const MOST_COEFFICIENT: u128 = 1 << 120;
 /// The most terms of a polynomial.
 const MOST_TERMS: usize = 64;
 /// The highest degree of a polynomial.
@@ -103,7 +105,9 @@ impl Poly {
     }
 
     fn add(&mut self, monomial: Monomial, coefficient: i128) -> Option<()> {
-        let sum = self.terms.get(&monomial).copied().unwrap_or(0).checked_add(coefficient)?;
+        let before = self.terms.get(&monomial).copied().unwrap_or(0);
+        let sum =
+            before.checked_add(coefficient).filter(|sum| sum.unsigned_abs() < MOST_COEFFICIENT)?;
         if sum == 0 {
             self.terms.remove(&monomial);
         } else {

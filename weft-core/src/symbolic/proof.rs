@@ -131,7 +131,7 @@ fn compared(
         if !kind.writes && is_constant(access.pc) {
             continue;
         }
-        let Some(found) = base::bases(&mut thread.exprs, program, access.address) else {
+        let Some(found) = base::bases(thread, program, access.address) else {
             if kind.writes {
                 gaps.push(Gap::Base(access.pc));
             } else {

@@ -44,7 +44,7 @@ pub(super) struct Conditions {
 
 /// The values that an unknown can have, each under conditions of its own; one of them applies.
 #[derive(Clone, Debug)]
-pub(super) struct Alternatives {
+pub(super) struct ValueCases {
     pub(super) var: Var,
     pub(super) cases: Vec<(Poly, Conditions)>,
 }
@@ -55,7 +55,7 @@ pub(super) struct System {
     pub(super) bounds: Vec<Bounds>,
     pub(super) conditions: Conditions,
     pub(super) divisions: Vec<Division>,
-    pub(super) alternatives: Vec<Alternatives>,
+    pub(super) alternatives: Vec<ValueCases>,
     /// At least one of these is not zero, unless there are none.
     pub(super) distinct: Vec<Poly>,
 }
@@ -168,9 +168,9 @@ impl System {
     fn is_refuted_by(&mut self, splits: u32, effort: &mut u32) -> bool {
         loop {
             match self.solve_equations(effort) {
-                Progress::Refuted => return true,
-                Progress::Some => {}
-                Progress::None => {
+                SolverStep::Refuted => return true,
+                SolverStep::Some => {}
+                SolverStep::None => {
                     if self.is_contradictory(effort) {
                         return true;
                     }
@@ -188,23 +188,23 @@ impl System {
     }
 
     /// Solves one equation for an unknown, or splits one by its digits.
-    fn solve_equations(&mut self, effort: &mut u32) -> Progress {
+    fn solve_equations(&mut self, effort: &mut u32) -> SolverStep {
         let mut at = 0;
         while at < self.conditions.zero.len() {
             let equation = self.conditions.zero[at].clone();
             if let Some(value) = equation.as_constant() {
                 if value != 0 {
-                    return Progress::Refuted;
+                    return SolverStep::Refuted;
                 }
                 self.conditions.zero.swap_remove(at);
                 continue;
             }
             if self.is_impossible(&equation, effort) {
-                return Progress::Refuted;
+                return SolverStep::Refuted;
             }
             // An equation of many unknowns is first split by its digits, which says more.
             if equation.terms.len() <= 2 && self.solve(at) {
-                return Progress::Some;
+                return SolverStep::Some;
             }
             at += 1;
         }
@@ -213,11 +213,11 @@ impl System {
             if let Some((quotient, remainder)) = self.digits(&equation, effort) {
                 self.conditions.zero.swap_remove(at);
                 self.conditions.zero.extend([quotient, remainder]);
-                return Progress::Some;
+                return SolverStep::Some;
             }
         }
         let any = (0..self.conditions.zero.len()).find(|at| self.solve(*at));
-        if any.is_some() { Progress::Some } else { Progress::None }
+        if any.is_some() { SolverStep::Some } else { SolverStep::None }
     }
 
     /// Whether a polynomial cannot be zero.
@@ -421,7 +421,7 @@ impl System {
     }
 }
 
-enum Progress {
+enum SolverStep {
     Refuted,
     Some,
     None,

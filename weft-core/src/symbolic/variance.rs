@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashSet};
 
 use super::atom::{Atom, Variance};
-use super::expr::{Expr, Node};
+use super::expr::{Expr, ExprNode};
 use super::thread::SymbolicThread;
 use crate::flow::BlockId;
 
@@ -82,7 +82,7 @@ impl Variances {
         let mut changed = false;
         for at in thread.exprs.all() {
             let (mut variance, mut iterations) = (self.variance(at), self.iterations_of(at));
-            if let Node::Atom(atom) = thread.exprs.node(at) {
+            if let ExprNode::Atom(atom) = thread.exprs.node(at) {
                 let (own, bits) = self.own(atom, free);
                 variance = variance.max(own);
                 iterations |= bits;

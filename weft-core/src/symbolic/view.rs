@@ -10,13 +10,12 @@ use std::collections::BTreeSet;
 use foldhash::HashMap;
 
 use super::atom::{Atom, Variance};
-use super::expr::{BinaryOperator, Expr, Exprs, Node};
+use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
 use super::poly::{Poly, Var};
-use super::system::{Alternatives, Bounds, Conditions, Division, System};
+use super::system::{Bounds, Conditions, System, ValueCases};
 use super::thread::{SymbolicThread, conjuncts};
 use super::variance::Variances;
-use crate::flow::{BlockId, Program};
 use crate::launch::ExtentBound;
 
 /// What a proof takes for granted about arithmetic.
@@ -39,25 +38,33 @@ pub(super) enum Copy {
 
 /// The two threads of a query, as integers.
 pub(super) struct Views<'a> {
-    thread: &'a SymbolicThread,
-    launched: &'a LaunchedValues,
-    variances: &'a Variances,
+    pub(super) thread: &'a SymbolicThread,
+    pub(super) launched: &'a LaunchedValues,
+    pub(super) variances: &'a Variances,
     /// The greatest variance with which both threads have the same value.
-    shared: Variance,
+    pub(super) shared: Variance,
     /// The synchronized loops that the two threads might be in different iterations of, as bits.
-    apart: u64,
+    pub(super) apart: u64,
     pub(super) system: System,
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
-    exact: HashMap<(Expr, bool, Copy), Poly>,
-    unknowns: HashMap<(Expr, Copy), (Var, bool)>,
-    atoms: HashMap<(Atom, Copy), Var>,
+    pub(super) exact: HashMap<(Expr, bool, Copy), Poly>,
+    pub(super) unknowns: HashMap<(Expr, Copy), (Var, bool)>,
+    pub(super) atoms: HashMap<(Atom, Copy), Var>,
     /// The predicates that hold for each thread.
-    known: BTreeSet<(Expr, Copy)>,
-    effort: u32,
+    pub(super) known: BTreeSet<(Expr, Copy)>,
+    pub(super) effort: u32,
+    /// How deep the present expression lies in the one that was asked for.
+    pub(super) depth: u32,
+    /// How many predicates can still be looked at.
+    pub(super) predicates: u32,
 }
 
 /// The steps that bounds of one query can take.
 const EFFORT: u32 = 4000;
+/// The deepest expression that is followed.
+const MOST_DEPTH: u32 = 200;
+/// The most predicates that are looked at in one query.
+const MOST_PREDICATES: u32 = 5000;
 /// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
 const SMALL: i128 = 256;
 
@@ -82,10 +89,12 @@ impl<'a> Views<'a> {
             atoms: HashMap::default(),
             known: BTreeSet::new(),
             effort: EFFORT,
+            depth: 0,
+            predicates: MOST_PREDICATES,
         }
     }
 
-    fn exprs(&self) -> &'a Exprs {
+    pub(super) fn exprs(&self) -> &'a Exprs {
         &self.thread.exprs
     }
 
@@ -96,7 +105,7 @@ impl<'a> Views<'a> {
         if is_shared { Copy::Both } else { copy }
     }
 
-    fn unknown(&mut self, bounds: Bounds) -> Poly {
+    pub(super) fn unknown(&mut self, bounds: Bounds) -> Poly {
         Poly::var(self.system.var(bounds))
     }
 
@@ -154,7 +163,7 @@ impl<'a> Views<'a> {
 
     /// An unknown for an expression, in the view in which it is first asked for.
     fn opaque(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
-        if let Node::Atom(atom) = self.exprs().node(of)
+        if let ExprNode::Atom(atom) = self.exprs().node(of)
             && let Some(known) = self.natural(atom, copy)
         {
             return known;
@@ -165,7 +174,10 @@ impl<'a> Views<'a> {
         let bits = self.exprs().bits(of);
         let var = self.system.var(width(bits, is_signed));
         self.unknowns.insert((of, copy), (var, is_signed));
-        if let Node::Ite(condition, a, b) = self.exprs().node(of) {
+        if self.depth > MOST_DEPTH {
+            return Poly::var(var);
+        }
+        if let ExprNode::Ite(condition, a, b) = self.exprs().node(of) {
             self.either(var, condition, [a, b], is_signed, copy);
         } else if bits == 1 {
             self.truth(var, of, copy);
@@ -188,12 +200,13 @@ impl<'a> Views<'a> {
             (views.exact(value, is_signed, copy), conditions)
         };
         let cases = vec![side(true, values[0], self), side(false, values[1], self)];
-        self.system.alternatives.push(Alternatives { var, cases });
+        self.system.alternatives.push(ValueCases { var, cases });
     }
 
     /// A predicate as a number.
     fn truth(&mut self, var: Var, of: Expr, copy: Copy) {
-        let is_comparison = matches!(self.exprs().node(of), Node::Binary(..) | Node::Not(_));
+        let is_comparison =
+            matches!(self.exprs().node(of), ExprNode::Binary(..) | ExprNode::Not(_));
         if !is_comparison {
             return;
         }
@@ -203,33 +216,37 @@ impl<'a> Views<'a> {
             (Poly::constant(i128::from(holds)), conditions)
         };
         let cases = vec![side(true), side(false)];
-        self.system.alternatives.push(Alternatives { var, cases });
+        self.system.alternatives.push(ValueCases { var, cases });
     }
 
     /// An integer that is congruent to an expression modulo its width.
-    fn ring(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
+    pub(super) fn ring(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
         let copy = self.copy(of, copy);
         let exprs = self.exprs();
         let bits = exprs.bits(of);
+        self.depth += 1;
         let found = match exprs.node(of) {
-            Node::Constant(value) => {
+            _ if self.depth > MOST_DEPTH => None,
+            ExprNode::Constant(value) => {
                 Some(Poly::constant(i128::from(crate::emulate::signed(value, bits))))
             }
-            Node::Not(a) if bits > 1 => {
+            ExprNode::Not(a) if bits > 1 => {
                 let minus_one = Poly::constant(-1);
                 minus_one.minus(&self.ring(a, is_signed, copy))
             }
-            Node::Extract(a, 0) => Some(self.ring(a, is_signed, copy)),
-            Node::Zext(a) => Some(self.exact(a, false, copy)),
-            Node::Sext(a) => Some(self.exact(a, true, copy)),
-            Node::Binary(operator, a, b) => self.operation(of, operator, a, b, is_signed, copy),
-            Node::Ite(condition, a, b) => self.decided(condition, a, b, is_signed, copy),
+            ExprNode::Extract(a, 0) => Some(self.ring(a, is_signed, copy)),
+            ExprNode::Zext(a) => Some(self.exact(a, false, copy)),
+            ExprNode::Sext(a) => Some(self.exact(a, true, copy)),
+            ExprNode::Binary(operator, a, b) => self.operation(of, operator, a, b, is_signed, copy),
+            ExprNode::Ite(condition, a, b) => self.decided(condition, a, b, is_signed, copy),
             _ => None,
         };
-        match found {
+        let found = match found {
             Some(poly) => poly,
             None => self.opaque(of, is_signed, copy),
-        }
+        };
+        self.depth -= 1;
+        found
     }
 
     /// A choice whose condition is known.
@@ -308,103 +325,9 @@ impl<'a> Views<'a> {
         }
     }
 
-    fn is_positive(&mut self, of: &Poly) -> bool {
+    pub(super) fn is_positive(&mut self, of: &Poly) -> bool {
         let mut effort = self.effort.min(300);
         self.system.is_positive(of, &mut effort)
-    }
-
-    /// The bits of a mask: of a mask of the lowest bits, the remainder; of one of all others, what is left.
-    fn masked(&mut self, a: Expr, mask: u64, copy: Copy, bits: u32) -> Option<Poly> {
-        let whole = self.ring(a, false, copy);
-        let all = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-        if mask & mask.wrapping_add(1) == 0 {
-            return self.remainder(whole, mask.count_ones());
-        }
-        let low = !mask & all;
-        if low & low.wrapping_add(1) == 0 {
-            let low = self.remainder(whole.clone(), low.count_ones())?;
-            return whole.minus(&low);
-        }
-        None
-    }
-
-    /// The lowest bits of an integer.
-    fn remainder(&mut self, of: Poly, bits: u32) -> Option<Poly> {
-        Some(self.divided(of, Poly::constant(1_i128.checked_shl(bits)?))?.1)
-    }
-
-    /// `a | b` and `a ^ b` of numbers that share no bits: a multiple of a power of two, and one below it.
-    fn joined(&mut self, a: Expr, b: Expr, is_signed: bool, copy: Copy) -> Option<Poly> {
-        for (high, low) in [(a, b), (b, a)] {
-            let (upper, lower) = (self.ring(high, is_signed, copy), self.ring(low, false, copy));
-            let power = match upper.content() {
-                0 => return Some(lower),
-                content => content & content.wrapping_neg(),
-            };
-            let range = self.system.range(&lower);
-            let fits = range.least.is_some_and(|least| least >= 0)
-                && range.most.is_some_and(|most| most < power);
-            if fits {
-                return upper.plus(&lower);
-            }
-        }
-        None
-    }
-
-    /// Quotient and remainder of a floor division by a positive divisor.
-    fn divided(&mut self, dividend: Poly, divisor: Poly) -> Option<(Poly, Poly)> {
-        if let Some(number) = divisor.as_constant() {
-            if number < 1 {
-                return None;
-            }
-            if let Some(exact) = split(&self.system, &dividend, number) {
-                return Some(exact);
-            }
-        } else {
-            let room = divisor.minus(&dividend)?.minus(&Poly::constant(1))?;
-            if self.is_positive(&dividend) && self.is_positive(&room) {
-                return Some((Poly::default(), dividend));
-            }
-            let above = divisor.minus(&Poly::constant(1))?;
-            if !self.is_positive(&above) {
-                // A negative divisor is not followed.
-                if self.system.range(&divisor).least.is_none_or(|least| least < 0) {
-                    return None;
-                }
-                self.assumed.insert(ArithmeticAssumption::NonzeroDivisors);
-                self.system.conditions.positive.push(above);
-            }
-        }
-        let known = self
-            .system
-            .divisions
-            .iter()
-            .find(|known| known.dividend == dividend && known.divisor == divisor);
-        if let Some(known) = known {
-            return Some((known.quotient.clone(), known.remainder.clone()));
-        }
-        Some(self.new_division(dividend, divisor))
-    }
-
-    fn new_division(&mut self, dividend: Poly, divisor: Poly) -> (Poly, Poly) {
-        let (of_dividend, of_divisor) = (self.system.range(&dividend), self.system.range(&divisor));
-        let is_natural = self.is_positive(&dividend);
-        let least = if is_natural { Some(0) } else { of_dividend.least.map(|least| least.min(0)) };
-        let quotient =
-            self.unknown(Bounds { least, most: of_dividend.most.map(|most| most.max(0)) });
-        let most = of_divisor.most.map(|most| most - 1);
-        let remainder = self.unknown(Bounds { least: Some(0), most });
-        let below = divisor.minus(&remainder).and_then(|room| room.minus(&Poly::constant(1)));
-        if divisor.as_constant().is_none() {
-            self.system.conditions.positive.extend(below);
-        }
-        self.system.divisions.push(Division {
-            dividend,
-            divisor,
-            quotient: quotient.clone(),
-            remainder: remainder.clone(),
-        });
-        (quotient, remainder)
     }
 
     /// The exact value of an expression, as an unsigned or a signed number.
@@ -500,23 +423,28 @@ impl<'a> Views<'a> {
         conditions: &mut Conditions,
     ) {
         let exprs = self.exprs();
+        if self.depth > MOST_DEPTH || self.predicates == 0 {
+            return;
+        }
+        self.predicates -= 1;
+        self.depth += 1;
         match exprs.node(of) {
-            Node::Not(inner) => self.condition(inner, !holds, copy, conditions),
-            Node::Binary(BinaryOperator::And, a, b) if holds => {
+            ExprNode::Not(inner) => self.condition(inner, !holds, copy, conditions),
+            ExprNode::Binary(BinaryOperator::And, a, b) if holds => {
                 self.condition(a, true, copy, conditions);
                 self.condition(b, true, copy, conditions);
             }
-            Node::Binary(BinaryOperator::Or, a, b) if !holds => {
+            ExprNode::Binary(BinaryOperator::Or, a, b) if !holds => {
                 self.condition(a, false, copy, conditions);
                 self.condition(b, false, copy, conditions);
             }
-            Node::Binary(BinaryOperator::Eq, a, b) if exprs.bits(a) > 1 => {
+            ExprNode::Binary(BinaryOperator::Eq, a, b) if exprs.bits(a) > 1 => {
                 let is_signed = self.is_signed(a, copy) || self.is_signed(b, copy);
                 let (a, b) = (self.exact(a, is_signed, copy), self.exact(b, is_signed, copy));
                 let target = if holds { &mut conditions.zero } else { &mut conditions.nonzero };
                 target.extend(a.minus(&b));
             }
-            Node::Binary(operator @ (BinaryOperator::Ult | BinaryOperator::Slt), a, b) => {
+            ExprNode::Binary(operator @ (BinaryOperator::Ult | BinaryOperator::Slt), a, b) => {
                 let is_signed = operator == BinaryOperator::Slt;
                 let (a, b) = (self.exact(a, is_signed, copy), self.exact(b, is_signed, copy));
                 let above = if holds {
@@ -528,99 +456,7 @@ impl<'a> Views<'a> {
             }
             _ => {}
         }
-    }
-
-    /// Adds that a thread has gone on after every earlier iteration of the loops around a block. What let it go on then is
-    /// known if it depends on nothing but the iteration: it is the condition at the end of an iteration, one earlier.
-    pub(super) fn repeated(&mut self, program: &Program, block: BlockId, copy: Copy) {
-        for header in &program.blocks[block.index()].loops {
-            let Some(symbolic) = self.thread.loops.get(header) else { continue };
-            let [again] = symbolic.again.as_slice() else { continue };
-            let Some(Poly { terms }) = self.natural_iteration(*header, copy) else { continue };
-            let Some(&[iteration]) = terms.keys().next().map(|product| product.as_slice()) else {
-                continue;
-            };
-            let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();
-            for part in conjuncts(self.exprs(), *again) {
-                if self.depends_on_iteration(part, *header, &inside) {
-                    self.invariant(part, symbolic.entry, iteration, copy);
-                }
-            }
-        }
-    }
-
-    fn natural_iteration(&mut self, header: BlockId, copy: Copy) -> Option<Poly> {
-        let shared = self.variances.bit(header);
-        let is_shared = shared != 0 && shared & self.apart == 0 && self.shared >= Variance::Cta;
-        self.natural(Atom::Iteration(header), if is_shared { Copy::Both } else { copy })
-    }
-
-    /// Whether an expression has one value in each iteration of a loop, whatever happens in it.
-    fn depends_on_iteration(&self, of: Expr, header: BlockId, inside: &BTreeSet<BlockId>) -> bool {
-        is_of_iteration(self.exprs(), of, header, |at| inside.contains(&at))
-    }
-
-    /// Adds a condition at the end of the iteration before, if it also holds where the loop begins.
-    fn invariant(&mut self, of: Expr, entry: Expr, iteration: Var, copy: Copy) {
-        let conditions = self.in_every_iteration(of, entry, copy);
-        let one = Poly::constant(1);
-        let Some(before) = Poly::var(iteration).minus(&one) else { return };
-        let minus_one = Poly::constant(-1);
-        let mut holds_first = |poly: &Poly, views: &mut Self| {
-            poly.substituted(iteration, &minus_one).is_some_and(|first| views.is_positive(&first))
-        };
-        for poly in conditions.positive {
-            if poly.has(iteration) && holds_first(&poly, self) {
-                self.system.conditions.positive.extend(poly.substituted(iteration, &before));
-            }
-        }
-        for poly in conditions.nonzero {
-            self.counts_down(&poly, iteration);
-        }
-    }
-
-    /// What follows from a predicate in whichever iteration it is evaluated: that its integers are exact must not be
-    /// concluded from what is known of the present iteration.
-    fn in_every_iteration(&mut self, of: Expr, entry: Expr, copy: Copy) -> Conditions {
-        let conditions = std::mem::take(&mut self.system.conditions);
-        let (known, exact) = (std::mem::take(&mut self.known), std::mem::take(&mut self.exact));
-        self.assume(entry, copy);
-        let mut found = Conditions::default();
-        self.condition(of, true, copy, &mut found);
-        let learnt = std::mem::replace(&mut self.system.conditions, conditions);
-        self.system.conditions.extend(&learnt);
-        (self.known, self.exact) = (known, exact);
-        found
-    }
-
-    /// A loop that goes on while a number is not zero, which it steps towards zero by one divisor of it, stays above zero.
-    fn counts_down(&mut self, number: &Poly, iteration: Var) {
-        for sign in [1, -1] {
-            let Some(number) = number.times(sign) else { continue };
-            let Some(step) =
-                number.terms.get(&std::iter::once(iteration).collect::<super::poly::Monomial>())
-            else {
-                continue;
-            };
-            let step = -*step;
-            let is_linear =
-                number.terms.keys().filter(|product| product.contains(&iteration)).count() == 1;
-            let Some(first) = number.substituted(iteration, &Poly::constant(-1)) else { continue };
-            let is_divided = first.content() % step.max(1) == 0;
-            if step < 1 || !is_linear || !is_divided {
-                continue;
-            }
-            // Before the first iteration the number is at least one step.
-            let above = first.minus(&Poly::constant(step));
-            if above.is_some_and(|above| self.is_positive(&above)) {
-                let now = Poly::var(iteration).minus(&Poly::constant(1));
-                let now = now.and_then(|before| number.substituted(iteration, &before));
-                self.system
-                    .conditions
-                    .positive
-                    .extend(now.and_then(|now| now.minus(&Poly::constant(step))));
-            }
-        }
+        self.depth -= 1;
     }
 
     /// Whether an expression is better compared as a signed number: some unknown of it might be negative.
@@ -633,22 +469,6 @@ impl<'a> Views<'a> {
     }
 }
 
-/// Whether an expression depends on nothing that a loop changes but the number of the iteration. `is_inside`: whether a
-/// block belongs to the loop.
-pub(super) fn is_of_iteration(
-    exprs: &Exprs,
-    of: Expr,
-    header: BlockId,
-    is_inside: impl Fn(BlockId) -> bool,
-) -> bool {
-    exprs.atoms(of).into_iter().all(|atom| match atom {
-        Atom::Unknown(_) => false,
-        Atom::Iteration(at) => at == header || !is_inside(at),
-        Atom::Carried(at, _) | Atom::Result(_, at, _) => !is_inside(at),
-        _ => true,
-    })
-}
-
 /// The values of a width.
 fn width(bits: u32, is_signed: bool) -> Bounds {
     let (least, most) = if is_signed {
@@ -657,21 +477,4 @@ fn width(bits: u32, is_signed: bool) -> Bounds {
         (0, (1_i128 << bits) - 1)
     };
     Bounds { least: Some(least), most: Some(most) }
-}
-
-/// Splits a dividend by a number, if the terms that the number divides and the rest are quotient and remainder.
-fn split(system: &System, dividend: &Poly, number: i128) -> Option<(Poly, Poly)> {
-    let (mut quotient, mut remainder) = (Poly::default(), Poly::default());
-    for (monomial, coefficient) in &dividend.terms {
-        let (high, low) = (coefficient.div_euclid(number), coefficient.rem_euclid(number));
-        if monomial.is_empty() || low == 0 {
-            quotient = quotient.plus(&Poly::term(monomial.clone(), high))?;
-            remainder = remainder.plus(&Poly::term(monomial.clone(), low))?;
-        } else {
-            remainder = remainder.plus(&Poly::term(monomial.clone(), *coefficient))?;
-        }
-    }
-    let range = system.range(&remainder);
-    let fits = range.least? >= 0 && range.most? < number;
-    fits.then_some((quotient, remainder))
 }
