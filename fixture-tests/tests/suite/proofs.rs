@@ -60,6 +60,5 @@ fn what_is_proved_for_every_input_has_no_defect_in_a_run() {
             }
         }
     }
-    println!("{proofs} proofs, {defects} defects");
     assert!(proofs > 100 && defects > 100, "{proofs} proofs, {defects} kernels with defects");
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::escape::escape_json;
-use crate::finding::{Assumption, Check, Class, Finding, Report, Site, ThreadPairs};
+use crate::finding::{Assumption, Check, Class, Finding, ProvedFor, Report, Site, ThreadPairs};
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Fields, Launch};
 
 pub use mutants::{Tally, mutants, mutants_summary};
@@ -74,7 +74,7 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
             .zip(&report.findings)
             .map(|(index, finding)| finding_line(finding, reason(index)))
             .collect(),
-        proved_for: report.proved.map(|proved| proved.sentence()),
+        proved_for: report.proved.map(ProvedFor::sentence),
         assumptions: report.assumptions.iter().map(Assumption::sentence).collect(),
         coverage: CoverageLine { reached: report.coverage.reached, sites: report.coverage.sites },
         stats: StatsLine {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
@@ -48,7 +48,7 @@ pub(super) fn bases(
 struct BaseFinder<'a> {
     exprs: &'a mut Exprs,
     loops: &'a BTreeMap<BlockId, SymbolicLoop>,
-    results: &'a HashMap<Atom, Option<Vec<Expr>>>,
+    results: &'a BTreeMap<Atom, Option<Vec<Expr>>>,
     /// How deep the present expression lies in the address.
     depth: u32,
     program: &'a Program,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use smallvec::SmallVec;
+
 use super::atom::{Atom, Expr, Variance};
 use super::poly::{Monomial, Poly, Var};
 use super::system::Conditions;
@@ -17,7 +19,7 @@ impl Views<'_> {
             let Some(symbolic) = self.thread.loops.get(header) else { continue };
             let [again] = symbolic.again.as_slice() else { continue };
             let Some(Poly { terms }) = self.natural_iteration(*header, copy) else { continue };
-            let Some(&[iteration]) = terms.keys().next().map(|product| product.as_slice()) else {
+            let Some(&[iteration]) = terms.keys().next().map(SmallVec::as_slice) else {
                 continue;
             };
             let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();

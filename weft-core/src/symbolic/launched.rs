@@ -56,7 +56,11 @@ impl LaunchedValues {
         let of_number = |(at, arg): (&usize, &Arg)| {
             let (param, Arg::Integer(value)) = (program.params.get(*at)?, arg) else { return None };
             let size = u32::try_from(param.size).ok().filter(|size| *size <= 8)?;
-            #[allow(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the low bits are meant"
+            )]
             Some((param.offset, (size, *value as u64)))
         };
         let variables = program.symbols.iter().enumerate().map(|(at, symbol)| {

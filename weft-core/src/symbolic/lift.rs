@@ -311,8 +311,9 @@ impl Lift<'_> {
 
 /// Whether a type is one of whole integers or bits.
 fn is_integer(ty: Type) -> bool {
-    !(ty.is_float() || ty.is_packed())
-        && !matches!(ty, Type::Other | Type::B128 | Type::U4 | Type::S4 | Type::U2 | Type::S2)
+    let is_other =
+        matches!(ty, Type::Other | Type::B128 | Type::U4 | Type::S4 | Type::U2 | Type::S2);
+    !(ty.is_float() || ty.is_packed() || is_other)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Proofs for every input and every launch, by the two-thread reduction of GPUVerify (OOPSLA'12): what one arbitrary thread
+//! Proofs for every input and every launch, by the two-thread reduction of `GPUVerify` (OOPSLA'12): what one arbitrary thread
 //! does is written as bit-vector expressions, and two copies of that thread are compared.
 
 mod atom;

@@ -1,6 +1,6 @@
 //! Proves that a kernel is free of races and barrier divergence for every input of a launch, or says where it cannot.
 //!
-//! Two copies of the arbitrary thread are compared, access by access (GPUVerify's two-thread reduction): the system of
+//! Two copies of the arbitrary thread are compared, access by access (`GPUVerify`'s two-thread reduction): the system of
 //! their addresses, of the conditions under which they are reached and of the bounds of the launch must have no
 //! solution.
 
@@ -353,7 +353,7 @@ impl Prover<'_> {
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
         let mut effort = EFFORT;
-        let is_refuted = std::mem::take(&mut views.system).is_refuted(&mut effort);
+        let is_refuted = views.system.is_refuted(&mut effort);
         is_refuted.then_some(views.assumed)
     }
 

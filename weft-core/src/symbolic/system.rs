@@ -161,7 +161,7 @@ impl System {
     }
 
     /// Whether the system has no solution. `effort`: the steps that are left.
-    pub(super) fn is_refuted(mut self, effort: &mut u32) -> bool {
+    pub(super) fn is_refuted(&mut self, effort: &mut u32) -> bool {
         self.is_refuted_by(MOST_SPLITS, effort)
     }
 
@@ -363,16 +363,12 @@ impl System {
                 let are_equal = pairs.map(|(x, y)| x == y);
                 let mut equal = |at: usize| found.extend(pairs[at].0.minus(pairs[at].1));
                 match are_equal {
-                    [true, false, false] => {
-                        equal(1);
-                        equal(2);
-                    }
-                    [true, false, true] | [true, true, false] => {
-                        equal(1);
-                        equal(2);
-                    }
                     [false, true, true] => equal(0),
-                    _ => {}
+                    [false, ..] | [true, true, true] => {}
+                    [true, ..] => {
+                        equal(1);
+                        equal(2);
+                    }
                 }
             }
         }

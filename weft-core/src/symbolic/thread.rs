@@ -1,13 +1,11 @@
 //! Runs one arbitrary thread: its blocks once each, in sort order, with every register an expression over the atoms of
-//! the launch (ESOP'13 §4; GPUVerify's lock-step predication). Records accesses and barriers with the condition under
+//! the launch (ESOP'13 §4; `GPUVerify`'s lock-step predication). Records accesses and barriers with the condition under
 //! which the thread reaches them.
 //!
 //! A loop is run once, for an arbitrary iteration. A register that the loop steps once in every iteration holds its
 //! first value plus the steps of all iterations so far; any other register that the loop writes holds an unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use foldhash::HashMap;
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
@@ -60,7 +58,7 @@ pub(super) struct SymbolicThread {
     pub(super) barriers: Vec<SymbolicBarrier>,
     pub(super) loops: BTreeMap<BlockId, SymbolicLoop>,
     /// What results of instructions that are not followed depend on; `None`: on more than their operands.
-    pub(super) results: HashMap<Atom, Option<Vec<Expr>>>,
+    pub(super) results: BTreeMap<Atom, Option<Vec<Expr>>>,
     /// The instructions that end the proof: the stage does not know what they do.
     pub(super) unknown: BTreeSet<Pc>,
 }
@@ -127,7 +125,7 @@ fn run_once(
         accesses: Vec::new(),
         barriers: Vec::new(),
         loops: BTreeMap::new(),
-        results: HashMap::default(),
+        results: BTreeMap::new(),
         unknown: BTreeSet::new(),
     };
     let mut runner = Runner {
@@ -241,7 +239,7 @@ impl Runner<'_> {
                 }
             }
             Terminator::Switch { index, targets } => {
-                self.switch(block, index, targets, reach, state)
+                self.switch(block, index, targets, reach, state);
             }
             Terminator::End => {}
         }
@@ -297,7 +295,7 @@ impl Runner<'_> {
             .map_or(reach, |guard| self.thread.exprs.binary(BinaryOperator::And, reach, guard));
         match instr.effect() {
             Effect::Load | Effect::Store | Effect::Atomic => {
-                self.access(block, pc, instr, reach, state)
+                self.access(block, pc, instr, reach, state);
             }
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 self.thread.barriers.push(SymbolicBarrier { pc, block, reach });
@@ -306,11 +304,11 @@ impl Runner<'_> {
             Effect::Asynchronous => {
                 self.thread.unknown.insert(pc);
             }
-            Effect::Compute | Effect::Opaque => {
-                if self.slice.keep[pc.index()] == Keep::Open || self.compute(instr, state).is_none()
-                {
-                    self.unfollowed(block, pc, instr, state);
-                }
+            Effect::Compute | Effect::Opaque
+                if self.slice.keep[pc.index()] == Keep::Open
+                    || self.compute(instr, state).is_none() =>
+            {
+                self.unfollowed(block, pc, instr, state);
             }
             _ => {}
         }
@@ -339,7 +337,7 @@ impl Runner<'_> {
             && matches!(instr.operation, Operation::Known(_));
         let sources: Option<Vec<Expr>> =
             instr.sources.iter().map(|source| self.operand(source, state)).collect();
-        self.forget(block, pc, instr, sources.filter(|_| is_pure), state);
+        self.forget(block, pc, instr, sources.as_deref().filter(|_| is_pure), state);
     }
 
     pub(super) fn forget(
@@ -347,12 +345,12 @@ impl Runner<'_> {
         block: BlockId,
         pc: Pc,
         instr: &Instr,
-        depends: Option<Vec<Expr>>,
+        depends: Option<&[Expr]>,
         state: &mut ThreadState,
     ) {
         for (dest, number) in instr.dests.iter().zip(0..) {
             let atom = Atom::Result(pc, block, number);
-            self.thread.results.insert(atom, depends.clone());
+            self.thread.results.insert(atom, depends.map(<[Expr]>::to_vec));
             let value = self.thread.exprs.atom(atom, 64);
             self.write(*dest, Some(value), state);
         }

@@ -112,10 +112,10 @@ impl<'a> Views<'a> {
     /// The integer of an atom that is never negative.
     pub(super) fn natural(&mut self, atom: Atom, copy: Copy) -> Option<Poly> {
         let (least, most) = match atom {
-            Atom::Tid(part) => (0, self.most(self.launched.block, part) - 1),
-            Atom::Ntid(part) => (1, self.most(self.launched.block, part)),
-            Atom::Ctaid(part) => (0, self.most(self.launched.grid, part) - 1),
-            Atom::Nctaid(part) => (1, self.most(self.launched.grid, part)),
+            Atom::Tid(part) => (0, Self::most(self.launched.block, part) - 1),
+            Atom::Ntid(part) => (1, Self::most(self.launched.block, part)),
+            Atom::Ctaid(part) => (0, Self::most(self.launched.grid, part) - 1),
+            Atom::Nctaid(part) => (1, Self::most(self.launched.grid, part)),
             Atom::Iteration(_) => (0, i128::from(i64::MAX)),
             _ => return None,
         };
@@ -128,7 +128,7 @@ impl<'a> Views<'a> {
         Some(Poly::var(var))
     }
 
-    fn most(&self, extents: [ExtentBound; 3], part: u8) -> i128 {
+    fn most(extents: [ExtentBound; 3], part: u8) -> i128 {
         match extents[usize::from(part)] {
             ExtentBound::Is(number) | ExtentBound::UpTo(number) => i128::from(number),
         }
