@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Options, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Options, Schedule,
 };
 use weft_core::ptx::isa::{FORMS, TABLE};
 
@@ -333,6 +333,7 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
         1 | 2 => None,
         _ => Some(64),
     };
+    let [block, grid] = [block, grid].map(|size| size.map(Dimensions::Is));
     Ok(Launch { block, grid, shared, args, options, ..Launch::default() })
 }
 

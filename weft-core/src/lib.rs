@@ -21,4 +21,4 @@ pub mod race;
 pub mod report;
 pub mod slice;
 
-pub use check::{CheckError, check, check_placed, link};
+pub use check::{CheckError, RequirementMisfit, applied, check, check_placed, link};
