@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use weft_core::launch::requires;
+use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
     Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Options, Schedule,
 };
@@ -337,10 +337,7 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
     let [block, grid] = [block, grid].map(|size| size.map(Dimensions::Is));
     let is_any = u.ratio(1, 8)?;
     let [block, grid] = if is_any { [block, Some(Dimensions::Any)] } else { [block, grid] };
-    let mut requires = Vec::new();
-    for _ in 0..u.int_in_range(0..=1)? {
-        requires.extend(requires::parse(u.choose(REQUIRED)?));
-    }
+    let requires = requirements(u)?;
     Ok(Launch { block, grid, shared, args, requires, options, ..Launch::default() })
 }
 
@@ -354,6 +351,14 @@ const REQUIRED: &[&str] = &[
     "pow2(grid.x * 0xffffffffffffffff * 0xffffffffffffffff)",
     "#18446744073709551615 != --1",
 ];
+
+fn requirements(u: &mut Unstructured<'_>) -> Result<Vec<Requirement>> {
+    let mut requires = Vec::new();
+    for _ in 0..u.int_in_range(0..=1)? {
+        requires.extend(requires::parse(u.choose(REQUIRED)?));
+    }
+    Ok(requires)
+}
 
 fn argument(u: &mut Unstructured<'_>) -> Result<Arg> {
     Ok(match u.int_in_range(0..=3)? {
