@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::ParseIntError;
 
 use clap::{Args, ValueEnum};
+use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Misfit, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Misfit, Schedule,
 };
 use weft_harness::config::{self, Element, LimitSettings};
 
@@ -14,11 +15,11 @@ use weft_harness::config::{self, Element, LimitSettings};
 #[command(next_help_heading = "Launch")]
 pub(crate) struct CommandSettings {
     /// Threads of a cta
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block)]
-    block: Option<Dim3>,
+    #[arg(long, value_name = "X[,Y[,Z]]|any", value_parser = block)]
+    block: Option<Dimensions>,
     /// Ctas of the grid
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = grid)]
-    grid: Option<Dim3>,
+    #[arg(long, value_name = "X[,Y[,Z]]|any", value_parser = grid)]
+    grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
@@ -26,6 +27,9 @@ pub(crate) struct CommandSettings {
     /// structure at its first byte `4.16=buffer`
     #[arg(long = "arg", value_name = "POS=VALUE", value_parser = argument)]
     args: Vec<(usize, Arg)>,
+    /// A condition that every launch that is meant fulfils, such as `n <= 1024`, `#1 % 16 == 0` or `pow2(block.x)`
+    #[arg(long = "require", value_name = "CONDITION", value_parser = requires::parse)]
+    requires: Vec<Requirement>,
     /// The lanes of a warp run in lock step
     #[arg(long)]
     warp_synchronous: bool,
@@ -80,6 +84,7 @@ impl CommandSettings {
             let arg = arg.clone().over(launch.args.get(position));
             launch.args.insert(*position, arg);
         }
+        launch.requires.extend_from_slice(&self.requires);
         launch.options.warp_synchronous |= self.warp_synchronous;
         launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
         let stated = LimitSettings { instructions: self.limit, memory: self.limit_memory };
@@ -105,7 +110,7 @@ impl CommandSettings {
 /// Why a word of the command line is not a valid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SettingError {
-    #[error("expected one to three numbers, such as 256 or 16,16")]
+    #[error("expected one to three numbers, such as 256 or 16,16, or `any`")]
     Extent(#[source] ParseIntError),
     #[error("expected one to three numbers, found {0}")]
     Dimensions(usize),
@@ -135,23 +140,29 @@ pub(crate) enum SettingError {
     Schedule(String),
 }
 
-fn block(text: &str) -> Result<Dim3, SettingError> {
+fn block(text: &str) -> Result<Dimensions, SettingError> {
+    if text == Dimensions::ANY {
+        return Ok(Dimensions::Any);
+    }
     let dim = extent(text)?;
     match dim.misfit(Dim3::MAX_BLOCK) {
         _ if !(1..=Dim3::MAX_THREADS).contains(&dim.count()) => {
             Err(SettingError::Block(dim.count()))
         }
         Some(misfit) => Err(SettingError::BlockExtent(misfit)),
-        None => Ok(dim),
+        None => Ok(Dimensions::Is(dim)),
     }
 }
 
-fn grid(text: &str) -> Result<Dim3, SettingError> {
+fn grid(text: &str) -> Result<Dimensions, SettingError> {
+    if text == Dimensions::ANY {
+        return Ok(Dimensions::Any);
+    }
     let dim = extent(text)?;
     match dim.misfit(Dim3::MAX_GRID) {
         Some(misfit) => Err(SettingError::GridExtent(misfit)),
         None if dim.count() > Dim3::MAX_CTAS => Err(SettingError::Grid(dim.count())),
-        None => Ok(dim),
+        None => Ok(Dimensions::Is(dim)),
     }
 }
 
@@ -244,23 +255,25 @@ mod tests {
 
     #[test]
     fn extents_are_one_to_three_numbers_within_the_hardware() {
-        assert_eq!(block("256"), Ok(Dim3::line(256)));
-        assert_eq!(block("16,8,2"), Ok(Dim3 { x: 16, y: 8, z: 2 }));
-        assert_eq!(block("16x16"), Ok(Dim3 { x: 16, y: 16, z: 1 }));
+        let is = |x, y, z| Ok(Dimensions::Is(Dim3 { x, y, z }));
+        assert_eq!(block("256"), is(256, 1, 1));
+        assert_eq!(block("16,8,2"), is(16, 8, 2));
+        assert_eq!(block("16x16"), is(16, 16, 1));
+        assert_eq!((block("any"), grid("any")), (Ok(Dimensions::Any), Ok(Dimensions::Any)));
         assert_eq!(block("0"), Err(SettingError::Block(0)));
         assert_eq!(block("2000"), Err(SettingError::Block(2000)));
         assert_eq!(block("1,2,3,4"), Err(SettingError::Dimensions(4)));
         assert!(matches!(block("many"), Err(SettingError::Extent(_))));
-        assert_eq!(grid("2147483647"), Ok(Dim3::line(2_147_483_647)));
+        assert_eq!(grid("2147483647"), is(2_147_483_647, 1, 1));
         let misfit = |dimension, given, most| Misfit { dimension, given, most };
-        assert_eq!(block("1,1,64"), Ok(Dim3 { x: 1, y: 1, z: 64 }));
+        assert_eq!(block("1,1,64"), is(1, 1, 64));
         assert_eq!(block("1,1,65"), Err(SettingError::BlockExtent(misfit("z", 65, 64))));
-        assert_eq!(grid("1,65535"), Ok(Dim3 { x: 1, y: 65535, z: 1 }));
+        assert_eq!(grid("1,65535"), is(1, 65535, 1));
         assert_eq!(grid("1,65536"), Err(SettingError::GridExtent(misfit("y", 65536, 65535))));
         assert_eq!(grid("1,0,1"), Err(SettingError::GridExtent(misfit("y", 0, 65535))));
         let many = misfit("x", 2_147_483_648, 2_147_483_647);
         assert_eq!(grid("2147483648"), Err(SettingError::GridExtent(many)));
-        assert_eq!(grid("65535,65535"), Ok(Dim3 { x: 65535, y: 65535, z: 1 }));
+        assert_eq!(grid("65535,65535"), is(65535, 65535, 1));
         assert!(matches!(grid("65538,65535"), Err(SettingError::Grid(_))));
     }
 
@@ -313,14 +326,14 @@ mod tests {
     #[test]
     fn what_is_stated_overrides_and_the_rest_stays() {
         let mut launch =
-            Launch { shared: Some(64), block: Some(Dim3::line(32)), ..Launch::default() };
+            Launch { shared: Some(64), block: Some(Dim3::line(32).into()), ..Launch::default() };
         let stated = CommandSettings {
-            block: Some(Dim3::line(128)),
+            block: Some(Dim3::line(128).into()),
             args: vec![(1, Arg::Integer(7))],
             ..CommandSettings::default()
         };
         stated.apply(&mut launch);
-        assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), Some(64)));
+        assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128).into()), Some(64)));
         assert_eq!(launch.args[&1], Arg::Integer(7));
         assert_eq!(launch.options.atomics, Atomics::Auto);
     }

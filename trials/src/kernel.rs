@@ -6,8 +6,9 @@ use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
+use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Options, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Options, Schedule,
 };
 use weft_core::ptx::isa::{FORMS, TABLE};
 
@@ -333,7 +334,30 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
         1 | 2 => None,
         _ => Some(64),
     };
-    Ok(Launch { block, grid, shared, args, options, ..Launch::default() })
+    let [block, grid] = [block, grid].map(|size| size.map(Dimensions::Is));
+    let is_any = u.ratio(1, 8)?;
+    let [block, grid] = if is_any { [block, Some(Dimensions::Any)] } else { [block, grid] };
+    let requires = requirements(u)?;
+    Ok(Launch { block, grid, shared, args, requires, options, ..Launch::default() })
+}
+
+/// Requirements, of which some fit a kernel.
+const REQUIRED: &[&str] = &[
+    "#1 == 4",
+    "#1 <= 3 && 0 - #2 < block.x",
+    "#0 / (#1 - #1) == 1",
+    "block.x == 32 && block.y * block.z == 1",
+    "grid.x >= 2",
+    "pow2(grid.x * 0xffffffffffffffff * 0xffffffffffffffff)",
+    "#18446744073709551615 != --1",
+];
+
+fn requirements(u: &mut Unstructured<'_>) -> Result<Vec<Requirement>> {
+    let mut requires = Vec::new();
+    for _ in 0..u.int_in_range(0..=1)? {
+        requires.extend(requires::parse(u.choose(REQUIRED)?));
+    }
+    Ok(requires)
 }
 
 fn argument(u: &mut Unstructured<'_>) -> Result<Arg> {

@@ -4,6 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub mod requires;
+
+use requires::Requirement;
+
 /// The most bytes of shared memory that a cta can have (CUDA programming guide, compute capability 9.0).
 pub const MAX_SHARED: u64 = 227 * 1024;
 
@@ -61,6 +65,43 @@ impl fmt::Display for Dim3 {
             (1, 1) => write!(f, "{}", self.x),
             (y, 1) => write!(f, "{}x{y}", self.x),
             (y, z) => write!(f, "{}x{y}x{z}", self.x),
+        }
+    }
+}
+
+/// What a launch states about a block or a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dimensions {
+    /// Whatever the kernel, the devices and the requirements of the launch permit.
+    Any,
+    /// This size.
+    Is(Dim3),
+}
+
+impl Dimensions {
+    /// The word for [`Self::Any`] in configurations and reports.
+    pub const ANY: &str = "any";
+
+    /// Returns the size; `None` if it can be any.
+    pub const fn known(self) -> Option<Dim3> {
+        match self {
+            Self::Any => None,
+            Self::Is(size) => Some(size),
+        }
+    }
+}
+
+impl From<Dim3> for Dimensions {
+    fn from(size: Dim3) -> Self {
+        Self::Is(size)
+    }
+}
+
+impl fmt::Display for Dimensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str(Self::ANY),
+            Self::Is(size) => size.fmt(f),
         }
     }
 }
@@ -244,13 +285,16 @@ impl Default for Limit {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
     /// Threads per cta; `None`: the kernel's own `.reqntid` or `.maxntid` applies.
-    pub block: Option<Dim3>,
+    pub block: Option<Dimensions>,
     /// Ctas of the grid; `None`: one cta is checked and races between ctas are not examined.
-    pub grid: Option<Dim3>,
+    pub grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory; `None`: as many as the accesses need.
     pub shared: Option<u32>,
     /// Arguments by position; an absent argument is open.
     pub args: BTreeMap<usize, Arg>,
+    /// Conditions that hold of every launch that is meant. They restrict what the launch leaves open; together with what
+    /// it states, they must be satisfiable.
+    pub requires: Vec<Requirement>,
     /// Choices of the analysis.
     pub options: Options,
     /// The resources that the check can use.

@@ -23,4 +23,6 @@ pub mod report;
 pub mod slice;
 mod symbolic;
 
-pub use check::{CheckError, check, check_placed, link, prove_every_input};
+pub use check::{
+    CheckError, RequirementMisfit, applied, check, check_placed, link, prove_every_input,
+};

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use toml::Spanned;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Limit, Options};
+use weft_core::launch::requires::Requirement;
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Limit, Options};
 
 use super::reader::Node;
-use super::{ConfigError, Reader, value};
+use super::{ConfigError, Reader, requires, value};
 
 /// The limits of a check, as far as they are stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +42,9 @@ impl LimitSettings {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Threads of a cta.
-    pub block: Option<Dim3>,
+    pub block: Option<Dimensions>,
     /// Ctas of the grid.
-    pub grid: Option<Dim3>,
+    pub grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory.
     pub shared: Option<u32>,
     /// Whether the lanes of a warp run in lock step.
@@ -56,6 +57,8 @@ pub struct Settings {
     pub limit: LimitSettings,
     /// Arguments by position.
     pub args: BTreeMap<usize, Arg>,
+    /// Conditions that every launch that is meant fulfils. Those of later tables are added to those of earlier ones.
+    pub requires: Vec<Requirement>,
 }
 
 impl Settings {
@@ -72,7 +75,7 @@ impl Settings {
     }
 
     /// The keys that `set` accepts.
-    pub(super) const KEYS: [&str; 8] = [
+    pub(super) const KEYS: [&str; 9] = [
         "block",
         "grid",
         "shared",
@@ -81,6 +84,7 @@ impl Settings {
         "barrier-divergence",
         "limit",
         "args",
+        "requires",
     ];
 
     /// Sets the setting of one key; returns `false` if the key is not a setting.
@@ -110,12 +114,13 @@ impl Settings {
             }
             "limit" => self.limit = value::limit(reader, node)?,
             "args" => self.args = value::args(reader, node)?,
+            "requires" => self.requires = requires::list(reader, node)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// Returns these settings, overridden by `later` key by key.
+    /// Returns these settings, overridden by `later` key by key; `requires` adds up.
     #[must_use]
     pub fn overridden_by(&self, later: &Self) -> Self {
         let mut args = self.args.clone();
@@ -132,6 +137,7 @@ impl Settings {
             barrier_divergence: later.barrier_divergence.or(self.barrier_divergence),
             limit: self.limit.overridden_by(later.limit),
             args,
+            requires: self.requires.iter().chain(&later.requires).cloned().collect(),
         }
     }
 
@@ -142,6 +148,7 @@ impl Settings {
             grid: self.grid,
             shared: self.shared,
             args: self.args.clone(),
+            requires: self.requires.clone(),
             options: Options {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),
                 atomics: self.atomics.unwrap_or_default(),

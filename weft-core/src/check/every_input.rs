@@ -6,7 +6,7 @@ use super::{CheckError, observable};
 use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
 use crate::flow::{Block, Instr, Placement, Program};
-use crate::launch::{Dim3, Launch};
+use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
 use crate::slice::{self, Floats};
@@ -73,9 +73,10 @@ pub fn prove_every_input(
 fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Vec<Gap>> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
-    let block = launch.block.or(kernel.reqntid.map(dim));
+    let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
+    let block = known(launch.block).or(kernel.reqntid.map(dim));
     let most = kernel.maxntid.map(dim);
-    symbolic::prove(program, &slice, launch, (block, most, launch.grid))
+    symbolic::prove(program, &slice, launch, (block, most, known(launch.grid)))
 }
 
 /// Says in a finding without a launch where the proof for every launch ended.

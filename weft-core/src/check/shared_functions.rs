@@ -167,7 +167,7 @@ fn says_what_is_said_of_the_inlined_kernel() {
             },
             ..Options::default()
         };
-        let launch = Launch { block: Some(Dim3::line(64)), options, ..Launch::default() };
+        let launch = Launch { block: Some(Dim3::line(64).into()), options, ..Launch::default() };
         let inlined = checked(&module, kernel, Growth::DEFAULT, &launch);
         let shared = checked(&module, kernel, Growth::NONE, &launch);
         if inlined.verdict() == shared.verdict() {

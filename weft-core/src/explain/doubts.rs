@@ -36,10 +36,33 @@ fn open(
     Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: None }
 }
 
-pub(crate) fn no_launch(names: &Names<'_>) -> Finding {
-    let message = "the block size of this kernel is not stated".to_owned();
-    let help = "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`".to_owned();
-    open(Code::NoLaunch, None, message, names.kernel_site("which block size?"), Some(help))
+/// Returns the finding that there is no block size to run the kernel with: it is not stated, or it can be any.
+pub(crate) fn no_launch(names: &Names<'_>, is_any: bool) -> Finding {
+    let (message, help) = if is_any {
+        (
+            "the block can have any size, and this kernel is checked only with a known one",
+            "give `block` in weft.toml, as a launch for each size that is meant, or a size in each dimension in `requires`",
+        )
+    } else {
+        (
+            "the block size of this kernel is not stated",
+            "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`",
+        )
+    };
+    let site = names.kernel_site("which block size?");
+    open(Code::NoLaunch, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Returns the finding that a kernel is launched with any grid, and only this many ctas were checked, as a grid of their
+/// own: one, or none if `requires` does not clearly permit it.
+pub(crate) fn any_grid(names: &Names<'_>, ctas: usize) -> Finding {
+    let message = match ctas {
+        0 => "the grid can have any size, and this kernel is checked only with a known one",
+        _ => "the grid can have any size, but only a grid of one cta was checked",
+    };
+    let help = "give `grid` in weft.toml, as a launch for each size that is meant";
+    let site = names.kernel_site("which grid?");
+    open(Code::NoLaunch, None, message.to_owned(), site, Some(help.to_owned()))
 }
 
 /// Returns where the proof for every input ended.

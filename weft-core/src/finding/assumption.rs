@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::launch::requires::Requirement;
+
 /// Something that a clean verdict takes for granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Assumption {
@@ -55,9 +57,17 @@ pub enum Assumption {
     NoTrap,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
     MaxBlock,
+    /// Launches fulfil these conditions of `requires`, in their order.
+    Required(Vec<String>),
 }
 
 impl Assumption {
+    /// Returns the assumption that launches fulfil these requirements; `None` if there are none.
+    pub fn required(requires: &[Requirement]) -> Option<Self> {
+        let all: Vec<_> = requires.iter().map(Requirement::to_string).collect();
+        (!all.is_empty()).then_some(Self::Required(all))
+    }
+
     /// Returns the sentence used in reports.
     pub fn sentence(&self) -> Cow<'static, str> {
         match self {
@@ -77,6 +87,7 @@ impl Assumption {
                 names.join(", ")
             )
             .into(),
+            Self::Required(all) => format!("{}: {}", self.general(), all.join(", ")).into(),
             _ => self.general().into(),
         }
     }
@@ -135,6 +146,7 @@ impl Assumption {
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
+            Self::Required(_) => "launches fulfil what `requires` states",
         }
     }
 }

@@ -172,8 +172,9 @@ codes! {
         "With this launch no thread reaches an access or a barrier, so nothing was proved. Choose arguments with \
          which the kernel does its work.";
     NoLaunch "no-launch" Open
-        "nobody states the block size of this kernel"
-        "Give `block` in weft.toml for this kernel, or state it in the kernel with `__launch_bounds__` or `.reqntid`.";
+        "the block size of this kernel is not stated, or block or grid can be any"
+        "Give `block` in weft.toml for this kernel, or state it in the kernel with `__launch_bounds__` or `.reqntid`. For a \
+         block or grid of `\"any\"` size, give a launch for each size that is meant.";
 }
 
 impl Code {

@@ -1,7 +1,7 @@
 //! The result of one check: findings, verdict, and what the verdict holds for.
 
 use super::{Assumption, Check, Class, Code, Site};
-use crate::launch::{Dim3, ExtentBound, Launch};
+use crate::launch::{Dim3, Dimensions, ExtentBound, Launch};
 use crate::ptx::Span;
 
 /// One statement of a report, with the instructions that it concerns.
@@ -135,6 +135,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns the block in words: the size used, `any`, or `unknown` if neither launch nor kernel states one.
+    pub fn block_in_words(&self) -> String {
+        let stated = self.block.map(Dimensions::Is).or(self.launch.block);
+        stated.map_or_else(|| "unknown".to_owned(), |block| block.to_string())
+    }
+
+    /// Returns the grid in words: `any` if the launch states that, else the size used.
+    pub fn grid_in_words(&self) -> String {
+        self.launch.grid.unwrap_or(Dimensions::Is(self.grid)).to_string()
+    }
+
     /// Returns the verdict over all checks.
     pub fn verdict(&self) -> Verdict {
         worst(self.findings.iter())

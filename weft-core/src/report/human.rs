@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::escape;
 use super::excerpt::{Excerpt, excerpts};
-use crate::finding::{Advice, Class, Finding, Report, Verdict};
+use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
 
@@ -87,11 +87,11 @@ pub fn summary(report: &Report, color: bool) -> String {
         Verdict::Open => Level::WARNING,
         Verdict::Defect => Level::ERROR,
     };
-    let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
+    let (block, grid) = (report.block_in_words(), report.grid_in_words());
     let kernel = escape(&report.kernel);
     let title = match report.proved {
         Some(proved) => format!("kernel `{kernel}` for {}", proved.sentence()),
-        None => format!("kernel `{kernel}` with block {block}, grid {}", report.grid),
+        None => format!("kernel `{kernel}` with block {block}, grid {grid}"),
     };
     let mut group = Group::with_title(level.with_name(verdict.name()).primary_title(title));
     for line in facts(report) {
@@ -119,9 +119,10 @@ fn facts(report: &Report) -> Vec<String> {
             .push("proved for every schedule and every content of the inputs left open".to_owned()),
         None => {}
     }
-    lines.extend(
-        report.assumptions.iter().map(|assumption| format!("assumed: {}", assumption.sentence())),
-    );
+    lines.extend(report.assumptions.iter().map(|assumption| match assumption {
+        Assumption::Required(all) => format!("required: {}", all.join(", ")),
+        _ => format!("assumed: {}", assumption.sentence()),
+    }));
     lines
 }
 

@@ -141,6 +141,7 @@ enum AssumptionMirror {
     RegistersFree,
     NoTrap,
     MaxBlock,
+    Required(Vec<String>),
 }
 
 impl From<Report> for SavedReport {
@@ -306,7 +307,7 @@ mod tests {
     /// fixture has.
     #[test]
     fn every_code_comes_back() {
-        let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
+        let launch = Launch { block: Some(Dim3::line(32).into()), ..Launch::default() };
         let finding = |(&code, check)| Finding {
             code,
             check,
@@ -331,6 +332,7 @@ mod tests {
                 Assumption::Aligned(vec![("`x`".into(), 16, 4, 16)]),
                 Assumption::Places(vec!["`x`".into()]),
                 Assumption::NoTrap,
+                Assumption::Required(vec!["n <= 4".into()]),
             ],
             coverage: Coverage { reached: 1, sites: 2 },
             unreached: vec![Span { start: 1, end: 2 }],
