@@ -147,14 +147,16 @@ fn what_is_required_is_told_with_the_verdict() {
 }
 
 #[test]
-fn any_block_and_grid_are_open() {
-    let folder = Folder::new("any").with("clean.ptx", CLEAN);
-    let run = folder.weft("check clean.ptx --block any --grid any").exits(102);
-    run.says("open   clean.ptx::own_slot  (grid any, block any, 0 ctas")
+fn any_block_and_grid_are_proved_or_open() {
+    let folder = Folder::new("any").with("clean.ptx", CLEAN).with("race.ptx", RACE);
+    let run = folder.weft("check race.ptx --block any --grid any").exits(102);
+    run.says("open   race.ptx::race_of_neighbours  (grid any, block any, 0 ctas")
         .says("the block can have any size");
-    let run = folder.weft("check clean.ptx --block 64 --grid any").exits(102);
-    run.says("(grid any, block 64, 1 cta").says("only a grid of one cta was checked");
-    let run = folder.weft("check clean.ptx --block any --grid any --message-format json");
+    let run = folder.weft("check clean.ptx --block 64 --grid any").exits(0);
+    run.says("(block 64, every grid of one dimension, every argument)");
+    let run = folder.weft("check clean.ptx --block any --grid any").exits(0);
+    run.says("(every block of one dimension, every grid of one dimension, every argument)");
+    let run = folder.weft("check race.ptx --block any --grid any --message-format json");
     run.exits(102).says(r#""grid":"any","block":"any""#);
     let run = folder.weft("check clean.ptx --block some").exits(2);
     run.complains("expected one to three numbers, such as 256 or 16,16, or `any`");

@@ -76,7 +76,13 @@ fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof,
     let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
     let block = known(launch.block).or(kernel.reqntid.map(dim));
     let most = kernel.maxntid.map(dim);
-    symbolic::prove(program, &slice, launch, (block, most, known(launch.grid)))
+    symbolic::prove(
+        program,
+        &slice,
+        launch,
+        (block, most),
+        (known(launch.grid), launch.grid.is_some()),
+    )
 }
 
 /// Says in a finding without a launch where the proof for every launch ended.

@@ -2,7 +2,7 @@
 
 use super::atom::Expr;
 use super::poly::Poly;
-use super::system::{Bounds, Division, System};
+use super::system::{Division, System, VarBounds};
 use super::view::{ArithmeticAssumption, Copy, Views};
 
 impl Views<'_> {
@@ -84,9 +84,9 @@ impl Views<'_> {
         let is_natural = self.is_positive(&dividend);
         let least = if is_natural { Some(0) } else { of_dividend.least.map(|least| least.min(0)) };
         let quotient =
-            self.unknown(Bounds { least, most: of_dividend.most.map(|most| most.max(0)) });
+            self.unknown(VarBounds { least, most: of_dividend.most.map(|most| most.max(0)) });
         let most = of_divisor.most.map(|most| most - 1);
-        let remainder = self.unknown(Bounds { least: Some(0), most });
+        let remainder = self.unknown(VarBounds { least: Some(0), most });
         let below = divisor.minus(&remainder).and_then(|room| room.minus(&Poly::constant(1)));
         if divisor.as_constant().is_none() {
             self.system.conditions.positive.extend(below);

@@ -21,37 +21,42 @@ pub(super) struct LaunchedValues {
 }
 
 impl LaunchedValues {
-    /// The values of a launch whose block and grid are given or any. Where the kernel does not read an index of a
-    /// dimension, every extent that is not given is 1.
+    /// The values of a launch whose block and grid are given or any; the flag says that the grid is stated to be any. Where
+    /// the kernel does not read an index of a dimension, every extent that is not given is 1, except that of blocks and of
+    /// any grid in x.
     pub(super) fn new(
         program: &Program,
         launch: &Launch,
         block: Option<Dim3>,
         bound: Option<Dim3>,
-        grid: Option<Dim3>,
+        grid: (Option<Dim3>, bool),
     ) -> Self {
+        let (grid, is_any) = grid;
         let read = read_specials(program);
         let reads = |is_it: &dyn Fn(Special) -> bool| read.iter().any(|special| is_it(*special));
         let extent = |given: Option<Dim3>, most: Dim3, part: u8, is_read: bool| {
             let of = |dim: Dim3| [dim.x, dim.y, dim.z][usize::from(part)];
             match given {
                 Some(dim) => ExtentBound::Is(of(dim)),
-                None if is_read || part == 0 && most == Dim3::MAX_BLOCK => {
-                    ExtentBound::UpTo(of(most))
-                }
+                None if is_read => ExtentBound::UpTo(of(most)),
                 None => ExtentBound::Is(1),
             }
         };
+        // A bound of the block bounds the number of its threads, in whichever dimension they are.
+        let threads = bound.map_or(Dim3::MAX_THREADS, |bound| bound.count().min(Dim3::MAX_THREADS));
+        let threads = u32::try_from(threads).expect("at most 1024");
+        let Dim3 { x, y, z } = Dim3::MAX_BLOCK;
+        let most = Dim3 { x: x.min(threads), y: y.min(threads), z: z.min(threads) };
         let block_of = |part: u8| {
             let is_read =
                 reads(&|special| special == Special::Tid(part) || special == Special::Ntid(part));
-            extent(block, bound.unwrap_or(Dim3::MAX_BLOCK), part, is_read)
+            extent(block, most, part, is_read || part == 0)
         };
         let grid_of = |part: u8| {
             let is_read = reads(&|special| {
                 special == Special::Ctaid(part) || special == Special::Nctaid(part)
             });
-            extent(grid, Dim3::MAX_GRID, part, is_read)
+            extent(grid, Dim3::MAX_GRID, part, is_read || part == 0 && is_any)
         };
         let of_number = |(at, arg): (&usize, &Arg)| {
             let (param, Arg::Integer(value)) = (program.params.get(*at)?, arg) else { return None };

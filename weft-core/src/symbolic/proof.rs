@@ -13,7 +13,7 @@ use super::expr::{BinaryOperator, Expr};
 use super::intervals::{self, BarrierInterval, IterationsSince};
 use super::launched::LaunchedValues;
 use super::poly::Poly;
-use super::system::{Bounds, System};
+use super::system::{System, VarBounds};
 use super::thread::{self, SymbolicThread};
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
@@ -59,12 +59,13 @@ const EFFORT: u32 = 20_000;
 const MOST_PAIRS: usize = 20_000;
 
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are `None`.
-/// `most`: the greatest block.
+/// `most`: the greatest block. The flag of the grid says that it is stated to be any.
 pub(crate) fn prove(
     program: &Program,
     slice: &Slice,
     launch: &Launch,
-    (block, most, grid): (Option<Dim3>, Option<Dim3>, Option<Dim3>),
+    (block, most): (Option<Dim3>, Option<Dim3>),
+    grid: (Option<Dim3>, bool),
 ) -> Result<Proof, Vec<Gap>> {
     let launched = LaunchedValues::new(program, launch, block, most, grid);
     let memory = ConstantMemory::of(program);
@@ -406,7 +407,7 @@ fn overlap(views: &mut Views<'_>, first: &BasedAccess, second: &BasedAccess) -> 
     let a = views.exact(first.offset, true, Copy::First);
     let b = views.exact(second.offset, true, Copy::Second);
     let distance = a.minus(&b)?;
-    let bounds = Bounds {
+    let bounds = VarBounds {
         least: Some(1 - i128::from(first.bytes)),
         most: Some(i128::from(second.bytes) - 1),
     };

@@ -8,7 +8,7 @@ use super::poly::{Monomial, Poly, Var, gcd, quotient};
 
 /// What is known of an unknown by itself. Both bounds are included.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bounds {
+pub(super) struct VarBounds {
     pub(super) least: Option<i128>,
     pub(super) most: Option<i128>,
 }
@@ -52,7 +52,7 @@ pub(super) struct ValueCases {
 /// A system: all of its parts hold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct System {
-    pub(super) bounds: Vec<Bounds>,
+    pub(super) bounds: Vec<VarBounds>,
     pub(super) conditions: Conditions,
     pub(super) divisions: Vec<Division>,
     pub(super) alternatives: Vec<ValueCases>,
@@ -69,16 +69,16 @@ const MOST_STEPS: u32 = 120;
 
 impl System {
     /// Adds an unknown.
-    pub(super) fn var(&mut self, bounds: Bounds) -> Var {
+    pub(super) fn var(&mut self, bounds: VarBounds) -> Var {
         self.bounds.push(bounds);
         Var(u32::try_from(self.bounds.len() - 1).expect("a query has fewer unknowns"))
     }
 
     /// Returns the least and the greatest value that the bounds of its unknowns allow a polynomial.
-    pub(super) fn range(&self, of: &Poly) -> Bounds {
-        let mut all = Bounds { least: Some(0), most: Some(0) };
+    pub(super) fn range(&self, of: &Poly) -> VarBounds {
+        let mut all = VarBounds { least: Some(0), most: Some(0) };
         for (monomial, coefficient) in &of.terms {
-            let mut term = Bounds { least: Some(*coefficient), most: Some(*coefficient) };
+            let mut term = VarBounds { least: Some(*coefficient), most: Some(*coefficient) };
             for var in monomial {
                 term = product(term, self.bounds[var.0 as usize]);
             }
@@ -153,7 +153,7 @@ impl System {
     }
 
     fn bounds_as_facts(&self, var: Var) -> impl Iterator<Item = Poly> + use<> {
-        let Bounds { least, most } = self.bounds[var.0 as usize];
+        let VarBounds { least, most } = self.bounds[var.0 as usize];
         let own = Poly::var(var);
         let above = least.and_then(|least| own.minus(&Poly::constant(least)));
         let below = most.and_then(|most| Poly::constant(most).minus(&own));
@@ -439,7 +439,7 @@ impl Conditions {
 }
 
 /// The bounds of a product.
-fn product(a: Bounds, b: Bounds) -> Bounds {
+fn product(a: VarBounds, b: VarBounds) -> VarBounds {
     let corners = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_mul(y));
     let all = [
         corners(a.least, b.least),
@@ -450,10 +450,10 @@ fn product(a: Bounds, b: Bounds) -> Bounds {
     let are_known = all.iter().all(Option::is_some);
     if are_known {
         let known = || all.iter().flatten().copied();
-        return Bounds { least: known().min(), most: known().max() };
+        return VarBounds { least: known().min(), most: known().max() };
     }
     // Of two factors that are not negative, the product of the least values is known even if they have no bound.
-    let is_natural = |bounds: Bounds| bounds.least.is_some_and(|least| least >= 0);
+    let is_natural = |bounds: VarBounds| bounds.least.is_some_and(|least| least >= 0);
     let least = if is_natural(a) && is_natural(b) { corners(a.least, b.least) } else { None };
-    Bounds { least, most: None }
+    VarBounds { least, most: None }
 }

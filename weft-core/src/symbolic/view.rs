@@ -13,7 +13,7 @@ use super::atom::{Atom, Variance};
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
 use super::poly::{Poly, Var};
-use super::system::{Bounds, Conditions, System, ValueCases};
+use super::system::{Conditions, System, ValueCases, VarBounds};
 use super::thread::{SymbolicThread, conjuncts};
 use super::variance::Variances;
 use crate::launch::ExtentBound;
@@ -105,7 +105,7 @@ impl<'a> Views<'a> {
         if is_shared { Copy::Both } else { copy }
     }
 
-    pub(super) fn unknown(&mut self, bounds: Bounds) -> Poly {
+    pub(super) fn unknown(&mut self, bounds: VarBounds) -> Poly {
         Poly::var(self.system.var(bounds))
     }
 
@@ -122,7 +122,7 @@ impl<'a> Views<'a> {
         if let Some(var) = self.atoms.get(&(atom, copy)) {
             return Some(Poly::var(*var));
         }
-        let var = self.system.var(Bounds { least: Some(least), most: Some(most) });
+        let var = self.system.var(VarBounds { least: Some(least), most: Some(most) });
         self.atoms.insert((atom, copy), var);
         self.bound_index(atom, var);
         Some(Poly::var(var))
@@ -344,7 +344,7 @@ impl<'a> Views<'a> {
 
     fn fitted(&mut self, of: Expr, poly: Poly, is_signed: bool, copy: Copy) -> Poly {
         let bits = self.exprs().bits(of);
-        let Bounds { least: Some(least), most: Some(most) } = width(bits, is_signed) else {
+        let VarBounds { least: Some(least), most: Some(most) } = width(bits, is_signed) else {
             return poly;
         };
         let range = self.system.range(&poly);
@@ -470,11 +470,11 @@ impl<'a> Views<'a> {
 }
 
 /// The values of a width.
-fn width(bits: u32, is_signed: bool) -> Bounds {
+fn width(bits: u32, is_signed: bool) -> VarBounds {
     let (least, most) = if is_signed {
         (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
     } else {
         (0, (1_i128 << bits) - 1)
     };
-    Bounds { least: Some(least), most: Some(most) }
+    VarBounds { least: Some(least), most: Some(most) }
 }
