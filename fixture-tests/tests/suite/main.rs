@@ -9,3 +9,4 @@ mod prefixes;
 mod schedules;
 mod second_opinion;
 mod snapshots;
+mod witnesses;

@@ -5,7 +5,8 @@
 //! share. In a deciding pass a [`detector`] judges each cta ([`ctas`]), several at once where they are [`independent`]; a
 //! [`decision`] is what the pass found. In an explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then
 //! [`findings`] words the decision, [`given`] looks for mistaken arguments, [`elsewhere`] compares a check with other
-//! addresses, and [`assumptions`] lists what was taken for granted.
+//! addresses, [`assumptions`] lists what was taken for granted, and [`witness`] tries an open verdict with concrete
+//! inputs.
 
 mod assumptions;
 mod case_split;
@@ -24,12 +25,13 @@ mod request;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
+mod witness;
 
 use std::collections::BTreeSet;
 
 use crate::emulate::{self, Inputs};
 use crate::explain::{Names, doubts};
-use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
 use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Launch};
 use crate::ptx::{Function, Module, Span};
@@ -54,6 +56,31 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
 /// # Errors
 /// As of [`check`].
 pub fn check_placed(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+    placement: &Placement,
+) -> Result<Report, CheckError> {
+    let mut report = prove(module, kernel, launch, placement)?;
+    if launch.options.witness > 0 && report.verdict() == Verdict::Open {
+        let request = CheckRequest { module, kernel, launch };
+        if let Some(finding) = witness::search(&request)? {
+            report.findings.insert(0, finding);
+        }
+    }
+    Ok(report)
+}
+
+/// What a check is asked for.
+#[derive(Clone, Copy)]
+struct CheckRequest<'a> {
+    module: &'a Module,
+    kernel: &'a Function,
+    launch: &'a Launch,
+}
+
+/// Checks a kernel without a search for witnesses.
+fn prove(
     module: &Module,
     kernel: &Function,
     launch: &Launch,

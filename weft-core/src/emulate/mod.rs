@@ -34,7 +34,7 @@ pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
-pub use memory::inputs::{Cta, Inputs, is_sized, pointers};
+pub use memory::inputs::{Cta, Inputs, is_given, is_sized, pointers};
 pub use memory::region::MemoryRegion;
 pub use support::{Support, Supported, support_of_form, support_table};
 pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};
