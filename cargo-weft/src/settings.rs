@@ -39,6 +39,13 @@ pub(crate) struct CommandSettings {
     /// Which barrier divergence is a defect
     #[arg(long, value_enum)]
     barrier_divergence: Option<DivergenceWord>,
+    /// The number of concrete inputs that an open verdict is tried with, to find races: a number, or `off`. 8 if
+    /// nothing is stated
+    #[arg(long, value_name = "N|off", value_parser = witness)]
+    witness: Option<u32>,
+    /// Which values the host might pass for the inputs that the launch leaves open
+    #[arg(long, value_enum)]
+    inputs: Option<InputsWord>,
     /// Which warp runs next: `in-order` (the default), `reverse`, `in-turn`, `latest`, or `random=SEED`. The verdict
     /// does not depend on it
     #[arg(long, value_parser = schedule)]
@@ -74,6 +81,14 @@ enum DivergenceWord {
     Off,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InputsWord {
+    /// Every value: a race for one of them is a defect
+    Any,
+    /// Some values, which nothing states
+    Some,
+}
+
 impl CommandSettings {
     /// Overrides the settings of `launch` with those that are given here.
     pub(crate) fn apply(&self, launch: &mut Launch) {
@@ -87,6 +102,10 @@ impl CommandSettings {
         launch.requires.extend_from_slice(&self.requires);
         launch.options.warp_synchronous |= self.warp_synchronous;
         launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
+        launch.options.witness = self.witness.unwrap_or(launch.options.witness);
+        if let Some(word) = self.inputs {
+            launch.options.any_inputs = word == InputsWord::Any;
+        }
         let stated = LimitSettings { instructions: self.limit, memory: self.limit_memory };
         launch.limit = stated.over(launch.limit);
         if let Some(word) = self.atomics {
@@ -136,6 +155,8 @@ pub(crate) enum SettingError {
     Element { value: String, ty: &'static str },
     #[error("`{0}` is neither a number nor `buffer` nor contents such as u64:4,4,1")]
     Value(String),
+    #[error("`{0}` is neither a number of inputs nor `off`")]
+    Witness(String),
     #[error("`{0}` is no schedule; they are in-order, reverse, in-turn, latest, and random=SEED")]
     Schedule(String),
 }
@@ -179,6 +200,13 @@ fn extent(text: &str) -> Result<Dim3, SettingError> {
 
 fn memory(text: &str) -> Result<u64, SettingError> {
     config::size(text).ok_or_else(|| SettingError::Memory(text.to_owned()))
+}
+
+fn witness(text: &str) -> Result<u32, SettingError> {
+    match text {
+        "off" => Ok(0),
+        _ => text.parse().map_err(|_| SettingError::Witness(text.to_owned())),
+    }
 }
 
 fn schedule(text: &str) -> Result<Schedule, SettingError> {
@@ -320,6 +348,14 @@ mod tests {
         assert_eq!(schedule("random=7"), Ok(Schedule::Random(7)));
         for wrong in ["random", "random=", "random=x", "backwards"] {
             assert_eq!(schedule(wrong), Err(SettingError::Schedule(wrong.into())));
+        }
+    }
+
+    #[test]
+    fn witnesses_are_counted_or_off() {
+        assert_eq!((witness("0"), witness("12"), witness("off")), (Ok(0), Ok(12), Ok(0)));
+        for wrong in ["", "on", "-1", "1.5"] {
+            assert_eq!(witness(wrong), Err(SettingError::Witness(wrong.into())));
         }
     }
 

@@ -328,6 +328,8 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
             Schedule::Random(1),
         ])?,
         past_findings: false,
+        witness: u.int_in_range(0..=2)?,
+        any_inputs: u.ratio(1, 4)?,
     };
     let shared = match u.int_in_range(0..=7)? {
         0 => Some(*u.choose(NUMBERS)?),

@@ -250,6 +250,11 @@ pub struct Options {
     /// Whether all ctas are run even if the first ones are not clean. Needed where findings are accepted, so that the
     /// findings of the other ctas are known.
     pub past_findings: bool,
+    /// The number of concrete inputs that an open verdict is tried with, at most 1024; 0: none.
+    pub witness: u32,
+    /// Whether the host might pass every value of the arguments, and every content of the buffers, that the launch
+    /// leaves open: a race for one of them is then a defect.
+    pub any_inputs: bool,
 }
 
 /// The resources that a check can use before it gives up. Both are counted, not measured, so that a verdict is the same

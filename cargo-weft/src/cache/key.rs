@@ -109,10 +109,19 @@ impl Key {
     }
 
     fn options(&mut self, options: Options) {
-        let Options { warp_synchronous, atomics, barrier_divergence, schedule, past_findings } =
-            options;
+        let Options {
+            warp_synchronous,
+            atomics,
+            barrier_divergence,
+            schedule,
+            past_findings,
+            witness,
+            any_inputs,
+        } = options;
         self.number(warp_synchronous);
         self.number(past_findings);
+        self.number(witness);
+        self.number(any_inputs);
         self.number(match atomics {
             Atomics::Auto => 0_u8,
             Atomics::Abstract => 1,
@@ -174,6 +183,8 @@ mod tests {
             Launch { limit: Limit { instructions: 64, ..Limit::default() }, ..plain() },
             Launch { limit: Limit { memory: 64, ..Limit::default() }, ..plain() },
             with(Options { past_findings: true, ..Options::default() }),
+            with(Options { witness: 1, ..Options::default() }),
+            with(Options { any_inputs: true, ..Options::default() }),
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),

@@ -10,3 +10,4 @@ mod proofs;
 mod schedules;
 mod second_opinion;
 mod snapshots;
+mod witnesses;

@@ -12,6 +12,9 @@ use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Lim
 use super::reader::Node;
 use super::{ConfigError, Reader, requires, value};
 
+/// The number of concrete inputs that an open verdict is tried with if nothing else is stated.
+const WITNESS: u32 = 8;
+
 /// The limits of a check, as far as they are stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitSettings {
@@ -53,6 +56,10 @@ pub struct Settings {
     pub atomics: Option<Atomics>,
     /// Which barrier divergence is a defect.
     pub barrier_divergence: Option<BarrierDivergence>,
+    /// The number of concrete inputs that an open verdict is tried with.
+    pub witness: Option<u32>,
+    /// Whether the host might pass every input that the launch leaves open.
+    pub any_inputs: Option<bool>,
     /// The limits of the check: instructions and bytes of memory.
     pub limit: LimitSettings,
     /// Arguments by position.
@@ -75,13 +82,15 @@ impl Settings {
     }
 
     /// The keys that `set` accepts.
-    pub(super) const KEYS: [&str; 9] = [
+    pub(super) const KEYS: [&str; 11] = [
         "block",
         "grid",
         "shared",
         "warp-synchronous",
         "atomics",
         "barrier-divergence",
+        "witness",
+        "inputs",
         "limit",
         "args",
         "requires",
@@ -112,6 +121,8 @@ impl Settings {
             "barrier-divergence" => {
                 self.barrier_divergence = Some(value::divergence(reader, node)?);
             }
+            "witness" => self.witness = Some(value::witness(reader, node)?),
+            "inputs" => self.any_inputs = Some(value::inputs(reader, node)?),
             "limit" => self.limit = value::limit(reader, node)?,
             "args" => self.args = value::args(reader, node)?,
             "requires" => self.requires = requires::list(reader, node)?,
@@ -135,6 +146,8 @@ impl Settings {
             warp_synchronous: later.warp_synchronous.or(self.warp_synchronous),
             atomics: later.atomics.or(self.atomics),
             barrier_divergence: later.barrier_divergence.or(self.barrier_divergence),
+            witness: later.witness.or(self.witness),
+            any_inputs: later.any_inputs.or(self.any_inputs),
             limit: self.limit.overridden_by(later.limit),
             args,
             requires: self.requires.iter().chain(&later.requires).cloned().collect(),
@@ -153,6 +166,8 @@ impl Settings {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),
                 atomics: self.atomics.unwrap_or_default(),
                 barrier_divergence: self.barrier_divergence.unwrap_or_default(),
+                witness: self.witness.unwrap_or(WITNESS),
+                any_inputs: self.any_inputs.unwrap_or_default(),
                 ..Options::default()
             },
             limit: self.limit.over(Limit::default()),

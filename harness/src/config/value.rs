@@ -111,6 +111,23 @@ pub(super) fn divergence(
     }
 }
 
+/// Parses the value of `witness`.
+pub(super) fn witness(reader: Reader<'_>, node: &Node<'_>) -> Result<u32, ConfigError> {
+    match node.get_ref().as_str() {
+        Some("off") => Ok(0),
+        _ => reader.number("witness", "a number of inputs, such as `8`, or `\"off\"`", node),
+    }
+}
+
+/// Parses the value of `inputs`: whether the host might pass every input.
+pub(super) fn inputs(reader: Reader<'_>, node: &Node<'_>) -> Result<bool, ConfigError> {
+    match node.get_ref().as_str() {
+        Some("any") => Ok(true),
+        Some("some") => Ok(false),
+        _ => Err(reader.wrong("inputs", "`\"any\"` or `\"some\"`", node)),
+    }
+}
+
 /// Parses the value of `limit`.
 pub(super) fn limit(reader: Reader<'_>, node: &Node<'_>) -> Result<LimitSettings, ConfigError> {
     let number = |node: &Node<'_>| {

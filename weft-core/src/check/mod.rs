@@ -3,9 +3,10 @@
 //! [`request`] tests the launch, and [`requirements`] applies what it requires. [`find`] chooses what to try first,
 //! [`case_split`] runs each case of a split condition, [`settle`] repeats passes until their facts are known from the
 //! start, and [`passes`] is what the passes of a launch share. In a deciding pass a [`detector`] judges each cta
-//! ([`ctas`]), several at once where they are [`independent`]; a [`decision`] is what the pass found. In an explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then
-//! [`findings`] words the decision, [`given`] looks for mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other
-//! addresses, and [`assumptions`] lists what was taken for granted.
+//! ([`ctas`]), several at once where they are [`independent`]; a [`decision`] is what the pass found. In an explaining
+//! pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`] looks for
+//! mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other addresses,
+//! [`assumptions`] lists what was taken for granted, and [`witness`] tries an open verdict with concrete inputs.
 
 mod assumptions;
 mod case_split;
@@ -26,12 +27,13 @@ mod requirements;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
+mod witness;
 
 use std::collections::BTreeSet;
 
 use crate::emulate::{self, Inputs};
 use crate::explain::{Names, doubts};
-use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
 use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::{Function, Module, Span};
@@ -63,10 +65,34 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
+    let request = CheckRequest { module, kernel, launch, proves_every_input: true };
+    let mut report = prove(&request, placement)?;
+    if launch.options.witness > 0 && report.verdict() == Verdict::Open {
+        if let Some(finding) = witness::search(&request)? {
+            report.findings.insert(0, finding);
+        }
+    }
+    Ok(report)
+}
+
+/// What a check is asked for.
+#[derive(Clone, Copy)]
+struct CheckRequest<'a> {
+    module: &'a Module,
+    kernel: &'a Function,
+    launch: &'a Launch,
+    /// Whether what a run leaves open is to be proved for every input.
+    proves_every_input: bool,
+}
+
+/// Checks a kernel without a search for witnesses.
+fn prove(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report, CheckError> {
+    let CheckRequest { module, kernel, launch, .. } = *request;
     let program = link(module, kernel, launch, placement)?;
     let given = launch;
     let launch = requirements::applied(&program, kernel, given)?;
-    let (mut report, decides) = check_program(module, kernel, &program, &launch)?;
+    let applied = CheckRequest { launch: &launch, ..*request };
+    let (mut report, decides) = check_program(&applied, &program)?;
     report.launch = given.clone();
     report.assumptions.splice(0..0, Assumption::required(&given.requires));
     let placement = elsewhere::placement(&program, &decides);
@@ -74,7 +100,7 @@ pub fn check_placed(
         return Ok(report);
     }
     let elsewhere = build(module, kernel, &placement)?;
-    let (other, _) = check_program(module, kernel, &elsewhere, &launch)?;
+    let (other, _) = check_program(&applied, &elsewhere)?;
     Ok(elsewhere::compared(report, other))
 }
 
@@ -103,13 +129,12 @@ fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Pr
 }
 
 /// Returns the report on a program, and the variables and buffers whose addresses decide something. Requirements are
-/// applied to `launch`.
+/// applied to the launch.
 fn check_program(
-    module: &Module,
-    kernel: &Function,
+    request: &CheckRequest<'_>,
     program: &Program,
-    launch: &Launch,
 ) -> Result<(Report, BTreeSet<Base>), CheckError> {
+    let CheckRequest { module, kernel, launch, proves_every_input } = *request;
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let kernel_name = module.name(kernel.name).to_owned();
@@ -133,7 +158,9 @@ fn check_program(
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(&names, launch.block.is_some()));
-            every_input::settle(&names, kernel, launch, &mut report);
+            if proves_every_input {
+                every_input::settle(&names, kernel, launch, &mut report);
+            }
         }
         return Ok((report, BTreeSet::new()));
     };
@@ -158,7 +185,9 @@ fn check_program(
     if is_any_grid {
         report.findings.push(doubts::any_grid(&names, 1));
     }
-    every_input::settle(&names, kernel, launch, &mut report);
+    if proves_every_input {
+        every_input::settle(&names, kernel, launch, &mut report);
+    }
     Ok((report, decides))
 }
 

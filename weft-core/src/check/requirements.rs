@@ -98,10 +98,7 @@ pub fn applied<'l>(
     }
     let resolved = |requirement| resolve(program, launch, requirement);
     let requires: Vec<_> = launch.requires.iter().map(resolved).collect::<Result<_, _>>()?;
-    let block = launch.block.and_then(Dimensions::known);
-    let required = kernel.reqntid.map(|[x, y, z]| Dim3 { x, y, z });
-    let sizes = Sizes { block: block.or(required), grid: launch.grid.and_then(Dimensions::known) };
-    let domain = |variable: &LaunchVariable| domain(program, launch, sizes, variable);
+    let domain = domains(program, kernel, launch);
     let bounds =
         bounds(&requires, &domain).map_err(|reason| misfit(program, &launch.requires, reason))?;
     let mut args = launch.args.clone();
@@ -130,6 +127,18 @@ pub fn applied<'l>(
         requires,
         ..launch.clone()
     }))
+}
+
+/// Returns the values that each variable can have under a launch, requirements aside.
+pub(super) fn domains<'a>(
+    program: &'a Program,
+    kernel: &Function,
+    launch: &'a Launch,
+) -> impl Fn(&LaunchVariable) -> Interval + use<'a> {
+    let block = launch.block.and_then(Dimensions::known);
+    let required = kernel.reqntid.map(|[x, y, z]| Dim3 { x, y, z });
+    let sizes = Sizes { block: block.or(required), grid: launch.grid.and_then(Dimensions::known) };
+    move |variable| domain(program, launch, sizes, variable)
 }
 
 /// Whether every requirement about the grid holds of a launch with this block and one cta. `launch` is an applied one.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::check_program;
+use super::{CheckRequest, check_program};
 use crate::finding::{Class, Code, Report, Verdict};
 use crate::flow::{self, Growth, Placement};
 use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
@@ -140,7 +140,9 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    check_program(module, kernel, &program, launch).expect("the launch fits").0
+    check_program(&CheckRequest { module, kernel, launch, proves_every_input: true }, &program)
+        .expect("the launch fits")
+        .0
 }
 
 /// Returns the codes of defects, without the instructions: if several defects can end a run, another one might come

@@ -35,7 +35,7 @@ pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
-pub use memory::inputs::{Cta, Inputs, is_sized, pointers};
+pub use memory::inputs::{Cta, Inputs, is_given, is_sized, pointers};
 pub use memory::region::MemoryRegion;
 #[cfg(test)]
 pub(crate) use ops::eval as eval_lane;

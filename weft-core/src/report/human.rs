@@ -52,9 +52,14 @@ pub fn finding(
         group = group.element(Level::NOTE.message(escape(note)));
     }
     if let Some(help) = &finding.help {
-        group = group.element(Level::HELP.message(escape(help)));
+        group = group.element(Level::HELP.message(lines(help)));
     }
     render(&group, color)
+}
+
+/// Makes a text of several lines safe to print.
+fn lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
 /// Renders advice to a kernel's author; ends with a line break. What the advice holds for is in the summary of the
