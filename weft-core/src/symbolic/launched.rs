@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
+use super::required::RequiredFacts;
 use crate::flow::{Operand, Program, Special};
+use crate::launch::requires::{Axis, LaunchVariable, Requirement};
 use crate::launch::{Arg, Dim3, ExtentBound, Launch};
 use crate::ptx::Space;
 
@@ -14,6 +16,7 @@ use crate::ptx::Space;
 pub(super) struct LaunchedValues {
     pub(super) block: [ExtentBound; 3],
     pub(super) grid: [ExtentBound; 3],
+    pub(super) required: RequiredFacts,
     /// The arguments that are given as numbers, by the offset of their first byte: their sizes and bits.
     given: BTreeMap<u64, (u32, u64)>,
     /// The variables that have addresses: space, first byte, end and index; the end of dynamic shared memory is open.
@@ -22,7 +25,7 @@ pub(super) struct LaunchedValues {
 
 impl LaunchedValues {
     /// The values of a launch whose block and grid are given or any; the flag says that the grid is stated to be any. Where
-    /// the kernel does not read an index of a dimension, every extent that is not given is 1, except that of blocks and of
+    /// the kernel does not read an index of a dimension, and no requirement is about it, every extent that is not given is 1, except that of blocks and of
     /// any grid in x.
     pub(super) fn new(
         program: &Program,
@@ -34,6 +37,9 @@ impl LaunchedValues {
         let (grid, is_any) = grid;
         let read = read_specials(program);
         let reads = |is_it: &dyn Fn(Special) -> bool| read.iter().any(|special| is_it(*special));
+        let required: Vec<&LaunchVariable> =
+            launch.requires.iter().flat_map(Requirement::variables).collect();
+        let requires = |variable: &LaunchVariable| required.contains(&variable);
         let extent = |given: Option<Dim3>, most: Dim3, part: u8, is_read: bool| {
             let of = |dim: Dim3| [dim.x, dim.y, dim.z][usize::from(part)];
             match given {
@@ -49,13 +55,14 @@ impl LaunchedValues {
         let most = Dim3 { x: x.min(threads), y: y.min(threads), z: z.min(threads) };
         let block_of = |part: u8| {
             let is_read =
-                reads(&|special| special == Special::Tid(part) || special == Special::Ntid(part));
+                reads(&|special| special == Special::Tid(part) || special == Special::Ntid(part))
+                    || requires(&LaunchVariable::Block(Axis::ALL[usize::from(part)]));
             extent(block, most, part, is_read || part == 0)
         };
         let grid_of = |part: u8| {
             let is_read = reads(&|special| {
                 special == Special::Ctaid(part) || special == Special::Nctaid(part)
-            });
+            }) || requires(&LaunchVariable::Grid(Axis::ALL[usize::from(part)]));
             extent(grid, Dim3::MAX_GRID, part, is_read || part == 0 && is_any)
         };
         let of_number = |(at, arg): (&usize, &Arg)| {
@@ -79,6 +86,7 @@ impl LaunchedValues {
         Self {
             block: [0, 1, 2].map(block_of),
             grid: [0, 1, 2].map(grid_of),
+            required: RequiredFacts::default(),
             given: launch.args.iter().filter_map(of_number).collect(),
             variables: variables.collect(),
         }

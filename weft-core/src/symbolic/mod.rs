@@ -14,6 +14,7 @@ mod loops;
 mod memory;
 mod poly;
 mod proof;
+mod required;
 mod state;
 mod system;
 mod thread;

@@ -13,6 +13,7 @@ use super::expr::{BinaryOperator, Expr};
 use super::intervals::{self, BarrierInterval, IterationsSince};
 use super::launched::LaunchedValues;
 use super::poly::Poly;
+use super::required::RequiredFacts;
 use super::system::{System, VarBounds};
 use super::thread::{self, SymbolicThread};
 use super::variance::Variances;
@@ -67,7 +68,7 @@ pub(crate) fn prove(
     (block, most): (Option<Dim3>, Option<Dim3>),
     grid: (Option<Dim3>, bool),
 ) -> Result<Proof, Vec<Gap>> {
-    let launched = LaunchedValues::new(program, launch, block, most, grid);
+    let mut launched = LaunchedValues::new(program, launch, block, most, grid);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
     let mut thread =
@@ -75,6 +76,7 @@ pub(crate) fn prove(
     if let Some(pc) = thread.unknown.first() {
         return Err(vec![Gap::Unknown(*pc)]);
     }
+    launched.required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant)?;
     let variances = Variances::of(&thread);
     let barriers = barriers(program, &thread, &variances)?;

@@ -76,7 +76,7 @@ impl<'a> Views<'a> {
         shared: Variance,
         apart: u64,
     ) -> Self {
-        Self {
+        let mut views = Self {
             thread,
             launched,
             variances,
@@ -91,7 +91,9 @@ impl<'a> Views<'a> {
             effort: EFFORT,
             depth: 0,
             predicates: MOST_PREDICATES,
-        }
+        };
+        views.require();
+        views
     }
 
     pub(super) fn exprs(&self) -> &'a Exprs {
@@ -388,10 +390,12 @@ impl<'a> Views<'a> {
         let mut small = System { bounds: self.system.bounds.clone(), ..System::default() };
         for bounds in &mut small.bounds {
             let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > 1 << 16);
+            // A value that is required to be large is as small as it can be.
+            let required = bounds.least.filter(|least| *least > SMALL);
             if is_open(bounds.most) {
-                bounds.most = Some(SMALL);
+                bounds.most = Some(required.unwrap_or(SMALL));
             }
-            if is_open(bounds.least) {
+            if is_open(bounds.least) && required.is_none() {
                 bounds.least = Some(-SMALL);
             }
         }

@@ -9,7 +9,7 @@ use crate::explain::witness::{ChosenInput, ChosenValue, ElementType};
 
 /// The bytes of a buffer with chosen contents.
 const BUFFER: usize = 1 << 16;
-/// Chosen elements are from 1 up to less than this, so that they can be extents, strides and indices.
+/// Chosen elements are less than this.
 const ELEMENTS: u64 = 8;
 /// A bound of which there are several: a number of dimensions, for instance.
 const FEW: u64 = 3;
@@ -45,14 +45,16 @@ enum Factors {
 #[derive(Clone, Copy)]
 enum BufferContents {
     Open,
+    /// From 1 on, as extents and strides are.
+    Positive,
+    /// From 0 on, as indices and flags are.
     Small,
-    /// Integers of 4 or 8 bytes, which might be indices and strides, are 0, others small.
     Zero,
 }
 
 const TABLE: [(Bounds, Factors, BufferContents); 8] = [
     (Bounds::Threads, Factors::Descending, BufferContents::Open),
-    (Bounds::FirstThreads, Factors::Descending, BufferContents::Small),
+    (Bounds::FirstThreads, Factors::Descending, BufferContents::Positive),
     (Bounds::Fewer, Factors::Ascending, BufferContents::Open),
     (Bounds::Small, Factors::Descending, BufferContents::Small),
     (Bounds::More, Factors::All(1), BufferContents::Open),
@@ -93,8 +95,9 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
     for (at, element) in &open.contents {
         let bytes = match contents {
             BufferContents::Open => continue,
-            BufferContents::Zero if !element.is_float && element.bytes >= 4 => vec![0; BUFFER],
-            BufferContents::Small | BufferContents::Zero => dice.elements(*element),
+            BufferContents::Zero => vec![0; BUFFER],
+            BufferContents::Positive => dice.elements(*element, 1),
+            BufferContents::Small => dice.elements(*element, 0),
         };
         values.insert(*at, ChosenValue::Contents(*element, bytes));
     }
@@ -151,15 +154,20 @@ impl RandomChoices {
     fn row(&mut self) -> (Bounds, Factors, BufferContents) {
         let bounds =
             [Bounds::FirstThreads, Bounds::Threads, Bounds::Fewer, Bounds::More, Bounds::Small];
-        let contents = [BufferContents::Open, BufferContents::Small, BufferContents::Zero];
+        let contents = [
+            BufferContents::Open,
+            BufferContents::Positive,
+            BufferContents::Small,
+            BufferContents::Zero,
+        ];
         let factors = Factors::All(self.roll(256));
         let mut index = |count: usize| usize::try_from(self.roll(count as u64)).unwrap_or(0);
         (bounds[index(bounds.len())], factors, contents[index(contents.len())])
     }
 
-    fn elements(&mut self, element: ElementType) -> Vec<u8> {
+    fn elements(&mut self, element: ElementType, least: u64) -> Vec<u8> {
         let count = BUFFER / element.bytes;
-        let mut one = || u8::try_from(1 + self.roll(ELEMENTS - 1)).unwrap_or(1);
+        let mut one = || u8::try_from(least + self.roll(ELEMENTS - least)).unwrap_or(0);
         (0..count).flat_map(|_| element.encode(one())).collect()
     }
 }
