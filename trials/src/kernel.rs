@@ -282,22 +282,17 @@ pub fn from_bytes(bytes: &[u8]) -> (String, Launch) {
 }
 
 fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
-    let extent = |u: &mut Unstructured<'_>| -> Result<Dim3> {
-        let z = if u.ratio(1, 8)? { *u.choose(NUMBERS)? } else { 1 };
-        let y = if u.ratio(1, 4)? { *u.choose(NUMBERS)? } else { 1 };
-        Ok(Dim3 { x: *u.choose(NUMBERS)?, y, z })
-    };
     let block = if u.ratio(7, 8)? {
         Some(Dim3::line(*u.choose(&[64, 1, 33, 32, 96])?))
     } else {
-        Some(extent(u)?)
+        Some(any_extent(u)?)
     };
     let grid = if u.ratio(1, 2)? {
         None
     } else if u.ratio(7, 8)? {
         Some(Dim3::line(2))
     } else {
-        Some(extent(u)?)
+        Some(any_extent(u)?)
     };
     let mut args = BTreeMap::new();
     for _ in 0..u.int_in_range(0..=3)? {
@@ -341,6 +336,12 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
     let [block, grid] = if is_any { [block, Some(Dimensions::Any)] } else { [block, grid] };
     let requires = requirements(u)?;
     Ok(Launch { block, grid, shared, args, requires, options, ..Launch::default() })
+}
+
+fn any_extent(u: &mut Unstructured<'_>) -> Result<Dim3> {
+    let z = if u.ratio(1, 8)? { *u.choose(NUMBERS)? } else { 1 };
+    let y = if u.ratio(1, 4)? { *u.choose(NUMBERS)? } else { 1 };
+    Ok(Dim3 { x: *u.choose(NUMBERS)?, y, z })
 }
 
 /// Requirements, of which some fit a kernel.

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::{CheckError, observable};
 use crate::explain::{Names, doubts};
-use crate::finding::{Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
+use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
 use crate::flow::{Block, Instr, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
-use crate::slice::{self, Floats};
-use crate::symbolic::{self, Gap, Proof};
+use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
+use crate::symbolic::{self, Gap, Proof, StatedSizes};
 
 /// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
 /// every grid where the launch states none.
@@ -74,15 +74,15 @@ fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof,
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
-    let block = known(launch.block).or(kernel.reqntid.map(dim));
-    let most = kernel.maxntid.map(dim);
-    symbolic::prove(
-        program,
-        &slice,
-        launch,
-        (block, most),
-        (known(launch.grid), launch.grid.is_some()),
-    )
+    let most = kernel.maxntid.map_or(Dim3::MAX_THREADS, |most| dim(most).count());
+    let sizes = StatedSizes {
+        block: known(launch.block).or(kernel.reqntid.map(dim)),
+        // Whichever its dimensions are, a block has at most as many threads as the bound.
+        threads: u32::try_from(most.min(Dim3::MAX_THREADS)).expect("at most 1024"),
+        grid: known(launch.grid),
+        is_any_grid: launch.grid.is_some(),
+    };
+    symbolic::prove(program, &slice, launch, sizes)
 }
 
 /// Says in a finding without a launch where the proof for every launch ended.
@@ -101,6 +101,24 @@ fn explain(names: &Names<'_>, gaps: &[Gap], findings: &mut [Finding]) {
 
 /// The most gaps that a finding names.
 const MOST_NOTES: usize = 4;
+
+/// Returns the variables and buffers that some access needs aligned to more than their declarations state. Their addresses
+/// are open in a proof, which looks at offsets only.
+fn alignments(program: &Program, names: &Names<'_>, pointers: &BTreeSet<usize>) -> Vec<Alignment> {
+    let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
+    let dependences = Dependences::of(program, pointers);
+    let reached = vec![true; program.code.len()];
+    let accessed = dependences.accessed(&reached);
+    let aligned = |(base, place): (Base, AddressRequirement)| match place {
+        AddressRequirement::Multiple(to) => {
+            let bytes = accessed.get(&base).copied().unwrap_or(0);
+            Some((names.base(base), to, dependences.declared(base), bytes))
+        }
+        AddressRequirement::Fixed => None,
+    };
+    let taken = dependences.taken_for_granted(&slice, &reached, false);
+    taken.into_iter().filter_map(aligned).collect()
+}
 
 /// What a proof takes for granted.
 fn assumptions(
@@ -127,6 +145,8 @@ fn assumptions(
         .map(|at| names.param(*at))
         .collect();
     assume(!guessed.is_empty(), Assumption::Pointers(guessed));
+    let aligned = alignments(program, names, &pointers);
+    assume(!aligned.is_empty(), Assumption::Aligned(aligned));
     assume(has(Space::Shared) || has(Space::Global), Assumption::WithinVariables);
     assume(effects(&[Effect::Load, Effect::Store, Effect::Atomic]), Assumption::OpenAddresses);
     assume(has(Space::Shared) && effects(&[Effect::Load]), Assumption::Written);

@@ -67,10 +67,11 @@ pub fn check_placed(
 ) -> Result<Report, CheckError> {
     let request = CheckRequest { module, kernel, launch, proves_every_input: true };
     let mut report = prove(&request, placement)?;
-    if launch.options.witness > 0 && report.verdict() == Verdict::Open {
-        if let Some(finding) = witness::search(&request)? {
-            report.findings.insert(0, finding);
-        }
+    if launch.options.witness > 0
+        && report.verdict() == Verdict::Open
+        && let Some(finding) = witness::search(&request)?
+    {
+        report.findings.insert(0, finding);
     }
     Ok(report)
 }
@@ -155,14 +156,26 @@ fn check_program(
         limit,
         past_findings,
     };
+    let decides = run(&names, kernel, launch, &mut report)?;
+    if proves_every_input {
+        every_input::settle(&names, kernel, launch, &mut report);
+    }
+    Ok((report, decides))
+}
+
+/// Runs a kernel, if its block is known; returns the variables and buffers whose addresses decide something.
+fn run(
+    names: &Names<'_>,
+    kernel: &Function,
+    launch: &Launch,
+    report: &mut Report,
+) -> Result<BTreeSet<Base>, CheckError> {
+    let program = names.program;
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
-            report.findings.push(doubts::no_launch(&names, launch.block.is_some()));
-            if proves_every_input {
-                every_input::settle(&names, kernel, launch, &mut report);
-            }
+            report.findings.push(doubts::no_launch(names, launch.block.is_some()));
         }
-        return Ok((report, BTreeSet::new()));
+        return Ok(BTreeSet::new());
     };
     report.block = Some(block);
     if is_bound {
@@ -170,25 +183,22 @@ fn check_program(
     }
     let is_any_grid = launch.grid == Some(Dimensions::Any) && report.coverage.sites > 0;
     if is_any_grid && !requirements::permit_one_cta(program, launch, block) {
-        report.findings.push(doubts::any_grid(&names, 0));
-        return Ok((report, BTreeSet::new()));
+        report.findings.push(doubts::any_grid(names, 0));
+        return Ok(BTreeSet::new());
     }
     let dependences = Dependences::of(program, &emulate::pointers(program, launch));
     let mut inputs =
-        Inputs::new(program, launch, block, grid, &dependences).map_err(request::input)?;
+        Inputs::new(program, launch, block, names.grid, &dependences).map_err(request::input)?;
     // True even if only the first ctas are run in the end: their run is then the beginning of a run of the launch, and
     // the report is open about the other ctas.
     inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());
     request::shared(inputs.shared)?;
-    let names = Names { block, ..names };
-    let decides = run(&names, &inputs, launch, &dependences, &mut report)?;
+    let names = Names { block, ..*names };
+    let decides = run_with(&names, &inputs, launch, &dependences, report)?;
     if is_any_grid {
         report.findings.push(doubts::any_grid(&names, 1));
     }
-    if proves_every_input {
-        every_input::settle(&names, kernel, launch, &mut report);
-    }
-    Ok((report, decides))
+    Ok(decides)
 }
 
 /// Returns the report of a check that has not run anything yet.
@@ -220,7 +230,8 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     all.difference(&reached).copied().collect()
 }
 
-fn run(
+/// Runs a kernel with the inputs of its launch.
+fn run_with(
     names: &Names<'_>,
     inputs: &Inputs,
     launch: &Launch,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
-use super::required::RequiredFacts;
 use crate::flow::{Operand, Program, Special};
 use crate::launch::requires::{Axis, LaunchVariable, Requirement};
 use crate::launch::{Arg, Dim3, ExtentBound, Launch};
@@ -16,55 +15,58 @@ use crate::ptx::Space;
 pub(super) struct LaunchedValues {
     pub(super) block: [ExtentBound; 3],
     pub(super) grid: [ExtentBound; 3],
-    pub(super) required: RequiredFacts,
     /// The arguments that are given as numbers, by the offset of their first byte: their sizes and bits.
     given: BTreeMap<u64, (u32, u64)>,
     /// The variables that have addresses: space, first byte, end and index; the end of dynamic shared memory is open.
     variables: Vec<(Space, u64, u64, usize)>,
 }
 
-impl LaunchedValues {
-    /// The values of a launch whose block and grid are given or any; the flag says that the grid is stated to be any. Where
-    /// the kernel does not read an index of a dimension, and no requirement is about it, every extent that is not given is 1, except that of blocks and of
-    /// any grid in x.
-    pub(super) fn new(
-        program: &Program,
-        launch: &Launch,
-        block: Option<Dim3>,
-        bound: Option<Dim3>,
-        grid: (Option<Dim3>, bool),
-    ) -> Self {
-        let (grid, is_any) = grid;
+/// The sizes that are stated for a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatedSizes {
+    /// The block, if it is known.
+    pub(crate) block: Option<Dim3>,
+    /// The most threads of a block.
+    pub(crate) threads: u32,
+    /// The grid, if it is known.
+    pub(crate) grid: Option<Dim3>,
+    /// Whether the grid is stated to be any.
+    pub(crate) is_any_grid: bool,
+}
+
+impl StatedSizes {
+    /// Returns the extents of block and grid. Where the kernel does not read an index of a dimension, and no requirement is
+    /// about it, every extent that is not given is 1, except that of blocks and of any grid in x.
+    fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
         let read = read_specials(program);
-        let reads = |is_it: &dyn Fn(Special) -> bool| read.iter().any(|special| is_it(*special));
-        let required: Vec<&LaunchVariable> =
-            launch.requires.iter().flat_map(Requirement::variables).collect();
-        let requires = |variable: &LaunchVariable| required.contains(&variable);
-        let extent = |given: Option<Dim3>, most: Dim3, part: u8, is_read: bool| {
-            let of = |dim: Dim3| [dim.x, dim.y, dim.z][usize::from(part)];
-            match given {
-                Some(dim) => ExtentBound::Is(of(dim)),
-                None if is_read => ExtentBound::UpTo(of(most)),
-                None => ExtentBound::Is(1),
-            }
+        let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
+        let is_open = |index: Special, extent: Special, variable: LaunchVariable| {
+            read.contains(&index) || read.contains(&extent) || required.contains(&&variable)
         };
-        // A bound of the block bounds the number of its threads, in whichever dimension they are.
-        let threads = bound.map_or(Dim3::MAX_THREADS, |bound| bound.count().min(Dim3::MAX_THREADS));
-        let threads = u32::try_from(threads).expect("at most 1024");
-        let Dim3 { x, y, z } = Dim3::MAX_BLOCK;
-        let most = Dim3 { x: x.min(threads), y: y.min(threads), z: z.min(threads) };
-        let block_of = |part: u8| {
-            let is_read =
-                reads(&|special| special == Special::Tid(part) || special == Special::Ntid(part))
-                    || requires(&LaunchVariable::Block(Axis::ALL[usize::from(part)]));
-            extent(block, most, part, is_read || part == 0)
+        let extent = |given: Option<Dim3>, axis: Axis, is_open: bool, most: u32| match given {
+            Some(dim) => ExtentBound::Is(axis.of(dim)),
+            None if is_open => ExtentBound::UpTo(most),
+            None => ExtentBound::Is(1),
         };
-        let grid_of = |part: u8| {
-            let is_read = reads(&|special| {
-                special == Special::Ctaid(part) || special == Special::Nctaid(part)
-            }) || requires(&LaunchVariable::Grid(Axis::ALL[usize::from(part)]));
-            extent(grid, Dim3::MAX_GRID, part, is_read || part == 0 && is_any)
+        let block = |axis: Axis| {
+            let (index, size) = (Special::Tid(axis.number()), Special::Ntid(axis.number()));
+            let is_open = axis == Axis::X || is_open(index, size, LaunchVariable::Block(axis));
+            extent(self.block, axis, is_open, axis.of(Dim3::MAX_BLOCK).min(self.threads))
         };
+        let grid = |axis: Axis| {
+            let (index, size) = (Special::Ctaid(axis.number()), Special::Nctaid(axis.number()));
+            let is_open = axis == Axis::X && self.is_any_grid
+                || is_open(index, size, LaunchVariable::Grid(axis));
+            extent(self.grid, axis, is_open, axis.of(Dim3::MAX_GRID))
+        };
+        [Axis::ALL.map(block), Axis::ALL.map(grid)]
+    }
+}
+
+impl LaunchedValues {
+    /// The values of a launch.
+    pub(super) fn new(program: &Program, launch: &Launch, sizes: StatedSizes) -> Self {
+        let [block, grid] = sizes.extents(program, launch);
         let of_number = |(at, arg): (&usize, &Arg)| {
             let (param, Arg::Integer(value)) = (program.params.get(*at)?, arg) else { return None };
             let size = u32::try_from(param.size).ok().filter(|size| *size <= 8)?;
@@ -84,9 +86,8 @@ impl LaunchedValues {
             (symbol.space, symbol.address, end, at)
         });
         Self {
-            block: [0, 1, 2].map(block_of),
-            grid: [0, 1, 2].map(grid_of),
-            required: RequiredFacts::default(),
+            block,
+            grid,
             given: launch.args.iter().filter_map(of_number).collect(),
             variables: variables.collect(),
         }

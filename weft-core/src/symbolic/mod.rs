@@ -21,4 +21,5 @@ mod thread;
 mod variance;
 mod view;
 
+pub(crate) use launched::StatedSizes;
 pub(crate) use proof::{Gap, Proof, prove};

@@ -11,7 +11,7 @@ use super::base::{self, AddressBase, BasedAddress};
 use super::constant::ConstantMemory;
 use super::expr::{BinaryOperator, Expr};
 use super::intervals::{self, BarrierInterval, IterationsSince};
-use super::launched::LaunchedValues;
+use super::launched::{LaunchedValues, StatedSizes};
 use super::poly::Poly;
 use super::required::RequiredFacts;
 use super::system::{System, VarBounds};
@@ -20,7 +20,7 @@ use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
 use crate::emulate::{AccessKind, access_kind};
 use crate::flow::{BlockId, Operand, Pc, Program};
-use crate::launch::{Atomics, Dim3, ExtentBound, Launch};
+use crate::launch::{Atomics, ExtentBound, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier};
 use crate::race::conflict;
@@ -59,16 +59,14 @@ const EFFORT: u32 = 20_000;
 /// The most pairs of accesses that are compared.
 const MOST_PAIRS: usize = 20_000;
 
-/// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are `None`.
-/// `most`: the greatest block. The flag of the grid says that it is stated to be any.
+/// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
 pub(crate) fn prove(
     program: &Program,
     slice: &Slice,
     launch: &Launch,
-    (block, most): (Option<Dim3>, Option<Dim3>),
-    grid: (Option<Dim3>, bool),
+    sizes: StatedSizes,
 ) -> Result<Proof, Vec<Gap>> {
-    let mut launched = LaunchedValues::new(program, launch, block, most, grid);
+    let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
     let mut thread =
@@ -76,7 +74,7 @@ pub(crate) fn prove(
     if let Some(pc) = thread.unknown.first() {
         return Err(vec![Gap::Unknown(*pc)]);
     }
-    launched.required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
+    let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant)?;
     let variances = Variances::of(&thread);
     let barriers = barriers(program, &thread, &variances)?;
@@ -85,6 +83,7 @@ pub(crate) fn prove(
         program,
         launch,
         launched: &launched,
+        required,
         thread: &thread,
         variances: &variances,
         accesses,
@@ -218,6 +217,7 @@ struct Prover<'a> {
     program: &'a Program,
     launch: &'a Launch,
     launched: &'a LaunchedValues,
+    required: RequiredFacts,
     thread: &'a SymbolicThread,
     variances: &'a Variances,
     accesses: Vec<BasedAccess>,
@@ -345,6 +345,7 @@ impl Prover<'_> {
             None => (Variance::Launch, u64::MAX),
         };
         let mut views = Views::new(self.thread, self.launched, self.variances, shared, apart);
+        views.require(&self.required);
         let (first, second) = (&self.accesses[a], &self.accesses[b]);
         views.assume(first.reach, Copy::First);
         views.assume(second.reach, Copy::Second);

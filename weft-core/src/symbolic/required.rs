@@ -10,7 +10,7 @@ use super::system::{Conditions, ValueCases, VarBounds};
 use super::view::{Copy, Views};
 use crate::flow::Program;
 use crate::launch::requires::{
-    Arithmetic, Axis, Clause, Comparison, LaunchVariable, Quantity, Requirement,
+    Arithmetic, Clause, Comparison, LaunchVariable, Quantity, Requirement,
 };
 use crate::launch::{ExtentBound, Launch};
 
@@ -49,22 +49,21 @@ const MOST_POWER: i128 = 1 << 16;
 
 impl Views<'_> {
     /// Adds what the launch is required to fulfil. A clause that has no polynomial form is left out.
-    pub(super) fn require(&mut self) {
-        let required = &self.launched.required;
+    pub(super) fn require(&mut self, required: &RequiredFacts) {
         for clause in required.requirements.iter().flat_map(Requirement::clauses) {
-            let _ = self.clause(clause);
+            let _ = self.clause(required, clause);
         }
     }
 
-    fn clause(&mut self, clause: &Clause) -> Option<()> {
+    fn clause(&mut self, required: &RequiredFacts, clause: &Clause) -> Option<()> {
         match clause {
             Clause::PowerOfTwo(quantity) => {
-                let quantity = self.quantity(quantity)?;
+                let quantity = self.quantity(required, quantity)?;
                 self.at_least_zero(quantity.minus(&Poly::constant(1))?);
-                self.power_of_two(quantity)
+                self.power_of_two(&quantity)
             }
             Clause::Compare(a, comparison, b) => {
-                let difference = self.quantity(a)?.minus(&self.quantity(b)?)?;
+                let difference = self.quantity(required, a)?.minus(&self.quantity(required, b)?)?;
                 let one = Poly::constant(1);
                 match comparison {
                     Comparison::Equal => {
@@ -83,13 +82,13 @@ impl Views<'_> {
         }
     }
 
-    fn quantity(&mut self, of: &Quantity) -> Option<Poly> {
+    fn quantity(&mut self, required: &RequiredFacts, of: &Quantity) -> Option<Poly> {
         match of {
             Quantity::Number(number) => Some(Poly::constant(i128::from(*number))),
-            Quantity::Variable(variable) => self.variable(variable),
-            Quantity::Negated(inner) => self.quantity(inner)?.times(-1),
+            Quantity::Variable(variable) => self.variable(required, variable),
+            Quantity::Negated(inner) => self.quantity(required, inner)?.times(-1),
             Quantity::Combined(a, arithmetic, b) => {
-                let (a, b) = (self.quantity(a)?, self.quantity(b)?);
+                let (a, b) = (self.quantity(required, a)?, self.quantity(required, b)?);
                 match arithmetic {
                     Arithmetic::Add => a.plus(&b),
                     Arithmetic::Sub => a.minus(&b),
@@ -107,15 +106,15 @@ impl Views<'_> {
         }
     }
 
-    fn variable(&mut self, of: &LaunchVariable) -> Option<Poly> {
+    fn variable(&mut self, required: &RequiredFacts, of: &LaunchVariable) -> Option<Poly> {
         let launched = self.launched;
         let (atom, extent) = match of {
             LaunchVariable::Argument(at) => {
-                let (argument, is_signed) = *launched.required.arguments.get(at)?;
+                let (argument, is_signed) = *required.arguments.get(at)?;
                 return Some(self.exact(argument, is_signed, Copy::Both));
             }
-            LaunchVariable::Block(axis) => (Atom::Ntid(part(*axis)), launched.block),
-            LaunchVariable::Grid(axis) => (Atom::Nctaid(part(*axis)), launched.grid),
+            LaunchVariable::Block(axis) => (Atom::Ntid(axis.number()), launched.block),
+            LaunchVariable::Grid(axis) => (Atom::Nctaid(axis.number()), launched.grid),
             LaunchVariable::Named(_) => return None,
         };
         let (Atom::Ntid(part) | Atom::Nctaid(part)) = atom else { return None };
@@ -147,8 +146,8 @@ impl Views<'_> {
     }
 
     /// Adds the powers of two that a quantity can be, if they are few.
-    fn power_of_two(&mut self, quantity: Poly) -> Option<()> {
-        let range = self.system.range(&quantity);
+    fn power_of_two(&mut self, quantity: &Poly) -> Option<()> {
+        let range = self.system.range(quantity);
         let most = range.most.filter(|most| *most <= MOST_POWER)?;
         let var: Var = self.system.var(VarBounds { least: Some(1), most: Some(most) });
         self.system.conditions.zero.push(quantity.minus(&Poly::var(var))?);
@@ -156,13 +155,5 @@ impl Views<'_> {
         let cases = powers.map(|power| (Poly::constant(power), Conditions::default())).collect();
         self.system.alternatives.push(ValueCases { var, cases });
         Some(())
-    }
-}
-
-const fn part(axis: Axis) -> u8 {
-    match axis {
-        Axis::X => 0,
-        Axis::Y => 1,
-        Axis::Z => 2,
     }
 }

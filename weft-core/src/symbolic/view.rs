@@ -76,7 +76,7 @@ impl<'a> Views<'a> {
         shared: Variance,
         apart: u64,
     ) -> Self {
-        let mut views = Self {
+        Self {
             thread,
             launched,
             variances,
@@ -91,9 +91,7 @@ impl<'a> Views<'a> {
             effort: EFFORT,
             depth: 0,
             predicates: MOST_PREDICATES,
-        };
-        views.require();
-        views
+        }
     }
 
     pub(super) fn exprs(&self) -> &'a Exprs {

@@ -14,7 +14,7 @@ pub(super) fn deciding_loads(program: &Program) -> Vec<Pc> {
     for block in &program.blocks {
         match &block.terminator {
             Terminator::Branch { condition, .. } => {
-                needed.registers[condition.register.index()] = true
+                needed.registers[condition.register.index()] = true;
             }
             Terminator::Switch { index: Operand::Register(index), .. } => {
                 needed.registers[index.index()] = true;
@@ -22,7 +22,7 @@ pub(super) fn deciding_loads(program: &Program) -> Vec<Pc> {
             Terminator::Switch { .. } | Terminator::Goto(_) | Terminator::End => {}
         }
     }
-    while program.code.iter().rev().fold(false, |changed, instr| needed.add(instr) || changed) {}
+    while needed.add_all(program) {}
     let is_global = |space| matches!(space, Space::Global | Space::Generic);
     let is_deciding = |pc: &Pc| {
         let instr = &program.code[pc.index()];
@@ -44,6 +44,15 @@ struct Needed {
 impl Needed {
     fn is_written_by(&self, instr: &Instr) -> bool {
         instr.dests.iter().flatten().any(|dest| self.registers[dest.index()])
+    }
+
+    /// Adds what every instruction reads, as of [`Self::add`].
+    fn add_all(&mut self, program: &Program) -> bool {
+        let mut is_new = false;
+        for instr in program.code.iter().rev() {
+            is_new |= self.add(instr);
+        }
+        is_new
     }
 
     /// Adds what an instruction reads, as far as something depends on it; returns whether that is new.

@@ -18,7 +18,7 @@ const LARGEST: u64 = i32::MAX as u64;
 
 /// The values for bounds.
 #[derive(Clone, Copy)]
-enum Bounds {
+enum BoundValues {
     /// The number of threads for the first bound, which is often the number of elements, and small numbers for others.
     FirstThreads,
     /// The number of threads.
@@ -52,15 +52,15 @@ enum BufferContents {
     Zero,
 }
 
-const TABLE: [(Bounds, Factors, BufferContents); 8] = [
-    (Bounds::Threads, Factors::Descending, BufferContents::Open),
-    (Bounds::FirstThreads, Factors::Descending, BufferContents::Positive),
-    (Bounds::Fewer, Factors::Ascending, BufferContents::Open),
-    (Bounds::Small, Factors::Descending, BufferContents::Small),
-    (Bounds::More, Factors::All(1), BufferContents::Open),
-    (Bounds::Threads, Factors::All(0), BufferContents::Open),
-    (Bounds::FirstThreads, Factors::All(0), BufferContents::Zero),
-    (Bounds::Threads, Factors::All(LARGEST), BufferContents::Zero),
+const TABLE: [(BoundValues, Factors, BufferContents); 8] = [
+    (BoundValues::Threads, Factors::Descending, BufferContents::Open),
+    (BoundValues::FirstThreads, Factors::Descending, BufferContents::Positive),
+    (BoundValues::Fewer, Factors::Ascending, BufferContents::Open),
+    (BoundValues::Small, Factors::Descending, BufferContents::Small),
+    (BoundValues::More, Factors::All(1), BufferContents::Open),
+    (BoundValues::Threads, Factors::All(0), BufferContents::Open),
+    (BoundValues::FirstThreads, Factors::All(0), BufferContents::Zero),
+    (BoundValues::Threads, Factors::All(LARGEST), BufferContents::Zero),
 ];
 
 /// Returns the input of the trial with this number.
@@ -104,14 +104,13 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
     ChosenInput { block: open.block, grid: open.grid, values }
 }
 
-fn bound(bounds: Bounds, is_first: bool, threads: u64) -> u64 {
+fn bound(bounds: BoundValues, is_first: bool, threads: u64) -> u64 {
     match bounds {
-        Bounds::FirstThreads if !is_first => FEW,
-        Bounds::FirstThreads => threads,
-        Bounds::Threads => threads,
-        Bounds::Fewer => threads.saturating_sub(3).max(1),
-        Bounds::More => threads.saturating_add(5),
-        Bounds::Small => ELEMENTS,
+        BoundValues::FirstThreads if !is_first => FEW,
+        BoundValues::FirstThreads | BoundValues::Threads => threads,
+        BoundValues::Fewer => threads.saturating_sub(3).max(1),
+        BoundValues::More => threads.saturating_add(5),
+        BoundValues::Small => ELEMENTS,
     }
 }
 
@@ -151,9 +150,14 @@ impl RandomChoices {
         (mixed ^ (mixed >> 31)) % below
     }
 
-    fn row(&mut self) -> (Bounds, Factors, BufferContents) {
-        let bounds =
-            [Bounds::FirstThreads, Bounds::Threads, Bounds::Fewer, Bounds::More, Bounds::Small];
+    fn row(&mut self) -> (BoundValues, Factors, BufferContents) {
+        let bounds = [
+            BoundValues::FirstThreads,
+            BoundValues::Threads,
+            BoundValues::Fewer,
+            BoundValues::More,
+            BoundValues::Small,
+        ];
         let contents = [
             BufferContents::Open,
             BufferContents::Positive,

@@ -26,6 +26,15 @@ impl Axis {
         }
     }
 
+    /// Returns its number in PTX's vectors, from 0.
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Self::X => 0,
+            Self::Y => 1,
+            Self::Z => 2,
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::X => "x",
