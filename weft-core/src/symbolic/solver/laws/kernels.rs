@@ -1,0 +1,1 @@
+//! Queries as they come from kernels: can two threads access one address?

@@ -1,0 +1,22 @@
+//! Decides whether a conjunction of conditions over bit-vectors can hold: rewriting, a circuit of gates, and a SAT solver.
+//! Knows nothing about atoms: ranges and other facts of theirs are conditions like any other.
+
+mod arithmetic;
+mod blast;
+mod circuit;
+mod cone;
+mod divide;
+mod equality;
+mod model;
+mod multiply;
+mod polynomial;
+mod query;
+mod sat;
+mod simplify;
+mod substitute;
+
+#[cfg(test)]
+mod laws;
+
+pub(crate) use model::Model;
+pub(crate) use query::{Answer, Conflicts, solve};

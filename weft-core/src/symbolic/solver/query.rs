@@ -1,0 +1,92 @@
+//! The question whether conditions can hold together, and its answer.
+
+use super::blast::{Blasted, blasted};
+use super::cone::cone;
+use super::model::Model;
+use super::sat::{Search, SearchResult};
+use super::simplify::{Simplified, simplified};
+use crate::symbolic::atom::Atom;
+use crate::symbolic::expr::{Expr, Exprs, Node};
+
+/// How many gates a circuit has at most.
+const MOST_GATES: usize = 2_000_000;
+
+/// The budget of a search: how many conflicts it meets until it gives up. A number of steps, not a time, so that an answer
+/// is the same on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflicts(pub(crate) u64);
+
+/// Whether conditions can hold together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// For no values of the atoms do all conditions hold, whatever a division by zero gives, as long as it gives the same
+    /// for equal operands.
+    Unsatisfiable,
+    /// For these values all conditions hold, and none of them depends on a division by zero.
+    Satisfiable(Model),
+    /// The budget is spent, the circuit would be too large, or the conditions hold only where one divides by zero.
+    Unknown,
+}
+
+/// Decides whether all conditions, of one bit each, hold for some values of their atoms.
+pub(crate) fn solve(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -> Answer {
+    let query = simplified(exprs, conditions);
+    if query.conditions.iter().any(|condition| exprs.is_truth(*condition, false)) {
+        return Answer::Unsatisfiable;
+    }
+    let Some(blasted) = blasted(exprs, &query.conditions, MOST_GATES) else {
+        return Answer::Unknown;
+    };
+    let mut search = Search::new(&blasted.circuit, budget);
+    for wire in &blasted.asserted {
+        search.assert(*wire);
+    }
+    match search.run() {
+        SearchResult::Unsatisfiable => return Answer::Unsatisfiable,
+        SearchResult::OutOfBudget => return Answer::Unknown,
+        SearchResult::Satisfiable => {}
+    }
+    if let Some(model) = checked(exprs, conditions, &query, &blasted, &search) {
+        return Answer::Satisfiable(model);
+    }
+    // What was found divides by zero. Perhaps the conditions also hold where nothing does.
+    for by_zero in &blasted.zero_divisors {
+        search.assert(!*by_zero);
+    }
+    match search.run() {
+        SearchResult::Satisfiable => checked(exprs, conditions, &query, &blasted, &search)
+            .map_or(Answer::Unknown, Answer::Satisfiable),
+        SearchResult::Unsatisfiable | SearchResult::OutOfBudget => Answer::Unknown,
+    }
+}
+
+/// Returns the values that a search found if all conditions hold for them, as they were asked.
+fn checked(
+    exprs: &Exprs,
+    conditions: &[Expr],
+    query: &Simplified,
+    blasted: &Blasted,
+    search: &Search,
+) -> Option<Model> {
+    let mut model = Model::default();
+    for atom in atoms(exprs, conditions) {
+        model.set(atom, 0);
+    }
+    for (atom, wires) in &blasted.atoms {
+        let bits = wires.iter().enumerate().map(|(at, wire)| u64::from(search.value(*wire)) << at);
+        model.set(*atom, bits.sum());
+    }
+    query.substitutions.complete(exprs, &mut model)?;
+    let values = model.evaluate(exprs, conditions);
+    debug_assert!(!values.contains(&Some(0)), "a model of the circuit is none of the conditions");
+    values.iter().all(|value| *value == Some(1)).then_some(model)
+}
+
+fn atoms(exprs: &Exprs, conditions: &[Expr]) -> Vec<Atom> {
+    let parts = cone(exprs, conditions);
+    let atom = |part: Expr| match exprs.node(part) {
+        Node::Atom(atom) => Some(atom),
+        _ => None,
+    };
+    parts.into_iter().filter_map(atom).collect()
+}
