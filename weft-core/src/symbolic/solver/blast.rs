@@ -28,7 +28,7 @@ struct Blaster<'e> {
     result: Blasted,
     words: HashMap<Expr, Vec<Wire>, RandomState>,
     /// Quotient and remainder by operands, and whether those have signs.
-    divisions: HashMap<(Expr, Expr, bool), (Vec<Wire>, Vec<Wire>), RandomState>,
+    divisions: HashMap<(Expr, Expr, bool), [Vec<Wire>; 2], RandomState>,
 }
 
 /// Returns the circuit of conditions; `None` if it has more than `most` gates.
@@ -136,10 +136,10 @@ impl Blaster<'_> {
             Op::Xor => bitwise(Circuit::xor),
             Op::Add => self.sum(x, y),
             Op::Mul => product(circuit, a, b),
-            Op::Udiv => self.division(x, y, false).0,
-            Op::Urem => self.division(x, y, false).1,
-            Op::Sdiv => self.division(x, y, true).0,
-            Op::Srem => self.division(x, y, true).1,
+            Op::Udiv => self.division(x, y, false)[0].clone(),
+            Op::Urem => self.division(x, y, false)[1].clone(),
+            Op::Sdiv => self.division(x, y, true)[0].clone(),
+            Op::Srem => self.division(x, y, true)[1].clone(),
             Op::Shl => words::shifted(circuit, a, b, ShiftDirection::Up),
             Op::Lshr => words::shifted(circuit, a, b, ShiftDirection::Down(Wire::FALSE)),
             Op::Ashr => {
@@ -166,7 +166,7 @@ impl Blaster<'_> {
         words::sum(&mut self.result.circuit, a, b, Wire::FALSE).0
     }
 
-    fn division(&mut self, x: Expr, y: Expr, is_signed: bool) -> (Vec<Wire>, Vec<Wire>) {
+    fn division(&mut self, x: Expr, y: Expr, is_signed: bool) -> [Vec<Wire>; 2] {
         if let Some(known) = self.divisions.get(&(x, y, is_signed)) {
             return known.clone();
         }
@@ -175,7 +175,7 @@ impl Blaster<'_> {
         let division = divide(&mut self.result.circuit, a, b);
         self.result.asserted.push(division.definition);
         self.result.zero_divisors.push(division.by_zero);
-        let words = (division.quotient, division.remainder);
+        let words = [division.quotient, division.remainder];
         self.divisions.insert((x, y, is_signed), words.clone());
         words
     }

@@ -13,6 +13,7 @@ mod polynomial;
 mod query;
 mod sat;
 mod simplify;
+mod smtlib;
 mod substitute;
 
 #[cfg(test)]
@@ -20,3 +21,4 @@ mod laws;
 
 pub(crate) use model::Model;
 pub(crate) use query::{Answer, Conflicts, solve};
+pub(crate) use smtlib::smtlib;

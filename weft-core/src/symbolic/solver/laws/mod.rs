@@ -4,6 +4,7 @@ mod circuits;
 mod generate;
 mod kernels;
 mod operators;
+mod other_solver;
 mod random;
 mod rewriting;
 

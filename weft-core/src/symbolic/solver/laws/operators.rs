@@ -147,6 +147,35 @@ fn a_choice_gives_one_of_its_operands() {
 }
 
 #[test]
+fn an_atom_below_a_number_has_all_lower_values() {
+    use BinaryOperator::{Eq, Ult};
+    for bits in 1..=4u32 {
+        for (limit, x) in (0..1u64 << bits).flat_map(|x| (0..1u64 << bits).map(move |y| (x, y))) {
+            let exprs = &mut Exprs::default();
+            let atom = exprs.atom(Atom::Tid(0), bits);
+            // The same atom in more bits: a limit of the low ones is none of the upper ones.
+            let wide = exprs.atom(Atom::Tid(0), 6);
+            let [is_x, is_wide] = [(atom, x), (wide, x | 32)].map(|(atom, value)| {
+                let value = exprs.constant(value, exprs.bits(atom));
+                exprs.binary(Eq, atom, value)
+            });
+            let number = exprs.constant(limit, bits);
+            let is_below = exprs.binary(Ult, atom, number);
+            let is_above = exprs.binary(Ult, number, atom);
+            let is_at_most = exprs.not(is_above);
+            for (condition, holds) in [(is_below, x < limit), (is_at_most, x <= limit)] {
+                let case = format!("{x} and {limit} of {bits} bits");
+                let conditions = [condition, is_x, is_wide];
+                let found = search(exprs, &conditions) == SearchResult::Satisfiable;
+                assert_eq!(found, holds, "{case}");
+                let found = solve(exprs, &conditions, ENOUGH);
+                assert_eq!(matches!(found, Answer::Satisfiable(_)), holds, "{case}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_guarded_division_by_zero_is_no_obstacle() {
     let exprs = &mut Exprs::default();
     let (a, b) = (exprs.atom(Atom::Tid(0), 8), exprs.atom(Atom::Tid(1), 8));

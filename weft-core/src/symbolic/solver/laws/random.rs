@@ -84,8 +84,8 @@ fn small_queries_have_the_answer_of_brute_force() {
 #[test]
 #[ignore = "minutes long, to be run by name after a change to the solver"]
 fn many_small_queries_have_the_answer_of_brute_force() {
-    let unsatisfiable = check_small(1 << 32, 100_000);
-    assert!(unsatisfiable > 10_000, "{unsatisfiable}");
+    let unsatisfiable = check_small(1 << 32, 20_000);
+    assert!(unsatisfiable > 2000, "{unsatisfiable}");
 }
 
 const WIDE: [Shape; 3] = [
@@ -138,6 +138,6 @@ fn wide_queries_that_hold_are_not_unsatisfiable() {
 #[test]
 #[ignore = "minutes long, to be run by name after a change to the solver"]
 fn many_wide_queries_that_hold_are_not_unsatisfiable() {
-    let solved = check_wide(1 << 33, 20_000);
-    assert!(solved > 10_000, "{solved}");
+    let solved = check_wide(1 << 33, 3000);
+    assert!(solved > 1500, "{solved}");
 }
