@@ -8,7 +8,7 @@ use super::circuit::{Circuit, Wire};
 use super::multiply::{exact_product_sum, scaled_sum};
 
 /// A quotient, a remainder, and what is known of them.
-pub(super) struct Division {
+pub(super) struct DivisionCircuit {
     pub(super) quotient: Vec<Wire>,
     pub(super) remainder: Vec<Wire>,
     /// Holds for the quotient and the remainder, and so has to be asserted. It can be made true for all operands.
@@ -18,7 +18,7 @@ pub(super) struct Division {
 }
 
 /// Divides without signs.
-pub(super) fn divided(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> Division {
+pub(super) fn divided(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> DivisionCircuit {
     match as_constant(b) {
         Some(number) if number != 0 => by_number(circuit, a, number),
         _ => by_word(circuit, a, b),
@@ -26,22 +26,22 @@ pub(super) fn divided(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> Division
 }
 
 /// Divides with signs: the quotient is rounded towards zero, and the remainder has the sign of the dividend.
-pub(super) fn divided_signed(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> Division {
+pub(super) fn divided_signed(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> DivisionCircuit {
     let (sign_a, sign_b) = (a[a.len() - 1], b[b.len() - 1]);
     let (absolute_a, absolute_b) = (negated_if(circuit, sign_a, a), negated_if(circuit, sign_b, b));
     let division = divided(circuit, &absolute_a, &absolute_b);
     let sign = circuit.xor(sign_a, sign_b);
-    Division {
+    DivisionCircuit {
         quotient: negated_if(circuit, sign, &division.quotient),
         remainder: negated_if(circuit, sign_a, &division.remainder),
         ..division
     }
 }
 
-fn by_number(circuit: &mut Circuit, a: &[Wire], number: u128) -> Division {
+fn by_number(circuit: &mut Circuit, a: &[Wire], number: u128) -> DivisionCircuit {
     let bits = a.len();
     let greatest = (1u128 << significant(a)) - 1;
-    let exactly = |quotient: &[Wire], remainder: &[Wire]| Division {
+    let exactly = |quotient: &[Wire], remainder: &[Wire]| DivisionCircuit {
         quotient: resized(quotient, bits),
         remainder: resized(remainder, bits),
         definition: Wire::TRUE,
@@ -64,7 +64,7 @@ fn by_number(circuit: &mut Circuit, a: &[Wire], number: u128) -> Division {
     let divisor = constant(number, remainder.len());
     let is_rest = below(circuit, &remainder, &divisor);
     let definition = circuit.and(is_whole, is_rest);
-    Division { definition, ..exactly(&quotient, &remainder) }
+    DivisionCircuit { definition, ..exactly(&quotient, &remainder) }
 }
 
 /// Returns how many bits a number has.
@@ -72,7 +72,7 @@ const fn length(number: u128) -> usize {
     (128 - number.leading_zeros()) as usize
 }
 
-fn by_word(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> Division {
+fn by_word(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> DivisionCircuit {
     let bits = a.len();
     let by_zero = equal(circuit, b, &constant(0, bits));
     let (length_a, length_b) = (significant(a), significant(b));
@@ -85,7 +85,7 @@ fn by_word(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> Division {
     let defined = circuit.all(vec![is_exact, is_whole, is_rest]);
     let definition = circuit.or(by_zero, defined);
     let (any_quotient, any_remainder) = (circuit.inputs(bits), circuit.inputs(bits));
-    Division {
+    DivisionCircuit {
         quotient: choice(circuit, by_zero, &any_quotient, &resized(&quotient, bits)),
         remainder: choice(circuit, by_zero, &any_remainder, &resized(&remainder, bits)),
         definition,

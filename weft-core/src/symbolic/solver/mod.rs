@@ -20,5 +20,6 @@ mod substitute;
 mod laws;
 
 pub(crate) use model::Model;
-pub(crate) use query::{Answer, Conflicts, solve};
+pub(crate) use query::{Answer, solve};
+pub(crate) use sat::Conflicts;
 pub(crate) use smtlib::smtlib;

@@ -3,18 +3,13 @@
 use super::blast::{Blasted, blasted};
 use super::cone::cone;
 use super::model::Model;
-use super::sat::{Search, SearchResult};
+use super::sat::{Conflicts, Search, SearchResult};
 use super::simplify::{Simplified, simplified};
 use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{Expr, Exprs, Node};
 
 /// How many gates a circuit has at most.
 const MOST_GATES: usize = 2_000_000;
-
-/// The budget of a search: how many conflicts it meets until it gives up. A number of steps, not a time, so that an answer
-/// is the same on every machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Conflicts(pub(crate) u64);
 
 /// Whether conditions can hold together.
 #[derive(Clone, Debug, PartialEq, Eq)]

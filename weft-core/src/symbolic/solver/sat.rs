@@ -4,7 +4,11 @@
 use batsat::{Callbacks, ClauseKind, Lit, Solver, SolverInterface, SolverOpts, lbool};
 
 use super::circuit::{Circuit, Gate, Wire};
-use super::query::Conflicts;
+
+/// The budget of a search: how many conflicts it meets until it gives up. A number of steps, not a time, so that an answer
+/// is the same on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflicts(pub(crate) u64);
 
 /// Stops the solver when it has learnt as many clauses as it is granted: the same ones in each run, unlike a time.
 struct LearntLimit {

@@ -6,9 +6,9 @@ use crate::symbolic::solver::multiply::signed_digits;
 use crate::symbolic::solver::sat::{Search, SearchResult};
 
 type GateFunction = fn(&mut Circuit, [Wire; 3]) -> Wire;
-type Truth = fn([bool; 3]) -> bool;
+type TruthTable = fn([bool; 3]) -> bool;
 
-const GATES: [(GateFunction, Truth); 5] = [
+const GATES: [(GateFunction, TruthTable); 5] = [
     (|circuit, [a, b, _]| circuit.and(a, b), |[a, b, _]| a && b),
     (|circuit, [a, b, _]| circuit.or(a, b), |[a, b, _]| a || b),
     (|circuit, [a, b, _]| circuit.xor(a, b), |[a, b, _]| a != b),
@@ -29,7 +29,7 @@ fn can_be(circuit: &Circuit, inputs: &[(Wire, bool)], wire: Wire, value: bool) -
 }
 
 /// Operands of gates: constants, inputs and gates over them, and all complements.
-fn operands(circuit: &mut Circuit, inputs: &[Wire]) -> Vec<(Wire, Truth)> {
+fn operands(circuit: &mut Circuit, inputs: &[Wire]) -> Vec<(Wire, TruthTable)> {
     let [x, y] = [inputs[0], inputs[1]];
     let pair = circuit.and(x, y);
     let other = circuit.and(x, !y);

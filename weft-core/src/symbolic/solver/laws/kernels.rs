@@ -6,27 +6,27 @@ use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{BinaryOperator, Expr, Exprs};
 
 /// Two threads and what is known of them.
-struct Pair {
+struct PairQuery {
     exprs: Exprs,
     conditions: Vec<Expr>,
 }
 
 /// What differs between the two threads of a pair, as atoms of 32 bits.
 #[derive(Clone, Copy)]
-struct Thread {
+struct Coordinates {
     tid: Expr,
     tid_y: Expr,
     ctaid: Expr,
     ctaid_y: Expr,
 }
 
-impl Pair {
-    fn new() -> Pair {
-        Pair { exprs: Exprs::default(), conditions: Vec::new() }
+impl PairQuery {
+    fn new() -> PairQuery {
+        PairQuery { exprs: Exprs::default(), conditions: Vec::new() }
     }
 
-    fn threads(&mut self) -> [Thread; 2] {
-        [0, 10].map(|at| Thread {
+    fn threads(&mut self) -> [Coordinates; 2] {
+        [0, 10].map(|at| Coordinates {
             tid: self.atom(Atom::Tid(at)),
             tid_y: self.atom(Atom::Tid(at + 1)),
             ctaid: self.atom(Atom::Ctaid(at)),
@@ -115,8 +115,8 @@ impl Pair {
 }
 
 /// `a[ctaid * ntid + tid]` with 256 threads in a cta.
-fn elementwise(bytes: u64, is_signed: bool) -> Pair {
-    let mut pair = Pair::new();
+fn elementwise(bytes: u64, is_signed: bool) -> PairQuery {
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 256);
@@ -154,7 +154,7 @@ fn elements_of_twelve_bytes_are_disjoint() {
 
 #[test]
 fn threads_of_half_the_index_share_an_element() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 256);
@@ -167,7 +167,7 @@ fn threads_of_half_the_index_share_an_element() {
 
 #[test]
 fn tiles_of_a_matrix_of_known_width_are_disjoint() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 16);
@@ -187,7 +187,7 @@ fn tiles_of_a_matrix_of_known_width_are_disjoint() {
 
 #[test]
 fn rows_and_columns_by_division_are_disjoint() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 1024);
@@ -202,7 +202,7 @@ fn rows_and_columns_by_division_are_disjoint() {
 
 #[test]
 fn a_swizzle_is_a_permutation() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 1024);
@@ -219,7 +219,7 @@ fn a_swizzle_is_a_permutation() {
 
 #[test]
 fn halves_of_a_reduction_are_disjoint() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let stride = pair.atom(Atom::Result(crate::flow::Pc(0), crate::flow::BlockId(0), 0));
     pair.require_below(stride, 512);
@@ -235,7 +235,7 @@ fn halves_of_a_reduction_are_disjoint() {
 
 #[test]
 fn one_cta_with_an_unknown_number_of_threads_is_disjoint() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let threads = pair.atom(Atom::Ntid(0));
     let is_same = pair.op(BinaryOperator::Eq, a.ctaid, b.ctaid);
@@ -251,7 +251,7 @@ fn one_cta_with_an_unknown_number_of_threads_is_disjoint() {
 
 #[test]
 fn ctas_of_an_unknown_number_of_threads_are_disjoint_in_64_bits() {
-    let mut pair = Pair::new();
+    let mut pair = PairQuery::new();
     let [a, b] = pair.threads();
     let threads = pair.atom(Atom::Ntid(0));
     pair.require_below(threads, 33);
