@@ -17,8 +17,6 @@ pub(super) struct Blasted {
     pub(super) circuit: Circuit,
     /// All of these have to hold.
     pub(super) asserted: Vec<Wire>,
-    /// Whether a divisor is zero, for each division.
-    pub(super) zero_divisors: Vec<Wire>,
     /// The bits of each atom.
     pub(super) atoms: BTreeMap<Atom, Vec<Wire>>,
 }
@@ -35,12 +33,7 @@ struct Blaster<'e> {
 pub(super) fn blasted(exprs: &Exprs, conditions: &[Expr], most: usize) -> Option<Blasted> {
     let mut blaster = Blaster {
         exprs,
-        result: Blasted {
-            circuit: Circuit::new(),
-            asserted: Vec::new(),
-            zero_divisors: Vec::new(),
-            atoms: BTreeMap::new(),
-        },
+        result: Blasted { circuit: Circuit::new(), asserted: Vec::new(), atoms: BTreeMap::new() },
         words: HashMap::default(),
         divisions: HashMap::default(),
     };
@@ -174,7 +167,6 @@ impl Blaster<'_> {
         let divide = if is_signed { divided_signed } else { divided };
         let division = divide(&mut self.result.circuit, a, b);
         self.result.asserted.push(division.definition);
-        self.result.zero_divisors.push(division.by_zero);
         let words = [division.quotient, division.remainder];
         self.divisions.insert((x, y, is_signed), words.clone());
         words

@@ -11,10 +11,9 @@ use super::multiply::{exact_product_sum, scaled_sum};
 pub(super) struct DivisionCircuit {
     pub(super) quotient: Vec<Wire>,
     pub(super) remainder: Vec<Wire>,
-    /// Holds for the quotient and the remainder, and so has to be asserted. It can be made true for all operands.
+    /// Holds for the quotient and the remainder, and so has to be asserted. It can be made true for all operands, and says
+    /// nothing where the divisor is zero: quotient and remainder are then any words.
     pub(super) definition: Wire,
-    /// Whether the divisor is zero. Quotient and remainder are then any words.
-    pub(super) by_zero: Wire,
 }
 
 /// Divides without signs.
@@ -45,7 +44,6 @@ fn by_number(circuit: &mut Circuit, a: &[Wire], number: u128) -> DivisionCircuit
         quotient: resized(quotient, bits),
         remainder: resized(remainder, bits),
         definition: Wire::TRUE,
-        by_zero: Wire::FALSE,
     };
     if number.is_power_of_two() {
         let (remainder, quotient) = a.split_at((number.trailing_zeros() as usize).min(bits));
@@ -89,6 +87,5 @@ fn by_word(circuit: &mut Circuit, a: &[Wire], b: &[Wire]) -> DivisionCircuit {
         quotient: choice(circuit, by_zero, &any_quotient, &resized(&quotient, bits)),
         remainder: choice(circuit, by_zero, &any_remainder, &resized(&remainder, bits)),
         definition,
-        by_zero,
     }
 }

@@ -6,7 +6,7 @@ use super::model::Model;
 use super::sat::{Conflicts, Search, SearchResult};
 use super::simplify::{Simplified, simplified};
 use crate::symbolic::atom::Atom;
-use crate::symbolic::expr::{Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
 
 /// How many gates a circuit has at most.
 const MOST_GATES: usize = 2_000_000;
@@ -19,43 +19,62 @@ pub(crate) enum Answer {
     Unsatisfiable,
     /// For these values all conditions hold, and none of them depends on a division by zero.
     Satisfiable(Model),
-    /// The budget is spent, the circuit would be too large, or the conditions hold only where one divides by zero.
+    /// The budget is spent, the circuit would be too large, or the conditions hold only where something divides by zero.
     Unknown,
 }
 
-/// Decides whether all conditions, of one bit each, hold for some values of their atoms.
+/// Decides whether all conditions, of one bit each, hold for some values of their atoms. A search that finds only values
+/// for which something divides by zero is repeated without them, with the same budget.
 pub(crate) fn solve(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -> Answer {
+    if let Some(answer) = attempt(exprs, conditions, budget) {
+        return answer;
+    }
+    let mut narrower = conditions.to_vec();
+    for divisor in divisors(exprs, conditions) {
+        let zero = exprs.constant(0, exprs.bits(divisor));
+        let is_zero = exprs.binary(BinaryOperator::Eq, divisor, zero);
+        narrower.push(exprs.not(is_zero));
+    }
+    match attempt(exprs, &narrower, budget) {
+        Some(Answer::Satisfiable(model)) => Answer::Satisfiable(model),
+        _ => Answer::Unknown,
+    }
+}
+
+/// Returns `None` if a division by zero decides what the search found.
+fn attempt(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -> Option<Answer> {
     let query = simplified(exprs, conditions);
     if query.conditions.iter().any(|condition| exprs.is_truth(*condition, false)) {
-        return Answer::Unsatisfiable;
+        return Some(Answer::Unsatisfiable);
     }
     let Some(blasted) = blasted(exprs, &query.conditions, MOST_GATES) else {
-        return Answer::Unknown;
+        return Some(Answer::Unknown);
     };
     let mut search = Search::new(&blasted.circuit, budget);
     for wire in &blasted.asserted {
         search.assert(*wire);
     }
     match search.run() {
-        SearchResult::Unsatisfiable => return Answer::Unsatisfiable,
-        SearchResult::OutOfBudget => return Answer::Unknown,
-        SearchResult::Satisfiable => {}
-    }
-    if let Some(model) = checked(exprs, conditions, &query, &blasted, &search) {
-        return Answer::Satisfiable(model);
-    }
-    // What was found divides by zero. Perhaps the conditions also hold where nothing does.
-    for by_zero in &blasted.zero_divisors {
-        search.assert(!*by_zero);
-    }
-    match search.run() {
-        SearchResult::Satisfiable => checked(exprs, conditions, &query, &blasted, &search)
-            .map_or(Answer::Unknown, Answer::Satisfiable),
-        SearchResult::Unsatisfiable | SearchResult::OutOfBudget => Answer::Unknown,
+        SearchResult::Unsatisfiable => Some(Answer::Unsatisfiable),
+        SearchResult::OutOfBudget => Some(Answer::Unknown),
+        SearchResult::Satisfiable => {
+            checked(exprs, conditions, &query, &blasted, &search).map(Answer::Satisfiable)
+        }
     }
 }
 
-/// Returns the values that a search found if all conditions hold for them, as they were asked.
+/// Returns the divisors of all divisions.
+fn divisors(exprs: &Exprs, conditions: &[Expr]) -> Vec<Expr> {
+    use BinaryOperator::{Sdiv, Srem, Udiv, Urem};
+    let divisor = |part: Expr| match exprs.node(part) {
+        Node::Binary(Udiv | Urem | Sdiv | Srem, _, divisor) => Some(divisor),
+        _ => None,
+    };
+    cone(exprs, conditions).into_iter().filter_map(divisor).collect()
+}
+
+/// Returns the values that a search found if all conditions, as they were asked, hold for them. If one does not, the circuit
+/// is wrong, unless a division by zero decides it.
 fn checked(
     exprs: &Exprs,
     conditions: &[Expr],
