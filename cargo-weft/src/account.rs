@@ -154,17 +154,17 @@ pub(crate) fn unchecked(
 
 /// Returns what a verdict covers, such as `grid 2, block 160, 2 ctas, 31/31 sites`.
 fn scope(report: &Report) -> String {
-    let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
+    if let Some(proved) = report.proved {
+        return proved.sentence();
+    }
+    let (grid, block) = (report.grid_in_words(), report.block_in_words());
     let ctas = if report.stats.ctas == 1 {
         "1 cta".to_owned()
     } else {
         format!("{} ctas", report.stats.ctas)
     };
     let coverage = report.coverage;
-    format!(
-        "grid {}, block {block}, {ctas}, {}/{} sites",
-        report.grid, coverage.reached, coverage.sites
-    )
+    format!("grid {grid}, block {block}, {ctas}, {}/{} sites", coverage.reached, coverage.sites)
 }
 
 /// Counts the verdicts of all jobs. `failed` and the jobs without a report count as unchecked.

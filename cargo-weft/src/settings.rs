@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::ParseIntError;
 
 use clap::{Args, ValueEnum};
+use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Misfit, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Misfit, Schedule,
 };
 use weft_harness::config::{self, Element, LimitSettings};
 
@@ -14,11 +15,11 @@ use weft_harness::config::{self, Element, LimitSettings};
 #[command(next_help_heading = "Launch")]
 pub(crate) struct CommandSettings {
     /// Threads of a cta
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = block)]
-    block: Option<Dim3>,
+    #[arg(long, value_name = "X[,Y[,Z]]|any", value_parser = block)]
+    block: Option<Dimensions>,
     /// Ctas of the grid
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = grid)]
-    grid: Option<Dim3>,
+    #[arg(long, value_name = "X[,Y[,Z]]|any", value_parser = grid)]
+    grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
@@ -26,6 +27,9 @@ pub(crate) struct CommandSettings {
     /// structure at its first byte `4.16=buffer`
     #[arg(long = "arg", value_name = "POS=VALUE", value_parser = argument)]
     args: Vec<(usize, Arg)>,
+    /// A condition that every launch that is meant fulfils, such as `n <= 1024`, `#1 % 16 == 0` or `pow2(block.x)`
+    #[arg(long = "require", value_name = "CONDITION", value_parser = requires::parse)]
+    requires: Vec<Requirement>,
     /// The lanes of a warp run in lock step
     #[arg(long)]
     warp_synchronous: bool,
@@ -35,6 +39,13 @@ pub(crate) struct CommandSettings {
     /// Which barrier divergence is a defect
     #[arg(long, value_enum)]
     barrier_divergence: Option<DivergenceWord>,
+    /// The number of concrete inputs that an open verdict is tried with, to find races: a number, or `off`. 8 if
+    /// nothing is stated
+    #[arg(long, value_name = "N|off", value_parser = witness)]
+    witness: Option<u32>,
+    /// Which values the host might pass for the inputs that the launch leaves open
+    #[arg(long, value_enum)]
+    inputs: Option<InputsWord>,
     /// Which warp runs next: `in-order` (the default), `reverse`, `in-turn`, `latest`, or `random=SEED`. The verdict
     /// does not depend on it
     #[arg(long, value_parser = schedule)]
@@ -70,6 +81,14 @@ enum DivergenceWord {
     Off,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InputsWord {
+    /// Every value: a race for one of them is a defect
+    Any,
+    /// Some values, which nothing states
+    Some,
+}
+
 impl CommandSettings {
     /// Overrides the settings of `launch` with those that are given here.
     pub(crate) fn apply(&self, launch: &mut Launch) {
@@ -80,8 +99,13 @@ impl CommandSettings {
             let arg = arg.clone().over(launch.args.get(position));
             launch.args.insert(*position, arg);
         }
+        launch.requires.extend_from_slice(&self.requires);
         launch.options.warp_synchronous |= self.warp_synchronous;
         launch.options.schedule = self.schedule.unwrap_or(launch.options.schedule);
+        launch.options.witness = self.witness.unwrap_or(launch.options.witness);
+        if let Some(word) = self.inputs {
+            launch.options.any_inputs = word == InputsWord::Any;
+        }
         let stated = LimitSettings { instructions: self.limit, memory: self.limit_memory };
         launch.limit = stated.over(launch.limit);
         if let Some(word) = self.atomics {
@@ -105,7 +129,7 @@ impl CommandSettings {
 /// Why a word of the command line is not a valid setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SettingError {
-    #[error("expected one to three numbers, such as 256 or 16,16")]
+    #[error("expected one to three numbers, such as 256 or 16,16, or `any`")]
     Extent(#[source] ParseIntError),
     #[error("expected one to three numbers, found {0}")]
     Dimensions(usize),
@@ -131,27 +155,35 @@ pub(crate) enum SettingError {
     Element { value: String, ty: &'static str },
     #[error("`{0}` is neither a number nor `buffer` nor contents such as u64:4,4,1")]
     Value(String),
+    #[error("`{0}` is neither a number of inputs nor `off`")]
+    Witness(String),
     #[error("`{0}` is no schedule; they are in-order, reverse, in-turn, latest, and random=SEED")]
     Schedule(String),
 }
 
-fn block(text: &str) -> Result<Dim3, SettingError> {
+fn block(text: &str) -> Result<Dimensions, SettingError> {
+    if text == Dimensions::ANY {
+        return Ok(Dimensions::Any);
+    }
     let dim = extent(text)?;
     match dim.misfit(Dim3::MAX_BLOCK) {
         _ if !(1..=Dim3::MAX_THREADS).contains(&dim.count()) => {
             Err(SettingError::Block(dim.count()))
         }
         Some(misfit) => Err(SettingError::BlockExtent(misfit)),
-        None => Ok(dim),
+        None => Ok(Dimensions::Is(dim)),
     }
 }
 
-fn grid(text: &str) -> Result<Dim3, SettingError> {
+fn grid(text: &str) -> Result<Dimensions, SettingError> {
+    if text == Dimensions::ANY {
+        return Ok(Dimensions::Any);
+    }
     let dim = extent(text)?;
     match dim.misfit(Dim3::MAX_GRID) {
         Some(misfit) => Err(SettingError::GridExtent(misfit)),
         None if dim.count() > Dim3::MAX_CTAS => Err(SettingError::Grid(dim.count())),
-        None => Ok(dim),
+        None => Ok(Dimensions::Is(dim)),
     }
 }
 
@@ -168,6 +200,13 @@ fn extent(text: &str) -> Result<Dim3, SettingError> {
 
 fn memory(text: &str) -> Result<u64, SettingError> {
     config::size(text).ok_or_else(|| SettingError::Memory(text.to_owned()))
+}
+
+fn witness(text: &str) -> Result<u32, SettingError> {
+    match text {
+        "off" => Ok(0),
+        _ => text.parse().map_err(|_| SettingError::Witness(text.to_owned())),
+    }
 }
 
 fn schedule(text: &str) -> Result<Schedule, SettingError> {
@@ -244,23 +283,25 @@ mod tests {
 
     #[test]
     fn extents_are_one_to_three_numbers_within_the_hardware() {
-        assert_eq!(block("256"), Ok(Dim3::line(256)));
-        assert_eq!(block("16,8,2"), Ok(Dim3 { x: 16, y: 8, z: 2 }));
-        assert_eq!(block("16x16"), Ok(Dim3 { x: 16, y: 16, z: 1 }));
+        let is = |x, y, z| Ok(Dimensions::Is(Dim3 { x, y, z }));
+        assert_eq!(block("256"), is(256, 1, 1));
+        assert_eq!(block("16,8,2"), is(16, 8, 2));
+        assert_eq!(block("16x16"), is(16, 16, 1));
+        assert_eq!((block("any"), grid("any")), (Ok(Dimensions::Any), Ok(Dimensions::Any)));
         assert_eq!(block("0"), Err(SettingError::Block(0)));
         assert_eq!(block("2000"), Err(SettingError::Block(2000)));
         assert_eq!(block("1,2,3,4"), Err(SettingError::Dimensions(4)));
         assert!(matches!(block("many"), Err(SettingError::Extent(_))));
-        assert_eq!(grid("2147483647"), Ok(Dim3::line(2_147_483_647)));
+        assert_eq!(grid("2147483647"), is(2_147_483_647, 1, 1));
         let misfit = |dimension, given, most| Misfit { dimension, given, most };
-        assert_eq!(block("1,1,64"), Ok(Dim3 { x: 1, y: 1, z: 64 }));
+        assert_eq!(block("1,1,64"), is(1, 1, 64));
         assert_eq!(block("1,1,65"), Err(SettingError::BlockExtent(misfit("z", 65, 64))));
-        assert_eq!(grid("1,65535"), Ok(Dim3 { x: 1, y: 65535, z: 1 }));
+        assert_eq!(grid("1,65535"), is(1, 65535, 1));
         assert_eq!(grid("1,65536"), Err(SettingError::GridExtent(misfit("y", 65536, 65535))));
         assert_eq!(grid("1,0,1"), Err(SettingError::GridExtent(misfit("y", 0, 65535))));
         let many = misfit("x", 2_147_483_648, 2_147_483_647);
         assert_eq!(grid("2147483648"), Err(SettingError::GridExtent(many)));
-        assert_eq!(grid("65535,65535"), Ok(Dim3 { x: 65535, y: 65535, z: 1 }));
+        assert_eq!(grid("65535,65535"), is(65535, 65535, 1));
         assert!(matches!(grid("65538,65535"), Err(SettingError::Grid(_))));
     }
 
@@ -311,16 +352,24 @@ mod tests {
     }
 
     #[test]
+    fn witnesses_are_counted_or_off() {
+        assert_eq!((witness("0"), witness("12"), witness("off")), (Ok(0), Ok(12), Ok(0)));
+        for wrong in ["", "on", "-1", "1.5"] {
+            assert_eq!(witness(wrong), Err(SettingError::Witness(wrong.into())));
+        }
+    }
+
+    #[test]
     fn what_is_stated_overrides_and_the_rest_stays() {
         let mut launch =
-            Launch { shared: Some(64), block: Some(Dim3::line(32)), ..Launch::default() };
+            Launch { shared: Some(64), block: Some(Dim3::line(32).into()), ..Launch::default() };
         let stated = CommandSettings {
-            block: Some(Dim3::line(128)),
+            block: Some(Dim3::line(128).into()),
             args: vec![(1, Arg::Integer(7))],
             ..CommandSettings::default()
         };
         stated.apply(&mut launch);
-        assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128)), Some(64)));
+        assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128).into()), Some(64)));
         assert_eq!(launch.args[&1], Arg::Integer(7));
         assert_eq!(launch.options.atomics, Atomics::Auto);
     }

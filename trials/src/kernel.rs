@@ -6,8 +6,9 @@ use std::fmt::{self, Write as _};
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
+use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Options, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Options, Schedule,
 };
 use weft_core::ptx::isa::{FORMS, TABLE};
 
@@ -281,22 +282,17 @@ pub fn from_bytes(bytes: &[u8]) -> (String, Launch) {
 }
 
 fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
-    let extent = |u: &mut Unstructured<'_>| -> Result<Dim3> {
-        let z = if u.ratio(1, 8)? { *u.choose(NUMBERS)? } else { 1 };
-        let y = if u.ratio(1, 4)? { *u.choose(NUMBERS)? } else { 1 };
-        Ok(Dim3 { x: *u.choose(NUMBERS)?, y, z })
-    };
     let block = if u.ratio(7, 8)? {
         Some(Dim3::line(*u.choose(&[64, 1, 33, 32, 96])?))
     } else {
-        Some(extent(u)?)
+        Some(any_extent(u)?)
     };
     let grid = if u.ratio(1, 2)? {
         None
     } else if u.ratio(7, 8)? {
         Some(Dim3::line(2))
     } else {
-        Some(extent(u)?)
+        Some(any_extent(u)?)
     };
     let mut args = BTreeMap::new();
     for _ in 0..u.int_in_range(0..=3)? {
@@ -327,13 +323,44 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
             Schedule::Random(1),
         ])?,
         past_findings: false,
+        witness: u.int_in_range(0..=2)?,
+        any_inputs: u.ratio(1, 4)?,
     };
     let shared = match u.int_in_range(0..=7)? {
         0 => Some(*u.choose(NUMBERS)?),
         1 | 2 => None,
         _ => Some(64),
     };
-    Ok(Launch { block, grid, shared, args, options, ..Launch::default() })
+    let [block, grid] = [block, grid].map(|size| size.map(Dimensions::Is));
+    let is_any = u.ratio(1, 8)?;
+    let [block, grid] = if is_any { [block, Some(Dimensions::Any)] } else { [block, grid] };
+    let requires = requirements(u)?;
+    Ok(Launch { block, grid, shared, args, requires, options, ..Launch::default() })
+}
+
+fn any_extent(u: &mut Unstructured<'_>) -> Result<Dim3> {
+    let z = if u.ratio(1, 8)? { *u.choose(NUMBERS)? } else { 1 };
+    let y = if u.ratio(1, 4)? { *u.choose(NUMBERS)? } else { 1 };
+    Ok(Dim3 { x: *u.choose(NUMBERS)?, y, z })
+}
+
+/// Requirements, of which some fit a kernel.
+const REQUIRED: &[&str] = &[
+    "#1 == 4",
+    "#1 <= 3 && 0 - #2 < block.x",
+    "#0 / (#1 - #1) == 1",
+    "block.x == 32 && block.y * block.z == 1",
+    "grid.x >= 2",
+    "pow2(grid.x * 0xffffffffffffffff * 0xffffffffffffffff)",
+    "#18446744073709551615 != --1",
+];
+
+fn requirements(u: &mut Unstructured<'_>) -> Result<Vec<Requirement>> {
+    let mut requires = Vec::new();
+    for _ in 0..u.int_in_range(0..=1)? {
+        requires.extend(requires::parse(u.choose(REQUIRED)?));
+    }
+    Ok(requires)
 }
 
 fn argument(u: &mut Unstructured<'_>) -> Result<Arg> {

@@ -39,7 +39,7 @@ pub fn reader(bytes: &[u8]) {
         assert!(!error.to_string().is_empty());
         module.position(error.span);
     }
-    let launch = Launch { block: Some(Dim3::line(48)), ..Launch::default() };
+    let launch = Launch { block: Some(Dim3::line(48).into()), ..Launch::default() };
     check(&module, &launch);
 }
 

@@ -90,8 +90,11 @@ fn linking(module: &Module, kernel: &Function) {
 
 /// What checking one kernel costs where it stands alone, and where it stands among others, which need only be read.
 fn one_of_many(text: &str) {
-    let launch =
-        Launch { block: Some(Dim3::line(64)), grid: Some(Dim3::line(2)), ..Launch::default() };
+    let launch = Launch {
+        block: Some(Dim3::line(64).into()),
+        grid: Some(Dim3::line(2).into()),
+        ..Launch::default()
+    };
     let check = |text: &str, name: &str| {
         let module = ptx::parse(text);
         let kernel = module.kernel(name).expect("it was generated");

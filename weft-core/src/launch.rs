@@ -4,6 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub mod requires;
+
+use requires::Requirement;
+
 /// The most bytes of shared memory that a cta can have (CUDA programming guide, compute capability 9.0).
 pub const MAX_SHARED: u64 = 227 * 1024;
 
@@ -65,6 +69,43 @@ impl fmt::Display for Dim3 {
     }
 }
 
+/// What a launch states about a block or a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dimensions {
+    /// Whatever the kernel, the devices and the requirements of the launch permit.
+    Any,
+    /// This size.
+    Is(Dim3),
+}
+
+impl Dimensions {
+    /// The word for [`Self::Any`] in configurations and reports.
+    pub const ANY: &str = "any";
+
+    /// Returns the size; `None` if it can be any.
+    pub const fn known(self) -> Option<Dim3> {
+        match self {
+            Self::Any => None,
+            Self::Is(size) => Some(size),
+        }
+    }
+}
+
+impl From<Dim3> for Dimensions {
+    fn from(size: Dim3) -> Self {
+        Self::Is(size)
+    }
+}
+
+impl fmt::Display for Dimensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str(Self::ANY),
+            Self::Is(size) => size.fmt(f),
+        }
+    }
+}
+
 /// An extent in one dimension that no device takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit {
@@ -80,6 +121,24 @@ impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dimension, given, most } = self;
         write!(f, "{given} in {dimension}, where a device takes 1 to {most}")
+    }
+}
+
+/// The extents in one dimension that a proof holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExtentBound {
+    /// This one.
+    Is(u32),
+    /// Every one from 1 up to this.
+    UpTo(u32),
+}
+
+impl ExtentBound {
+    /// Returns the greatest extent.
+    pub const fn most(self) -> u32 {
+        match self {
+            Self::Is(extent) | Self::UpTo(extent) => extent,
+        }
     }
 }
 
@@ -191,6 +250,11 @@ pub struct Options {
     /// Whether all ctas are run even if the first ones are not clean. Needed where findings are accepted, so that the
     /// findings of the other ctas are known.
     pub past_findings: bool,
+    /// The number of concrete inputs that an open verdict is tried with, at most 1024; 0: none.
+    pub witness: u32,
+    /// Whether the host might pass every value of the arguments, and every content of the buffers, that the launch
+    /// leaves open: a race for one of them is then a defect.
+    pub any_inputs: bool,
 }
 
 /// The resources that a check can use before it gives up. Both are counted, not measured, so that a verdict is the same
@@ -226,13 +290,16 @@ impl Default for Limit {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
     /// Threads per cta; `None`: the kernel's own `.reqntid` or `.maxntid` applies.
-    pub block: Option<Dim3>,
+    pub block: Option<Dimensions>,
     /// Ctas of the grid; `None`: one cta is checked and races between ctas are not examined.
-    pub grid: Option<Dim3>,
+    pub grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory; `None`: as many as the accesses need.
     pub shared: Option<u32>,
     /// Arguments by position; an absent argument is open.
     pub args: BTreeMap<usize, Arg>,
+    /// Conditions that hold of every launch that is meant. They restrict what the launch leaves open; together with what
+    /// it states, they must be satisfiable.
+    pub requires: Vec<Requirement>,
     /// Choices of the analysis.
     pub options: Options,
     /// The resources that the check can use.

@@ -5,8 +5,9 @@
 //!
 //! `ptx` parses text to a tree; `flow` builds a program from the tree; `slice` finds what has to run; `emulate` turns
 //! program and launch into events; `order` turns events into happens-before; `race` finds races from accesses and their
-//! order; `finding` defines what a report can say; `explain` puts what was found into words; `check` runs the stages;
-//! `mutate` weakens a clean kernel's synchronization, which shows what of the synchronization is superfluous.
+//! order; `symbolic` proves a kernel for every input without running it; `finding` defines what a report can say;
+//! `explain` puts what was found into words; `check` runs the stages; `mutate` weakens a clean kernel's synchronization,
+//! which shows what of the synchronization is superfluous.
 
 mod check;
 pub mod emulate;
@@ -22,4 +23,6 @@ pub mod report;
 pub mod slice;
 mod symbolic;
 
-pub use check::{CheckError, check, check_placed, link};
+pub use check::{
+    CheckError, RequirementMisfit, applied, check, check_placed, link, prove_every_input,
+};

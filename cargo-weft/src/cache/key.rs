@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use blake3::{Hash, Hasher};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields, Launch, Limit, Options, Schedule,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Limit, Options,
+    Schedule,
 };
 
 /// Separates these hashes from all other uses of BLAKE3 (its key derivation context).
@@ -48,15 +49,23 @@ impl Key {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        let Launch { block, grid, shared, args, options, limit } = launch;
+        let Launch { block, grid, shared, args, requires, options, limit } = launch;
         let Limit { instructions, memory } = limit;
-        self.option(*block, Self::dim);
-        self.option(*grid, Self::dim);
+        self.option(*block, Self::dimensions);
+        self.option(*grid, Self::dimensions);
         self.option(*shared, Self::number);
         self.args(args);
+        self.count(requires.len());
+        for requirement in requires {
+            self.bytes(requirement.to_string().as_bytes());
+        }
         self.options(*options);
         self.number(*instructions);
         self.number(*memory);
+    }
+
+    fn dimensions(&mut self, dimensions: Dimensions) {
+        self.option(dimensions.known(), Self::dim);
     }
 
     fn dim(&mut self, Dim3 { x, y, z }: Dim3) {
@@ -100,10 +109,19 @@ impl Key {
     }
 
     fn options(&mut self, options: Options) {
-        let Options { warp_synchronous, atomics, barrier_divergence, schedule, past_findings } =
-            options;
+        let Options {
+            warp_synchronous,
+            atomics,
+            barrier_divergence,
+            schedule,
+            past_findings,
+            witness,
+            any_inputs,
+        } = options;
         self.number(warp_synchronous);
         self.number(past_findings);
+        self.number(witness);
+        self.number(any_inputs);
         self.number(match atomics {
             Atomics::Auto => 0_u8,
             Atomics::Abstract => 1,
@@ -132,6 +150,8 @@ impl Key {
 mod tests {
     use std::collections::BTreeSet;
 
+    use weft_core::launch::requires;
+
     use super::*;
 
     fn hash(text: &str) -> Hash {
@@ -153,14 +173,18 @@ mod tests {
         };
         vec![
             plain(),
-            Launch { block: Some(Dim3::line(64)), ..plain() },
-            Launch { block: Some(Dim3 { x: 1, y: 64, z: 1 }), ..plain() },
-            Launch { grid: Some(Dim3::line(64)), ..plain() },
+            Launch { block: Some(Dim3::line(64).into()), ..plain() },
+            Launch { block: Some(Dim3 { x: 1, y: 64, z: 1 }.into()), ..plain() },
+            Launch { grid: Some(Dim3::line(64).into()), ..plain() },
+            Launch { block: Some(Dimensions::Any), ..plain() },
+            Launch { grid: Some(Dimensions::Any), ..plain() },
             Launch { shared: Some(64), ..plain() },
             Launch { shared: Some(0), ..plain() },
             Launch { limit: Limit { instructions: 64, ..Limit::default() }, ..plain() },
             Launch { limit: Limit { memory: 64, ..Limit::default() }, ..plain() },
             with(Options { past_findings: true, ..Options::default() }),
+            with(Options { witness: 1, ..Options::default() }),
+            with(Options { any_inputs: true, ..Options::default() }),
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),
@@ -191,9 +215,21 @@ mod tests {
         ]
     }
 
+    /// Returns launches that differ only in what they require.
+    fn required() -> Vec<Launch> {
+        let all: [&[&str]; 4] = [&["n < 4"], &["n < 5"], &["n < 4", "m < 4"], &["n < 4 && m < 4"]];
+        let parse = |text: &&str| requires::parse(text).expect("is one");
+        let launch = |all: &[&str]| Launch {
+            requires: all.iter().map(parse).collect(),
+            ..Launch::default()
+        };
+        all.map(launch).into()
+    }
+
     #[test]
     fn whatever_a_report_depends_on_changes_the_key() {
-        let (checker, text, launches) = (hash("checker"), hash("ptx"), launches());
+        let (checker, text, mut launches) = (hash("checker"), hash("ptx"), launches());
+        launches.extend(required());
         let mut keys: Vec<Hash> =
             launches.iter().map(|launch| of(&checker, &text, "k", launch)).collect();
         keys.push(of(&hash("other"), &text, "k", &launches[0]));

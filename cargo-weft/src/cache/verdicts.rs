@@ -130,7 +130,7 @@ mod tests {
             Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
         let mut jobs = plan_with(&package, checker).expect("there are kernels");
         for job in &mut jobs {
-            job.launch.block = Some(Dim3::line(64));
+            job.launch.block = Some(Dim3::line(64).into());
         }
         jobs
     }
@@ -217,7 +217,7 @@ mod tests {
         for checks in [1, 2] {
             let mut jobs = jobs(PTX, checker);
             jobs.truncate(1);
-            jobs[0].launch.block = Some(Dim3::line(2048));
+            jobs[0].launch.block = Some(Dim3::line(2048).into());
             let keyed = own.keyed(&[&jobs[0]]);
             assert!(own.outcome(&jobs[0], &keyed[0].1).report.is_err());
             assert_eq!(CHECKS.load(Ordering::Relaxed), checks);

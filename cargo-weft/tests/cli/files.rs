@@ -16,7 +16,14 @@ fn verdicts_are_told_apart() {
         .says("shared-race")
         .says("weft: 1 clean, 1 defect, 0 open");
     // The block size is not stated.
-    folder.weft("check clean.ptx").exits(102).says("open   clean.ptx::own_slot").says("no-launch");
+    folder
+        .weft("check clean.ptx")
+        .exits(0)
+        .says("(every block of one dimension, grid 1, every argument)");
+    let run = folder.weft("check race.ptx").exits(102);
+    run.says("open   race.ptx::race_of_neighbours")
+        .says("no-launch")
+        .says("not proved for every launch");
     folder
         .weft("check clean.ptx race.ptx --kernel own --block 64")
         .exits(0)
@@ -85,4 +92,72 @@ fn a_reader_that_goes_away_is_no_panic() {
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(100), "{err}");
     assert_eq!(err, "");
+}
+
+/// A kernel in which each thread below `n` writes a word of its own.
+const BELOW: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+
+.visible .entry below(.param .u64 out, .param .u32 n)
+{
+    .reg .pred %p1;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %tid.x;
+    setp.ge.u32 %p1, %r2, %r1;
+    @%p1 bra DONE;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd2, %rd1, %rd2;
+    st.global.u32 [%rd2], %r2;
+DONE:
+    ret;
+}
+";
+
+#[test]
+fn what_is_required_is_told_with_the_verdict() {
+    let toml = "[[kernel]]\nname = \".\"\nblock = 64\nrequires = [\"n <= 1024\"]\n";
+    let folder = Folder::new("requires").with("below.ptx", BELOW).with("weft.toml", toml);
+    let check = |rest: &[&str]| {
+        folder.weft_with(&[&["check", "below.ptx", "--config", "weft.toml"], rest].concat())
+    };
+    let run = check(&["--require", "n % 0x10==0"]).exits(0);
+    run.says("clean  below.ptx::below  (grid 1, block 64")
+        .says("launches fulfil what `requires` states: n <= 1024, n % 16 == 0 (1 of 1)");
+    check(&["-v"]).exits(0).says("= note: required: n <= 1024");
+    let run = check(&["--message-format", "json"]).exits(0);
+    run.says(r#""requires":["n <= 1024"]"#);
+    let run = check(&["--require", "n > 4096"]).exits(101);
+    run.complains("`n <= 1024` and `n > 4096` are required, but they exclude each other");
+    check(&["--arg", "1=2048"]).exits(101).complains("it is false for n = 2048");
+    check(&["--require", "m > 4"])
+        .exits(101)
+        .complains("no parameter `m`; the nearest name is `n`");
+    check(&["--require", "n > 0", "--require", "n =< 4"])
+        .exits(2)
+        .complains("for `at most`, write `<=`");
+    check(&["--require", "n < 4 || n > 8"])
+        .exits(2)
+        .complains("character 7: `||` has no meaning here");
+}
+
+#[test]
+fn any_block_and_grid_are_proved_or_open() {
+    let folder = Folder::new("any").with("clean.ptx", CLEAN).with("race.ptx", RACE);
+    let run = folder.weft("check race.ptx --block any --grid any").exits(102);
+    run.says("open   race.ptx::race_of_neighbours  (grid any, block any, 0 ctas")
+        .says("the block can have any size");
+    let run = folder.weft("check clean.ptx --block 64 --grid any").exits(0);
+    run.says("(block 64, every grid of one dimension, every argument)");
+    let run = folder.weft("check clean.ptx --block any --grid any").exits(0);
+    run.says("(every block of one dimension, every grid of one dimension, every argument)");
+    let run = folder.weft("check race.ptx --block any --grid any --message-format json");
+    run.exits(102).says(r#""grid":"any","block":"any""#);
+    let run = folder.weft("check clean.ptx --block some").exits(2);
+    run.complains("expected one to three numbers, such as 256 or 16,16, or `any`");
 }

@@ -33,6 +33,9 @@ fn ptx_of_a_build_script_is_found() {
     folder.weft("list").exits(0).says("built::kernel.ptx::race_of_neighbours  (one cta, block 64)");
     let json = folder.weft("test --message-format json").exits(100);
     json.says("\"package\":\"built\"");
+    let any = "[[kernel]]\nname = '.'\nblock = 64\ngrid = \"any\"\nrequires = ['grid.x<9']\n";
+    let folder = folder.with("weft.toml", any);
+    folder.weft("list").exits(0).says("  (grid any, block 64, grid.x < 9)");
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn mismatches(text: &str, findings: Vec<Finding>) -> Vec<String> {
         block: None,
         grid: Dim3::line(1),
         findings,
+        proved: None,
         assumptions: Vec::new(),
         coverage: Coverage::default(),
         unreached: Vec::new(),
@@ -73,7 +74,7 @@ fn mismatches(text: &str, findings: Vec<Finding>) -> Vec<String> {
 #[test]
 fn the_header_is_a_launch() {
     let launch = fixture(TEXT).launch();
-    assert_eq!(launch.block, Some(Dim3::line(64)));
+    assert_eq!(launch.block, Some(Dim3::line(64).into()));
     assert_eq!(launch.args[&1], Arg::Integer(64));
 }
 

@@ -6,6 +6,8 @@ mod language;
 mod limits;
 mod placements;
 mod prefixes;
+mod proofs;
 mod schedules;
 mod second_opinion;
 mod snapshots;
+mod witnesses;

@@ -110,7 +110,8 @@ impl Job {
         format!("{}::{}", self.name(), check.name())
     }
 
-    /// Returns the configured grid and block in words, such as `grid 2, block 64`, without the arguments.
+    /// Returns the configured grid and block and what is required in words, such as `grid any, block 64, n <= 1024`,
+    /// without the arguments.
     pub fn launch_in_words(&self) -> String {
         let grid =
             self.launch.grid.map_or_else(|| "one cta".to_owned(), |grid| format!("grid {grid}"));
@@ -118,7 +119,8 @@ impl Job {
             .launch
             .block
             .map_or_else(|| "the kernel's own block".to_owned(), |block| format!("block {block}"));
-        format!("{grid}, {block}")
+        let required = self.launch.requires.iter().map(|requirement| format!(", {requirement}"));
+        format!("{grid}, {block}{}", required.collect::<String>())
     }
 
     /// Returns the mutants of the kernel; none if the kernel could not be checked.
@@ -138,7 +140,10 @@ impl Job {
                 .kernel(&self.kernel.mangled)
                 .expect("a mutant has the kernel it was made of");
             assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
-            (self.checker)(&module, kernel, &self.launch)
+            // Only what is clean is of interest, so nothing is gained by inputs for what is open.
+            let mut launch = self.launch.clone();
+            launch.options.witness = 0;
+            (self.checker)(&module, kernel, &launch)
         })??;
         let outcome = Outcome::new(Ok(report), self);
         Ok(outcome.remaining().expect("of a report something remains").clone())

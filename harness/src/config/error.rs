@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use weft_core::launch::Misfit;
+use weft_core::launch::requires::RequirementProblem;
 
 /// A position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,6 +147,9 @@ pub enum Problem {
         /// The line of the first launch with this label.
         line: usize,
     },
+    /// A condition that cannot be read; the position is that in its text, if the text has no escapes.
+    #[error("`requires`: {0}")]
+    Requirement(RequirementProblem),
     /// A key that is valid only for one kernel, in a table for all kernels.
     #[error("`{0}` belongs to a `[[kernel]]`, since it fits one kernel's parameters or findings")]
     KernelOnly(String),

@@ -127,7 +127,7 @@ fn defaults(reader: Reader<'_>, node: &Node<'_>) -> Result<Settings, ConfigError
     let mut settings = Settings::default();
     for (key, value) in reader.table("default", "a table: write `[default]`", node)? {
         let name = key.get_ref().as_ref();
-        if matches!(name, "args" | "allow" | "launch") {
+        if matches!(name, "args" | "requires" | "allow" | "launch") {
             return Err(reader.error(key.span(), Problem::KernelOnly(name.to_owned())));
         }
         if !settings.set(reader, key, value)? {

@@ -2,7 +2,7 @@
 //!
 //! A kernel takes its settings from `[default]`, then from every `[[kernel]]` entry whose `name` matches its mangled or
 //! demangled name, in the order of the file: a later entry overrides an earlier one key by key, `args` position by
-//! position, structures field by field. `allow` lists are concatenated. If matching entries have `[[kernel.launch]]`
+//! position, structures field by field. `allow` and `requires` lists are concatenated. If matching entries have `[[kernel.launch]]`
 //! tables, those of the last such entry are the launches; their keys override all settings above.
 //!
 //! Everything that cannot be interpreted is an error with file, line and column: a misspelt key that was silently
@@ -14,6 +14,7 @@ mod error;
 mod file;
 mod launches;
 mod reader;
+mod requires;
 mod settings;
 mod value;
 

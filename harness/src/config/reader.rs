@@ -51,6 +51,14 @@ impl<'t> Reader<'t> {
         ConfigPlace { path: self.path.to_path_buf(), line, column }
     }
 
+    /// Returns the byte of the file at which a byte of a string is. Where the file has escapes or several quotes, that
+    /// is the start of the string.
+    pub(crate) fn within(self, node: &Node<'_>, text: &str, at: usize) -> usize {
+        let start = node.span().start;
+        let is_literal = self.text.get(start + 1..).is_some_and(|rest| rest.starts_with(text));
+        if is_literal { start + 1 + at } else { start }
+    }
+
     /// Returns an error at a span.
     pub(crate) fn error(self, span: Range<usize>, problem: Problem) -> ConfigError {
         ConfigError::At { place: self.place(&span), problem }

@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use toml::Spanned;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dim3, Launch, Limit, Options};
+use weft_core::launch::requires::Requirement;
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Limit, Options};
 
 use super::reader::Node;
-use super::{ConfigError, Reader, value};
+use super::{ConfigError, Reader, requires, value};
+
+/// The number of concrete inputs that an open verdict is tried with if nothing else is stated.
+const WITNESS: u32 = 8;
 
 /// The limits of a check, as far as they are stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +45,9 @@ impl LimitSettings {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Threads of a cta.
-    pub block: Option<Dim3>,
+    pub block: Option<Dimensions>,
     /// Ctas of the grid.
-    pub grid: Option<Dim3>,
+    pub grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory.
     pub shared: Option<u32>,
     /// Whether the lanes of a warp run in lock step.
@@ -52,10 +56,16 @@ pub struct Settings {
     pub atomics: Option<Atomics>,
     /// Which barrier divergence is a defect.
     pub barrier_divergence: Option<BarrierDivergence>,
+    /// The number of concrete inputs that an open verdict is tried with.
+    pub witness: Option<u32>,
+    /// Whether the host might pass every input that the launch leaves open.
+    pub any_inputs: Option<bool>,
     /// The limits of the check: instructions and bytes of memory.
     pub limit: LimitSettings,
     /// Arguments by position.
     pub args: BTreeMap<usize, Arg>,
+    /// Conditions that every launch that is meant fulfils. Those of later tables are added to those of earlier ones.
+    pub requires: Vec<Requirement>,
 }
 
 impl Settings {
@@ -72,15 +82,18 @@ impl Settings {
     }
 
     /// The keys that `set` accepts.
-    pub(super) const KEYS: [&str; 8] = [
+    pub(super) const KEYS: [&str; 11] = [
         "block",
         "grid",
         "shared",
         "warp-synchronous",
         "atomics",
         "barrier-divergence",
+        "witness",
+        "inputs",
         "limit",
         "args",
+        "requires",
     ];
 
     /// Sets the setting of one key; returns `false` if the key is not a setting.
@@ -108,14 +121,17 @@ impl Settings {
             "barrier-divergence" => {
                 self.barrier_divergence = Some(value::divergence(reader, node)?);
             }
+            "witness" => self.witness = Some(value::witness(reader, node)?),
+            "inputs" => self.any_inputs = Some(value::inputs(reader, node)?),
             "limit" => self.limit = value::limit(reader, node)?,
             "args" => self.args = value::args(reader, node)?,
+            "requires" => self.requires = requires::list(reader, node)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// Returns these settings, overridden by `later` key by key.
+    /// Returns these settings, overridden by `later` key by key; `requires` adds up.
     #[must_use]
     pub fn overridden_by(&self, later: &Self) -> Self {
         let mut args = self.args.clone();
@@ -130,8 +146,11 @@ impl Settings {
             warp_synchronous: later.warp_synchronous.or(self.warp_synchronous),
             atomics: later.atomics.or(self.atomics),
             barrier_divergence: later.barrier_divergence.or(self.barrier_divergence),
+            witness: later.witness.or(self.witness),
+            any_inputs: later.any_inputs.or(self.any_inputs),
             limit: self.limit.overridden_by(later.limit),
             args,
+            requires: self.requires.iter().chain(&later.requires).cloned().collect(),
         }
     }
 
@@ -142,10 +161,13 @@ impl Settings {
             grid: self.grid,
             shared: self.shared,
             args: self.args.clone(),
+            requires: self.requires.clone(),
             options: Options {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),
                 atomics: self.atomics.unwrap_or_default(),
                 barrier_divergence: self.barrier_divergence.unwrap_or_default(),
+                witness: self.witness.unwrap_or(WITNESS),
+                any_inputs: self.any_inputs.unwrap_or_default(),
                 ..Options::default()
             },
             limit: self.limit.over(Limit::default()),

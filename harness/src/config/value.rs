@@ -6,12 +6,13 @@ use std::str::FromStr;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Fields};
+use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields};
 
 use super::reader::{Node, float, integer};
 use super::{ConfigError, LimitSettings, Problem, Reader};
 
-const EXTENT: &str = "a positive number or an array of one to three, such as `256` or `[16, 16]`";
+const EXTENT: &str =
+    "a positive number, an array of one to three, such as `256` or `[16, 16]`, or `\"any\"`";
 const LIMIT: &str = "a number of instructions, or a table such as `{ instructions = 100000000, memory = \"512 MiB\" }`";
 const ARGS: &str =
     "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
@@ -37,8 +38,11 @@ fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, Config
     Ok(Dim3 { x, y, z })
 }
 
-/// Parses a block; at most 1024 threads.
-pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+/// Parses a block: `"any"`, or at most 1024 threads.
+pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dimensions, ConfigError> {
+    if is_any(node) {
+        return Ok(Dimensions::Any);
+    }
     if integer(node) == Some(0) {
         return Err(reader.error(node.span(), Problem::Block(0)));
     }
@@ -46,17 +50,24 @@ pub(super) fn block(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigE
     if block.count() > Dim3::MAX_THREADS {
         return Err(reader.error(node.span(), Problem::Block(block.count())));
     }
-    within(reader, "block", node, block, Dim3::MAX_BLOCK)
+    within(reader, "block", node, block, Dim3::MAX_BLOCK).map(Dimensions::Is)
 }
 
-/// Parses a grid within the limits of devices.
-pub(super) fn grid(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+fn is_any(node: &Node<'_>) -> bool {
+    node.get_ref().as_str() == Some(Dimensions::ANY)
+}
+
+/// Parses a grid: `"any"`, or ctas within the limits of devices.
+pub(super) fn grid(reader: Reader<'_>, node: &Node<'_>) -> Result<Dimensions, ConfigError> {
+    if is_any(node) {
+        return Ok(Dimensions::Any);
+    }
     let grid = extent(reader, "grid", node)?;
     let grid = within(reader, "grid", node, grid, Dim3::MAX_GRID)?;
     if grid.count() > Dim3::MAX_CTAS {
         return Err(reader.error(node.span(), Problem::Grid(grid.count())));
     }
-    Ok(grid)
+    Ok(Dimensions::Is(grid))
 }
 
 fn within(
@@ -97,6 +108,23 @@ pub(super) fn divergence(
         Some("warp") => Ok(BarrierDivergence::Warp),
         Some("off") => Ok(BarrierDivergence::Off),
         _ => Err(reader.wrong("barrier-divergence", "`\"cta\"`, `\"warp\"` or `\"off\"`", node)),
+    }
+}
+
+/// Parses the value of `witness`.
+pub(super) fn witness(reader: Reader<'_>, node: &Node<'_>) -> Result<u32, ConfigError> {
+    match node.get_ref().as_str() {
+        Some("off") => Ok(0),
+        _ => reader.number("witness", "a number of inputs, such as `8`, or `\"off\"`", node),
+    }
+}
+
+/// Parses the value of `inputs`: whether the host might pass every input.
+pub(super) fn inputs(reader: Reader<'_>, node: &Node<'_>) -> Result<bool, ConfigError> {
+    match node.get_ref().as_str() {
+        Some("any") => Ok(true),
+        Some("some") => Ok(false),
+        _ => Err(reader.wrong("inputs", "`\"any\"` or `\"some\"`", node)),
     }
 }
 

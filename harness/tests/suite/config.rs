@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use weft_core::finding::{Code, Finding, Role, Site, SourceLine};
-use weft_core::launch::{Arg, Atomics, Buffer, Dim3, Fields};
+use weft_core::launch::{Arg, Atomics, Buffer, Dim3, Dimensions, Fields};
 use weft_core::ptx::{Position, Span};
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
@@ -53,8 +53,8 @@ fn later_tables_override_key_by_key() {
     let plain = config.launches(&KernelName::new("reduce0"));
     assert_eq!(plain.len(), 1);
     assert_eq!((plain[0].label.as_deref(), plain[0].launch.shared), (None, Some(4096)));
-    assert_eq!(plain[0].launch.block, Some(Dim3 { x: 16, y: 16, z: 1 }));
-    assert_eq!(plain[0].launch.grid, Some(Dim3::line(4)));
+    assert_eq!(plain[0].launch.block, Some(Dim3 { x: 16, y: 16, z: 1 }.into()));
+    assert_eq!(plain[0].launch.grid, Some(Dim3::line(4).into()));
     assert_eq!(plain[0].launch.options.atomics, Atomics::Unique);
     assert_eq!(plain[0].launch.args[&3], Arg::Buffer(Buffer { contents: Some(vec![1, 0, 3, 2]) }));
     assert_eq!(plain[0].launch.args[&5], Arg::Float(-1.5));
@@ -64,12 +64,18 @@ fn later_tables_override_key_by_key() {
         both.iter().map(|own| own.label.as_deref().unwrap()).collect::<Vec<_>>(),
         ["one-warp", "args"]
     );
-    assert_eq!((both[0].launch.block, both[0].launch.shared), (Some(Dim3::line(32)), Some(8)));
+    assert_eq!(
+        (both[0].launch.block, both[0].launch.shared),
+        (Some(Dim3::line(32).into()), Some(8))
+    );
     assert_eq!(both[0].launch.args[&2], Arg::Integer(7));
     assert_eq!(both[1].launch.args[&4], Arg::Integer(1));
     assert_eq!(both[1].allow.len(), 1);
 
-    assert_eq!(config.launches(&KernelName::new("other"))[0].launch.block, Some(Dim3::line(256)));
+    assert_eq!(
+        config.launches(&KernelName::new("other"))[0].launch.block,
+        Some(Dim3::line(256).into())
+    );
     assert_eq!(Config::default().launches(&KernelName::new("other"))[0].launch.block, None);
 }
 
@@ -124,7 +130,7 @@ fn errors_in_the_settings_of_a_launch_name_the_place_and_what_to_write() {
         ("[default]\nblock = [64, 32]", "weft.toml:2:9: a block of 2048 threads"),
         (
             "[default]\nblock = []",
-            "weft.toml:2:9: `block` takes a positive number or an array of one to three",
+            "weft.toml:2:9: `block` takes a positive number, an array of one to three",
         ),
         (
             "[default]\ngrid = [65536, 65536]",
@@ -266,11 +272,11 @@ fn the_manifest_may_hold_it_instead_but_not_too() {
         "[package]\nname = \"x\"\n[package.metadata.weft]\ndefault.block = 64\n",
     )
     .unwrap();
-    assert_eq!(Config::find(&dir).unwrap().default.block, Some(Dim3::line(64)));
+    assert_eq!(Config::find(&dir).unwrap().default.block, Some(Dim3::line(64).into()));
     let metadata = serde_json::json!({ "weft": { "default": { "block": 64 } } });
     assert_eq!(
         Config::from_metadata(&metadata, &manifest).unwrap().default.block,
-        Some(Dim3::line(64))
+        Some(Dim3::line(64).into())
     );
     assert!(Config::from_metadata(&serde_json::Value::Null, &manifest).unwrap().path.is_none());
 
@@ -302,4 +308,54 @@ fn an_allow_fits_code_and_line_of_any_site() {
     assert!(!allow.matches(&finding(Code::BenignRace, site("src/xrtm.cu", 120)), "x.ptx"));
     assert!(!allow.matches(&finding(Code::BenignRace, site("rtm.cu", 12)), "x.ptx"));
     assert!(!allow.matches(&finding(Code::SharedRace, site("rtm.cu", 120)), "x.ptx"));
+}
+
+#[test]
+fn any_block_and_grid_are_words() {
+    let text = "[default]\nblock = \"any\"\ngrid = \"any\"\n[[kernel]]\nname = \"k\"\nblock = 64\n";
+    let config = parse(text);
+    let launch = |name| config.launches(&KernelName::new(name)).remove(0).launch;
+    let any = Some(Dimensions::Any);
+    assert_eq!((launch("other").block, launch("other").grid), (any, any));
+    assert_eq!((launch("k").block, launch("k").grid), (Some(Dim3::line(64).into()), any));
+    assert_errors(&[(
+        "[default]\ngrid = \"all\"",
+        "weft.toml:2:8: `grid` takes a positive number, an array of one to three, such as `256` or `[16, 16]`, or \
+         `\"any\"`, not the string \"all\"",
+    )]);
+}
+
+#[test]
+fn requirements_add_up() {
+    let text = "[[kernel]]\nname = \"k\"\nrequires = [\"n<=0x400\", 'pow2(#1)']\n[[kernel.launch]]\nlabel = \"a\"\n\
+                requires = [\"n > 1 && w == n\"]\n[[kernel.launch]]\nlabel = \"b\"\n";
+    let launches = parse(text).launches(&KernelName::new("k"));
+    let words = |at: usize| -> Vec<String> {
+        launches[at].launch.requires.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(words(0), ["n <= 1024", "pow2(#1)", "n > 1 && w == n"]);
+    assert_eq!(words(1), ["n <= 1024", "pow2(#1)"]);
+}
+
+#[test]
+fn errors_in_requirements_name_the_place() {
+    let kernel = |line: &str| format!("[[kernel]]\nname = \"k\"\nrequires = {line}");
+    let cases = [
+        ("\"n < 4\"", "weft.toml:3:12: `requires` takes an array of conditions"),
+        ("[4]", "weft.toml:3:13: `requires` takes an array of conditions"),
+        (
+            "[\"n < 4\", \"n = 4\"]",
+            "weft.toml:3:25: `requires`: `=` has no meaning here; for equality",
+        ),
+        ("['é < 4']", "weft.toml:3:14: `requires`: expected a condition"),
+        ("[\"n < 4 \\u0026 \"]", "weft.toml:3:13: `requires`: `&` has no meaning here"),
+        ("[\"\"\"n < \"\"\"]", "weft.toml:3:13: `requires`: expected a number"),
+    ];
+    for (line, expected) in cases {
+        assert_errors(&[(&kernel(line), expected)]);
+    }
+    assert_errors(&[(
+        "[default]\nrequires = [\"n < 4\"]",
+        "weft.toml:2:1: `requires` belongs to a `[[kernel]]`",
+    )]);
 }

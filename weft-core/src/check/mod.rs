@@ -1,11 +1,12 @@
 //! Drives the stages: checks one kernel under one launch and builds its report.
 //!
-//! [`request`] tests the launch. [`find`] chooses what to try first, [`case_split`] runs each case of a split condition,
-//! [`settle`] repeats passes until their facts are known from the start, and [`passes`] is what the passes of a launch
-//! share. In a deciding pass a [`detector`] judges each cta ([`ctas`]), several at once where they are [`independent`]; a
-//! [`decision`] is what the pass found. In an explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then
-//! [`findings`] words the decision, [`given`] looks for mistaken arguments, [`elsewhere`] compares a check with other
-//! addresses, and [`assumptions`] lists what was taken for granted.
+//! [`request`] tests the launch, and [`requirements`] applies what it requires. [`find`] chooses what to try first,
+//! [`case_split`] runs each case of a split condition, [`settle`] repeats passes until their facts are known from the
+//! start, and [`passes`] is what the passes of a launch share. In a deciding pass a [`detector`] judges each cta
+//! ([`ctas`]), several at once where they are [`independent`]; a [`decision`] is what the pass found. In an explaining
+//! pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`] looks for
+//! mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other addresses,
+//! [`assumptions`] lists what was taken for granted, and [`witness`] tries an open verdict with concrete inputs.
 
 mod assumptions;
 mod case_split;
@@ -13,6 +14,7 @@ mod ctas;
 mod decision;
 mod detector;
 mod elsewhere;
+mod every_input;
 mod find;
 mod findings;
 mod given;
@@ -21,24 +23,28 @@ mod passes;
 mod racing;
 mod recorder;
 mod request;
+mod requirements;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
+mod witness;
 
 use std::collections::BTreeSet;
 
 use crate::emulate::{self, Inputs};
 use crate::explain::{Names, doubts};
-use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats};
+use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
 use crate::flow::{self, Growth, Pc, Placement, Program};
-use crate::launch::{Dim3, Launch};
+use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
 
 use assumptions::CheckOutcome;
 use decision::Decision;
+pub use every_input::prove_every_input;
 use find::SliceResult;
 pub use request::CheckError;
+pub use requirements::{RequirementMisfit, applied};
 
 /// Checks `kernel` of `module` under `launch`. The report is deterministic.
 ///
@@ -59,14 +65,43 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
+    let request = CheckRequest { module, kernel, launch, proves_every_input: true };
+    let mut report = prove(&request, placement)?;
+    if launch.options.witness > 0
+        && report.verdict() == Verdict::Open
+        && let Some(finding) = witness::search(&request)?
+    {
+        report.findings.insert(0, finding);
+    }
+    Ok(report)
+}
+
+/// What a check is asked for.
+#[derive(Clone, Copy)]
+struct CheckRequest<'a> {
+    module: &'a Module,
+    kernel: &'a Function,
+    launch: &'a Launch,
+    /// Whether what a run leaves open is to be proved for every input.
+    proves_every_input: bool,
+}
+
+/// Checks a kernel without a search for witnesses.
+fn prove(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report, CheckError> {
+    let CheckRequest { module, kernel, launch, .. } = *request;
     let program = link(module, kernel, launch, placement)?;
-    let (report, decides) = check_program(module, kernel, &program, launch)?;
+    let given = launch;
+    let launch = requirements::applied(&program, kernel, given)?;
+    let applied = CheckRequest { launch: &launch, ..*request };
+    let (mut report, decides) = check_program(&applied, &program)?;
+    report.launch = given.clone();
+    report.assumptions.splice(0..0, Assumption::required(&given.requires));
     let placement = elsewhere::placement(&program, &decides);
     if placement == program.placement {
         return Ok(report);
     }
     let elsewhere = build(module, kernel, &placement)?;
-    let (other, _) = check_program(module, kernel, &elsewhere, launch)?;
+    let (other, _) = check_program(&applied, &elsewhere)?;
     Ok(elsewhere::compared(report, other))
 }
 
@@ -94,26 +129,17 @@ fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Pr
         .map_err(|error| request::link(module, &error))
 }
 
-/// Returns the report on a program, and the variables and buffers whose addresses decide something.
+/// Returns the report on a program, and the variables and buffers whose addresses decide something. Requirements are
+/// applied to the launch.
 fn check_program(
-    module: &Module,
-    kernel: &Function,
+    request: &CheckRequest<'_>,
     program: &Program,
-    launch: &Launch,
 ) -> Result<(Report, BTreeSet<Base>), CheckError> {
+    let CheckRequest { module, kernel, launch, proves_every_input } = *request;
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
-    let mut report = Report {
-        kernel: module.name(kernel.name).to_owned(),
-        launch: launch.clone(),
-        block: None,
-        grid,
-        findings: Vec::new(),
-        assumptions: Vec::new(),
-        coverage: Coverage { reached: 0, sites: observable(program).count() },
-        unreached: spans(program, |_| false),
-        stats: Stats::default(),
-    };
+    let kernel_name = module.name(kernel.name).to_owned();
+    let mut report = unrun(kernel_name, program, launch, grid);
     let (block, atomics) = (Dim3::line(1), launch.options.atomics);
     let dynamic_shared = launch.shared;
     let (args, limit) = (&launch.args, launch.limit);
@@ -130,26 +156,65 @@ fn check_program(
         limit,
         past_findings,
     };
+    let decides = run(&names, kernel, launch, &mut report)?;
+    if proves_every_input {
+        every_input::settle(&names, kernel, launch, &mut report);
+    }
+    Ok((report, decides))
+}
+
+/// Runs a kernel, if its block is known; returns the variables and buffers whose addresses decide something.
+fn run(
+    names: &Names<'_>,
+    kernel: &Function,
+    launch: &Launch,
+    report: &mut Report,
+) -> Result<BTreeSet<Base>, CheckError> {
+    let program = names.program;
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
-            report.findings.push(doubts::no_launch(&names));
+            report.findings.push(doubts::no_launch(names, launch.block.is_some()));
         }
-        return Ok((report, BTreeSet::new()));
+        return Ok(BTreeSet::new());
     };
     report.block = Some(block);
     if is_bound {
         report.assumptions.push(Assumption::MaxBlock);
     }
+    let is_any_grid = launch.grid == Some(Dimensions::Any) && report.coverage.sites > 0;
+    if is_any_grid && !requirements::permit_one_cta(program, launch, block) {
+        report.findings.push(doubts::any_grid(names, 0));
+        return Ok(BTreeSet::new());
+    }
     let dependences = Dependences::of(program, &emulate::pointers(program, launch));
     let mut inputs =
-        Inputs::new(program, launch, block, grid, &dependences).map_err(request::input)?;
+        Inputs::new(program, launch, block, names.grid, &dependences).map_err(request::input)?;
     // True even if only the first ctas are run in the end: their run is then the beginning of a run of the launch, and
     // the report is open about the other ctas.
-    inputs.runs_all_ctas = launch.grid.is_some();
+    inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());
     request::shared(inputs.shared)?;
-    let names = Names { block, ..names };
-    let decides = run(&names, &inputs, launch, &dependences, &mut report)?;
-    Ok((report, decides))
+    let names = Names { block, ..*names };
+    let decides = run_with(&names, &inputs, launch, &dependences, report)?;
+    if is_any_grid {
+        report.findings.push(doubts::any_grid(&names, 1));
+    }
+    Ok(decides)
+}
+
+/// Returns the report of a check that has not run anything yet.
+fn unrun(kernel: String, program: &Program, launch: &Launch, grid: Dim3) -> Report {
+    Report {
+        kernel,
+        launch: launch.clone(),
+        block: None,
+        grid,
+        findings: Vec::new(),
+        proved: None,
+        assumptions: Vec::new(),
+        coverage: Coverage { reached: 0, sites: observable(program).count() },
+        unreached: spans(program, |_| false),
+        stats: Stats::default(),
+    }
 }
 
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
@@ -165,7 +230,8 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
     all.difference(&reached).copied().collect()
 }
 
-fn run(
+/// Runs a kernel with the inputs of its launch.
+fn run_with(
     names: &Names<'_>,
     inputs: &Inputs,
     launch: &Launch,

@@ -1,8 +1,9 @@
 //! Rejects launches that a kernel cannot have, and fills in what a launch leaves out.
 
+use super::requirements::RequirementMisfit;
 use crate::emulate::InputError;
 use crate::flow::{LinkError, Program};
-use crate::launch::{Dim3, Launch, MAX_SHARED, Misfit};
+use crate::launch::{Dim3, Dimensions, Launch, MAX_SHARED, Misfit};
 use crate::ptx::{Function, Module, Position};
 
 /// Why a launch cannot be checked: it does not fit the kernel, or the kernel does not link. These are request errors,
@@ -67,6 +68,9 @@ pub enum CheckError {
         /// What to write in weft.toml.
         setting: String,
     },
+    /// Requirements that the kernel and the launch cannot fulfil.
+    #[error(transparent)]
+    Requirement(#[from] RequirementMisfit),
     /// The kernel does not link.
     #[error("line {at}: {reason}")]
     Link {
@@ -98,7 +102,7 @@ pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckE
 }
 
 pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
-    let grid = launch.grid.unwrap_or(Dim3::line(1));
+    let grid = launch.grid.and_then(Dimensions::known).unwrap_or(Dim3::line(1));
     match grid.misfit(Dim3::MAX_GRID) {
         Some(misfit) => Err(CheckError::GridExtent(misfit)),
         None if grid.count() > Dim3::MAX_CTAS => Err(CheckError::GridSize(grid.count())),
@@ -107,7 +111,7 @@ pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
 }
 
 /// Returns the block size, and whether it is only the kernel's upper bound; `None` if neither launch nor kernel states
-/// one.
+/// one. A launch with any block has the one that the kernel requires, but not just its upper bound.
 pub(super) fn block(
     kernel: &Function,
     launch: &Launch,
@@ -115,10 +119,10 @@ pub(super) fn block(
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let (required, most) = (kernel.reqntid.map(dim), kernel.maxntid.map(dim));
     let (block, is_bound) = match (launch.block, required, most) {
-        (Some(given), _, _) => (given, false),
-        (None, Some(required), _) => (required, false),
+        (Some(Dimensions::Is(given)), _, _) => (given, false),
+        (_, Some(required), _) => (required, false),
         (None, None, Some(most)) => (most, true),
-        (None, None, None) => return Ok(None),
+        (Some(Dimensions::Any), None, _) | (None, None, None) => return Ok(None),
     };
     if !(1..=Dim3::MAX_THREADS).contains(&block.count()) {
         return Err(CheckError::BlockSize(block.count()));

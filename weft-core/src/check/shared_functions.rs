@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::check_program;
+use super::{CheckRequest, check_program};
 use crate::finding::{Class, Code, Report, Verdict};
 use crate::flow::{self, Growth, Placement};
 use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
@@ -140,7 +140,9 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    check_program(module, kernel, &program, launch).expect("the launch fits").0
+    check_program(&CheckRequest { module, kernel, launch, proves_every_input: true }, &program)
+        .expect("the launch fits")
+        .0
 }
 
 /// Returns the codes of defects, without the instructions: if several defects can end a run, another one might come
@@ -167,7 +169,7 @@ fn says_what_is_said_of_the_inlined_kernel() {
             },
             ..Options::default()
         };
-        let launch = Launch { block: Some(Dim3::line(64)), options, ..Launch::default() };
+        let launch = Launch { block: Some(Dim3::line(64).into()), options, ..Launch::default() };
         let inlined = checked(&module, kernel, Growth::DEFAULT, &launch);
         let shared = checked(&module, kernel, Growth::NONE, &launch);
         if inlined.verdict() == shared.verdict() {

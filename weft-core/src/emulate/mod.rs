@@ -30,12 +30,15 @@ pub use machine::event::{
     Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
+pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
-pub use memory::inputs::{Cta, Inputs, is_sized, pointers};
+pub use memory::inputs::{Cta, Inputs, is_given, is_sized, pointers};
 pub use memory::region::MemoryRegion;
+#[cfg(test)]
+pub(crate) use ops::eval as eval_lane;
 pub use support::{Support, Supported, support_of_form, support_table};
 pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};
 pub use sync::group::CtaRank;

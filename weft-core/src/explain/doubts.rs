@@ -3,8 +3,9 @@
 use super::names::Names;
 use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Role, Site};
-use crate::flow::PlaceId;
+use crate::flow::{Pc, PlaceId};
 use crate::race::MAX_PAIRS;
+use crate::symbolic::Gap;
 
 /// How far a check that reached a limit had got.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +36,66 @@ fn open(
     Finding { code, check, message, sites: vec![site], notes: Vec::new(), help, pairs: None }
 }
 
-pub(crate) fn no_launch(names: &Names<'_>) -> Finding {
-    let message = "the block size of this kernel is not stated".to_owned();
-    let help = "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`".to_owned();
-    open(Code::NoLaunch, None, message, names.kernel_site("which block size?"), Some(help))
+/// Returns the finding that there is no block size to run the kernel with: it is not stated, or it can be any.
+pub(crate) fn no_launch(names: &Names<'_>, is_any: bool) -> Finding {
+    let (message, help) = if is_any {
+        (
+            "the block can have any size, and this kernel is checked only with a known one",
+            "give `block` in weft.toml, as a launch for each size that is meant, or a size in each dimension in `requires`",
+        )
+    } else {
+        (
+            "the block size of this kernel is not stated",
+            "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`",
+        )
+    };
+    let site = names.kernel_site("which block size?");
+    open(Code::NoLaunch, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Returns the finding that a kernel is launched with any grid, and only this many ctas were checked, as a grid of their
+/// own: one, or none if `requires` does not clearly permit it.
+pub(crate) fn any_grid(names: &Names<'_>, ctas: usize) -> Finding {
+    let message = match ctas {
+        0 => "the grid can have any size, and this kernel is checked only with a known one",
+        _ => "the grid can have any size, but only a grid of one cta was checked",
+    };
+    let help = "give `grid` in weft.toml, as a launch for each size that is meant";
+    let site = names.kernel_site("which grid?");
+    open(Code::NoLaunch, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Returns where the proof for every input ended.
+pub(crate) fn gap(names: &Names<'_>, gap: Gap) -> String {
+    let line = |pc: Pc| names.module.position(names.program.place(pc).span).line;
+    match gap {
+        Gap::Size => "the kernel is too large to be proved for every launch".to_owned(),
+        Gap::Unknown(pc) => {
+            format!(
+                "not proved for every launch: the instruction in line {} is not followed",
+                line(pc)
+            )
+        }
+        Gap::Base(pc) => format!(
+            "not proved for every launch: the buffer or variable accessed in line {} is not known",
+            line(pc)
+        ),
+        Gap::Divergence(pc) => format!(
+            "not proved for every launch: all threads might not come to line {} together",
+            line(pc)
+        ),
+        Gap::Pair(a, b) if a == b => {
+            format!(
+                "not proved for every launch: two threads might access the same bytes in line {}",
+                line(a)
+            )
+        }
+        Gap::Pair(a, b) => format!(
+            "not proved for every launch: two threads might access the same bytes in lines {} and {}",
+            line(a),
+            line(b)
+        ),
+    }
 }
 
 pub(crate) fn vacuous(names: &Names<'_>) -> Finding {

@@ -8,5 +8,6 @@ pub(crate) mod faults;
 pub(crate) mod given;
 mod names;
 pub(crate) mod races;
+pub(crate) mod witness;
 
 pub(crate) use names::{Names, OPEN_VALUE, site_at};

@@ -71,6 +71,25 @@ pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String)
     Site { role, ptx, span, source: source.collect(), threads: Vec::new(), label }
 }
 
+/// Returns the name of a parameter or a field.
+pub(super) fn param_of(program: &Program, position: usize) -> String {
+    if let Some(field) = program.field(position) {
+        let first = field.offset - program.params[field.param].offset;
+        let what = if field.is_pointer {
+            "pointer".to_owned()
+        } else {
+            format!("field of {} bytes", field.size)
+        };
+        return format!("the {what} at byte {first} of {}", param_of(program, field.param));
+    }
+    let name = program.params.get(position).map_or("", |param| param.name.as_str());
+    // nvcc and rustc number parameters; only a name with a meaning is shown.
+    if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
+        return format!("argument {position}");
+    }
+    format!("argument {position} (`{name}`)")
+}
+
 impl Names<'_> {
     /// Returns the symbol index of the shared variable that a read of unwritten memory lies in.
     pub(crate) fn variable_of(&self, read: &Unwritten) -> Option<usize> {
@@ -150,21 +169,7 @@ impl Names<'_> {
 
     /// Returns the name of an argument or of a field of one.
     pub(crate) fn param(&self, position: usize) -> String {
-        if let Some(field) = self.program.field(position) {
-            let first = field.offset - self.program.params[field.param].offset;
-            let what = if field.is_pointer {
-                "pointer".to_owned()
-            } else {
-                format!("field of {} bytes", field.size)
-            };
-            return format!("the {what} at byte {first} of {}", self.param(field.param));
-        }
-        let name = self.program.params.get(position).map_or("", |param| param.name.as_str());
-        // nvcc and rustc number parameters; only a name with a meaning is shown.
-        if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
-            return format!("argument {position}");
-        }
-        format!("argument {position} (`{name}`)")
+        param_of(self.program, position)
     }
 
     /// Returns the line of weft.toml that gives an argument or field this value.

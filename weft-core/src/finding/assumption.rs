@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::launch::requires::Requirement;
+
 /// Something that a clean verdict takes for granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Assumption {
@@ -43,6 +45,10 @@ pub enum Assumption {
     UnwrappedIndices,
     /// Loops without memory accesses and barriers end.
     LoopsEnd,
+    /// All loops end, whatever they wait for.
+    AllLoopsEnd,
+    /// Divisors are not zero.
+    NonzeroDivisors,
     /// Loops that wait for an open value, and do not count up to it, end.
     WaitsEnd,
     /// `setmaxnreg.inc` does not wait for ever.
@@ -51,9 +57,17 @@ pub enum Assumption {
     NoTrap,
     /// The block size is the kernel's own `.maxntid`, its upper bound.
     MaxBlock,
+    /// Launches fulfil these conditions of `requires`, in their order.
+    Required(Vec<String>),
 }
 
 impl Assumption {
+    /// Returns the assumption that launches fulfil these requirements; `None` if there are none.
+    pub fn required(requires: &[Requirement]) -> Option<Self> {
+        let all: Vec<_> = requires.iter().map(Requirement::to_string).collect();
+        (!all.is_empty()).then_some(Self::Required(all))
+    }
+
     /// Returns the sentence used in reports.
     pub fn sentence(&self) -> Cow<'static, str> {
         match self {
@@ -73,6 +87,7 @@ impl Assumption {
                 names.join(", ")
             )
             .into(),
+            Self::Required(all) => format!("{}: {}", self.general(), all.join(", ")).into(),
             _ => self.general().into(),
         }
     }
@@ -125,10 +140,13 @@ impl Assumption {
             }
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
+            Self::AllLoopsEnd => "all loops end",
+            Self::NonzeroDivisors => "no number is divided by zero",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
+            Self::Required(_) => "launches fulfil what `requires` states",
         }
     }
 }

@@ -159,6 +159,14 @@ codes! {
         "two accesses might conflict, depending on open values"
         "One of the two accesses has an open address or lies under an open condition. Give the values that the \
          finding names.";
+    RaceForInput "race-for-input" Open
+        "a race or a defective barrier for a concrete input that nothing states"
+        "The verdict was open, so the kernel was run with a few concrete inputs: arguments, contents of buffers and, if \
+         nobody states them, block and grid. With the input that the finding names the defect is certain, but the host \
+         might never pass this input. The help is a part of weft.toml with which the check reports the defect itself. \
+         If the input can occur, correct the kernel; otherwise state in weft.toml the inputs that occur. With `inputs = \
+         \"any\"`, which says that the host might pass any value that the launch leaves open, the defect is reported as \
+         such. `witness` is the number of inputs to try, or `\"off\"`.";
     Unsupported "unsupported" Open
         "an instruction that the emulator does not model decides control flow, an address or a barrier"
         "The instruction parses but its effect is not modelled, or the function that is called has no body in the module, \
@@ -172,8 +180,9 @@ codes! {
         "With this launch no thread reaches an access or a barrier, so nothing was proved. Choose arguments with \
          which the kernel does its work.";
     NoLaunch "no-launch" Open
-        "nobody states the block size of this kernel"
-        "Give `block` in weft.toml for this kernel, or state it in the kernel with `__launch_bounds__` or `.reqntid`.";
+        "the block size of this kernel is not stated, or block or grid can be any"
+        "Give `block` in weft.toml for this kernel, or state it in the kernel with `__launch_bounds__` or `.reqntid`. For a \
+         block or grid of `\"any\"` size, give a launch for each size that is meant.";
 }
 
 impl Code {

@@ -10,5 +10,5 @@ mod site;
 pub use advice::Advice;
 pub use assumption::{Alignment, Assumption};
 pub use code::{Check, Class, Code};
-pub use report::{Coverage, Finding, Report, Stats, ThreadPairs, Verdict};
+pub use report::{Coverage, Finding, ProvedFor, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

@@ -1,7 +1,7 @@
 //! The result of one check: findings, verdict, and what the verdict holds for.
 
 use super::{Assumption, Check, Class, Code, Site};
-use crate::launch::{Dim3, Launch};
+use crate::launch::{Dim3, Dimensions, ExtentBound, Launch};
 use crate::ptx::Span;
 
 /// One statement of a report, with the instructions that it concerns.
@@ -78,6 +78,35 @@ pub struct Stats {
     pub generations: u64,
 }
 
+/// The launches that a clean verdict is proved for, if it is not only the one that was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProvedFor {
+    /// The extents of the blocks, in each dimension.
+    pub block: [ExtentBound; 3],
+    /// The extents of the grids, in each dimension.
+    pub grid: [ExtentBound; 3],
+}
+
+impl ProvedFor {
+    /// Returns what the proof holds for, such as "every block up to 1024, every grid, every argument".
+    pub fn sentence(self) -> String {
+        let extents = |what: &str, extents: [ExtentBound; 3]| {
+            let [_, y, z] = extents;
+            if extents.iter().all(|extent| matches!(extent, ExtentBound::Is(_))) {
+                let [x, y, z] = extents.map(ExtentBound::most);
+                return format!("{what} {}", Dim3 { x, y, z });
+            }
+            let one = ExtentBound::Is(1);
+            match (y == one, z == one) {
+                (true, true) => format!("every {what} of one dimension"),
+                (_, true) => format!("every {what} of two dimensions"),
+                _ => format!("every {what}"),
+            }
+        };
+        format!("{}, {}, every argument", extents("block", self.block), extents("grid", self.grid))
+    }
+}
+
 /// Everything known about one kernel under one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -91,6 +120,9 @@ pub struct Report {
     pub grid: Dim3,
     /// All findings, in a deterministic order.
     pub findings: Vec<Finding>,
+    /// The launches that the kernel is proved for, with every argument that the launch does not give; `None`: it was
+    /// run, and the verdict holds for the launch alone.
+    pub proved: Option<ProvedFor>,
     /// The assumptions that the verdict rests on.
     pub assumptions: Vec<Assumption>,
     /// How much of the kernel was reached.
@@ -103,6 +135,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns the block in words: the size used, `any`, or `unknown` if neither launch nor kernel states one.
+    pub fn block_in_words(&self) -> String {
+        let stated = self.block.map(Dimensions::Is).or(self.launch.block);
+        stated.map_or_else(|| "unknown".to_owned(), |block| block.to_string())
+    }
+
+    /// Returns the grid in words: `any` if the launch states that, else the size used.
+    pub fn grid_in_words(&self) -> String {
+        self.launch.grid.unwrap_or(Dimensions::Is(self.grid)).to_string()
+    }
+
     /// Returns the verdict over all checks.
     pub fn verdict(&self) -> Verdict {
         worst(self.findings.iter())

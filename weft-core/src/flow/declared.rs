@@ -48,6 +48,8 @@ pub struct Param {
     pub size: u64,
     /// Whether it is a floating-point scalar.
     pub is_float: bool,
+    /// Whether it is declared as a signed integer.
+    pub is_signed: bool,
     /// Whether it is a scalar, not a structure.
     pub is_scalar: bool,
     /// The space that it holds an address in: declared by `.ptr`, or global if its value is used as a global address.

@@ -167,6 +167,7 @@ impl Layout {
             offset,
             size: variable.size(),
             is_float: variable.ty.is_float(),
+            is_signed: variable.ty.is_signed(),
             is_scalar: !variable.is_array,
             pointee: variable.pointee,
             pointee_align,

@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::escape;
 use super::excerpt::{Excerpt, excerpts};
-use crate::finding::{Advice, Class, Finding, Report, Verdict};
+use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
 
@@ -52,9 +52,14 @@ pub fn finding(
         group = group.element(Level::NOTE.message(escape(note)));
     }
     if let Some(help) = &finding.help {
-        group = group.element(Level::HELP.message(escape(help)));
+        group = group.element(Level::HELP.message(lines(help)));
     }
     render(&group, color)
+}
+
+/// Makes a text of several lines safe to print.
+fn lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
 /// Renders advice to a kernel's author; ends with a line break. What the advice holds for is in the summary of the
@@ -87,9 +92,12 @@ pub fn summary(report: &Report, color: bool) -> String {
         Verdict::Open => Level::WARNING,
         Verdict::Defect => Level::ERROR,
     };
-    let block = report.block.map_or_else(|| "unknown".to_owned(), |block| block.to_string());
-    let title =
-        format!("kernel `{}` with block {block}, grid {}", escape(&report.kernel), report.grid);
+    let (block, grid) = (report.block_in_words(), report.grid_in_words());
+    let kernel = escape(&report.kernel);
+    let title = match report.proved {
+        Some(proved) => format!("kernel `{kernel}` for {}", proved.sentence()),
+        None => format!("kernel `{kernel}` with block {block}, grid {grid}"),
+    };
     let mut group = Group::with_title(level.with_name(verdict.name()).primary_title(title));
     for line in facts(report) {
         group = group.element(Level::NOTE.message(line));
@@ -110,13 +118,16 @@ fn facts(report: &Report) -> Vec<String> {
         ));
     }
     lines.extend(given(&report.launch));
-    if report.verdict() == Verdict::Clean {
-        lines
-            .push("proved for every schedule and every content of the inputs left open".to_owned());
+    match report.proved {
+        Some(_) => lines.push("proved for every content of memory and every schedule".to_owned()),
+        None if report.verdict() == Verdict::Clean => lines
+            .push("proved for every schedule and every content of the inputs left open".to_owned()),
+        None => {}
     }
-    lines.extend(
-        report.assumptions.iter().map(|assumption| format!("assumed: {}", assumption.sentence())),
-    );
+    lines.extend(report.assumptions.iter().map(|assumption| match assumption {
+        Assumption::Required(all) => format!("required: {}", all.join(", ")),
+        _ => format!("assumed: {}", assumption.sentence()),
+    }));
     lines
 }
 

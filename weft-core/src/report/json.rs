@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::escape::escape_json;
-use crate::finding::{Assumption, Check, Class, Finding, Report, Site, ThreadPairs};
-use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Fields, Launch};
+use crate::finding::{Assumption, Check, Class, Finding, ProvedFor, Report, Site, ThreadPairs};
+use crate::launch::requires::Requirement;
+use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch};
 
 pub use mutants::{Tally, mutants, mutants_summary};
 
@@ -74,6 +75,7 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
             .zip(&report.findings)
             .map(|(index, finding)| finding_line(finding, reason(index)))
             .collect(),
+        proved_for: report.proved.map(ProvedFor::sentence),
         assumptions: report.assumptions.iter().map(Assumption::sentence).collect(),
         coverage: CoverageLine { reached: report.coverage.reached, sites: report.coverage.sites },
         stats: StatsLine {
@@ -101,6 +103,7 @@ struct KernelLine<'a> {
     verdict: &'static str,
     checks: BTreeMap<&'static str, &'static str>,
     findings: Vec<FindingLine<'a>>,
+    proved_for: Option<String>,
     assumptions: Vec<Cow<'static, str>>,
     coverage: CoverageLine,
     stats: StatsLine,
@@ -117,11 +120,20 @@ struct SummaryLine {
 #[derive(Serialize)]
 struct LaunchLine<'a> {
     label: Option<&'a str>,
-    grid: [u32; 3],
-    block: Option<[u32; 3]>,
+    grid: DimensionsLine,
+    block: Option<DimensionsLine>,
     shared: Option<u32>,
     args: BTreeMap<usize, ArgLine>,
+    requires: Vec<String>,
     options: OptionsLine,
+}
+
+/// The size used, or `"any"`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DimensionsLine {
+    Is([u32; 3]),
+    Any(&'static str),
 }
 
 #[derive(Serialize)]
@@ -221,13 +233,14 @@ fn line(value: &impl Serialize) -> String {
 }
 
 fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
-    let Launch { shared, args, options, .. } = &report.launch;
+    let Launch { block, grid, shared, args, requires, options, .. } = &report.launch;
     LaunchLine {
         label,
-        grid: extent(report.grid),
-        block: report.block.map(extent),
+        grid: dimensions_line(grid.unwrap_or(Dimensions::Is(report.grid))),
+        block: report.block.map(Dimensions::Is).or(*block).map(dimensions_line),
         shared: *shared,
         args: args.iter().map(|(&position, arg)| (position, arg_line(arg))).collect(),
+        requires: requires.iter().map(Requirement::to_string).collect(),
         options: OptionsLine {
             warp_synchronous: options.warp_synchronous,
             atomics: match options.atomics {
@@ -245,8 +258,11 @@ fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
     }
 }
 
-const fn extent(dim: Dim3) -> [u32; 3] {
-    [dim.x, dim.y, dim.z]
+const fn dimensions_line(dimensions: Dimensions) -> DimensionsLine {
+    match dimensions {
+        Dimensions::Any => DimensionsLine::Any(Dimensions::ANY),
+        Dimensions::Is(Dim3 { x, y, z }) => DimensionsLine::Is([x, y, z]),
+    }
 }
 
 fn arg_line(arg: &Arg) -> ArgLine {
@@ -359,6 +375,7 @@ mod tests {
             block: Some(Dim3::line(64)),
             grid: Dim3::line(2),
             findings: vec![race()],
+            proved: None,
             assumptions: vec![Assumption::DisjointBuffers],
             coverage: Coverage { reached: 2, sites: 3 },
             unreached: Vec::new(),
@@ -393,6 +410,7 @@ mod tests {
                 "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
                 "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}},
                     "5": {"structure": {"bytes": null, "fields": {"16": {"buffer": {"bytes": null}}, "24": 7}}}},
+                "requires": [],
                 "options": {"warp-synchronous": false, "atomics": "auto", "barrier-divergence": "warp"},
             })
         );

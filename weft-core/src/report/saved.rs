@@ -7,10 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{
-    Assumption, Check, Code, Coverage, Finding, Report, Role, Site, SourceLine, Stats, Thread,
-    ThreadPairs,
+    Assumption, Check, Code, Coverage, Finding, ProvedFor, Report, Role, Site, SourceLine, Stats,
+    Thread, ThreadPairs,
 };
-use crate::launch::{Dim3, Launch};
+use crate::launch::{Dim3, ExtentBound, Launch};
 use crate::ptx::{Position, Span};
 
 /// Returns the report without its launch, in one line.
@@ -33,6 +33,8 @@ struct SavedReport {
     block: Option<SavedDim3>,
     grid: SavedDim3,
     findings: Vec<SavedFinding>,
+    /// The extents of blocks and grids that the proof holds for: each with whether lesser ones are included.
+    proved: Option<[[(u32, bool); 3]; 2]>,
     assumptions: Vec<SavedAssumption>,
     reached: usize,
     sites: usize,
@@ -133,10 +135,13 @@ enum AssumptionMirror {
     Targets,
     UnwrappedIndices,
     LoopsEnd,
+    AllLoopsEnd,
+    NonzeroDivisors,
     WaitsEnd,
     RegistersFree,
     NoTrap,
     MaxBlock,
+    Required(Vec<String>),
 }
 
 impl From<Report> for SavedReport {
@@ -147,6 +152,7 @@ impl From<Report> for SavedReport {
             block,
             grid,
             findings,
+            proved,
             assumptions,
             coverage,
             unreached,
@@ -159,6 +165,8 @@ impl From<Report> for SavedReport {
             block: block.map(extent),
             grid: extent(grid),
             findings: findings.into_iter().map(SavedFinding::from).collect(),
+            proved: proved
+                .map(|ProvedFor { block, grid }| [block.map(saved_bound), grid.map(saved_bound)]),
             assumptions: assumptions.into_iter().map(SavedAssumption).collect(),
             reached,
             sites,
@@ -180,6 +188,9 @@ impl SavedReport {
             block: self.block.map(dim),
             grid: dim(self.grid),
             findings: findings.collect::<Option<_>>()?,
+            proved: self
+                .proved
+                .map(|[block, grid]| ProvedFor { block: block.map(bound), grid: grid.map(bound) }),
             assumptions: self.assumptions.into_iter().map(|assumption| assumption.0).collect(),
             coverage: Coverage { reached: self.reached, sites: self.sites },
             unreached: self.unreached.into_iter().map(span).collect(),
@@ -191,6 +202,17 @@ impl SavedReport {
             },
         })
     }
+}
+
+fn saved_bound(bound: ExtentBound) -> (u32, bool) {
+    match bound {
+        ExtentBound::Is(extent) => (extent, false),
+        ExtentBound::UpTo(extent) => (extent, true),
+    }
+}
+
+fn bound((extent, is_most): (u32, bool)) -> ExtentBound {
+    if is_most { ExtentBound::UpTo(extent) } else { ExtentBound::Is(extent) }
 }
 
 impl From<Finding> for SavedFinding {
@@ -285,7 +307,7 @@ mod tests {
     /// fixture has.
     #[test]
     fn every_code_comes_back() {
-        let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
+        let launch = Launch { block: Some(Dim3::line(32).into()), ..Launch::default() };
         let finding = |(&code, check)| Finding {
             code,
             check,
@@ -302,10 +324,15 @@ mod tests {
             block: None,
             grid: Dim3 { x: 1, y: 2, z: 3 },
             findings: Code::ALL.iter().zip(checks).map(finding).collect(),
+            proved: Some(ProvedFor {
+                block: [ExtentBound::UpTo(1024), ExtentBound::Is(2), ExtentBound::Is(1)],
+                grid: [ExtentBound::Is(3), ExtentBound::UpTo(5), ExtentBound::UpTo(7)],
+            }),
             assumptions: vec![
                 Assumption::Aligned(vec![("`x`".into(), 16, 4, 16)]),
                 Assumption::Places(vec!["`x`".into()]),
                 Assumption::NoTrap,
+                Assumption::Required(vec!["n <= 4".into()]),
             ],
             coverage: Coverage { reached: 1, sites: 2 },
             unreached: vec![Span { start: 1, end: 2 }],

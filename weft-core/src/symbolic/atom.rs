@@ -1,7 +1,17 @@
-//! Atoms: the unknowns of symbolic execution.
+//! Atoms: the unknowns of symbolic execution. An atom can name an expression, the address of a load, by its number.
 
-use super::expr::Expr;
 use crate::flow::{BlockId, Pc, Reg};
+
+/// An expression, identified by its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Expr(pub(super) u32);
+
+impl Expr {
+    /// Returns the number as an index.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// An unknown of one arbitrary thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +36,8 @@ pub(crate) enum Atom {
     Carried(BlockId, Reg),
     /// What a load of memory that no thread writes reads at an address. Loads of one width at one address give the same.
     Loaded(Expr, u8),
+    /// Something that nothing is known of; each is another one.
+    Unknown(u32),
     /// A result of an instruction that is not followed, by the number of the result.
     Result(Pc, BlockId, u8),
 }

@@ -7,14 +7,14 @@
 use std::hash::Hash;
 
 use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashSet};
 use indexmap::IndexSet;
+use smallvec::SmallVec;
 
 use super::atom::Atom;
+pub(crate) use super::atom::Expr;
 use crate::emulate::{signed, truncate};
-
-/// An expression, identified by its place in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Expr(u32);
+use crate::flow::BlockId;
 
 /// An operator with two operands of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +41,7 @@ pub(crate) enum BinaryOperator {
 
 /// An expression and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Node {
+pub(crate) enum ExprNode {
     /// A number.
     Constant(u64),
     /// An unknown.
@@ -64,25 +64,24 @@ pub(crate) enum Node {
 #[derive(Debug, Default)]
 pub(crate) struct Exprs {
     /// Each with its width in bits.
-    nodes: IndexSet<(Node, u8), RandomState>,
-}
-
-impl Expr {
-    /// Returns the number as an index.
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
-    }
+    nodes: IndexSet<(ExprNode, u8), RandomState>,
+    unknowns: u32,
 }
 
 impl Exprs {
     /// Returns the expression and its operands.
-    pub(crate) fn node(&self, of: Expr) -> Node {
+    pub(crate) fn node(&self, of: Expr) -> ExprNode {
         self.nodes[of.index()].0
     }
 
     /// Returns the width in bits.
     pub(crate) fn bits(&self, of: Expr) -> u32 {
         u32::from(self.nodes[of.index()].1)
+    }
+
+    /// Iterates over all expressions, operands before results.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Expr> + use<> {
+        (0..u32::try_from(self.len()).expect("a kernel has fewer expressions")).map(Expr)
     }
 
     /// Returns how many expressions there are.
@@ -93,12 +92,12 @@ impl Exprs {
     /// Returns the number that an expression is, if it is one.
     pub(crate) fn as_constant(&self, of: Expr) -> Option<u64> {
         match self.node(of) {
-            Node::Constant(value) => Some(value),
+            ExprNode::Constant(value) => Some(value),
             _ => None,
         }
     }
 
-    fn intern(&mut self, node: Node, bits: u32) -> Expr {
+    fn intern(&mut self, node: ExprNode, bits: u32) -> Expr {
         debug_assert!((1..=64).contains(&bits), "{node:?} has {bits} bits");
         let bits = u8::try_from(bits).expect("at most 64 bits");
         let (at, _) = self.nodes.insert_full((node, bits));
@@ -107,7 +106,7 @@ impl Exprs {
 
     /// Returns a number, truncated to its width.
     pub(crate) fn constant(&mut self, value: u64, bits: u32) -> Expr {
-        self.intern(Node::Constant(truncate(value, bits)), bits)
+        self.intern(ExprNode::Constant(truncate(value, bits)), bits)
     }
 
     /// Returns a predicate that always or never holds.
@@ -117,7 +116,13 @@ impl Exprs {
 
     /// Returns an unknown.
     pub(crate) fn atom(&mut self, atom: Atom, bits: u32) -> Expr {
-        self.intern(Node::Atom(atom), bits)
+        self.intern(ExprNode::Atom(atom), bits)
+    }
+
+    /// Returns an unknown that is no other expression's.
+    pub(crate) fn unknown(&mut self, bits: u32) -> Expr {
+        self.unknowns += 1;
+        self.atom(Atom::Unknown(self.unknowns), bits)
     }
 
     /// Whether a predicate always holds (or, if `holds` is not set, never does).
@@ -129,9 +134,9 @@ impl Exprs {
     pub(crate) fn not(&mut self, of: Expr) -> Expr {
         let bits = self.bits(of);
         match self.node(of) {
-            Node::Constant(value) => self.constant(!value, bits),
-            Node::Not(inner) => inner,
-            _ => self.intern(Node::Not(of), bits),
+            ExprNode::Constant(value) => self.constant(!value, bits),
+            ExprNode::Not(inner) => inner,
+            _ => self.intern(ExprNode::Not(of), bits),
         }
     }
 
@@ -158,12 +163,12 @@ impl Exprs {
             return simple;
         }
         if commutes && self.as_constant(a).is_some() {
-            return self.intern(Node::Binary(operator, b, a), result_bits(operator, bits));
+            return self.intern(ExprNode::Binary(operator, b, a), result_bits(operator, bits));
         }
         if matches!(operator, Ult | Slt) && a == b {
             return self.truth(false);
         }
-        self.intern(Node::Binary(operator, a, b), result_bits(operator, bits))
+        self.intern(ExprNode::Binary(operator, a, b), result_bits(operator, bits))
     }
 
     /// Identities that need no look at more than the operands and theirs. A number, if there is one, is `b`.
@@ -183,7 +188,7 @@ impl Exprs {
             (Eq, Some(0)) if bits == 1 => return Some(self.not(a)),
             (Add, Some(value)) => {
                 // x + c + d
-                if let Node::Binary(Add, inner, number) = self.node(a)
+                if let ExprNode::Binary(Add, inner, number) = self.node(a)
                     && let Some(other) = self.as_constant(number)
                 {
                     let sum = self.constant(value.wrapping_add(other), bits);
@@ -207,7 +212,7 @@ impl Exprs {
 
     /// Whether one predicate is the complement of the other.
     pub(crate) fn are_complements(&self, a: Expr, b: Expr) -> bool {
-        self.node(a) == Node::Not(b) || self.node(b) == Node::Not(a)
+        self.node(a) == ExprNode::Not(b) || self.node(b) == ExprNode::Not(a)
     }
 
     fn conjunction(&mut self, a: Expr, b: Expr) -> Option<Expr> {
@@ -215,7 +220,7 @@ impl Exprs {
             return Some(self.truth(false));
         }
         for (whole, part) in [(a, b), (b, a)] {
-            if let Node::Binary(BinaryOperator::And, x, y) = self.node(whole) {
+            if let ExprNode::Binary(BinaryOperator::And, x, y) = self.node(whole) {
                 if x == part || y == part {
                     return Some(whole);
                 }
@@ -233,7 +238,7 @@ impl Exprs {
             return Some(self.truth(true));
         }
         for (whole, part) in [(a, b), (b, a)] {
-            if let Node::Binary(BinaryOperator::And, x, y) = self.node(whole) {
+            if let ExprNode::Binary(BinaryOperator::And, x, y) = self.node(whole) {
                 if x == part || y == part {
                     return Some(part);
                 }
@@ -242,7 +247,7 @@ impl Exprs {
                     if self.are_complements(other, part) {
                         return Some(self.binary(BinaryOperator::Or, same, part));
                     }
-                    if let Node::Binary(BinaryOperator::And, z, w) = self.node(part) {
+                    if let ExprNode::Binary(BinaryOperator::And, z, w) = self.node(part) {
                         let rest = if z == same { Some(w) } else { (w == same).then_some(z) };
                         if let Some(rest) = rest {
                             let either = self.binary(BinaryOperator::Or, other, rest);
@@ -276,13 +281,13 @@ impl Exprs {
         }
         let at = u8::try_from(low).expect("at most 64 bits");
         match self.node(of) {
-            Node::Constant(value) => self.constant(value >> low, bits),
-            Node::Extract(inner, first) => self.extract(inner, low + u32::from(first), bits),
-            Node::Zext(inner) | Node::Sext(inner) if low + bits <= self.bits(inner) => {
+            ExprNode::Constant(value) => self.constant(value >> low, bits),
+            ExprNode::Extract(inner, first) => self.extract(inner, low + u32::from(first), bits),
+            ExprNode::Zext(inner) | ExprNode::Sext(inner) if low + bits <= self.bits(inner) => {
                 self.extract(inner, low, bits)
             }
-            Node::Zext(inner) if low >= self.bits(inner) => self.constant(0, bits),
-            _ => self.intern(Node::Extract(of, at), bits),
+            ExprNode::Zext(inner) if low >= self.bits(inner) => self.constant(0, bits),
+            _ => self.intern(ExprNode::Extract(of, at), bits),
         }
     }
 
@@ -293,13 +298,13 @@ impl Exprs {
             return self.extract(of, 0, bits);
         }
         match self.node(of) {
-            Node::Constant(value) => {
+            ExprNode::Constant(value) => {
                 let value = if is_signed { signed(value, own).cast_unsigned() } else { value };
                 self.constant(value, bits)
             }
-            Node::Zext(inner) => self.intern(Node::Zext(inner), bits),
-            Node::Sext(inner) if is_signed => self.intern(Node::Sext(inner), bits),
-            _ => self.intern(if is_signed { Node::Sext(of) } else { Node::Zext(of) }, bits),
+            ExprNode::Zext(inner) => self.intern(ExprNode::Zext(inner), bits),
+            ExprNode::Sext(inner) if is_signed => self.intern(ExprNode::Sext(inner), bits),
+            _ => self.intern(if is_signed { ExprNode::Sext(of) } else { ExprNode::Zext(of) }, bits),
         }
     }
 
@@ -317,22 +322,22 @@ impl Exprs {
         if self.is_truth(a, false) && self.is_truth(b, true) {
             return self.not(condition);
         }
-        if let Node::Not(inner) = self.node(condition) {
+        if let ExprNode::Not(inner) = self.node(condition) {
             return self.ite(inner, b, a);
         }
         let bits = self.bits(a);
-        self.intern(Node::Ite(condition, a, b), bits)
+        self.intern(ExprNode::Ite(condition, a, b), bits)
     }
 
     /// Returns the operands of an expression.
     pub(crate) fn operands(&self, of: Expr) -> impl Iterator<Item = Expr> + use<> {
         let (a, b, c) = match self.node(of) {
-            Node::Constant(_) | Node::Atom(_) => (None, None, None),
-            Node::Not(a) | Node::Extract(a, _) | Node::Zext(a) | Node::Sext(a) => {
+            ExprNode::Constant(_) | ExprNode::Atom(_) => (None, None, None),
+            ExprNode::Not(a) | ExprNode::Extract(a, _) | ExprNode::Zext(a) | ExprNode::Sext(a) => {
                 (Some(a), None, None)
             }
-            Node::Binary(_, a, b) => (Some(a), Some(b), None),
-            Node::Ite(a, b, c) => (Some(a), Some(b), Some(c)),
+            ExprNode::Binary(_, a, b) => (Some(a), Some(b), None),
+            ExprNode::Ite(a, b, c) => (Some(a), Some(b), Some(c)),
         };
         [a, b, c].into_iter().flatten()
     }
@@ -341,16 +346,75 @@ impl Exprs {
     pub(crate) fn rebuilt(&mut self, of: Expr, operands: &[Expr]) -> Expr {
         let bits = self.bits(of);
         match (self.node(of), operands) {
-            (Node::Not(_), &[a]) => self.not(a),
-            (Node::Binary(operator, ..), &[a, b]) => self.binary(operator, a, b),
-            (Node::Extract(_, low), &[a]) => self.extract(a, u32::from(low), bits),
-            (Node::Zext(_), &[a]) => self.resized(a, bits, false),
-            (Node::Sext(_), &[a]) => self.resized(a, bits, true),
-            (Node::Ite(..), &[a, b, c]) => self.ite(a, b, c),
+            (ExprNode::Not(_), &[a]) => self.not(a),
+            (ExprNode::Binary(operator, ..), &[a, b]) => self.binary(operator, a, b),
+            (ExprNode::Extract(_, low), &[a]) => self.extract(a, u32::from(low), bits),
+            (ExprNode::Zext(_), &[a]) => self.resized(a, bits, false),
+            (ExprNode::Sext(_), &[a]) => self.resized(a, bits, true),
+            (ExprNode::Ite(..), &[a, b, c]) => self.ite(a, b, c),
             _ => of,
         }
     }
 
+    /// Returns an expression with parts replaced. Outer parts are replaced before those inside them.
+    pub(crate) fn replaced(&mut self, of: Expr, by: &HashMap<Expr, Expr>) -> Expr {
+        let mut done: HashMap<Expr, Expr> = by.clone();
+        let mut work = vec![of];
+        while let Some(&part) = work.last() {
+            if done.contains_key(&part) {
+                work.pop();
+                continue;
+            }
+            let operands: SmallVec<[Expr; 3]> = self.operands(part).collect();
+            let missing: SmallVec<[Expr; 3]> =
+                operands.iter().copied().filter(|own| !done.contains_key(own)).collect();
+            if missing.is_empty() {
+                let new: SmallVec<[Expr; 3]> = operands.iter().map(|own| done[own]).collect();
+                let result = if new == operands { part } else { self.rebuilt(part, &new) };
+                done.insert(part, result);
+                work.pop();
+            } else {
+                work.extend(missing);
+            }
+        }
+        done[&of]
+    }
+
+    /// Returns the atoms of an expression, each once, those of addresses of loads included.
+    pub(crate) fn atoms(&self, of: Expr) -> Vec<Atom> {
+        let (mut seen, mut atoms, mut work) = (HashSet::default(), Vec::new(), vec![of]);
+        while let Some(part) = work.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            if let ExprNode::Atom(atom) = self.node(part) {
+                atoms.push(atom);
+                if let Atom::Loaded(address, _) = atom {
+                    work.push(address);
+                }
+            }
+            work.extend(self.operands(part));
+        }
+        atoms
+    }
+
+    /// Whether an expression depends on nothing that a loop changes but the number of the iteration. `is_inside`: whether
+    /// a block belongs to the loop.
+    pub(crate) fn is_of_iteration(
+        &self,
+        of: Expr,
+        header: BlockId,
+        is_inside: impl Fn(BlockId) -> bool,
+    ) -> bool {
+        self.atoms(of).into_iter().all(|atom| match atom {
+            Atom::Unknown(_) => false,
+            Atom::Iteration(at) => at == header || !is_inside(at),
+            Atom::Carried(at, _) | Atom::Result(_, at, _) => !is_inside(at),
+            _ => true,
+        })
+    }
+
+    #[cfg(test)]
     /// Returns the value of an expression, given those of its atoms; `None` if a division by zero decides it.
     pub(crate) fn value(&self, of: Expr, atoms: &dyn Fn(Atom) -> u64) -> Option<u64> {
         let mut values: Vec<Option<u64>> = Vec::with_capacity(of.index() + 1);
@@ -369,14 +433,14 @@ impl Exprs {
         atoms: &dyn Fn(Atom) -> u64,
     ) -> Option<u64> {
         let value = match self.node(of) {
-            Node::Constant(value) => value,
-            Node::Atom(atom) => atoms(atom),
-            Node::Not(a) => !get(a)?,
-            Node::Binary(operator, a, b) => fold(operator, get(a)?, get(b)?, self.bits(a))?,
-            Node::Extract(a, low) => get(a)? >> low,
-            Node::Zext(a) => get(a)?,
-            Node::Sext(a) => signed(get(a)?, self.bits(a)).cast_unsigned(),
-            Node::Ite(c, a, b) => get(if get(c)? == 1 { a } else { b })?,
+            ExprNode::Constant(value) => value,
+            ExprNode::Atom(atom) => atoms(atom),
+            ExprNode::Not(a) => !get(a)?,
+            ExprNode::Binary(operator, a, b) => fold(operator, get(a)?, get(b)?, self.bits(a))?,
+            ExprNode::Extract(a, low) => get(a)? >> low,
+            ExprNode::Zext(a) => get(a)?,
+            ExprNode::Sext(a) => signed(get(a)?, self.bits(a)).cast_unsigned(),
+            ExprNode::Ite(c, a, b) => get(if get(c)? == 1 { a } else { b })?,
         };
         Some(truncate(value, self.bits(of)))
     }

@@ -31,7 +31,7 @@ fn run_with(
     assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
     let kernel = module.kernel("k").unwrap();
     let args = args.iter().cloned().collect();
-    let launch = Launch { block: Some(Dim3::line(64)), args, ..Launch::default() };
+    let launch = Launch { block: Some(Dim3::line(64).into()), args, ..Launch::default() };
     check(&module, kernel, &launch)
 }
 

@@ -25,7 +25,12 @@ fn with_options(body: &str, options: Options, grid: Option<Dim3>) -> Report {
     let module = ptx::parse(&text);
     assert!(module.errors.is_empty(), "{:?}", module.errors);
     let kernel = module.kernel("k").expect("the text declares it");
-    let launch = Launch { block: Some(Dim3::line(32)), grid, options, ..Launch::default() };
+    let launch = Launch {
+        block: Some(Dim3::line(32).into()),
+        grid: grid.map(Into::into),
+        options,
+        ..Launch::default()
+    };
     check(&module, kernel, &launch).expect("the launch fits")
 }
 
@@ -314,8 +319,11 @@ fn open_places_in_buffers_of_known_size_are_taken_to_stay_in_them() {
         assert!(module.errors.is_empty(), "{:?}", module.errors);
         let kernel = module.kernel("k").expect("the text declares it");
         let buffer = Arg::Buffer(Buffer { contents: Some(vec![0; 128]) });
-        let launch =
-            Launch { block: Some(Dim3::line(32)), args: [(0, buffer)].into(), ..Launch::default() };
+        let launch = Launch {
+            block: Some(Dim3::line(32).into()),
+            args: [(0, buffer)].into(),
+            ..Launch::default()
+        };
         let report = check(&module, kernel, &launch).expect("the launch fits");
         report.assumptions.contains(&Assumption::WithinBuffers)
     };

@@ -63,7 +63,7 @@ fn code_does_not_grow_with_paths() {
 
 #[test]
 fn verdicts_are_kept() {
-    let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
+    let launch = Launch { block: Some(Dim3::line(32).into()), ..Launch::default() };
     for (depth, fan) in [(2, 3), (7, 3), (9, 2)] {
         for (shift, verdict) in [(0, Verdict::Clean), (1, Verdict::Defect)] {
             let text = tree(depth, fan, shift);
@@ -80,7 +80,7 @@ fn recursion_stays_open() {
     let text = tree(7, 3, 0).replacen("add.u32 %word, %word, 1;\n", &call(2), 1);
     let module = ptx::parse(&text);
     let kernel = module.kernel("tree").expect("the text declares it");
-    let launch = Launch { block: Some(Dim3::line(32)), ..Launch::default() };
+    let launch = Launch { block: Some(Dim3::line(32).into()), ..Launch::default() };
     let report = check(&module, kernel, &launch).expect("the launch fits");
     assert_eq!(report.verdict(), Verdict::Open);
 }

@@ -23,8 +23,8 @@ fn report(slots: &[u32], grid: Dim3, limit: Limit, past_findings: bool) -> Repor
     let contents = slots.iter().flat_map(|slot| slot.to_le_bytes()).collect();
     let buffer = |contents| Arg::Buffer(Buffer { contents });
     let launch = Launch {
-        block: Some(Dim3::line(4)),
-        grid: Some(grid),
+        block: Some(Dim3::line(4).into()),
+        grid: Some(grid.into()),
         args: [(0, buffer(None)), (1, buffer(Some(contents)))].into(),
         options: Options { past_findings, ..Options::default() },
         limit,

@@ -8,3 +8,4 @@ mod grids;
 mod instructions;
 mod mutants;
 mod reader;
+mod requirements;

@@ -16,7 +16,7 @@ fn kernel(body: &str) -> Module {
 }
 
 fn launch(block: u32) -> Launch {
-    Launch { block: Some(Dim3::line(block)), ..Launch::default() }
+    Launch { block: Some(Dim3::line(block).into()), ..Launch::default() }
 }
 
 fn checked(module: &Module, launch: &Launch) -> Report {

@@ -48,7 +48,7 @@ fn hold(seeds: std::ops::Range<u64>) -> Tally {
         let kernel = module.kernel("k").expect("the text declares it");
         let program = flow::build(&module, kernel).expect("it links");
         let launch = Launch {
-            block: Some(Dim3::line(32)),
+            block: Some(Dim3::line(32).into()),
             shared: Some(256),
             limit: LIMIT,
             ..Launch::default()

@@ -14,8 +14,8 @@ fn places(declarations: &str, params: &str, body: &str) -> Vec<String> {
     assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
     let kernel = module.kernel("k").expect("the text declares it");
     let launch = Launch {
-        block: Some(Dim3::line(1)),
-        grid: Some(Dim3::line(1)),
+        block: Some(Dim3::line(1).into()),
+        grid: Some(Dim3::line(1).into()),
         shared: Some(4096),
         ..Launch::default()
     };

@@ -106,7 +106,7 @@ impl Checked {
     pub(crate) fn of(kernel: &Kernel, printed: Printed) -> Self {
         let module = ptx::parse(&printed.text);
         assert!(module.errors.is_empty(), "{:?} in\n{}", module.errors, printed.text);
-        let dim = |threads| Some(Dim3::line(u32::try_from(threads).expect("few threads")));
+        let dim = |threads| Some(Dim3::line(u32::try_from(threads).expect("few threads")).into());
         let atomics = match kernel.atomics {
             Atomics::Auto => weft_core::launch::Atomics::Auto,
             Atomics::Abstract => weft_core::launch::Atomics::Abstract,

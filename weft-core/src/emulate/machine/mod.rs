@@ -36,7 +36,7 @@ mod needs;
 mod open_loop;
 mod operand;
 mod partings;
-mod piece;
+pub(super) mod piece;
 pub(crate) mod run;
 mod scheduler;
 mod sides;

@@ -30,7 +30,7 @@ impl Piece<'_> {
 }
 
 /// How an instruction acts on memory (PTX ISA §8.4), if it surely happens.
-pub(super) fn kind(decoded: &Decoded) -> AccessKind {
+pub(crate) fn kind(decoded: &Decoded) -> AccessKind {
     AccessKind {
         writes: decoded.row.effect != Effect::Load,
         is_atomic: decoded.row.effect == Effect::Atomic,

@@ -10,7 +10,7 @@ use super::pages::{Memory, Segment};
 use crate::emulate::value::origin::Origin;
 use crate::flow::addresses::BUFFER_REACH;
 use crate::flow::{Field, Param, Pc, Program, Symbol};
-use crate::launch::{Arg, Buffer, Dim3, Launch, MAX_SHARED, Options};
+use crate::launch::{Arg, Buffer, Dim3, Fields, Launch, MAX_SHARED, Options};
 use crate::ptx::Space;
 use crate::slice::Dependences;
 
@@ -21,6 +21,18 @@ pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
         None => launch.args.get(&position),
     };
     matches!(arg, Some(Arg::Buffer(Buffer { contents: Some(_) })))
+}
+
+/// Whether the launch gives a value for a parameter or a field; for a pointer, whether it says that it is one.
+pub fn is_given(program: &Program, launch: &Launch, position: usize) -> bool {
+    let Some(field) = program.field(position) else { return launch.args.contains_key(&position) };
+    match launch.args.get(&field.param) {
+        Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
+        Some(Arg::Fields(Fields { bytes, .. })) => {
+            bytes.is_some() || given(program, launch, field).is_some()
+        }
+        _ => false,
+    }
 }
 
 /// The arguments that point to buffers or objects, by position. Fields of structures have the positions after the last

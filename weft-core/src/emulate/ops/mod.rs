@@ -23,6 +23,6 @@ mod results;
 
 pub(super) use compute::compute;
 #[cfg(test)]
-pub(super) use eval::eval;
+pub(crate) use eval::eval;
 pub(super) use eval::{MAX_OPERANDS, compute_once, is_computed};
 pub(super) use results::{Results, results};

@@ -10,7 +10,7 @@ use super::cone::cone;
 use super::divide::{divided, divided_signed};
 use super::multiply::{product, scaled_sum};
 use crate::symbolic::atom::Atom;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// The conditions of a query as a circuit.
 pub(super) struct Blasted {
@@ -59,14 +59,14 @@ impl Blaster<'_> {
     /// asserted with the others.
     fn note_length(&mut self, condition: Expr) {
         let (smaller, greater, is_strict) = match self.exprs.node(condition) {
-            Node::Binary(BinaryOperator::Ult, a, b) => (a, b, true),
-            Node::Not(inner) => match self.exprs.node(inner) {
-                Node::Binary(BinaryOperator::Ult, a, b) => (b, a, false),
+            ExprNode::Binary(BinaryOperator::Ult, a, b) => (a, b, true),
+            ExprNode::Not(inner) => match self.exprs.node(inner) {
+                ExprNode::Binary(BinaryOperator::Ult, a, b) => (b, a, false),
                 _ => return,
             },
             _ => return,
         };
-        let Node::Atom(atom) = self.exprs.node(smaller) else { return };
+        let ExprNode::Atom(atom) = self.exprs.node(smaller) else { return };
         let Some(limit) = self.exprs.as_constant(greater) else { return };
         let greatest = limit.saturating_sub(u64::from(is_strict));
         let length = (u64::BITS - greatest.leading_zeros()) as usize;
@@ -97,18 +97,18 @@ impl Blaster<'_> {
     fn word(&mut self, of: Expr) -> Vec<Wire> {
         let bits = self.exprs.bits(of) as usize;
         match self.exprs.node(of) {
-            Node::Constant(value) => words::constant(u128::from(value), bits),
-            Node::Atom(atom) => self.atom(atom, bits),
-            Node::Not(a) => words::complement(&self.words[&a]),
-            Node::Binary(operator, a, b) => self.binary(operator, a, b),
-            Node::Extract(a, low) => self.words[&a][usize::from(low)..][..bits].to_vec(),
-            Node::Zext(a) => words::resized(&self.words[&a], bits),
-            Node::Sext(a) => {
+            ExprNode::Constant(value) => words::constant(u128::from(value), bits),
+            ExprNode::Atom(atom) => self.atom(atom, bits),
+            ExprNode::Not(a) => words::complement(&self.words[&a]),
+            ExprNode::Binary(operator, a, b) => self.binary(operator, a, b),
+            ExprNode::Extract(a, low) => self.words[&a][usize::from(low)..][..bits].to_vec(),
+            ExprNode::Zext(a) => words::resized(&self.words[&a], bits),
+            ExprNode::Sext(a) => {
                 let mut word = self.words[&a].clone();
                 word.resize(bits, word[word.len() - 1]);
                 word
             }
-            Node::Ite(condition, a, b) => {
+            ExprNode::Ite(condition, a, b) => {
                 let condition = self.words[&condition][0];
                 let (a, b) = (&self.words[&a], &self.words[&b]);
                 words::choice(&mut self.result.circuit, condition, a, b)
@@ -148,7 +148,7 @@ impl Blaster<'_> {
     /// A product with a number is added digit by digit, so that `a - b` takes one adder.
     fn sum(&mut self, x: Expr, y: Expr) -> Vec<Wire> {
         for (start, scaled) in [(x, y), (y, x)] {
-            if let Node::Binary(BinaryOperator::Mul, factor, number) = self.exprs.node(scaled)
+            if let ExprNode::Binary(BinaryOperator::Mul, factor, number) = self.exprs.node(scaled)
                 && let Some(number) = self.exprs.as_constant(number)
             {
                 let (start, factor) = (&self.words[&start], &self.words[&factor]);

@@ -2,7 +2,7 @@
 
 use super::polynomial::{LinearSum, Polynomial, Polynomials, low_bits};
 use crate::emulate::{signed, truncate};
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// Returns a predicate that holds where `a = b`.
 pub(super) fn equal(exprs: &mut Exprs, sums: &mut Polynomials, a: Expr, b: Expr) -> Expr {
@@ -77,21 +77,21 @@ fn sides(exprs: &mut Exprs, linear: LinearSum) -> (Expr, Expr) {
 fn without_extensions(exprs: &mut Exprs, sums: &mut Polynomials, a: Expr, b: Expr) -> Expr {
     let (a, b) = if exprs.as_constant(a).is_some() { (b, a) } else { (a, b) };
     let (inner, is_signed) = match exprs.node(a) {
-        Node::Zext(inner) => (inner, false),
-        Node::Sext(inner) => (inner, true),
+        ExprNode::Zext(inner) => (inner, false),
+        ExprNode::Sext(inner) => (inner, true),
         _ => return exprs.binary(BinaryOperator::Eq, a, b),
     };
     let bits = exprs.bits(inner);
     let other = match exprs.node(b) {
-        Node::Constant(_) => {
+        ExprNode::Constant(_) => {
             let low = low_bits(exprs, b, bits);
             if exprs.resized(low, exprs.bits(b), is_signed) != b {
                 return exprs.truth(false);
             }
             low
         }
-        Node::Zext(other) if !is_signed => other,
-        Node::Sext(other) if is_signed => other,
+        ExprNode::Zext(other) if !is_signed => other,
+        ExprNode::Sext(other) if is_signed => other,
         _ => return exprs.binary(BinaryOperator::Eq, a, b),
     };
     let bits = bits.max(exprs.bits(other));
@@ -109,12 +109,12 @@ pub(super) fn below(exprs: &mut Exprs, sums: &mut Polynomials, a: Expr, b: Expr)
         return simple;
     }
     match (exprs.node(a), exprs.node(b)) {
-        (Node::Zext(x), Node::Zext(y)) => {
+        (ExprNode::Zext(x), ExprNode::Zext(y)) => {
             let bits = exprs.bits(x).max(exprs.bits(y));
             let (x, y) = (exprs.resized(x, bits, false), exprs.resized(y, bits, false));
             exprs.binary(Ult, x, y)
         }
-        (Node::Constant(number), Node::Zext(y)) => {
+        (ExprNode::Constant(number), ExprNode::Zext(y)) => {
             let bits = exprs.bits(y);
             if truncate(number, bits) != number {
                 return exprs.truth(false);
@@ -133,7 +133,7 @@ fn below_number(exprs: &mut Exprs, sums: &mut Polynomials, a: Expr, limit: u64) 
     if limit == 0 {
         return Some(exprs.truth(false));
     }
-    if let Node::Zext(inner) = exprs.node(a) {
+    if let ExprNode::Zext(inner) = exprs.node(a) {
         let bits = exprs.bits(inner);
         if truncate(limit, bits) != limit {
             return Some(exprs.truth(true));

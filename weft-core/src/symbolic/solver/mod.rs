@@ -13,6 +13,7 @@ mod polynomial;
 mod query;
 mod sat;
 mod simplify;
+#[cfg(test)]
 mod smtlib;
 mod substitute;
 
@@ -22,4 +23,5 @@ mod laws;
 pub(crate) use model::Model;
 pub(crate) use query::{Answer, solve};
 pub(crate) use sat::Conflicts;
+#[cfg(test)]
 pub(crate) use smtlib::smtlib;

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::multiply::signed_digits;
 use crate::emulate::truncate;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// Polynomials of more monomials than this are not computed: what they are made of counts as unknown.
 const MOST_MONOMIALS: usize = 48;
@@ -44,9 +44,9 @@ pub(super) fn is_sum(exprs: &Exprs, of: Expr) -> bool {
     let is_shift = |amount| exprs.as_constant(amount).is_some();
     exprs.bits(of) > 1
         && match exprs.node(of) {
-            Node::Binary(Add | Mul, ..) | Node::Not(_) => true,
-            Node::Binary(Shl, _, amount) => is_shift(amount),
-            Node::Extract(inner, 0) => is_sum(exprs, inner),
+            ExprNode::Binary(Add | Mul, ..) | ExprNode::Not(_) => true,
+            ExprNode::Binary(Shl, _, amount) => is_shift(amount),
+            ExprNode::Extract(inner, 0) => is_sum(exprs, inner),
             _ => false,
         }
 }
@@ -54,8 +54,8 @@ pub(super) fn is_sum(exprs: &Exprs, of: Expr) -> bool {
 /// Returns an expression's low bits.
 pub(super) fn low_bits(exprs: &mut Exprs, of: Expr, bits: u32) -> Expr {
     match exprs.node(of) {
-        Node::Zext(inner) if bits > exprs.bits(inner) => exprs.resized(inner, bits, false),
-        Node::Sext(inner) if bits > exprs.bits(inner) => exprs.resized(inner, bits, true),
+        ExprNode::Zext(inner) if bits > exprs.bits(inner) => exprs.resized(inner, bits, false),
+        ExprNode::Sext(inner) if bits > exprs.bits(inner) => exprs.resized(inner, bits, true),
         _ => exprs.extract(of, 0, bits),
     }
 }
@@ -83,23 +83,23 @@ impl Polynomials {
         }
         let bits = exprs.bits(of);
         let (sum, cost) = match exprs.node(of) {
-            Node::Not(a) => {
+            ExprNode::Not(a) => {
                 let (mut sum, cost) = self.within(exprs, a, depth);
                 sum.scale(u64::MAX);
                 sum.add_term(Vec::new(), u64::MAX);
                 (sum, cost)
             }
-            Node::Extract(a, 0) => {
+            ExprNode::Extract(a, 0) => {
                 let (sum, cost) = self.within(exprs, a, depth);
                 (sum.truncated(exprs, bits), cost)
             }
-            Node::Binary(Shl, a, amount) => {
+            ExprNode::Binary(Shl, a, amount) => {
                 let (mut sum, cost) = self.within(exprs, a, depth);
                 let amount = exprs.as_constant(amount).and_then(|by| u32::try_from(by).ok());
                 sum.scale(amount.and_then(|by| 1u64.checked_shl(by)).unwrap_or(0));
                 (sum, cost)
             }
-            Node::Binary(operator @ (Add | Mul), a, b) => {
+            ExprNode::Binary(operator @ (Add | Mul), a, b) => {
                 let (mut left, cost) = self.within(exprs, a, depth);
                 let (right, other) = self.within(exprs, b, depth);
                 let cost = cost.saturating_add(other);
@@ -267,7 +267,7 @@ impl Polynomial {
 
 /// Returns an expression without its constant factor, and that.
 fn split(exprs: &Exprs, of: Expr) -> (Expr, u64) {
-    if let Node::Binary(BinaryOperator::Mul, inner, number) = exprs.node(of)
+    if let ExprNode::Binary(BinaryOperator::Mul, inner, number) = exprs.node(of)
         && let Some(number) = exprs.as_constant(number)
     {
         return (inner, number);

@@ -6,7 +6,7 @@ use super::model::Model;
 use super::sat::{Conflicts, Search, SearchResult};
 use super::simplify::{Simplified, simplified};
 use crate::symbolic::atom::Atom;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// How many gates a circuit has at most.
 const MOST_GATES: usize = 2_000_000;
@@ -67,7 +67,7 @@ fn attempt(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -> Option<
 fn divisors(exprs: &Exprs, conditions: &[Expr]) -> Vec<Expr> {
     use BinaryOperator::{Sdiv, Srem, Udiv, Urem};
     let divisor = |part: Expr| match exprs.node(part) {
-        Node::Binary(Udiv | Urem | Sdiv | Srem, _, divisor) => Some(divisor),
+        ExprNode::Binary(Udiv | Urem | Sdiv | Srem, _, divisor) => Some(divisor),
         _ => None,
     };
     cone(exprs, conditions).into_iter().filter_map(divisor).collect()
@@ -99,7 +99,7 @@ fn checked(
 fn atoms(exprs: &Exprs, conditions: &[Expr]) -> Vec<Atom> {
     let parts = cone(exprs, conditions);
     let atom = |part: Expr| match exprs.node(part) {
-        Node::Atom(atom) => Some(atom),
+        ExprNode::Atom(atom) => Some(atom),
         _ => None,
     };
     parts.into_iter().filter_map(atom).collect()

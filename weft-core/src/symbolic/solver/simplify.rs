@@ -13,7 +13,7 @@ use super::cone::cone;
 use super::equality::{below, equal};
 use super::polynomial::{Polynomials, is_sum};
 use super::substitute::Substitutions;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// Rounds of rewriting, each of which might make another one worthwhile.
 const MOST_ROUNDS: usize = 8;
@@ -54,16 +54,16 @@ pub(super) fn conjuncts(exprs: &mut Exprs, conditions: &[Expr]) -> Vec<Expr> {
     let mut waiting: Vec<Expr> = conditions.iter().rev().copied().collect();
     while let Some(next) = waiting.pop() {
         match exprs.node(next) {
-            Node::Binary(BinaryOperator::And, a, b) => waiting.extend([b, a]),
-            Node::Not(inner) => match exprs.node(inner) {
-                Node::Binary(BinaryOperator::Or, a, b) => {
+            ExprNode::Binary(BinaryOperator::And, a, b) => waiting.extend([b, a]),
+            ExprNode::Not(inner) => match exprs.node(inner) {
+                ExprNode::Binary(BinaryOperator::Or, a, b) => {
                     waiting.extend([exprs.not(b), exprs.not(a)]);
                 }
                 _ => {
                     found.insert(next);
                 }
             },
-            Node::Constant(1) => {}
+            ExprNode::Constant(1) => {}
             _ => {
                 found.insert(next);
             }
@@ -77,7 +77,7 @@ fn rewritten(exprs: &mut Exprs, sums: &mut Polynomials, conditions: &[Expr]) -> 
     let mut facts: HashMap<Expr, bool, RandomState> = HashMap::default();
     for condition in conditions {
         facts.insert(*condition, true);
-        if let Node::Not(inner) = exprs.node(*condition) {
+        if let ExprNode::Not(inner) = exprs.node(*condition) {
             facts.insert(inner, false);
         }
     }
@@ -94,7 +94,7 @@ fn rewritten(exprs: &mut Exprs, sums: &mut Polynomials, conditions: &[Expr]) -> 
         .iter()
         .map(|condition| match exprs.node(*condition) {
             // The condition itself says what its operand is.
-            Node::Not(inner) => exprs.not(own[&inner]),
+            ExprNode::Not(inner) => exprs.not(own[&inner]),
             _ => own[condition],
         })
         .collect();
@@ -104,7 +104,7 @@ fn rewritten(exprs: &mut Exprs, sums: &mut Polynomials, conditions: &[Expr]) -> 
 /// Returns an expression whose operands are rewritten, in a simpler form.
 fn rebuilt(exprs: &mut Exprs, sums: &mut Polynomials, part: Expr, inside: &Rewritten) -> Expr {
     let mut operands: Vec<Expr> = exprs.operands(part).map(|operand| inside[&operand]).collect();
-    let is_equality = matches!(exprs.node(part), Node::Binary(BinaryOperator::Eq, ..));
+    let is_equality = matches!(exprs.node(part), ExprNode::Binary(BinaryOperator::Eq, ..));
     // Sums within sums are simplified with the outermost one.
     if !is_equality && !is_sum(exprs, part) {
         for operand in &mut operands {
@@ -113,8 +113,8 @@ fn rebuilt(exprs: &mut Exprs, sums: &mut Polynomials, part: Expr, inside: &Rewri
     }
     let plain = exprs.rebuilt(part, &operands);
     match exprs.node(plain) {
-        Node::Binary(BinaryOperator::Eq, a, b) => equal(exprs, sums, a, b),
-        Node::Binary(BinaryOperator::Ult, a, b) => below(exprs, sums, a, b),
+        ExprNode::Binary(BinaryOperator::Eq, a, b) => equal(exprs, sums, a, b),
+        ExprNode::Binary(BinaryOperator::Ult, a, b) => below(exprs, sums, a, b),
         _ => plain,
     }
 }

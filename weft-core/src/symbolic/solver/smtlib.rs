@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::cone::cone;
 use crate::symbolic::atom::Atom;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// Returns the question whether all conditions can hold. A quotient by zero is an unknown function of the dividend, where
 /// SMT-LIB's own is a number.
@@ -16,11 +16,11 @@ pub(crate) fn smtlib(exprs: &Exprs, conditions: &[Expr]) -> String {
     for part in &parts {
         let bits = exprs.bits(*part);
         match exprs.node(*part) {
-            Node::Atom(atom) => {
+            ExprNode::Atom(atom) => {
                 let widest = atoms.entry(atom).or_default();
                 *widest = bits.max(*widest);
             }
-            Node::Binary(operator, ..) if divides(operator) => {
+            ExprNode::Binary(operator, ..) if divides(operator) => {
                 divisions.insert((name(operator), bits));
             }
             _ => {}
@@ -61,20 +61,22 @@ fn term(exprs: &Exprs, of: Expr, atoms: &BTreeMap<Atom, u32>) -> String {
     let bits = exprs.bits(of);
     let place = |part: Expr| part.index();
     match exprs.node(of) {
-        Node::Constant(value) => format!("(_ bv{value} {bits})"),
-        Node::Atom(atom) => {
+        ExprNode::Constant(value) => format!("(_ bv{value} {bits})"),
+        ExprNode::Atom(atom) => {
             let number = atoms.range(..atom).count();
             format!("((_ extract {} 0) a{number})", bits - 1)
         }
-        Node::Not(a) => format!("(bvnot e{})", place(a)),
-        Node::Extract(a, low) => {
+        ExprNode::Not(a) => format!("(bvnot e{})", place(a)),
+        ExprNode::Extract(a, low) => {
             let high = u32::from(low) + bits - 1;
             format!("((_ extract {high} {low}) e{})", place(a))
         }
-        Node::Zext(a) => format!("((_ zero_extend {}) e{})", bits - exprs.bits(a), place(a)),
-        Node::Sext(a) => format!("((_ sign_extend {}) e{})", bits - exprs.bits(a), place(a)),
-        Node::Ite(c, a, b) => format!("(ite (= e{} #b1) e{} e{})", place(c), place(a), place(b)),
-        Node::Binary(operator, a, b) => {
+        ExprNode::Zext(a) => format!("((_ zero_extend {}) e{})", bits - exprs.bits(a), place(a)),
+        ExprNode::Sext(a) => format!("((_ sign_extend {}) e{})", bits - exprs.bits(a), place(a)),
+        ExprNode::Ite(c, a, b) => {
+            format!("(ite (= e{} #b1) e{} e{})", place(c), place(a), place(b))
+        }
+        ExprNode::Binary(operator, a, b) => {
             let name = name(operator);
             let plain = format!("({name} e{} e{})", place(a), place(b));
             match operator {

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use super::cone::cone;
 use super::model::Model;
 use crate::symbolic::atom::Atom;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// Definitions of one query at most: each rewrites all conditions.
 const MOST: usize = 64;
@@ -25,7 +25,7 @@ impl Substitutions {
         while self.definitions.len() < MOST {
             let Some((at, atom, definition)) = find(exprs, conditions) else { return };
             let condition = conditions.remove(at);
-            let Node::Atom(name) = exprs.node(atom) else { return };
+            let ExprNode::Atom(name) = exprs.node(atom) else { return };
             debug_assert!(!exprs.is_truth(condition, true), "constants are no conditions");
             self.definitions.push((name, definition));
             replace(exprs, conditions, atom, definition);
@@ -46,14 +46,14 @@ impl Substitutions {
 fn find(exprs: &Exprs, conditions: &[Expr]) -> Option<(usize, Expr, Expr)> {
     let mut widths: BTreeMap<Atom, u32> = BTreeMap::new();
     for part in cone(exprs, conditions) {
-        if let Node::Atom(atom) = exprs.node(part) {
+        if let ExprNode::Atom(atom) = exprs.node(part) {
             *widths.entry(atom).or_default() += 1;
         }
     }
     for (at, condition) in conditions.iter().enumerate() {
-        let Node::Binary(BinaryOperator::Eq, a, b) = exprs.node(*condition) else { continue };
+        let ExprNode::Binary(BinaryOperator::Eq, a, b) = exprs.node(*condition) else { continue };
         for (atom, definition) in [(a, b), (b, a)] {
-            let Node::Atom(name) = exprs.node(atom) else { continue };
+            let ExprNode::Atom(name) = exprs.node(atom) else { continue };
             // Narrow and wide nodes of one atom are parts of one word: the definition of one is none of the other.
             if widths[&name] == 1 && !cone(exprs, &[definition]).contains(&atom) {
                 return Some((at, atom, definition));

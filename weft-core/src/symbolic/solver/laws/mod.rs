@@ -13,7 +13,7 @@ use super::cone::cone;
 use super::sat::{Search, SearchResult};
 use super::{Answer, Conflicts, solve};
 use crate::symbolic::atom::Atom;
-use crate::symbolic::expr::{BinaryOperator, Expr, Exprs, Node};
+use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
 /// More than the small queries here need.
 const ENOUGH: Conflicts = Conflicts(1_000_000);
@@ -46,7 +46,7 @@ fn values(
     let mut divided_by_zero = false;
     for part in cone(exprs, roots) {
         let value = match exprs.node(part) {
-            Node::Binary(operator, a, b) if divides(operator) && known[&b] == 0 => {
+            ExprNode::Binary(operator, a, b) if divides(operator) && known[&b] == 0 => {
                 divided_by_zero = true;
                 crate::emulate::truncate(by_zero(operator, known[&a]), exprs.bits(part))
             }

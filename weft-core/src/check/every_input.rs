@@ -1,0 +1,159 @@
+//! Decides by proof what a run leaves open: a kernel is clean if the symbolic stage proves it for every input.
+
+use std::collections::BTreeSet;
+
+use super::{CheckError, observable};
+use crate::explain::{Names, doubts};
+use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
+use crate::flow::{Block, Instr, Placement, Program};
+use crate::launch::{Dim3, Dimensions, Launch};
+use crate::ptx::isa::Effect;
+use crate::ptx::{Function, Module, Space};
+use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
+use crate::symbolic::{self, Gap, Proof, StatedSizes};
+
+/// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
+/// every grid where the launch states none.
+pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, report: &mut Report) {
+    let program = names.program;
+    if report.verdict() != Verdict::Open || !is_of_races(program, report) {
+        return;
+    }
+    match prove(program, kernel, launch) {
+        // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
+        Ok(proof) if proof.is_unwrapped && has_possible_race(report) => {}
+        Ok(proof) => {
+            report.findings.retain(|finding| finding.code.class() == Class::Warning);
+            report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
+            report.assumptions = assumptions(program, names, launch, &proof);
+            report.coverage.reached = observable(program).count();
+            report.unreached.clear();
+        }
+        Err(gaps) if report.block.is_none() => explain(names, &gaps, &mut report.findings),
+        Err(_) => {}
+    }
+}
+
+fn has_possible_race(report: &Report) -> bool {
+    report.findings.iter().any(|finding| finding.code == Code::PossibleRace)
+}
+
+/// Whether races, or which way threads go, are all that is open. A run also finds reads of shared or local memory that
+/// nothing wrote, and a launch in which no thread does anything: what is open about those, the proof does not decide.
+fn is_of_races(program: &Program, report: &Report) -> bool {
+    let is_decided = |finding: &Finding| {
+        let is_of_races =
+            matches!(finding.code, Code::PossibleRace | Code::DependsOnInput | Code::NoLaunch);
+        is_of_races || finding.code.class() != Class::Open
+    };
+    let reads = |instr: &Instr| {
+        let space = instr.address.map(|address| address.space);
+        let is_own = matches!(space, Some(Space::Shared | Space::Local | Space::Generic));
+        is_own && matches!(instr.effect(), Effect::Load | Effect::Atomic)
+    };
+    report.findings.iter().all(is_decided)
+        && (report.block.is_none() || !program.code.iter().any(reads))
+}
+
+/// Returns the launches that a kernel is proved for by the symbolic stage alone, without a run: with the block and grid
+/// of the launch, or every one where it states none, and every argument that it does not give; `None`: there is no proof.
+///
+/// # Errors
+/// PTX that does not link.
+pub fn prove_every_input(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+) -> Result<Option<ProvedFor>, CheckError> {
+    let program = super::link(module, kernel, launch, &Placement::default())?;
+    let proof = prove(&program, kernel, launch).ok();
+    Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
+}
+
+fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Vec<Gap>> {
+    let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
+    let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+    let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
+    let most = kernel.maxntid.map_or(Dim3::MAX_THREADS, |most| dim(most).count());
+    let sizes = StatedSizes {
+        block: known(launch.block).or(kernel.reqntid.map(dim)),
+        // Whichever its dimensions are, a block has at most as many threads as the bound.
+        threads: u32::try_from(most.min(Dim3::MAX_THREADS)).expect("at most 1024"),
+        grid: known(launch.grid),
+        is_any_grid: launch.grid.is_some(),
+    };
+    symbolic::prove(program, &slice, launch, sizes)
+}
+
+/// Says in a finding without a launch where the proof for every launch ended.
+fn explain(names: &Names<'_>, gaps: &[Gap], findings: &mut [Finding]) {
+    let mut notes: Vec<String> = gaps.iter().map(|gap| doubts::gap(names, *gap)).collect();
+    notes.dedup();
+    let more = notes.len().saturating_sub(MOST_NOTES);
+    notes.truncate(MOST_NOTES);
+    if more > 0 {
+        notes.push(format!("and {more} more"));
+    }
+    if let Some(finding) = findings.first_mut() {
+        finding.notes.extend(notes);
+    }
+}
+
+/// The most gaps that a finding names.
+const MOST_NOTES: usize = 4;
+
+/// Returns the variables and buffers that some access needs aligned to more than their declarations state. Their addresses
+/// are open in a proof, which looks at offsets only.
+fn alignments(program: &Program, names: &Names<'_>, pointers: &BTreeSet<usize>) -> Vec<Alignment> {
+    let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
+    let dependences = Dependences::of(program, pointers);
+    let reached = vec![true; program.code.len()];
+    let accessed = dependences.accessed(&reached);
+    let aligned = |(base, place): (Base, AddressRequirement)| match place {
+        AddressRequirement::Multiple(to) => {
+            let bytes = accessed.get(&base).copied().unwrap_or(0);
+            Some((names.base(base), to, dependences.declared(base), bytes))
+        }
+        AddressRequirement::Fixed => None,
+    };
+    let taken = dependences.taken_for_granted(&slice, &reached, false);
+    taken.into_iter().filter_map(aligned).collect()
+}
+
+/// What a proof takes for granted.
+fn assumptions(
+    program: &Program,
+    names: &Names<'_>,
+    launch: &Launch,
+    proof: &Proof,
+) -> Vec<Assumption> {
+    let mut all = Vec::new();
+    let mut assume = |holds: bool, assumption: Assumption| {
+        if holds {
+            all.push(assumption);
+        }
+    };
+    let pointers = crate::emulate::pointers(program, launch);
+    let effects =
+        |wanted: &[Effect]| program.code.iter().any(|instr| wanted.contains(&instr.effect()));
+    let has = |space: Space| program.symbols.iter().any(|symbol| symbol.space == space);
+    assume(!pointers.is_empty(), Assumption::DisjointBuffers);
+    assume(!pointers.is_empty(), Assumption::WithinBuffers);
+    let guessed: Vec<String> = pointers
+        .iter()
+        .filter(|at| program.guessed.contains(at))
+        .map(|at| names.param(*at))
+        .collect();
+    assume(!guessed.is_empty(), Assumption::Pointers(guessed));
+    let aligned = alignments(program, names, &pointers);
+    assume(!aligned.is_empty(), Assumption::Aligned(aligned));
+    assume(has(Space::Shared) || has(Space::Global), Assumption::WithinVariables);
+    assume(effects(&[Effect::Load, Effect::Store, Effect::Atomic]), Assumption::OpenAddresses);
+    assume(has(Space::Shared) && effects(&[Effect::Load]), Assumption::Written);
+    assume(proof.is_unwrapped, Assumption::UnwrappedIndices);
+    assume(proof.has_nonzero_divisors, Assumption::NonzeroDivisors);
+    assume(!program.spans.is_empty(), Assumption::AllLoopsEnd);
+    let leaves_out = |block: &Block| block.merge != block.post_dominator;
+    assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);
+    all
+}

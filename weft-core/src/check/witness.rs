@@ -1,0 +1,155 @@
+//! The search for a witness: tries an open verdict with a few concrete inputs, to find a race or a defective barrier
+//! that occurs with one of them.
+//!
+//! [`open`] finds the inputs that a launch leaves open and what the kernel uses them for, [`roles`] does so for numbers,
+//! and [`values`] chooses a value for each, ordinary ones first. A trial is a complete check under the launch with these
+//! values, so that the launch that a finding names has this finding. [`permitted`] replaces those that the requirements of the launch exclude.
+//! [`reduce`] then leaves open again what the defect
+//! does not depend on.
+//!
+//! That nothing is found means nothing. A trial counts only if no other finding shows that its input is not one that
+//! the kernel is meant for: an access out of bounds, say, of a buffer whose size the search has chosen. A defect counts
+//! only if nothing is open about its instructions.
+
+mod deciding;
+mod open;
+mod permitted;
+mod reduce;
+mod roles;
+mod values;
+
+use std::collections::BTreeSet;
+
+use super::{CheckError, CheckRequest, applied, key, link, prove, request};
+use crate::explain::witness::{self, ChosenInput};
+use crate::finding::{Class, Code, Finding};
+use crate::flow::Placement;
+use crate::launch::{Dim3, Dimensions, Launch, Limit, Schedule};
+use crate::ptx::{Module, Span};
+use open::OpenInputs;
+use permitted::Permission;
+
+/// The resources of a trial, if those of the launch are not less.
+const TRIAL: Limit = Limit { instructions: 1 << 20, memory: 1 << 28 };
+
+/// The most trials with different inputs.
+const MOST: u32 = 1024;
+
+/// The defects that a witness shows.
+const SHOWN: [Code; 6] = [
+    Code::SharedRace,
+    Code::GlobalRace,
+    Code::Deadlock,
+    Code::BarrierRecycling,
+    Code::BarrierCount,
+    Code::BarrierDivergence,
+];
+
+/// Findings after which a trial does not count: the input might not be one that the kernel is meant for, or the trial
+/// is not complete.
+const SPOILING: [Code; 5] =
+    [Code::OutOfBounds, Code::Misaligned, Code::Uninitialized, Code::Trap, Code::Limit];
+
+/// A chosen input, and the defects that occur with it.
+struct Witness {
+    input: ChosenInput,
+    defect: Finding,
+    /// The number of further defects.
+    others: usize,
+}
+
+impl Witness {
+    /// Whether the same defect occurs with both inputs.
+    fn is_as(&self, other: &Self) -> bool {
+        key(&self.defect) == key(&other.defect)
+    }
+}
+
+/// Tries a kernel whose verdict is open with concrete inputs. Returns the finding for the first input with a defect.
+///
+/// # Errors
+/// As of [`link`].
+pub(super) fn search(request: &CheckRequest<'_>) -> Result<Option<Finding>, CheckError> {
+    let CheckRequest { module, kernel, .. } = *request;
+    let program = link(module, kernel, request.launch, &Placement::default())?;
+    let launch = &*applied(&program, kernel, request.launch)?;
+    let Ok(stated) = request::block(kernel, launch) else { return Ok(None) };
+    let open = OpenInputs::of(&program, launch, stated.map(|(block, _)| block));
+    let permission = Permission { program: &program, kernel, launch };
+    let trials = Trials { module, permission };
+    let mut tried: Vec<ChosenInput> = Vec::new();
+    for number in 0..launch.options.witness.min(MOST) {
+        let Some(input) = permission.nearest(&values::choose(&open, number)) else { continue };
+        if input.is_empty() || tried.contains(&input) {
+            continue;
+        }
+        if let Some(found) = trials.run(&input)
+            && let Some(found) = reduce::reduced(&trials, found)
+        {
+            return Ok(Some(trials.finding(&found)));
+        }
+        tried.push(input);
+    }
+    Ok(None)
+}
+
+/// Runs trials of a kernel.
+struct Trials<'a> {
+    module: &'a Module,
+    permission: Permission<'a>,
+}
+
+impl Trials<'_> {
+    /// Checks the kernel with a chosen input; returns its first defect, if there is one and the trial counts.
+    fn run(&self, input: &ChosenInput) -> Option<Witness> {
+        let Self { module, permission: Permission { program, kernel, launch } } = *self;
+        if !self.permission.permits(input) {
+            return None;
+        }
+        let concrete = with_limit(input.launch(program, launch));
+        let trial = CheckRequest { module, kernel, launch: &concrete, proves_every_input: false };
+        let report = prove(&trial, &Placement::default()).ok()?;
+        if report.findings.iter().any(|finding| SPOILING.contains(&finding.code)) {
+            return None;
+        }
+        let is_open = |finding: &&Finding| finding.code.class() == Class::Open;
+        let sites = report.findings.iter().filter(is_open).flat_map(|finding| &finding.sites);
+        let open: BTreeSet<Span> = sites.map(|site| site.span).collect();
+        let is_shown = |finding: &&Finding| {
+            SHOWN.contains(&finding.code)
+                && !finding.sites.iter().any(|site| open.contains(&site.span))
+        };
+        let mut shown = report.findings.iter().filter(is_shown);
+        let defect = shown.next()?.clone();
+        Some(Witness { input: input.clone(), defect, others: shown.count() })
+    }
+
+    /// Returns the finding for a witness. It is a defect if everything that it depends on is stated.
+    fn finding(&self, found: &Witness) -> Finding {
+        let Self { module, permission: Permission { program, kernel, launch } } = *self;
+        let permitted_by = match (launch.options.any_inputs, launch.requires.is_empty()) {
+            (true, _) => Some("inputs = \"any\""),
+            (false, false) => Some("its requirements"),
+            (false, true) => None,
+        };
+        let is_meant = |chosen: Option<Dim3>, stated: Option<Dimensions>| {
+            chosen.is_none() || stated == Some(Dimensions::Any)
+        };
+        let is_launched =
+            is_meant(found.input.block, launch.block) && is_meant(found.input.grid, launch.grid);
+        let name = module.name(kernel.name);
+        let permitted_by = permitted_by.filter(|_| is_launched);
+        witness::finding(program, name, &found.input, &found.defect, (found.others, permitted_by))
+    }
+}
+
+fn with_limit(mut launch: Launch) -> Launch {
+    let Limit { instructions, memory } = launch.limit;
+    launch.limit = Limit {
+        instructions: instructions.min(TRIAL.instructions),
+        memory: memory.min(TRIAL.memory),
+    };
+    launch.options.schedule = Schedule::InOrder;
+    launch.options.past_findings = false;
+    launch
+}

@@ -1,0 +1,173 @@
+//! The inputs that a launch leaves open: block and grid, numbers, and the contents of buffers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::deciding::deciding_loads;
+use super::roles::{NumberRole, roles};
+use crate::emulate::{self, is_given, is_sized};
+use crate::explain::witness::ElementType;
+use crate::flow::{Instr, Operand, Program, Special, sources_of};
+use crate::launch::{Dim3, Dimensions, Launch};
+use crate::ptx::isa::{Decoded, Effect};
+
+/// The threads of a chosen block, unless barriers of the kernel need more.
+const THREADS: u32 = 64;
+/// Barriers count whole warps.
+const WARP: u32 = 32;
+/// The ctas of a chosen grid in each dimension that the kernel distinguishes.
+const CTAS: u32 = 2;
+
+/// A number that a launch leaves open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenNumber {
+    /// The position of the parameter or field.
+    pub(super) at: usize,
+    /// Its size in bytes.
+    pub(super) bytes: u64,
+    /// Whether it is a floating-point number.
+    pub(super) is_float: bool,
+    /// What the kernel uses it for.
+    pub(super) role: NumberRole,
+}
+
+/// The inputs that a launch leaves open.
+#[derive(Debug)]
+pub(super) struct OpenInputs {
+    /// The block to try, if nobody states one.
+    pub(super) block: Option<Dim3>,
+    /// The grid to try, if the launch states none.
+    pub(super) grid: Option<Dim3>,
+    /// The number of threads of the launch that is tried.
+    pub(super) threads: u64,
+    /// The numbers by position.
+    pub(super) numbers: Vec<OpenNumber>,
+    /// The buffers whose contents decide something, by the position of their pointers, with the type of the elements
+    /// that are loaded.
+    pub(super) contents: BTreeMap<usize, ElementType>,
+}
+
+impl OpenInputs {
+    /// Returns what a launch leaves open. `stated`: the block, if launch or kernel state one.
+    pub(super) fn of(program: &Program, launch: &Launch, stated: Option<Dim3>) -> Self {
+        let block = if stated.is_none() { Some(block(program)) } else { None };
+        let given = launch.grid.and_then(Dimensions::known);
+        let grid = if given.is_none() { Some(grid(program)) } else { None };
+        let threads = stated.or(block).map_or(1, Dim3::count);
+        let ctas = given.or(grid).map_or(1, Dim3::count);
+        let threads = threads.saturating_mul(ctas);
+        let pointers = emulate::pointers(program, launch);
+        let contents = contents(program, launch, &pointers);
+        Self { block, grid, threads, numbers: numbers(program, launch, &pointers), contents }
+    }
+}
+
+/// Returns which dimensions of a special register the kernel reads.
+fn reads(program: &Program, is_it: impl Fn(Special, u8) -> bool) -> [bool; 3] {
+    let sources = program.code.iter().flat_map(|instr| &instr.sources);
+    let mut read = [false; 3];
+    for operand in sources {
+        let Operand::Special(special) = operand else { continue };
+        for (dimension, read) in (0..).zip(&mut read) {
+            *read |= is_it(*special, dimension);
+        }
+    }
+    read
+}
+
+/// Returns a block with several threads in each dimension that the kernel distinguishes: two warps, or as many as the
+/// counts of its barriers name.
+fn block(program: &Program) -> Dim3 {
+    let is_it =
+        |special: Special, at| matches!(special, Special::Tid(d) | Special::Ntid(d) if d == at);
+    let threads = THREADS.max(barrier_count(program));
+    match reads(program, is_it) {
+        [false, false, false] => {
+            Dim3::line(if program.code.iter().any(is_for_several) { threads } else { 1 })
+        }
+        [_, false, false] => Dim3::line(threads),
+        [false, true, false] => Dim3 { x: 1, y: threads, z: 1 },
+        [false, false, true] => Dim3 { x: threads.div_ceil(64), y: 1, z: 64 },
+        [true, true, false] => Dim3 { x: threads / 2, y: 2, z: 1 },
+        [true, false, true] => Dim3 { x: threads / 2, y: 1, z: 2 },
+        [false, true, true] => Dim3 { x: 1, y: threads / 2, z: 2 },
+        [true, true, true] => Dim3 { x: threads / 4, y: 2, z: 2 },
+    }
+}
+
+/// Whether an instruction is of use only if there are several threads: it names its lane, or waits for others.
+fn is_for_several(instr: &Instr) -> bool {
+    use Special::{Laneid, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe, LanemaskLt};
+    let is_lane = |operand: &Operand| {
+        matches!(
+            operand,
+            Operand::Special(
+                Laneid | LanemaskEq | LanemaskGe | LanemaskGt | LanemaskLe | LanemaskLt
+            )
+        )
+    };
+    instr.waits() || instr.sources.iter().any(is_lane)
+}
+
+/// Returns the largest count that a barrier states as a number, in whole warps.
+fn barrier_count(program: &Program) -> u32 {
+    let barriers = program.code.iter().filter(|instr| instr.effect() == Effect::Barrier);
+    let counts = barriers.filter_map(|instr| match instr.sources.get(1) {
+        Some(Operand::Constant(count)) => u32::try_from(*count).ok(),
+        _ => None,
+    });
+    counts.max().unwrap_or(0).min(1024).next_multiple_of(WARP)
+}
+
+/// Returns a grid with several ctas in each dimension that the kernel distinguishes; one cta if it distinguishes none.
+fn grid(program: &Program) -> Dim3 {
+    let is_it = |special: Special, at| matches!(special, Special::Ctaid(d) if d == at);
+    let [x, y, z] = reads(program, is_it).map(|is_read| if is_read { CTAS } else { 1 });
+    Dim3 { x, y, z }
+}
+
+/// Returns the numbers that a launch leaves open. A number of eight bytes that is used for nothing known might be a
+/// pointer, and stays open.
+fn numbers(program: &Program, launch: &Launch, pointers: &BTreeSet<usize>) -> Vec<OpenNumber> {
+    let roles = roles(program);
+    let is_open = |at: usize| !pointers.contains(&at) && !is_given(program, launch, at);
+    let params = program.params.iter().enumerate().filter(|(_, param)| {
+        param.is_scalar && param.pointee.is_none() && matches!(param.size, 1 | 2 | 4 | 8)
+    });
+    let params = params.map(|(at, param)| (at, param.size, param.is_float));
+    let fields = (program.params.len()..).zip(&program.fields);
+    let fields = fields.filter(|(_, field)| field.is_alone && matches!(field.size, 1 | 2 | 4 | 8));
+    let fields = fields.map(|(at, field)| (at, field.size, field.is_float));
+    let number = |(at, bytes, is_float): (usize, u64, bool)| {
+        let role = roles.get(at).copied().unwrap_or_default();
+        let is_number = bytes != 8 || is_float || role != NumberRole::Unknown;
+        (is_open(at) && is_number).then_some(OpenNumber { at, bytes, is_float, role })
+    };
+    params.chain(fields).filter_map(number).collect()
+}
+
+/// Returns the buffers with open contents that decide something: a branch, an address or a barrier.
+fn contents(
+    program: &Program,
+    launch: &Launch,
+    pointers: &BTreeSet<usize>,
+) -> BTreeMap<usize, ElementType> {
+    let loads = deciding_loads(program);
+    let mut contents = BTreeMap::new();
+    for (load, sources) in loads.iter().zip(sources_of(program, &loads)) {
+        let Some(element) = program.code[load.index()].decoded().and_then(element) else {
+            continue;
+        };
+        let is_open = |at: &usize| pointers.contains(at) && !is_sized(program, launch, *at);
+        for at in sources.into_iter().filter(is_open) {
+            contents.entry(at).or_insert(element);
+        }
+    }
+    contents
+}
+
+/// Returns the type of the elements that an access has, if weft.toml has a name for it.
+fn element(decoded: &Decoded) -> Option<ElementType> {
+    let ty = decoded.ty();
+    let bytes = usize::try_from(ty.bytes()).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4 | 8))?;
+    Some(ElementType { bytes, is_float: ty.is_float() && !ty.is_packed() && bytes >= 4 })
+}

@@ -1,0 +1,88 @@
+//! Leaves open again what a defect does not depend on, and makes small what has to be stated.
+
+use super::{Trials, Witness};
+use crate::explain::witness::{ChosenInput, ChosenValue};
+
+/// The most trials that reduce one input.
+const TRIALS: u32 = 48;
+/// The most elements of a buffer that a finding states.
+const ELEMENTS: usize = 256;
+/// The value that large numbers are replaced with, so that fewer elements are accessed.
+const SMALL: i128 = 8;
+
+/// Returns a witness of the same defect with fewer and smaller values; `None` if it needs more elements than a finding
+/// can state.
+pub(super) fn reduced(trials: &Trials<'_>, found: Witness) -> Option<Witness> {
+    let mut reducer = Reducer { trials, found, left: TRIALS };
+    let values: Vec<usize> = reducer.found.input.values.keys().rev().copied().collect();
+    for at in &values {
+        reducer.try_with(|input| drop(input.values.remove(at)));
+    }
+    if reducer.found.input.grid.is_some() {
+        reducer.try_with(|input| input.grid = None);
+    }
+    if reducer.largest() > 0 {
+        for at in &values {
+            reducer.shrink(*at);
+        }
+        for at in &values {
+            while reducer.halve(*at) {}
+        }
+    }
+    (reducer.largest() <= ELEMENTS).then_some(reducer.found)
+}
+
+struct Reducer<'a> {
+    trials: &'a Trials<'a>,
+    found: Witness,
+    /// The number of trials that are left.
+    left: u32,
+}
+
+impl Reducer<'_> {
+    /// Changes the input if the same defect occurs with the changed one; returns whether it does.
+    fn try_with(&mut self, change: impl FnOnce(&mut ChosenInput)) -> bool {
+        let mut input = self.found.input.clone();
+        change(&mut input);
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        let other = self.trials.run(&input).filter(|other| other.is_as(&self.found));
+        let is_found = other.is_some();
+        if let Some(other) = other {
+            self.found = other;
+        }
+        is_found
+    }
+
+    /// Replaces a large number with a small one.
+    fn shrink(&mut self, at: usize) {
+        if matches!(self.found.input.values.get(&at), Some(ChosenValue::Integer(value)) if *value > SMALL)
+        {
+            self.try_with(|input| drop(input.values.insert(at, ChosenValue::Integer(SMALL))));
+        }
+    }
+
+    /// Halves the contents of a buffer; returns whether that was possible.
+    fn halve(&mut self, at: usize) -> bool {
+        let Some(ChosenValue::Contents(element, bytes)) = self.found.input.values.get(&at) else {
+            return false;
+        };
+        let (element, count) = (*element, bytes.len() / element.bytes / 2);
+        let half = bytes[..count * element.bytes].to_vec();
+        count > 0
+            && self.try_with(|input| {
+                input.values.insert(at, ChosenValue::Contents(element, half));
+            })
+    }
+
+    /// Returns the number of elements of the largest buffer.
+    fn largest(&self) -> usize {
+        let elements = self.found.input.values.values().map(|value| match value {
+            ChosenValue::Contents(element, bytes) => bytes.len() / element.bytes,
+            _ => 0,
+        });
+        elements.max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,158 @@
+//! Takes addresses apart: the buffer or variable that an address is based on, and the distance from its first byte.
+
+use std::collections::BTreeMap;
+
+use foldhash::HashSet;
+
+use super::atom::Atom;
+use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
+use super::thread::{SymbolicLoop, SymbolicThread};
+use crate::flow::{BlockId, Program};
+
+/// What an address is based on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum AddressBase {
+    /// The buffer of a pointer argument, or of a pointer in a structure, by position.
+    Buffer(usize),
+    /// A variable of the program's symbols.
+    Variable(usize),
+}
+
+/// An address on one condition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BasedAddress {
+    pub(super) condition: Expr,
+    pub(super) base: AddressBase,
+    /// Bytes from the base.
+    pub(super) offset: Expr,
+}
+
+/// The deepest address that is followed.
+const MOST_DEPTH: u32 = 200;
+/// The most buffers and variables that one instruction can access.
+const MOST_CASES: usize = 16;
+
+/// Returns the bases of an address, each with its condition; `None` if some of them is not known.
+pub(super) fn bases(
+    thread: &mut SymbolicThread,
+    program: &Program,
+    address: Expr,
+) -> Option<Vec<BasedAddress>> {
+    let SymbolicThread { exprs, loops, results, .. } = thread;
+    let holds = exprs.truth(true);
+    let mut finder = BaseFinder { exprs, loops, results, depth: 0, program };
+    let found = finder.of(address, holds)?;
+    (!found.is_empty() && found.len() <= MOST_CASES).then_some(found)
+}
+
+struct BaseFinder<'a> {
+    exprs: &'a mut Exprs,
+    loops: &'a BTreeMap<BlockId, SymbolicLoop>,
+    results: &'a BTreeMap<Atom, Option<Vec<Expr>>>,
+    /// How deep the present expression lies in the address.
+    depth: u32,
+    program: &'a Program,
+}
+
+impl BaseFinder<'_> {
+    /// The bases of an expression, if it has any; an empty list if it is a number.
+    fn of(&mut self, address: Expr, condition: Expr) -> Option<Vec<BasedAddress>> {
+        if self.depth > MOST_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let found = self.of_node(address, condition);
+        self.depth -= 1;
+        found
+    }
+
+    fn of_node(&mut self, address: Expr, condition: Expr) -> Option<Vec<BasedAddress>> {
+        let bits = self.exprs.bits(address);
+        match self.exprs.node(address) {
+            ExprNode::Atom(atom) => Some(match self.base(atom) {
+                Some(base) => {
+                    let offset = self.exprs.constant(0, bits);
+                    vec![BasedAddress { condition, base, offset }]
+                }
+                None if self.has_base(address) => return None,
+                None => Vec::new(),
+            }),
+            ExprNode::Binary(BinaryOperator::Add, a, b) => {
+                let (of_a, of_b) = (self.of(a, condition)?, self.of(b, condition)?);
+                match (of_a.is_empty(), of_b.is_empty()) {
+                    (true, true) => Some(Vec::new()),
+                    (false, true) => Some(self.plus(of_a, b)),
+                    (true, false) => Some(self.plus(of_b, a)),
+                    (false, false) => None,
+                }
+            }
+            // Addresses in small spaces have 32 bits, and a variable lies within its space.
+            ExprNode::Zext(inner) | ExprNode::Extract(inner, 0) if bits >= 32 => {
+                let found = self.of(inner, condition)?;
+                let resized = found.into_iter().map(|based| {
+                    let offset = self.exprs.resized(based.offset, bits, true);
+                    BasedAddress { offset, ..based }
+                });
+                Some(resized.collect())
+            }
+            ExprNode::Ite(which, a, b) => {
+                let not = self.exprs.not(which);
+                let then = self.exprs.binary(BinaryOperator::And, condition, which);
+                let otherwise = self.exprs.binary(BinaryOperator::And, condition, not);
+                let (mut of_a, of_b) = (self.of(a, then)?, self.of(b, otherwise)?);
+                if of_a.is_empty() != of_b.is_empty() {
+                    return None;
+                }
+                of_a.extend(of_b);
+                (of_a.len() <= MOST_CASES).then_some(of_a)
+            }
+            _ => (!self.has_base(address)).then(Vec::new),
+        }
+    }
+
+    fn plus(&mut self, found: Vec<BasedAddress>, addend: Expr) -> Vec<BasedAddress> {
+        let mut sum = |based: BasedAddress| {
+            let offset = self.exprs.binary(BinaryOperator::Add, based.offset, addend);
+            BasedAddress { offset, ..based }
+        };
+        found.into_iter().map(&mut sum).collect()
+    }
+
+    fn base(&self, atom: Atom) -> Option<AddressBase> {
+        match atom {
+            Atom::Variable(at) => Some(AddressBase::Variable(at)),
+            Atom::Argument(offset, 8) => {
+                let params = self.program.params.iter().map(|param| (param.offset, param.size));
+                let fields = self.program.fields.iter().map(|field| (field.offset, field.size));
+                let at = params.chain(fields).position(|place| place == (offset, 8))?;
+                self.program.is_pointer(at).then_some(AddressBase::Buffer(at))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an expression depends on a base in another way than by a sum.
+    fn has_base(&self, of: Expr) -> bool {
+        let (mut seen, mut work) = (HashSet::default(), vec![of]);
+        while let Some(part) = work.pop() {
+            // A predicate is no address, whatever it compares.
+            if self.exprs.bits(part) == 1 || !seen.insert(part) {
+                continue;
+            }
+            if let ExprNode::Atom(atom) = self.exprs.node(part) {
+                if self.base(atom).is_some() {
+                    return true;
+                }
+                let carried = match atom {
+                    Atom::Carried(header, _) => self.loops.get(&header),
+                    _ => None,
+                };
+                let handed_on = carried.and_then(|own| own.carried.get(&atom));
+                let operands = self.results.get(&atom).and_then(Option::as_ref);
+                work.extend(handed_on.into_iter().chain(operands).flatten());
+            }
+            work.extend(self.exprs.operands(part));
+        }
+        false
+    }
+}

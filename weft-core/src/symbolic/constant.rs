@@ -1,0 +1,68 @@
+//! Finds the loads of memory that no thread writes: their address decides what they read.
+
+use std::collections::BTreeSet;
+
+use super::base::AddressBase;
+use crate::flow::{Holds, Instr, Pc, Program};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier};
+
+/// The buffers and variables that stores and atomics might write.
+#[derive(Debug)]
+pub(super) struct ConstantMemory {
+    written: BTreeSet<AddressBase>,
+    /// Whether some store might write anything.
+    is_all_written: bool,
+}
+
+impl ConstantMemory {
+    pub(super) fn of(program: &Program) -> Self {
+        let mut memory = Self { written: BTreeSet::new(), is_all_written: false };
+        for instr in &program.code {
+            if !matches!(instr.effect(), Effect::Store | Effect::Atomic | Effect::Asynchronous) {
+                continue;
+            }
+            match base(program, instr) {
+                Some(base) => {
+                    memory.written.insert(base);
+                }
+                None => memory.is_all_written |= writes_outside(instr),
+            }
+        }
+        memory
+    }
+
+    /// Whether a load reads memory that no thread writes.
+    pub(super) fn is_constant(&self, program: &Program, pc: Pc) -> bool {
+        let instr = &program.code[pc.index()];
+        let is_promised =
+            instr.decoded().is_some_and(|decoded| decoded.modifiers.has(Modifier::Nc));
+        let base = base(program, instr);
+        is_promised
+            || !self.is_all_written && base.is_some_and(|base| !self.written.contains(&base))
+    }
+}
+
+/// Whether a store without a known base might write to shared or global memory.
+fn writes_outside(instr: &Instr) -> bool {
+    let space = instr.address.map(|address| address.space);
+    !matches!(space, Some(Space::Local | Space::Param | Space::Const))
+}
+
+/// What the address of an access is based on.
+fn base(program: &Program, instr: &Instr) -> Option<AddressBase> {
+    let address = instr.address?;
+    let Some(register) = address.base else {
+        let is_in = |symbol: &crate::flow::Symbol| {
+            symbol.space == address.space
+                && address.offset >= symbol.address
+                && (symbol.is_dynamic() || address.offset - symbol.address < symbol.size.max(1))
+        };
+        return program.symbols.iter().position(is_in).map(AddressBase::Variable);
+    };
+    match program.holds[register.index()] {
+        Holds::Param(at) => Some(AddressBase::Buffer(at)),
+        Holds::Variable(at) => Some(AddressBase::Variable(at)),
+        _ => None,
+    }
+}

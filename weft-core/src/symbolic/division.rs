@@ -1,0 +1,119 @@
+//! Quotients, remainders and bit fields as integers.
+
+use super::atom::Expr;
+use super::poly::Poly;
+use super::system::{Division, System, VarBounds};
+use super::view::{ArithmeticAssumption, Copy, Views};
+
+impl Views<'_> {
+    /// The bits of a mask: of a mask of the lowest bits, the remainder; of one of all others, what is left.
+    pub(super) fn masked(&mut self, a: Expr, mask: u64, copy: Copy, bits: u32) -> Option<Poly> {
+        let whole = self.ring(a, false, copy);
+        let all = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+        if mask & mask.wrapping_add(1) == 0 {
+            return self.remainder(whole, mask.count_ones());
+        }
+        let low = !mask & all;
+        if low & low.wrapping_add(1) == 0 {
+            let low = self.remainder(whole.clone(), low.count_ones())?;
+            return whole.minus(&low);
+        }
+        None
+    }
+
+    /// The lowest bits of an integer.
+    pub(super) fn remainder(&mut self, of: Poly, bits: u32) -> Option<Poly> {
+        Some(self.divided(of, Poly::constant(1_i128.checked_shl(bits)?))?.1)
+    }
+
+    /// `a | b` and `a ^ b` of numbers that share no bits: a multiple of a power of two, and one below it.
+    pub(super) fn joined(&mut self, a: Expr, b: Expr, is_signed: bool, copy: Copy) -> Option<Poly> {
+        for (high, low) in [(a, b), (b, a)] {
+            let (upper, lower) = (self.ring(high, is_signed, copy), self.ring(low, false, copy));
+            let power = match upper.content() {
+                0 => return Some(lower),
+                content => content & content.wrapping_neg(),
+            };
+            let range = self.system.range(&lower);
+            let fits = range.least.is_some_and(|least| least >= 0)
+                && range.most.is_some_and(|most| most < power);
+            if fits {
+                return upper.plus(&lower);
+            }
+        }
+        None
+    }
+
+    /// Quotient and remainder of a floor division by a positive divisor.
+    pub(super) fn divided(&mut self, dividend: Poly, divisor: Poly) -> Option<(Poly, Poly)> {
+        if let Some(number) = divisor.as_constant() {
+            if number < 1 {
+                return None;
+            }
+            if let Some(exact) = split(&self.system, &dividend, number) {
+                return Some(exact);
+            }
+        } else {
+            let room = divisor.minus(&dividend)?.minus(&Poly::constant(1))?;
+            if self.is_positive(&dividend) && self.is_positive(&room) {
+                return Some((Poly::default(), dividend));
+            }
+            let above = divisor.minus(&Poly::constant(1))?;
+            if !self.is_positive(&above) {
+                // A negative divisor is not followed.
+                if self.system.range(&divisor).least.is_none_or(|least| least < 0) {
+                    return None;
+                }
+                self.assumed.insert(ArithmeticAssumption::NonzeroDivisors);
+                self.system.conditions.positive.push(above);
+            }
+        }
+        let known = self
+            .system
+            .divisions
+            .iter()
+            .find(|known| known.dividend == dividend && known.divisor == divisor);
+        if let Some(known) = known {
+            return Some((known.quotient.clone(), known.remainder.clone()));
+        }
+        Some(self.new_division(dividend, divisor))
+    }
+
+    pub(super) fn new_division(&mut self, dividend: Poly, divisor: Poly) -> (Poly, Poly) {
+        let (of_dividend, of_divisor) = (self.system.range(&dividend), self.system.range(&divisor));
+        let is_natural = self.is_positive(&dividend);
+        let least = if is_natural { Some(0) } else { of_dividend.least.map(|least| least.min(0)) };
+        let quotient =
+            self.unknown(VarBounds { least, most: of_dividend.most.map(|most| most.max(0)) });
+        let most = of_divisor.most.map(|most| most - 1);
+        let remainder = self.unknown(VarBounds { least: Some(0), most });
+        let below = divisor.minus(&remainder).and_then(|room| room.minus(&Poly::constant(1)));
+        if divisor.as_constant().is_none() {
+            self.system.conditions.positive.extend(below);
+        }
+        self.system.divisions.push(Division {
+            dividend,
+            divisor,
+            quotient: quotient.clone(),
+            remainder: remainder.clone(),
+        });
+        (quotient, remainder)
+    }
+}
+
+/// Splits a dividend by a number, if the terms that the number divides and the rest are quotient and remainder.
+fn split(system: &System, dividend: &Poly, number: i128) -> Option<(Poly, Poly)> {
+    let (mut quotient, mut remainder) = (Poly::default(), Poly::default());
+    for (monomial, coefficient) in &dividend.terms {
+        let (high, low) = (coefficient.div_euclid(number), coefficient.rem_euclid(number));
+        if monomial.is_empty() || low == 0 {
+            quotient = quotient.plus(&Poly::term(monomial.clone(), high))?;
+            remainder = remainder.plus(&Poly::term(monomial.clone(), low))?;
+        } else {
+            remainder = remainder.plus(&Poly::term(monomial.clone(), *coefficient))?;
+        }
+    }
+    let range = system.range(&remainder);
+    let fits = range.least? >= 0 && range.most? < number;
+    fits.then_some((quotient, remainder))
+}

@@ -1,0 +1,120 @@
+//! Barrier intervals: which accesses of two threads of one cta no barrier orders.
+//!
+//! All barriers are ones that all threads of the cta reach, equally often. Two accesses are unordered if some barrier, or
+//! the begin of the kernel, is the last one before both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::thread::SymbolicThread;
+use super::variance::Variances;
+use crate::flow::{BlockId, Program};
+use crate::slice::Slice;
+
+/// How the iteration of a synchronized loop in which an access happens relates to that of the barrier before it. Bits
+/// stand for the synchronized loops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct IterationsSince {
+    /// The next one; otherwise the same one, or the first if the barrier is not in the loop.
+    pub(super) next: u64,
+    /// Any.
+    pub(super) any: u64,
+}
+
+/// The accesses that follow one barrier before any other.
+#[derive(Clone, Debug)]
+pub(super) struct BarrierInterval {
+    /// The synchronized loops that contain the barrier.
+    pub(super) within: u64,
+    /// Accesses by index, each in every way in which it follows the barrier.
+    pub(super) accesses: BTreeMap<usize, BTreeSet<IterationsSince>>,
+}
+
+/// Returns the intervals: one for the begin of the kernel and one for each of the `barriers`, blocks that end with a
+/// barrier.
+pub(super) fn intervals(
+    program: &Program,
+    slice: &Slice,
+    thread: &SymbolicThread,
+    variances: &Variances,
+    barriers: &BTreeSet<BlockId>,
+) -> Vec<BarrierInterval> {
+    let mut by_block: BTreeMap<BlockId, Vec<usize>> = BTreeMap::new();
+    for (at, access) in thread.accesses.iter().enumerate() {
+        by_block.entry(access.block).or_default().push(at);
+    }
+    let walk = Walk { program, slice, variances, barriers, by_block };
+    let mut all = vec![walk.from(None)];
+    all.extend(barriers.iter().map(|barrier| walk.from(Some(*barrier))));
+    all
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    slice: &'a Slice,
+    variances: &'a Variances,
+    barriers: &'a BTreeSet<BlockId>,
+    by_block: BTreeMap<BlockId, Vec<usize>>,
+}
+
+impl Walk<'_> {
+    fn from(&self, barrier: Option<BlockId>) -> BarrierInterval {
+        let within = barrier.map_or(0, |at| self.loops(at));
+        let mut interval = BarrierInterval { within, accesses: BTreeMap::new() };
+        let mut seen = BTreeSet::new();
+        let start = IterationsSince::default();
+        let mut work: Vec<(BlockId, IterationsSince)> = match barrier {
+            None => vec![(self.program.entry, start)],
+            Some(at) => self.next(at, start, within),
+        };
+        while let Some((block, since)) = work.pop() {
+            if !seen.insert((block, since)) {
+                continue;
+            }
+            for access in self.by_block.get(&block).into_iter().flatten() {
+                interval.accesses.entry(*access).or_default().insert(since);
+            }
+            if !self.barriers.contains(&block) {
+                work.extend(self.next(block, since, within));
+            }
+        }
+        interval
+    }
+
+    /// The synchronized loops that contain a block.
+    fn loops(&self, block: BlockId) -> u64 {
+        let headers = &self.program.blocks[block.index()].loops;
+        headers.iter().fold(0, |all, header| all | self.variances.bit(*header))
+    }
+
+    fn next(
+        &self,
+        block: BlockId,
+        since: IterationsSince,
+        within: u64,
+    ) -> Vec<(BlockId, IterationsSince)> {
+        let last = &self.program.blocks[block.index()];
+        let successors =
+            if self.slice.branches[block.index()] || last.terminator.successors().len() < 2 {
+                last.terminator.successors()
+            } else {
+                last.post_dominator.into_iter().collect()
+            };
+        let step = |to: BlockId| {
+            let mut since = since;
+            let bit = self.variances.bit(to);
+            if to <= block {
+                // Round the loop again.
+                if within & bit != 0 && since.next & bit == 0 {
+                    since.next |= bit;
+                } else {
+                    since.any |= bit;
+                }
+            } else if self.program.is_header(to) && within & bit != 0 {
+                // The loop was left and is entered anew.
+                since.any |= bit;
+            }
+            (to, since)
+        };
+        successors.into_iter().map(step).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! Invariants of loops: what a thread that has come to an iteration knows of the iterations before it.
+
+use std::collections::BTreeSet;
+
+use smallvec::SmallVec;
+
+use super::atom::{Atom, Expr, Variance};
+use super::poly::{Monomial, Poly, Var};
+use super::system::Conditions;
+use super::thread::conjuncts;
+use super::view::{Copy, Views};
+use crate::flow::{BlockId, Program};
+
+impl Views<'_> {
+    /// Adds that a thread has gone on after every earlier iteration of the loops around a block. What let it go on then is
+    /// known if it depends on nothing but the iteration: it is the condition at the end of an iteration, one earlier.
+    pub(super) fn repeated(&mut self, program: &Program, block: BlockId, copy: Copy) {
+        for header in &program.blocks[block.index()].loops {
+            let Some(symbolic) = self.thread.loops.get(header) else { continue };
+            let [again] = symbolic.again.as_slice() else { continue };
+            let Some(Poly { terms }) = self.natural_iteration(*header, copy) else { continue };
+            let Some(&[iteration]) = terms.keys().next().map(SmallVec::as_slice) else {
+                continue;
+            };
+            let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();
+            for part in conjuncts(self.exprs(), *again) {
+                if self.depends_on_iteration(part, *header, &inside) {
+                    self.invariant(part, symbolic.entry, iteration, copy);
+                }
+            }
+        }
+    }
+
+    fn natural_iteration(&mut self, header: BlockId, copy: Copy) -> Option<Poly> {
+        let shared = self.variances.bit(header);
+        let is_shared = shared != 0 && shared & self.apart == 0 && self.shared >= Variance::Cta;
+        self.natural(Atom::Iteration(header), if is_shared { Copy::Both } else { copy })
+    }
+
+    /// Whether an expression has one value in each iteration of a loop, whatever happens in it.
+    fn depends_on_iteration(&self, of: Expr, header: BlockId, inside: &BTreeSet<BlockId>) -> bool {
+        self.exprs().is_of_iteration(of, header, |at| inside.contains(&at))
+    }
+
+    /// Adds a condition at the end of the iteration before, if it also holds where the loop begins.
+    fn invariant(&mut self, of: Expr, entry: Expr, iteration: Var, copy: Copy) {
+        let conditions = self.in_every_iteration(of, entry, copy);
+        let one = Poly::constant(1);
+        let Some(before) = Poly::var(iteration).minus(&one) else { return };
+        let minus_one = Poly::constant(-1);
+        let holds_first = |poly: &Poly, views: &mut Self| {
+            poly.substituted(iteration, &minus_one).is_some_and(|first| views.is_positive(&first))
+        };
+        for poly in conditions.positive {
+            if poly.has(iteration) && holds_first(&poly, self) {
+                self.system.conditions.positive.extend(poly.substituted(iteration, &before));
+            }
+        }
+        for poly in conditions.nonzero {
+            self.counts_down(&poly, iteration);
+        }
+    }
+
+    /// What follows from a predicate in whichever iteration it is evaluated: that its integers are exact must not be
+    /// concluded from what is known of the present iteration.
+    fn in_every_iteration(&mut self, of: Expr, entry: Expr, copy: Copy) -> Conditions {
+        let conditions = std::mem::take(&mut self.system.conditions);
+        let (known, exact) = (std::mem::take(&mut self.known), std::mem::take(&mut self.exact));
+        self.assume(entry, copy);
+        let mut found = Conditions::default();
+        self.condition(of, true, copy, &mut found);
+        let learnt = std::mem::replace(&mut self.system.conditions, conditions);
+        self.system.conditions.extend(&learnt);
+        (self.known, self.exact) = (known, exact);
+        found
+    }
+
+    /// A loop that goes on while a number is not zero, which it steps towards zero by one divisor of it, stays above zero.
+    fn counts_down(&mut self, number: &Poly, iteration: Var) {
+        for sign in [1, -1] {
+            let Some(number) = number.times(sign) else { continue };
+            let Some(step) = number.terms.get(&std::iter::once(iteration).collect::<Monomial>())
+            else {
+                continue;
+            };
+            let step = -*step;
+            let is_linear =
+                number.terms.keys().filter(|product| product.contains(&iteration)).count() == 1;
+            let Some(first) = number.substituted(iteration, &Poly::constant(-1)) else { continue };
+            let is_divided = first.content() % step.max(1) == 0;
+            if step < 1 || !is_linear || !is_divided {
+                continue;
+            }
+            // Before the first iteration the number is at least one step.
+            let above = first.minus(&Poly::constant(step));
+            if above.is_some_and(|above| self.is_positive(&above)) {
+                let now = Poly::var(iteration).minus(&Poly::constant(1));
+                let now = now.and_then(|before| number.substituted(iteration, &before));
+                self.system
+                    .conditions
+                    .positive
+                    .extend(now.and_then(|now| now.minus(&Poly::constant(step))));
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What a launch says about the values that threads begin with: extents, thread indices, arguments, and the addresses of
+//! variables.
+
+use std::collections::BTreeMap;
+
+use super::atom::Atom;
+use super::expr::{BinaryOperator, Expr, Exprs};
+use crate::flow::{Operand, Program, Special};
+use crate::launch::requires::{Axis, LaunchVariable, Requirement};
+use crate::launch::{Arg, Dim3, ExtentBound, Launch};
+use crate::ptx::Space;
+
+/// The values of a launch.
+#[derive(Clone, Debug)]
+pub(super) struct LaunchedValues {
+    pub(super) block: [ExtentBound; 3],
+    pub(super) grid: [ExtentBound; 3],
+    /// The arguments that are given as numbers, by the offset of their first byte: their sizes and bits.
+    given: BTreeMap<u64, (u32, u64)>,
+    /// The variables that have addresses: space, first byte, end and index; the end of dynamic shared memory is open.
+    variables: Vec<(Space, u64, u64, usize)>,
+}
+
+/// The sizes that are stated for a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatedSizes {
+    /// The block, if it is known.
+    pub(crate) block: Option<Dim3>,
+    /// The most threads of a block.
+    pub(crate) threads: u32,
+    /// The grid, if it is known.
+    pub(crate) grid: Option<Dim3>,
+    /// Whether the grid is stated to be any.
+    pub(crate) is_any_grid: bool,
+}
+
+impl StatedSizes {
+    /// Returns the extents of block and grid. Where the kernel does not read an index of a dimension, and no requirement is
+    /// about it, every extent that is not given is 1, except that of blocks and of any grid in x.
+    fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
+        let read = read_specials(program);
+        let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
+        let is_open = |index: Special, extent: Special, variable: LaunchVariable| {
+            read.contains(&index) || read.contains(&extent) || required.contains(&&variable)
+        };
+        let extent = |given: Option<Dim3>, axis: Axis, is_open: bool, most: u32| match given {
+            Some(dim) => ExtentBound::Is(axis.of(dim)),
+            None if is_open => ExtentBound::UpTo(most),
+            None => ExtentBound::Is(1),
+        };
+        let block = |axis: Axis| {
+            let (index, size) = (Special::Tid(axis.number()), Special::Ntid(axis.number()));
+            let is_open = axis == Axis::X || is_open(index, size, LaunchVariable::Block(axis));
+            extent(self.block, axis, is_open, axis.of(Dim3::MAX_BLOCK).min(self.threads))
+        };
+        let grid = |axis: Axis| {
+            let (index, size) = (Special::Ctaid(axis.number()), Special::Nctaid(axis.number()));
+            let is_open = axis == Axis::X && self.is_any_grid
+                || is_open(index, size, LaunchVariable::Grid(axis));
+            extent(self.grid, axis, is_open, axis.of(Dim3::MAX_GRID))
+        };
+        [Axis::ALL.map(block), Axis::ALL.map(grid)]
+    }
+}
+
+impl LaunchedValues {
+    /// The values of a launch.
+    pub(super) fn new(program: &Program, launch: &Launch, sizes: StatedSizes) -> Self {
+        let [block, grid] = sizes.extents(program, launch);
+        let of_number = |(at, arg): (&usize, &Arg)| {
+            let (param, Arg::Integer(value)) = (program.params.get(*at)?, arg) else { return None };
+            let size = u32::try_from(param.size).ok().filter(|size| *size <= 8)?;
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the low bits are meant"
+            )]
+            Some((param.offset, (size, *value as u64)))
+        };
+        let variables = program.symbols.iter().enumerate().map(|(at, symbol)| {
+            let end = if symbol.is_dynamic() {
+                u64::MAX
+            } else {
+                symbol.address.saturating_add(symbol.size.max(1))
+            };
+            (symbol.space, symbol.address, end, at)
+        });
+        Self {
+            block,
+            grid,
+            given: launch.args.iter().filter_map(of_number).collect(),
+            variables: variables.collect(),
+        }
+    }
+
+    /// The value of a special register.
+    pub(super) fn special(&self, exprs: &mut Exprs, special: Special) -> Expr {
+        match special {
+            Special::Tid(part) => {
+                Self::index(exprs, Atom::Tid(part), self.block[usize::from(part)])
+            }
+            Special::Ctaid(part) => {
+                Self::index(exprs, Atom::Ctaid(part), self.grid[usize::from(part)])
+            }
+            Special::Ntid(part) => {
+                Self::extent(exprs, Atom::Ntid(part), self.block[usize::from(part)])
+            }
+            Special::Nctaid(part) => {
+                Self::extent(exprs, Atom::Nctaid(part), self.grid[usize::from(part)])
+            }
+            Special::DynamicSharedSize => exprs.atom(Atom::DynamicSharedSize, 32),
+            Special::Laneid => self.lane(exprs),
+            _ => self.lane_mask(exprs, special),
+        }
+    }
+
+    fn index(exprs: &mut Exprs, atom: Atom, extent: ExtentBound) -> Expr {
+        match extent {
+            ExtentBound::Is(1) => exprs.constant(0, 32),
+            _ => exprs.atom(atom, 32),
+        }
+    }
+
+    fn extent(exprs: &mut Exprs, atom: Atom, extent: ExtentBound) -> Expr {
+        match extent {
+            ExtentBound::Is(number) => exprs.constant(u64::from(number), 32),
+            ExtentBound::UpTo(_) => exprs.atom(atom, 32),
+        }
+    }
+
+    /// The lane: the linear index of the thread in its cta, modulo the warp size.
+    fn lane(&self, exprs: &mut Exprs) -> Expr {
+        let mut linear = self.special(exprs, Special::Tid(2));
+        for part in [1, 0] {
+            let extent = self.special(exprs, Special::Ntid(part));
+            let index = self.special(exprs, Special::Tid(part));
+            let scaled = exprs.binary(BinaryOperator::Mul, linear, extent);
+            linear = exprs.binary(BinaryOperator::Add, scaled, index);
+        }
+        let mask = exprs.constant(31, 32);
+        exprs.binary(BinaryOperator::And, linear, mask)
+    }
+
+    fn lane_mask(&self, exprs: &mut Exprs, special: Special) -> Expr {
+        let (lane, one) = (self.lane(exprs), exprs.constant(1, 32));
+        let own = exprs.binary(BinaryOperator::Shl, one, lane);
+        let below = exprs.minus(own, one);
+        let up_to = exprs.binary(BinaryOperator::Or, below, own);
+        match special {
+            Special::LanemaskEq => own,
+            Special::LanemaskLt => below,
+            Special::LanemaskLe => up_to,
+            Special::LanemaskGe => exprs.not(below),
+            Special::LanemaskGt => exprs.not(up_to),
+            _ => exprs.unknown(32),
+        }
+    }
+
+    /// The value of bytes of the parameter bank.
+    pub(super) fn argument(&self, exprs: &mut Exprs, offset: u64, bytes: u32) -> Expr {
+        match self.given.get(&offset) {
+            Some((size, bits)) if *size == bytes => exprs.constant(*bits, bytes * 8),
+            _ => {
+                let size = u8::try_from(bytes).expect("at most eight bytes");
+                exprs.atom(Atom::Argument(offset, size), bytes * 8)
+            }
+        }
+    }
+
+    /// A number that the text names as an address: the address of a variable plus an offset, or the number.
+    pub(super) fn address(&self, exprs: &mut Exprs, space: Space, number: u64, bits: u32) -> Expr {
+        let is_in = |(of, first, end, _): &&(Space, u64, u64, usize)| {
+            *of == space && (*first..*end).contains(&number)
+        };
+        // Dynamic shared memory lies behind all other variables and has no end.
+        match self.variables.iter().filter(is_in).max_by_key(|(_, first, ..)| *first) {
+            Some((_, first, _, at)) => {
+                let base = exprs.atom(Atom::Variable(*at), 64);
+                let base = exprs.resized(base, bits, false);
+                let offset = exprs.constant(number - first, bits);
+                exprs.binary(BinaryOperator::Add, base, offset)
+            }
+            None => exprs.constant(number, bits),
+        }
+    }
+}
+
+/// The special registers that a program reads.
+fn read_specials(program: &Program) -> Vec<Special> {
+    let sources = program.code.iter().flat_map(|instr| &instr.sources);
+    let special = |operand: &Operand| match operand {
+        Operand::Special(special) => Some(*special),
+        _ => None,
+    };
+    sources.filter_map(special).collect()
+}

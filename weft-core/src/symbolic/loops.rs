@@ -1,0 +1,186 @@
+//! Loops of the arbitrary thread: what registers hold when an arbitrary iteration begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::HashMap;
+
+use super::atom::{Atom, Expr};
+use super::expr::{BinaryOperator, ExprNode, Exprs};
+use super::state::ThreadState;
+use super::thread::{CarriedRegister, DerivedRegister, DerivedRegisters, Runner, SymbolicLoop};
+use crate::flow::{BlockId, Operand, Reg};
+
+impl Runner<'_> {
+    /// Replaces what a loop writes by what it holds when an arbitrary iteration begins.
+    pub(super) fn enter_loop(&mut self, header: BlockId, entry: Expr, state: &mut ThreadState) {
+        let before = state.clone();
+        state.locals.clear();
+        let mut symbolic = SymbolicLoop { entry, again: Vec::new(), carried: BTreeMap::new() };
+        let mut written = Vec::new();
+        for register in self.written(header) {
+            let place = self.slice.places[register.index()] as usize;
+            let Some(first) = before.registers.get(place).copied().flatten() else {
+                state.registers[place] = None;
+                continue;
+            };
+            let known = self.stepped(header, register, first, &before);
+            let known = known.or_else(|| self.derived_value(header, register, first));
+            let now = known.unwrap_or_else(|| {
+                let atom = Atom::Carried(header, register);
+                symbolic.carried.insert(atom, vec![first]);
+                let bits = self.thread.exprs.bits(first);
+                self.thread.exprs.atom(atom, bits)
+            });
+            state.registers[place] = Some(now);
+            written.push(CarriedRegister { register, first, now, next: None });
+        }
+        self.written.insert(header, written);
+        self.thread.loops.insert(header, symbolic);
+    }
+
+    /// Finds the registers that a loop steps, and those that hold the same function of stepped registers where the loop
+    /// begins and after each iteration.
+    pub(super) fn derive(&mut self) -> DerivedRegisters {
+        let mut found = DerivedRegisters::new();
+        for (header, registers) in &self.written {
+            let is_inside = |at: BlockId| self.program.blocks[at.index()].loops.contains(header);
+            let exprs = &mut self.thread.exprs;
+            let mut maps: [HashMap<Expr, Expr>; 3] = Default::default();
+            for CarriedRegister { register, first, now, next } in registers {
+                let Some(next) = next else { continue };
+                let is_even = self.program.even.contains(&(*header, *register));
+                let step = if is_even { None } else { step(exprs, *now, *next) };
+                let is_fixed = |step: &Expr| {
+                    let has_iteration = exprs.atoms(*step).contains(&Atom::Iteration(*header));
+                    !has_iteration && exprs.is_of_iteration(*step, *header, is_inside)
+                };
+                if let Some(step) = step.filter(is_fixed) {
+                    found.insert((*header, *register), DerivedRegister::Stepped(step));
+                } else if !is_even {
+                    continue;
+                }
+                if exprs.is_of_iteration(*now, *header, is_inside) {
+                    maps[0].insert(*next, *now);
+                    maps[1].insert(*now, *first);
+                    maps[2].insert(*now, *next);
+                }
+            }
+            for CarriedRegister { register, first, next, .. } in registers {
+                let Some(next) = next else { continue };
+                let now = exprs.replaced(*next, &maps[0]);
+                let holds = exprs.replaced(now, &maps[1]) == *first
+                    && exprs.replaced(now, &maps[2]) == *next
+                    && exprs.is_of_iteration(now, *header, is_inside);
+                if holds && !self.program.even.contains(&(*header, *register)) {
+                    found.entry((*header, *register)).or_insert(DerivedRegister::Function(now));
+                }
+            }
+        }
+        found
+    }
+
+    /// The registers that a loop writes and that hold their values across blocks.
+    fn written(&self, header: BlockId) -> BTreeSet<Reg> {
+        let blocks = self.program.blocks_in(header);
+        let kept = blocks.flat_map(|block| self.slice.kept(block));
+        let dests =
+            kept.flat_map(|pc| self.program.code[pc.index()].dests.iter().flatten().copied());
+        let lasts = |register: &Reg| {
+            (1..=self.slice.lasting).contains(&self.slice.places[register.index()])
+        };
+        dests.filter(lasts).collect()
+    }
+
+    /// The first value of a register plus its steps in all iterations so far, if every iteration steps it once by an
+    /// amount that the loop does not change.
+    fn stepped(
+        &mut self,
+        header: BlockId,
+        register: Reg,
+        first: Expr,
+        before: &ThreadState,
+    ) -> Option<Expr> {
+        let program = self.program;
+        if !program.even.contains(&(header, register)) {
+            return None;
+        }
+        let [step] = program.steps.get(&(header, register))?.as_slice() else { return None };
+        let mut sum = self.thread.exprs.constant(0, step.bits);
+        for (amount, is_subtracted) in &step.amounts {
+            let amount = self.invariant(header, amount, before)?;
+            let amount = self.thread.exprs.resized(amount, step.bits, false);
+            sum = if *is_subtracted {
+                self.thread.exprs.minus(sum, amount)
+            } else {
+                self.thread.exprs.binary(BinaryOperator::Add, sum, amount)
+            };
+        }
+        Some(self.after_steps(header, first, sum))
+    }
+
+    /// The first value of a register plus a step in each iteration so far, in the width of the step.
+    fn after_steps(&mut self, header: BlockId, first: Expr, step: Expr) -> Expr {
+        let exprs = &mut self.thread.exprs;
+        let bits = exprs.bits(step);
+        let iteration = exprs.atom(Atom::Iteration(header), 64);
+        let iteration = exprs.resized(iteration, bits, false);
+        let steps = exprs.binary(BinaryOperator::Mul, iteration, step);
+        let first = exprs.resized(first, bits, false);
+        exprs.binary(BinaryOperator::Add, first, steps)
+    }
+
+    /// What an earlier run has shown of a register.
+    fn derived_value(&mut self, header: BlockId, register: Reg, first: Expr) -> Option<Expr> {
+        Some(match *self.derived.get(&(header, register))? {
+            DerivedRegister::Function(value) => value,
+            DerivedRegister::Stepped(step) => self.after_steps(header, first, step),
+        })
+    }
+
+    /// What an operand holds in every iteration of a loop.
+    fn invariant(
+        &mut self,
+        header: BlockId,
+        operand: &Operand,
+        before: &ThreadState,
+    ) -> Option<Expr> {
+        let Operand::Register(register) = operand else { return self.operand(operand, before) };
+        let Some(chain) = self.program.invariant.get(&(header, *register)) else {
+            return self.operand(operand, before);
+        };
+        let mut state = before.clone();
+        for &pc in chain {
+            self.compute(&self.program.code[pc.index()], &mut state)?;
+        }
+        self.operand(operand, &state)
+    }
+
+    /// An iteration ends and another one begins.
+    pub(super) fn repeat(&mut self, header: BlockId, reach: Expr, state: &ThreadState) {
+        let Some(symbolic) = self.thread.loops.get_mut(&header) else { return };
+        symbolic.again.push(reach);
+        let is_only = symbolic.again.len() == 1;
+        for register in self.written.get_mut(&header).into_iter().flatten() {
+            let place = self.slice.places[register.register.index()] as usize;
+            let bits = self.thread.exprs.bits(register.now);
+            let next = match state.registers[place] {
+                Some(next) => self.thread.exprs.resized(next, bits, false),
+                None => self.thread.exprs.unknown(bits),
+            };
+            register.next = Some(next).filter(|_| is_only);
+            let atom = Atom::Carried(header, register.register);
+            if let Some(values) = symbolic.carried.get_mut(&atom) {
+                values.push(next);
+            }
+        }
+    }
+}
+
+/// Returns what is added to a value to get another one of the same width.
+fn step(exprs: &mut Exprs, now: Expr, next: Expr) -> Option<Expr> {
+    match exprs.node(next) {
+        ExprNode::Binary(BinaryOperator::Add, a, b) if a == now => Some(b),
+        ExprNode::Binary(BinaryOperator::Add, a, b) if b == now => Some(a),
+        _ => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! Accesses of the arbitrary thread: those that others can see are recorded, those to its parameters and to words of its
+//! local memory are followed.
+
+use super::atom::{Atom, Expr};
+use super::expr::BinaryOperator;
+use super::state::ThreadState;
+use super::thread::{Runner, SymbolicAccess};
+use crate::flow::{BlockId, Instr, Pc};
+use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Effect, Modifier};
+
+impl Runner<'_> {
+    pub(super) fn access(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        reach: Expr,
+        state: &mut ThreadState,
+    ) {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
+            self.thread.unknown.insert(pc);
+            return;
+        };
+        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
+        let reads = decoded.row.effect == Effect::Load;
+        if address.space == Space::Param && address.base.is_none() && reads {
+            self.argument(block, pc, instr, address.offset, state);
+            return;
+        }
+        if let Some(first) = address.named_local() {
+            self.local(block, pc, instr, (first, bytes), state);
+            return;
+        }
+        if address.space == Space::Local {
+            if !reads {
+                state.locals.clear();
+            }
+            self.forget(block, pc, instr, None, state);
+            return;
+        }
+        if address.space == Space::Generic && !reads {
+            // It might be a word of local memory.
+            state.locals.clear();
+        }
+        let Some(at) = self.address(instr, state) else {
+            self.thread.unknown.insert(pc);
+            return;
+        };
+        let is_constant = address.space == Space::Const || (self.is_constant)(pc);
+        if !matches!(address.space, Space::Const | Space::Param) {
+            self.thread.accesses.push(SymbolicAccess { pc, block, address: at, bytes, reach });
+        } else if !reads {
+            self.thread.unknown.insert(pc);
+        }
+        if !reads || !is_constant || decoded.modifiers.has(Modifier::Volatile) {
+            self.forget(block, pc, instr, None, state);
+            return;
+        }
+        self.load_constant(instr, decoded, at, state);
+    }
+
+    /// A load of memory that no thread writes: its address decides what it reads.
+    fn load_constant(
+        &mut self,
+        instr: &Instr,
+        decoded: &Decoded,
+        at: Expr,
+        state: &mut ThreadState,
+    ) {
+        let size = decoded.ty().bytes();
+        for (dest, number) in instr.dests.iter().zip(0_u64..) {
+            let exprs = &mut self.thread.exprs;
+            let offset = exprs.constant(number * u64::from(size), exprs.bits(at));
+            let part = exprs.binary(BinaryOperator::Add, at, offset);
+            let value = if size <= 8 {
+                let atom = Atom::Loaded(part, u8::try_from(size).expect("at most 8"));
+                let value = exprs.atom(atom, size * 8);
+                Some(exprs.resized(value, 64, decoded.ty().is_signed()))
+            } else {
+                None
+            };
+            self.write(*dest, value, state);
+        }
+    }
+
+    /// A load of the kernel's parameters.
+    fn argument(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        offset: u64,
+        state: &mut ThreadState,
+    ) {
+        let Some(decoded) = instr.decoded() else { return };
+        let size = decoded.ty().bytes();
+        if size > 8 {
+            self.forget(block, pc, instr, None, state);
+            return;
+        }
+        for (dest, number) in instr.dests.iter().zip(0_u64..) {
+            let first = offset.wrapping_add(number * u64::from(size));
+            let value = self.launched.argument(&mut self.thread.exprs, first, size);
+            let value = self.thread.exprs.resized(value, 64, decoded.ty().is_signed());
+            self.write(*dest, Some(value), state);
+        }
+    }
+
+    /// An access to a local word that the text names.
+    fn local(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        (first, bytes): (u64, u32),
+        state: &mut ThreadState,
+    ) {
+        let Some(decoded) = instr.decoded() else { return };
+        let size = decoded.ty().bytes();
+        if decoded.row.effect != Effect::Load {
+            let is_plain = decoded.row.effect == Effect::Store && size <= 8;
+            for (source, number) in instr.sources.iter().zip(0_u64..) {
+                let value = self.operand(source, state).filter(|_| is_plain);
+                let value = value.map(|value| self.thread.exprs.resized(value, size * 8, false));
+                state.store(first + number * u64::from(size), size, value);
+            }
+            if !is_plain {
+                state.store(first, bytes, None);
+            }
+            return;
+        }
+        self.forget(block, pc, instr, None, state);
+        for (dest, number) in instr.dests.iter().zip(0_u64..) {
+            let word = (first + number * u64::from(size), size);
+            if let Some(value) = state.locals.get(&word).copied() {
+                let value = self.thread.exprs.resized(value, 64, decoded.ty().is_signed());
+                self.write(*dest, Some(value), state);
+            }
+        }
+    }
+
+    /// The address of an access in the width of its space.
+    fn address(&mut self, instr: &Instr, state: &ThreadState) -> Option<Expr> {
+        let address = instr.address?;
+        let bits = if matches!(address.space, Space::Generic | Space::Global) { 64 } else { 32 };
+        let exprs = &mut self.thread.exprs;
+        let Some(base) = address.base else {
+            return Some(self.launched.address(exprs, address.space, address.offset, bits));
+        };
+        let base = state.registers[self.slice.places[base.index()] as usize]?;
+        let base = exprs.resized(base, bits, false);
+        let offset = exprs.constant(address.offset, bits);
+        Some(exprs.binary(BinaryOperator::Add, base, offset))
+    }
+}

@@ -1,0 +1,438 @@
+//! Proves that a kernel is free of races and barrier divergence for every input of a launch, or says where it cannot.
+//!
+//! Two copies of the arbitrary thread are compared, access by access (`GPUVerify`'s two-thread reduction): the system of
+//! their addresses, of the conditions under which they are reached and of the bounds of the launch must have no
+//! solution.
+
+use std::collections::BTreeSet;
+
+use super::atom::{Atom, Variance};
+use super::base::{self, AddressBase, BasedAddress};
+use super::constant::ConstantMemory;
+use super::expr::{BinaryOperator, Expr};
+use super::intervals::{self, BarrierInterval, IterationsSince};
+use super::launched::{LaunchedValues, StatedSizes};
+use super::poly::Poly;
+use super::required::RequiredFacts;
+use super::system::{System, VarBounds};
+use super::thread::{self, SymbolicThread};
+use super::variance::Variances;
+use super::view::{ArithmeticAssumption, Copy, Views};
+use crate::emulate::{AccessKind, access_kind};
+use crate::flow::{BlockId, Operand, Pc, Program};
+use crate::launch::{Atomics, ExtentBound, Launch};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier};
+use crate::race::conflict;
+use crate::slice::Slice;
+
+/// What a proof holds for, and what it takes for granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Proof {
+    /// The extents of the blocks, in each dimension.
+    pub(crate) block: [ExtentBound; 3],
+    /// The extents of the grids.
+    pub(crate) grid: [ExtentBound; 3],
+    /// Integers do not wrap around.
+    pub(crate) is_unwrapped: bool,
+    /// Divisors are not zero.
+    pub(crate) has_nonzero_divisors: bool,
+}
+
+/// Why there is no proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gap {
+    /// The program is too large, or has a cycle with several entries.
+    Size,
+    /// The stage does not know what this instruction does.
+    Unknown(Pc),
+    /// The address is based on more than one buffer or variable, or on none.
+    Base(Pc),
+    /// Not all threads might come to this barrier or exchange.
+    Divergence(Pc),
+    /// Two threads might access the same bytes here.
+    Pair(Pc, Pc),
+}
+
+/// The steps that the proof of one pair can take.
+const EFFORT: u32 = 20_000;
+/// The most pairs of accesses that are compared.
+const MOST_PAIRS: usize = 20_000;
+
+/// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
+pub(crate) fn prove(
+    program: &Program,
+    slice: &Slice,
+    launch: &Launch,
+    sizes: StatedSizes,
+) -> Result<Proof, Vec<Gap>> {
+    let launched = LaunchedValues::new(program, launch, sizes);
+    let memory = ConstantMemory::of(program);
+    let is_constant = |pc: Pc| memory.is_constant(program, pc);
+    let mut thread =
+        thread::run(program, slice, &launched, &is_constant).ok_or_else(|| vec![Gap::Size])?;
+    if let Some(pc) = thread.unknown.first() {
+        return Err(vec![Gap::Unknown(*pc)]);
+    }
+    let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
+    let accesses = compared(program, &mut thread, &is_constant)?;
+    let variances = Variances::of(&thread);
+    let barriers = barriers(program, &thread, &variances)?;
+    let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
+    let mut prover = Prover {
+        program,
+        launch,
+        launched: &launched,
+        required,
+        thread: &thread,
+        variances: &variances,
+        accesses,
+        assumed: BTreeSet::new(),
+        gaps: Vec::new(),
+        pairs: 0,
+        disjoint: BTreeSet::new(),
+    };
+    prover.within_ctas(&intervals);
+    prover.between_ctas();
+    if !prover.gaps.is_empty() {
+        return Err(prover.gaps);
+    }
+    Ok(Proof {
+        block: launched.block,
+        grid: launched.grid,
+        is_unwrapped: prover.assumed.contains(&ArithmeticAssumption::Unwrapped),
+        has_nonzero_divisors: prover.assumed.contains(&ArithmeticAssumption::NonzeroDivisors),
+    })
+}
+
+/// An access at one base.
+#[derive(Clone, Debug)]
+struct BasedAccess {
+    /// Its index among the accesses of the thread.
+    index: usize,
+    pc: Pc,
+    space: Space,
+    bytes: u32,
+    kind: AccessKind,
+    base: AddressBase,
+    offset: Expr,
+    reach: Expr,
+}
+
+/// Returns the accesses that might race: those of memory that some thread writes, each with its base.
+fn compared(
+    program: &Program,
+    thread: &mut SymbolicThread,
+    is_constant: &dyn Fn(Pc) -> bool,
+) -> Result<Vec<BasedAccess>, Vec<Gap>> {
+    let (mut all, mut gaps, mut unbased) = (Vec::new(), Vec::new(), Vec::new());
+    for index in 0..thread.accesses.len() {
+        let access = thread.accesses[index].clone();
+        let decoded = program.code[access.pc.index()].decoded().expect("an access is in the table");
+        let kind = access_kind(decoded);
+        if !kind.writes && is_constant(access.pc) {
+            continue;
+        }
+        let Some(found) = base::bases(thread, program, access.address) else {
+            if kind.writes {
+                gaps.push(Gap::Base(access.pc));
+            } else {
+                unbased.push(Gap::Base(access.pc));
+            }
+            continue;
+        };
+        for BasedAddress { condition, base, offset } in found {
+            let reach = thread.exprs.binary(BinaryOperator::And, access.reach, condition);
+            let space = match base {
+                AddressBase::Variable(at) => program.symbols[at].space,
+                AddressBase::Buffer(at) => object_space(program, at),
+            };
+            let (pc, bytes) = (access.pc, access.bytes);
+            all.push(BasedAccess { index, pc, space, bytes, kind, base, offset, reach });
+        }
+    }
+    if !gaps.is_empty() {
+        return Err(gaps);
+    }
+    let written: BTreeSet<AddressBase> =
+        all.iter().filter(|access| access.kind.writes).map(|access| access.base).collect();
+    if !unbased.is_empty() && !written.is_empty() {
+        return Err(unbased);
+    }
+    // Local memory is a thread's own.
+    let is_common = |space: Space| matches!(space, Space::Shared | Space::Global);
+    all.retain(|access| written.contains(&access.base) && is_common(access.space));
+    Ok(all)
+}
+
+/// The space of what a pointer argument points to.
+fn object_space(program: &Program, at: usize) -> Space {
+    let object = program.params.get(at).and_then(|param| param.object);
+    object.map_or(Space::Global, |_| {
+        let symbol = program.symbols.iter().find(|symbol| symbol.parameter == Some(at));
+        symbol.map_or(Space::Global, |symbol| symbol.space)
+    })
+}
+
+/// Returns the blocks that end with cta barriers, if all threads of a cta reach all barriers and exchanges together.
+fn barriers(
+    program: &Program,
+    thread: &SymbolicThread,
+    variances: &Variances,
+) -> Result<BTreeSet<BlockId>, Vec<Gap>> {
+    let (mut found, mut gaps) = (BTreeSet::new(), Vec::new());
+    for barrier in &thread.barriers {
+        let instr = &program.code[barrier.pc.index()];
+        let loops = &program.blocks[barrier.block.index()].loops;
+        let is_uniform = variances.variance(barrier.reach) <= Variance::Cta
+            && loops.iter().all(|header| variances.synchronized.contains(header));
+        let is_plain = match instr.effect() {
+            Effect::Barrier => is_plain_barrier(instr),
+            _ => {
+                matches!(instr.sources.last(), Some(Operand::Constant(mask)) if mask & 0xffff_ffff == 0xffff_ffff)
+                    && instr.waits()
+            }
+        };
+        if !is_uniform || !is_plain {
+            gaps.push(Gap::Divergence(barrier.pc));
+        } else if instr.effect() == Effect::Barrier {
+            found.insert(barrier.block);
+        }
+    }
+    if gaps.is_empty() { Ok(found) } else { Err(gaps) }
+}
+
+/// Whether a barrier is one that all threads of the cta wait at: without a count, and with a fixed name.
+fn is_plain_barrier(instr: &crate::flow::Instr) -> bool {
+    let Some(decoded) = instr.decoded() else { return false };
+    let operands = 1 + usize::from(!instr.dests.is_empty());
+    let is_named = matches!(instr.sources.first(), Some(Operand::Constant(name)) if *name < 16);
+    is_named && instr.sources.len() == operands && !decoded.modifiers.has(Modifier::Arrive)
+}
+
+/// The offset, condition, size and innermost loop of an access.
+type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
+
+struct Prover<'a> {
+    program: &'a Program,
+    launch: &'a Launch,
+    launched: &'a LaunchedValues,
+    required: RequiredFacts,
+    thread: &'a SymbolicThread,
+    variances: &'a Variances,
+    accesses: Vec<BasedAccess>,
+    assumed: BTreeSet<ArithmeticAssumption>,
+    gaps: Vec<Gap>,
+    pairs: usize,
+    /// The pairs of places that are disjoint.
+    disjoint: BTreeSet<(AccessPlace, AccessPlace, Option<IterationRelation>)>,
+}
+
+impl Prover<'_> {
+    /// Compares the accesses of threads of one cta in each interval.
+    fn within_ctas(&mut self, intervals: &[BarrierInterval]) {
+        if self.launched.block.iter().all(|extent| *extent == ExtentBound::Is(1)) {
+            return;
+        }
+        let mut done = BTreeSet::new();
+        for interval in intervals {
+            for a in 0..self.accesses.len() {
+                for b in a..self.accesses.len() {
+                    let of = |at: usize| interval.accesses.get(&self.accesses[at].index);
+                    let (Some(ways_a), Some(ways_b)) = (of(a), of(b)) else { continue };
+                    if !self.conflicts(a, b, true) {
+                        continue;
+                    }
+                    let ways: Vec<(IterationsSince, IterationsSince)> =
+                        ways_a.iter().flat_map(|x| ways_b.iter().map(|y| (*x, *y))).collect();
+                    for (x, y) in ways {
+                        let relation = self.relation(interval.within, (a, x), (b, y));
+                        if done.insert((a, b, relation)) {
+                            self.compare(a, b, Some(relation));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn between_ctas(&mut self) {
+        if self.launched.grid.iter().all(|extent| *extent == ExtentBound::Is(1)) {
+            return;
+        }
+        for a in 0..self.accesses.len() {
+            for b in a..self.accesses.len() {
+                if self.accesses[a].space != Space::Shared && self.conflicts(a, b, false) {
+                    self.compare(a, b, None);
+                }
+            }
+        }
+    }
+
+    fn conflicts(&self, a: usize, b: usize, same_cta: bool) -> bool {
+        let (a, b) = (&self.accesses[a], &self.accesses[b]);
+        let protects = self.launch.options.atomics != Atomics::Off;
+        let of = |kind: AccessKind| AccessKind { is_atomic: kind.is_atomic && protects, ..kind };
+        a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()
+    }
+
+    /// How the iterations of two accesses after one barrier relate, for the synchronized loops of both.
+    fn relation(
+        &self,
+        within: u64,
+        (a, x): (usize, IterationsSince),
+        (b, y): (usize, IterationsSince),
+    ) -> IterationRelation {
+        let loops = |at: usize| {
+            let block = self.thread.accesses[self.accesses[at].index].block;
+            let headers = &self.program.blocks[block.index()].loops;
+            headers.iter().fold(0, |all, header| all | self.variances.bit(*header))
+        };
+        let (of_a, of_b) = (loops(a), loops(b));
+        let free = x.any | y.any;
+        IterationRelation {
+            apart: (free | (x.next ^ y.next) | (of_a ^ of_b)) | !(of_a & of_b),
+            ahead_a: x.next & !y.next & within & !free & of_a & of_b,
+            ahead_b: y.next & !x.next & within & !free & of_a & of_b,
+            first_a: of_a & !within & !x.any,
+            first_b: of_b & !within & !y.any,
+        }
+    }
+
+    /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no
+    /// relation of their iterations.
+    fn compare(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) {
+        let pair = Gap::Pair(self.accesses[a].pc, self.accesses[b].pc);
+        self.pairs += 1;
+        if self.pairs > MOST_PAIRS {
+            if !self.gaps.contains(&Gap::Size) {
+                self.gaps.push(Gap::Size);
+            }
+            return;
+        }
+        if self.gaps.contains(&pair) {
+            return;
+        }
+        let key = (self.place(a), self.place(b), relation);
+        if !self.disjoint.contains(&key) {
+            match self.disjointness(a, b, relation) {
+                Some(assumed) => {
+                    self.disjoint.insert(key);
+                    self.assumed.extend(assumed);
+                }
+                None => self.gaps.push(pair),
+            }
+        }
+    }
+
+    /// What decides whether an access overlaps another one, beside its base.
+    fn place(&self, at: usize) -> AccessPlace {
+        let access = &self.accesses[at];
+        let block = self.thread.accesses[access.index].block;
+        let innermost = self.program.blocks[block.index()].loops.last().copied();
+        (access.offset, access.reach, access.bytes, innermost)
+    }
+
+    /// What the proof assumes that two accesses are disjoint; `None` if there is no proof.
+    fn disjointness(
+        &self,
+        a: usize,
+        b: usize,
+        relation: Option<IterationRelation>,
+    ) -> Option<BTreeSet<ArithmeticAssumption>> {
+        let (shared, apart) = match relation {
+            Some(relation) => (Variance::Cta, relation.apart),
+            None => (Variance::Launch, u64::MAX),
+        };
+        let mut views = Views::new(self.thread, self.launched, self.variances, shared, apart);
+        views.require(&self.required);
+        let (first, second) = (&self.accesses[a], &self.accesses[b]);
+        views.assume(first.reach, Copy::First);
+        views.assume(second.reach, Copy::Second);
+        views.repeated(self.program, self.thread.accesses[first.index].block, Copy::First);
+        views.repeated(self.program, self.thread.accesses[second.index].block, Copy::Second);
+        if let Some(relation) = relation {
+            self.relate(&mut views, relation);
+        }
+        overlap(&mut views, first, second)?;
+        self.tell_apart(&mut views, relation.is_some());
+        let mut effort = EFFORT;
+        let is_refuted = views.system.is_refuted(&mut effort);
+        is_refuted.then_some(views.assumed)
+    }
+
+    fn relate(&self, views: &mut Views<'_>, relation: IterationRelation) {
+        for header in &self.variances.synchronized {
+            let bit = self.variances.bit(*header);
+            let mut set = |copy: Copy, value: i128, other: Option<Copy>| {
+                let of = |copy: Copy, views: &mut Views<'_>| {
+                    views.natural(Atom::Iteration(*header), copy)
+                };
+                let Some(own) = of(copy, views) else { return };
+                let base = other.and_then(|copy| of(copy, views)).unwrap_or_default();
+                let difference = own.minus(&base).and_then(|all| all.minus(&Poly::constant(value)));
+                views.system.conditions.zero.extend(difference);
+            };
+            if relation.ahead_a & bit != 0 {
+                set(Copy::First, 1, Some(Copy::Second));
+            }
+            if relation.ahead_b & bit != 0 {
+                set(Copy::Second, 1, Some(Copy::First));
+            }
+            let copy_of = |own: Copy| if relation.apart & bit == 0 { Copy::Both } else { own };
+            if relation.first_a & bit != 0 {
+                set(copy_of(Copy::First), 0, None);
+            }
+            if relation.first_b & bit != 0 {
+                set(copy_of(Copy::Second), 0, None);
+            }
+        }
+    }
+
+    /// The two threads are different ones, of one cta or of two.
+    fn tell_apart(&self, views: &mut Views<'_>, is_cta: bool) {
+        let extents = if is_cta { self.launched.block } else { self.launched.grid };
+        for part in 0..3_u8 {
+            if extents[usize::from(part)] == ExtentBound::Is(1) {
+                continue;
+            }
+            let atom = if is_cta { Atom::Tid(part) } else { Atom::Ctaid(part) };
+            let (first, second) =
+                (views.natural(atom, Copy::First), views.natural(atom, Copy::Second));
+            let difference = first.zip(second).and_then(|(first, second)| first.minus(&second));
+            views.system.distinct.extend(difference);
+        }
+    }
+}
+
+/// Adds that two accesses overlap; `None` if their addresses are not polynomials.
+fn overlap(views: &mut Views<'_>, first: &BasedAccess, second: &BasedAccess) -> Option<()> {
+    let a = views.exact(first.offset, true, Copy::First);
+    let b = views.exact(second.offset, true, Copy::Second);
+    let distance = a.minus(&b)?;
+    let bounds = VarBounds {
+        least: Some(1 - i128::from(first.bytes)),
+        most: Some(i128::from(second.bytes) - 1),
+    };
+    let system: &mut System = &mut views.system;
+    let by = if first.bytes == 1 && second.bytes == 1 {
+        Poly::default()
+    } else {
+        Poly::var(system.var(bounds))
+    };
+    system.conditions.zero.push(distance.minus(&by)?);
+    Some(())
+}
+
+/// How the iterations of two accesses relate. Bits stand for the synchronized loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct IterationRelation {
+    /// The iterations might differ.
+    apart: u64,
+    /// The first access is one iteration ahead, or the second.
+    ahead_a: u64,
+    ahead_b: u64,
+    /// The first access is in the first iteration, or the second.
+    first_a: u64,
+    first_b: u64,
+}

@@ -1,0 +1,459 @@
+//! A system of integer equations and inequalities, and the proof that it has no solution.
+//!
+//! The systems say that two threads access the same bytes. Most are refuted by *mixed radix*: in `k * q + r = 0` with
+//! `|r| < k`, both `q` and `r` are zero, so that indices such as `row * width + column` are equal only where their
+//! digits are.
+
+use super::poly::{Monomial, Poly, Var, gcd, quotient};
+
+/// What is known of an unknown by itself. Both bounds are included.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct VarBounds {
+    pub(super) least: Option<i128>,
+    pub(super) most: Option<i128>,
+}
+
+/// `dividend = divisor * quotient + remainder`, with `0 <= remainder < divisor`. Equal dividends and divisors give
+/// equal results, and the reverse.
+#[derive(Clone, Debug)]
+pub(super) struct Division {
+    pub(super) dividend: Poly,
+    pub(super) divisor: Poly,
+    pub(super) quotient: Poly,
+    pub(super) remainder: Poly,
+}
+
+impl Division {
+    /// Returns what is zero by definition.
+    fn equation(&self) -> Option<Poly> {
+        let multiple = self.divisor.product(&self.quotient)?;
+        self.dividend.minus(&multiple)?.minus(&self.remainder)
+    }
+}
+
+/// Polynomials of which some hold and others do not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conditions {
+    /// At least zero.
+    pub(super) positive: Vec<Poly>,
+    /// Zero.
+    pub(super) zero: Vec<Poly>,
+    /// Not zero.
+    pub(super) nonzero: Vec<Poly>,
+}
+
+/// The values that an unknown can have, each under conditions of its own; one of them applies.
+#[derive(Clone, Debug)]
+pub(super) struct ValueCases {
+    pub(super) var: Var,
+    pub(super) cases: Vec<(Poly, Conditions)>,
+}
+
+/// A system: all of its parts hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct System {
+    pub(super) bounds: Vec<VarBounds>,
+    pub(super) conditions: Conditions,
+    pub(super) divisions: Vec<Division>,
+    pub(super) alternatives: Vec<ValueCases>,
+    /// At least one of these is not zero, unless there are none.
+    pub(super) distinct: Vec<Poly>,
+}
+
+/// How many unknowns of several values are split one inside the other.
+const MOST_SPLITS: u32 = 6;
+/// How many facts are combined to show that a polynomial is not negative.
+const MOST_FACTS: u32 = 5;
+/// The most combinations that are tried for one polynomial.
+const MOST_STEPS: u32 = 120;
+
+impl System {
+    /// Adds an unknown.
+    pub(super) fn var(&mut self, bounds: VarBounds) -> Var {
+        self.bounds.push(bounds);
+        Var(u32::try_from(self.bounds.len() - 1).expect("a query has fewer unknowns"))
+    }
+
+    /// Returns the least and the greatest value that the bounds of its unknowns allow a polynomial.
+    pub(super) fn range(&self, of: &Poly) -> VarBounds {
+        let mut all = VarBounds { least: Some(0), most: Some(0) };
+        for (monomial, coefficient) in &of.terms {
+            let mut term = VarBounds { least: Some(*coefficient), most: Some(*coefficient) };
+            for var in monomial {
+                term = product(term, self.bounds[var.0 as usize]);
+            }
+            all.least = all.least.zip(term.least).and_then(|(a, b)| a.checked_add(b));
+            all.most = all.most.zip(term.most).and_then(|(a, b)| a.checked_add(b));
+        }
+        all
+    }
+
+    /// Whether an unknown is never negative.
+    fn is_natural(&self, var: Var) -> bool {
+        self.bounds[var.0 as usize].least.is_some_and(|least| least >= 0)
+    }
+
+    /// Whether a polynomial is at least zero in every solution. `effort`: the steps that are left.
+    pub(super) fn is_positive(&self, of: &Poly, effort: &mut u32) -> bool {
+        let mut own = MOST_STEPS.min(*effort);
+        let before = own;
+        let found = self.is_positive_by(of, MOST_FACTS, &mut own);
+        *effort -= before - own;
+        found
+    }
+
+    fn is_positive_by(&self, of: &Poly, facts: u32, effort: &mut u32) -> bool {
+        if *effort == 0 {
+            return false;
+        }
+        *effort -= 1;
+        if self.range(of).least.is_some_and(|least| least >= 0) {
+            return true;
+        }
+        if facts == 0 {
+            return false;
+        }
+        // A term that might be negative; the number comes last, because every fact changes it.
+        let is_bad = |(monomial, coefficient): &(&Monomial, &i128)| {
+            !(**coefficient > 0 && monomial.iter().all(|var| self.is_natural(*var)))
+        };
+        let bad = of.terms.iter().filter(is_bad).max_by_key(|(monomial, _)| monomial.len());
+        let Some((monomial, coefficient)) = bad else { return true };
+        self.rests(of, monomial, *coefficient)
+            .into_iter()
+            .any(|rest| self.is_positive_by(&rest, facts - 1, effort))
+    }
+
+    /// What remains to be shown positive if a term is balanced by a fact.
+    fn rests(&self, of: &Poly, monomial: &Monomial, coefficient: i128) -> Vec<Poly> {
+        let own: Vec<Poly> = monomial.iter().flat_map(|var| self.bounds_as_facts(*var)).collect();
+        let of_number: Vec<Poly> = if monomial.is_empty() {
+            of.vars().into_iter().flat_map(|var| self.bounds_as_facts(var)).collect()
+        } else {
+            Vec::new()
+        };
+        let mut rests = Vec::new();
+        for fact in self.conditions.positive.iter().chain(&own).chain(&of_number) {
+            for (part, weight) in &fact.terms {
+                let same_sign = (*weight > 0) == (coefficient > 0);
+                let Some(factor) = quotient(monomial, part).filter(|_| same_sign) else { continue };
+                if !factor.iter().all(|var| self.is_natural(*var)) {
+                    continue;
+                }
+                let divisor = gcd(coefficient, *weight).max(1);
+                let (mine, theirs) = (weight.abs() / divisor, coefficient.abs() / divisor);
+                let balanced = fact
+                    .product(&Poly::term(factor, theirs))
+                    .and_then(|scaled| of.times(mine)?.minus(&scaled));
+                rests.extend(balanced);
+            }
+        }
+        rests.sort_by_key(|rest: &Poly| rest.terms.len());
+        rests
+    }
+
+    fn bounds_as_facts(&self, var: Var) -> impl Iterator<Item = Poly> + use<> {
+        let VarBounds { least, most } = self.bounds[var.0 as usize];
+        let own = Poly::var(var);
+        let above = least.and_then(|least| own.minus(&Poly::constant(least)));
+        let below = most.and_then(|most| Poly::constant(most).minus(&own));
+        above.into_iter().chain(below)
+    }
+
+    /// Whether the system has no solution. `effort`: the steps that are left.
+    pub(super) fn is_refuted(&mut self, effort: &mut u32) -> bool {
+        self.is_refuted_by(MOST_SPLITS, effort)
+    }
+
+    fn is_refuted_by(&mut self, splits: u32, effort: &mut u32) -> bool {
+        loop {
+            match self.solve_equations(effort) {
+                SolverStep::Refuted => return true,
+                SolverStep::Some => {}
+                SolverStep::None => {
+                    if self.is_contradictory(effort) {
+                        return true;
+                    }
+                    if !self.follow_divisions() && !self.strengthen(effort) {
+                        break;
+                    }
+                }
+            }
+            *effort = effort.saturating_sub(1);
+            if *effort == 0 {
+                return false;
+            }
+        }
+        splits > 0 && self.is_refuted_in_each_case(splits - 1, effort)
+    }
+
+    /// Solves one equation for an unknown, or splits one by its digits.
+    fn solve_equations(&mut self, effort: &mut u32) -> SolverStep {
+        let mut at = 0;
+        while at < self.conditions.zero.len() {
+            let equation = self.conditions.zero[at].clone();
+            if let Some(value) = equation.as_constant() {
+                if value != 0 {
+                    return SolverStep::Refuted;
+                }
+                self.conditions.zero.swap_remove(at);
+                continue;
+            }
+            if self.is_impossible(&equation, effort) {
+                return SolverStep::Refuted;
+            }
+            // An equation of many unknowns is first split by its digits, which says more.
+            if equation.terms.len() <= 2 && self.solve(at) {
+                return SolverStep::Some;
+            }
+            at += 1;
+        }
+        for at in 0..self.conditions.zero.len() {
+            let equation = self.conditions.zero[at].clone();
+            if let Some((quotient, remainder)) = self.digits(&equation, effort) {
+                self.conditions.zero.swap_remove(at);
+                self.conditions.zero.extend([quotient, remainder]);
+                return SolverStep::Some;
+            }
+        }
+        let any = (0..self.conditions.zero.len()).find(|at| self.solve(*at));
+        if any.is_some() { SolverStep::Some } else { SolverStep::None }
+    }
+
+    /// Whether a polynomial cannot be zero.
+    fn is_impossible(&self, equation: &Poly, effort: &mut u32) -> bool {
+        let number = equation.constant_part();
+        let rest = equation.terms.iter().filter(|(monomial, _)| !monomial.is_empty());
+        let divisor = rest.fold(0, |all, (_, coefficient)| gcd(all, *coefficient));
+        if divisor != 0 && number % divisor != 0 {
+            return true;
+        }
+        let one = Poly::constant(1);
+        let mut is_above = |sign: i128| {
+            let above = equation.times(sign).and_then(|side| side.minus(&one));
+            above.is_some_and(|above| self.is_positive(&above, effort))
+        };
+        is_above(1) || is_above(-1)
+    }
+
+    /// Solves an equation for an unknown that occurs in it alone, and replaces that unknown everywhere.
+    fn solve(&mut self, at: usize) -> bool {
+        let solved = self.conditions.zero[at].solved(Some);
+        let Some((var, value)) = solved else { return false };
+        self.conditions.zero.swap_remove(at);
+        self.substitute(var, &value)
+    }
+
+    fn substitute(&mut self, var: Var, value: &Poly) -> bool {
+        // What bounds the unknown now bounds its value.
+        let bounds: Vec<Poly> = self.bounds_as_facts(var).collect();
+        self.conditions.positive.extend(bounds);
+        let mut fits = true;
+        let replace = |poly: &mut Poly| match poly.substituted(var, value) {
+            Some(replaced) => {
+                *poly = replaced;
+                true
+            }
+            None => false,
+        };
+        self.conditions.each(&mut |poly| fits &= replace(poly));
+        self.distinct.iter_mut().for_each(|poly| fits &= replace(poly));
+        for division in &mut self.divisions {
+            let Division { dividend, divisor, quotient, remainder } = division;
+            for part in [dividend, divisor, quotient, remainder] {
+                fits &= replace(part);
+            }
+        }
+        for alternatives in &mut self.alternatives {
+            let is_it = alternatives.var == var;
+            for (case, conditions) in &mut alternatives.cases {
+                fits &= replace(case);
+                conditions.each(&mut |poly| fits &= replace(poly));
+                // The unknown is gone: what it equals has these values.
+                match case.minus(value).filter(|_| is_it) {
+                    Some(difference) => conditions.zero.push(difference),
+                    None => fits &= !is_it,
+                }
+            }
+        }
+        if !fits {
+            // A polynomial outgrew its limits: give up on this system.
+            self.conditions.zero.clear();
+        }
+        fits
+    }
+
+    /// Splits `k * q + r = 0` with `|r| < k` into `q` and `r`, both zero.
+    fn digits(&self, equation: &Poly, effort: &mut u32) -> Option<(Poly, Poly)> {
+        let one = Poly::constant(1);
+        for (monomial, coefficient) in self.radices(equation) {
+            let (mut high, mut low) = (Poly::default(), Poly::default());
+            for (product, weight) in &equation.terms {
+                match quotient(product, &monomial) {
+                    Some(rest) if weight % coefficient == 0 => {
+                        high = high.plus(&Poly::term(rest, weight / coefficient))?;
+                    }
+                    Some(rest) if rest.is_empty() && monomial.is_empty() => {
+                        high = high.plus(&Poly::constant(weight / coefficient))?;
+                        low = low.plus(&Poly::constant(weight % coefficient))?;
+                    }
+                    _ => low = low.plus(&Poly::term(product.clone(), *weight))?,
+                }
+            }
+            if high.is_zero() || low.is_zero() && coefficient == 1 && monomial.is_empty() {
+                continue;
+            }
+            let radix = Poly::term(monomial, coefficient).minus(&one)?;
+            let mut fits = |sign: i128| {
+                radix.plus_times(&low, sign).is_some_and(|room| self.is_positive(&room, effort))
+            };
+            if fits(1) && fits(-1) {
+                return Some((high, low));
+            }
+        }
+        None
+    }
+
+    /// The candidates for the radix of an equation: what the coefficients of its terms consist of, largest first.
+    fn radices(&self, equation: &Poly) -> Vec<(Monomial, i128)> {
+        let mut radices = Vec::new();
+        for (monomial, coefficient) in &equation.terms {
+            let mut parts = vec![Monomial::new()];
+            for var in monomial {
+                let longer: Vec<Monomial> =
+                    parts.iter().map(|part| part.iter().copied().chain([*var]).collect()).collect();
+                parts.extend(longer);
+            }
+            for part in parts {
+                radices.push((part.clone(), coefficient.abs()));
+                radices.push((part, 1));
+            }
+        }
+        radices.retain(|(part, number)| {
+            !(part.is_empty() && *number == 1) && part.iter().all(|var| self.is_natural(*var))
+        });
+        radices.sort();
+        radices.dedup();
+        radices.sort_by_key(|(part, number)| {
+            (std::cmp::Reverse(part.len()), std::cmp::Reverse(*number))
+        });
+        radices
+    }
+
+    fn is_contradictory(&self, effort: &mut u32) -> bool {
+        let minus_one = Poly::constant(-1);
+        let is_negative = |fact: &Poly, effort: &mut u32| {
+            minus_one.minus(fact).is_some_and(|below| self.is_positive(&below, effort))
+        };
+        (!self.distinct.is_empty() && self.distinct.iter().all(Poly::is_zero))
+            || self.conditions.nonzero.iter().any(Poly::is_zero)
+            || self.conditions.positive.iter().any(|fact| is_negative(fact, effort))
+    }
+
+    /// Makes results of divisions equal whose operands are, and operands whose results are.
+    fn follow_divisions(&mut self) -> bool {
+        let mut found = Vec::new();
+        for (at, a) in self.divisions.iter().enumerate() {
+            for b in self.divisions[..at].iter().filter(|b| b.divisor == a.divisor) {
+                let pairs = [
+                    (&a.dividend, &b.dividend),
+                    (&a.quotient, &b.quotient),
+                    (&a.remainder, &b.remainder),
+                ];
+                let are_equal = pairs.map(|(x, y)| x == y);
+                let mut equal = |at: usize| found.extend(pairs[at].0.minus(pairs[at].1));
+                match are_equal {
+                    [false, true, true] => equal(0),
+                    [false, ..] | [true, true, true] => {}
+                    [true, ..] => {
+                        equal(1);
+                        equal(2);
+                    }
+                }
+            }
+        }
+        found.retain(|poly: &Poly| !poly.is_zero() && !self.conditions.zero.contains(poly));
+        let is_some = !found.is_empty();
+        self.conditions.zero.extend(found);
+        is_some
+    }
+
+    /// `p != 0` and `p >= 0` give `p >= 1`.
+    fn strengthen(&mut self, effort: &mut u32) -> bool {
+        let one = Poly::constant(1);
+        for at in 0..self.conditions.nonzero.len() {
+            for sign in [1, -1] {
+                let Some(side) = self.conditions.nonzero[at].times(sign) else { continue };
+                if self.is_positive(&side, effort)
+                    && let Some(above) = side.minus(&one)
+                {
+                    self.conditions.nonzero.swap_remove(at);
+                    self.conditions.positive.push(above);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Splits one unknown that has several values.
+    fn is_refuted_in_each_case(&mut self, splits: u32, effort: &mut u32) -> bool {
+        if let Some(division) = self.divisions.pop() {
+            let mut system = self.clone();
+            system.conditions.zero.extend(division.equation());
+            return system.is_refuted_by(splits, effort)
+                || self.is_refuted_in_each_case(splits, effort);
+        }
+        let Some(alternatives) = self.alternatives.pop() else { return false };
+        alternatives.cases.iter().all(|(value, conditions)| {
+            let mut system = self.clone();
+            system.conditions.extend(conditions);
+            if system.substitute(alternatives.var, value) {
+                system.is_refuted_by(splits, effort)
+            } else {
+                false
+            }
+        })
+    }
+}
+
+enum SolverStep {
+    Refuted,
+    Some,
+    None,
+}
+
+impl Conditions {
+    /// Calls a function on every polynomial.
+    pub(super) fn each(&mut self, change: &mut impl FnMut(&mut Poly)) {
+        let Self { positive, zero, nonzero } = self;
+        positive.iter_mut().chain(zero).chain(nonzero).for_each(change);
+    }
+
+    /// Adds other conditions.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.positive.extend(other.positive.iter().cloned());
+        self.zero.extend(other.zero.iter().cloned());
+        self.nonzero.extend(other.nonzero.iter().cloned());
+    }
+}
+
+/// The bounds of a product.
+fn product(a: VarBounds, b: VarBounds) -> VarBounds {
+    let corners = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_mul(y));
+    let all = [
+        corners(a.least, b.least),
+        corners(a.least, b.most),
+        corners(a.most, b.least),
+        corners(a.most, b.most),
+    ];
+    let are_known = all.iter().all(Option::is_some);
+    if are_known {
+        let known = || all.iter().flatten().copied();
+        return VarBounds { least: known().min(), most: known().max() };
+    }
+    // Of two factors that are not negative, the product of the least values is known even if they have no bound.
+    let is_natural = |bounds: VarBounds| bounds.least.is_some_and(|least| least >= 0);
+    let least = if is_natural(a) && is_natural(b) { corners(a.least, b.least) } else { None };
+    VarBounds { least, most: None }
+}

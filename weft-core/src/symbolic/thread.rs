@@ -1,0 +1,409 @@
+//! Runs one arbitrary thread: its blocks once each, in sort order, with every register an expression over the atoms of
+//! the launch (ESOP'13 §4; `GPUVerify`'s lock-step predication). Records accesses and barriers with the condition under
+//! which the thread reaches them.
+//!
+//! A loop is run once, for an arbitrary iteration. A register that the loop steps once in every iteration holds its
+//! first value plus the steps of all iterations so far; any other register that the loop writes holds an unknown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::atom::Atom;
+use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
+use super::launched::LaunchedValues;
+use super::lift;
+use super::state::ThreadState;
+use crate::flow::{
+    BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
+};
+use crate::ptx::isa::Effect;
+use crate::slice::{Keep, Slice};
+
+/// An access of the arbitrary thread to shared or global memory.
+#[derive(Clone, Debug)]
+pub(super) struct SymbolicAccess {
+    pub(super) pc: Pc,
+    pub(super) block: BlockId,
+    /// The address of the first byte.
+    pub(super) address: Expr,
+    /// Bytes of the access, all elements of a vector together.
+    pub(super) bytes: u32,
+    /// Whether the thread executes it.
+    pub(super) reach: Expr,
+}
+
+/// A barrier or an exchange between the lanes of a warp.
+#[derive(Clone, Debug)]
+pub(super) struct SymbolicBarrier {
+    pub(super) pc: Pc,
+    pub(super) block: BlockId,
+    pub(super) reach: Expr,
+}
+
+/// A loop, in an arbitrary iteration.
+#[derive(Clone, Debug)]
+pub(super) struct SymbolicLoop {
+    /// Whether the thread enters it.
+    pub(super) entry: Expr,
+    /// The conditions under which an iteration is followed by another one, one for each back edge.
+    pub(super) again: Vec<Expr>,
+    /// Registers with unknown contents: their atoms, and what they hold first and after an iteration.
+    pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
+}
+
+/// What one arbitrary thread does.
+#[derive(Debug)]
+pub(super) struct SymbolicThread {
+    pub(super) exprs: Exprs,
+    pub(super) accesses: Vec<SymbolicAccess>,
+    pub(super) barriers: Vec<SymbolicBarrier>,
+    pub(super) loops: BTreeMap<BlockId, SymbolicLoop>,
+    /// What results of instructions that are not followed depend on; `None`: on more than their operands.
+    pub(super) results: BTreeMap<Atom, Option<Vec<Expr>>>,
+    /// The instructions that end the proof: the stage does not know what they do.
+    pub(super) unknown: BTreeSet<Pc>,
+}
+
+/// The most registers times blocks that a run keeps.
+const MOST_KEPT: usize = 20_000_000;
+/// The most expressions of a run.
+const MOST_EXPRESSIONS: usize = 2_000_000;
+
+/// Runs the arbitrary thread; `None` if the program is too large. `launched`: the values that the launch gives.
+/// `is_constant`: whether no thread writes the memory that a load reads.
+pub(super) fn run(
+    program: &Program,
+    slice: &Slice,
+    launched: &LaunchedValues,
+    is_constant: &dyn Fn(Pc) -> bool,
+) -> Option<SymbolicThread> {
+    if program.is_irreducible
+        || program.blocks.len().saturating_mul(slice.lasting as usize + 1) > MOST_KEPT
+    {
+        return None;
+    }
+    let mut derived = DerivedRegisters::default();
+    let mut exprs = Exprs::default();
+    for _ in 0..MOST_RUNS {
+        let (thread, found) =
+            run_once((program, slice), launched, is_constant, (exprs, derived.clone()))?;
+        if found == derived {
+            return Some(thread);
+        }
+        (exprs, derived) = (thread.exprs, found);
+    }
+    let (thread, found) =
+        run_once((program, slice), launched, is_constant, (exprs, DerivedRegisters::default()))?;
+    drop(found);
+    Some(thread)
+}
+
+/// What a register of a loop holds when an iteration begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DerivedRegister {
+    /// A function of the registers that the loop steps.
+    Function(Expr),
+    /// Its first value plus this in each iteration.
+    Stepped(Expr),
+}
+
+/// The registers whose values a loop derives from the number of the iteration.
+pub(super) type DerivedRegisters = BTreeMap<(BlockId, Reg), DerivedRegister>;
+
+/// The most runs that look for derived registers.
+const MOST_RUNS: usize = 5;
+
+/// Runs the thread with what is known of derived registers; returns what the run shows of them.
+fn run_once(
+    (program, slice): (&Program, &Slice),
+    launched: &LaunchedValues,
+    is_constant: &dyn Fn(Pc) -> bool,
+    (exprs, derived): (Exprs, DerivedRegisters),
+) -> Option<(SymbolicThread, DerivedRegisters)> {
+    let places = slice.registers as usize + 1;
+    let thread = SymbolicThread {
+        exprs,
+        accesses: Vec::new(),
+        barriers: Vec::new(),
+        loops: BTreeMap::new(),
+        results: BTreeMap::new(),
+        unknown: BTreeSet::new(),
+    };
+    let mut runner = Runner {
+        program,
+        slice,
+        launched,
+        is_constant,
+        thread,
+        places,
+        edges: BTreeMap::new(),
+        derived,
+        written: BTreeMap::new(),
+    };
+    let start = runner.thread.exprs.truth(true);
+    let state = ThreadState { registers: vec![None; places], ..ThreadState::default() };
+    runner.edges.insert(program.entry, vec![(start, state)]);
+    for at in 0..program.blocks.len() {
+        runner.block(BlockId::at(at));
+        if runner.thread.exprs.len() > MOST_EXPRESSIONS {
+            return None;
+        }
+    }
+    let found = runner.derive();
+    Some((runner.thread, found))
+}
+
+/// A run of the arbitrary thread.
+pub(super) struct Runner<'a> {
+    pub(super) program: &'a Program,
+    pub(super) slice: &'a Slice,
+    pub(super) launched: &'a LaunchedValues,
+    pub(super) is_constant: &'a dyn Fn(Pc) -> bool,
+    pub(super) thread: SymbolicThread,
+    pub(super) places: usize,
+    /// The edges into blocks that have not run yet, with the conditions under which they are taken.
+    pub(super) edges: BTreeMap<BlockId, Vec<(Expr, ThreadState)>>,
+    pub(super) derived: DerivedRegisters,
+    /// For each loop, the registers that it writes.
+    pub(super) written: BTreeMap<BlockId, Vec<CarriedRegister>>,
+}
+
+/// A register that a loop writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CarriedRegister {
+    pub(super) register: Reg,
+    /// What it holds where the loop begins, and where an iteration does.
+    pub(super) first: Expr,
+    pub(super) now: Expr,
+    /// What it holds after an iteration; `None`: the loop has several back edges, or none was reached.
+    pub(super) next: Option<Expr>,
+}
+
+impl Runner<'_> {
+    fn block(&mut self, block: BlockId) {
+        let Some(edges) = self.edges.remove(&block) else { return };
+        let (reach, mut state) = self.merged(edges);
+        if self.program.is_header(block) {
+            self.enter_loop(block, reach, &mut state);
+        }
+        for &pc in self.slice.kept(block) {
+            self.instruction(block, pc, reach, &mut state);
+        }
+        self.leave(block, reach, &state);
+    }
+
+    /// The state in which a block begins, and the condition under which the thread reaches it.
+    fn merged(&mut self, edges: Vec<(Expr, ThreadState)>) -> (Expr, ThreadState) {
+        let exprs = &mut self.thread.exprs;
+        let mut edges = edges.into_iter();
+        let (mut reach, mut state) = edges.next().expect("a block in the table has an edge");
+        for (condition, other) in edges {
+            let whole = exprs.binary(BinaryOperator::Or, reach, condition);
+            // Where the block is reached, both conditions share what its own says.
+            let known: BTreeSet<Expr> = conjuncts(exprs, whole).into_iter().collect();
+            let rest: Vec<Expr> = conjuncts(exprs, condition)
+                .into_iter()
+                .filter(|part| !known.contains(part))
+                .collect();
+            let mut relative = exprs.truth(true);
+            for part in rest {
+                relative = exprs.binary(BinaryOperator::And, relative, part);
+            }
+            state.merge(exprs, relative, &other);
+            reach = whole;
+        }
+        (reach, state)
+    }
+
+    /// Hands the state on along the edges that leave a block.
+    fn leave(&mut self, block: BlockId, reach: Expr, state: &ThreadState) {
+        let last = &self.program.blocks[block.index()];
+        if !self.slice.branches[block.index()] {
+            let next = match &last.terminator {
+                Terminator::Goto(next) => Some(*next),
+                Terminator::End => None,
+                _ => last.post_dominator,
+            };
+            if let Some(next) = next {
+                self.edge(block, next, reach, state);
+            }
+            return;
+        }
+        match &last.terminator {
+            Terminator::Goto(next) => self.edge(block, *next, reach, state),
+            Terminator::Branch { condition, taken, otherwise } => {
+                let holds = self.condition(*condition, state);
+                let not = self.thread.exprs.not(holds);
+                for (side, next) in [(holds, *taken), (not, *otherwise)] {
+                    let reach = self.thread.exprs.binary(BinaryOperator::And, reach, side);
+                    self.edge(block, next, reach, state);
+                }
+            }
+            Terminator::Switch { index, targets } => {
+                self.switch(block, index, targets, reach, state);
+            }
+            Terminator::End => {}
+        }
+    }
+
+    fn switch(
+        &mut self,
+        block: BlockId,
+        index: &Operand,
+        targets: &[BlockId],
+        reach: Expr,
+        state: &ThreadState,
+    ) {
+        let index = self.operand(index, state);
+        let index = index.unwrap_or_else(|| self.thread.exprs.unknown(32));
+        for (at, next) in targets.iter().enumerate() {
+            let exprs = &mut self.thread.exprs;
+            let (index, number) = (exprs.resized(index, 32, false), exprs.constant(at as u64, 32));
+            let is_it = exprs.binary(BinaryOperator::Eq, index, number);
+            let reach = exprs.binary(BinaryOperator::And, reach, is_it);
+            self.edge(block, *next, reach, state);
+        }
+    }
+
+    fn edge(&mut self, from: BlockId, to: BlockId, reach: Expr, state: &ThreadState) {
+        if self.thread.exprs.is_truth(reach, false) {
+            return;
+        }
+        if to <= from {
+            self.repeat(to, reach, state);
+            return;
+        }
+        let mut state = state.clone();
+        let lasting = self.slice.lasting as usize + 1;
+        state.registers[lasting.min(self.places)..].fill(None);
+        self.edges.entry(to).or_default().push((reach, state));
+    }
+
+    fn condition(&mut self, condition: Condition, state: &ThreadState) -> Expr {
+        let place = self.slice.places[condition.register.index()] as usize;
+        let value = match state.registers[place] {
+            Some(value) => self.thread.exprs.resized(value, 1, false),
+            None => self.thread.exprs.unknown(1),
+        };
+        if condition.negated { self.thread.exprs.not(value) } else { value }
+    }
+
+    fn instruction(&mut self, block: BlockId, pc: Pc, reach: Expr, state: &mut ThreadState) {
+        let instr = &self.program.code[pc.index()];
+        let guard = instr.guard.map(|guard| self.condition(guard, state));
+        let before = guard.map(|_| state.clone());
+        let reach = guard
+            .map_or(reach, |guard| self.thread.exprs.binary(BinaryOperator::And, reach, guard));
+        match instr.effect() {
+            Effect::Load | Effect::Store | Effect::Atomic => {
+                self.access(block, pc, instr, reach, state);
+            }
+            Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
+                self.thread.barriers.push(SymbolicBarrier { pc, block, reach });
+                self.forget(block, pc, instr, None, state);
+            }
+            Effect::Asynchronous => {
+                self.thread.unknown.insert(pc);
+            }
+            Effect::Compute | Effect::Opaque
+                if self.slice.keep[pc.index()] == Keep::Open
+                    || self.compute(instr, state).is_none() =>
+            {
+                self.unfollowed(block, pc, instr, state);
+            }
+            _ => {}
+        }
+        if let (Some(guard), Some(before)) = (guard, before) {
+            let not = self.thread.exprs.not(guard);
+            state.merge(&mut self.thread.exprs, not, &before);
+        }
+    }
+
+    /// Computes an instruction; `None` if it is not followed.
+    pub(super) fn compute(&mut self, instr: &Instr, state: &mut ThreadState) -> Option<()> {
+        let decoded = instr.decoded()?;
+        let sources: Option<Vec<Expr>> =
+            instr.sources.iter().map(|source| self.operand(source, state)).collect();
+        let results = lift::lift(&mut self.thread.exprs, decoded, &sources?, instr.dests.len())?;
+        for (dest, value) in instr.dests.iter().zip(results) {
+            self.write(*dest, Some(value), state);
+        }
+        Some(())
+    }
+
+    /// The results of an instruction that is not followed: unknowns that depend on its operands.
+    fn unfollowed(&mut self, block: BlockId, pc: Pc, instr: &Instr, state: &mut ThreadState) {
+        let is_pure = instr.effect() == Effect::Compute
+            && self.slice.keep[pc.index()] == Keep::Value
+            && matches!(instr.operation, Operation::Known(_));
+        let sources: Option<Vec<Expr>> =
+            instr.sources.iter().map(|source| self.operand(source, state)).collect();
+        self.forget(block, pc, instr, sources.as_deref().filter(|_| is_pure), state);
+    }
+
+    pub(super) fn forget(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        depends: Option<&[Expr]>,
+        state: &mut ThreadState,
+    ) {
+        for (dest, number) in instr.dests.iter().zip(0..) {
+            let atom = Atom::Result(pc, block, number);
+            self.thread.results.insert(atom, depends.map(<[Expr]>::to_vec));
+            let value = self.thread.exprs.atom(atom, 64);
+            self.write(*dest, Some(value), state);
+        }
+    }
+
+    pub(super) fn write(
+        &mut self,
+        dest: Option<Reg>,
+        value: Option<Expr>,
+        state: &mut ThreadState,
+    ) {
+        let place = dest.map_or(0, |dest| self.slice.places[dest.index()] as usize);
+        if place > 0 {
+            state.registers[place] = value;
+        }
+    }
+
+    pub(super) fn operand(&mut self, operand: &Operand, state: &ThreadState) -> Option<Expr> {
+        let exprs = &mut self.thread.exprs;
+        let register =
+            |register: &Reg| state.registers[self.slice.places[register.index()] as usize];
+        match operand {
+            Operand::Register(at) => Some(register(at).unwrap_or_else(|| exprs.unknown(64))),
+            Operand::Not(at) => {
+                let value = register(at).unwrap_or_else(|| exprs.unknown(1));
+                let value = exprs.resized(value, 1, false);
+                Some(exprs.not(value))
+            }
+            Operand::Constant(bits) => Some(exprs.constant(*bits, 64)),
+            Operand::Variable { space, first, offset } => {
+                let first = self.launched.address(exprs, *space, *first, 64);
+                let offset = exprs.constant(offset.cast_unsigned(), 64);
+                Some(exprs.binary(BinaryOperator::Add, first, offset))
+            }
+            Operand::Special(Special::Other) | Operand::Opaque | Operand::Unset => None,
+            Operand::Special(special) => Some(self.launched.special(exprs, *special)),
+        }
+    }
+}
+
+/// The predicates whose conjunction a predicate is.
+pub(super) fn conjuncts(exprs: &Exprs, of: Expr) -> Vec<Expr> {
+    let (mut parts, mut work, mut seen) = (Vec::new(), vec![of], BTreeSet::new());
+    while let Some(part) = work.pop() {
+        if !seen.insert(part) {
+            continue;
+        }
+        match exprs.node(part) {
+            ExprNode::Binary(BinaryOperator::And, a, b) if exprs.bits(part) == 1 => {
+                work.extend([a, b]);
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts
+}

@@ -1,0 +1,482 @@
+//! Translates bit-vector expressions of two threads into polynomials over the integers.
+//!
+//! Sums and products of bit-vectors are sums and products of integers, modulo a power of two. Where an expression is
+//! extended, compared or divided, its exact value is needed: that the integer stays within the width is proved from the
+//! bounds, or assumed of values that only large arguments, extents and contents could make wrap around. Otherwise the
+//! wrapped value is an unknown of its own, the remainder of a division by the power of two.
+
+use std::collections::BTreeSet;
+
+use foldhash::HashMap;
+
+use super::atom::{Atom, Variance};
+use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
+use super::launched::LaunchedValues;
+use super::poly::{Poly, Var};
+use super::system::{Conditions, System, ValueCases, VarBounds};
+use super::thread::{SymbolicThread, conjuncts};
+use super::variance::Variances;
+use crate::launch::ExtentBound;
+
+/// What a proof takes for granted about arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum ArithmeticAssumption {
+    /// Integers do not wrap around.
+    Unwrapped,
+    /// Divisors are not zero.
+    NonzeroDivisors,
+}
+
+/// Which of the two threads an expression is evaluated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Copy {
+    /// Both have the same value.
+    Both,
+    First,
+    Second,
+}
+
+/// The two threads of a query, as integers.
+pub(super) struct Views<'a> {
+    pub(super) thread: &'a SymbolicThread,
+    pub(super) launched: &'a LaunchedValues,
+    pub(super) variances: &'a Variances,
+    /// The greatest variance with which both threads have the same value.
+    pub(super) shared: Variance,
+    /// The synchronized loops that the two threads might be in different iterations of, as bits.
+    pub(super) apart: u64,
+    pub(super) system: System,
+    pub(super) assumed: BTreeSet<ArithmeticAssumption>,
+    pub(super) exact: HashMap<(Expr, bool, Copy), Poly>,
+    pub(super) unknowns: HashMap<(Expr, Copy), (Var, bool)>,
+    pub(super) atoms: HashMap<(Atom, Copy), Var>,
+    /// The predicates that hold for each thread.
+    pub(super) known: BTreeSet<(Expr, Copy)>,
+    pub(super) effort: u32,
+    /// How deep the present expression lies in the one that was asked for.
+    pub(super) depth: u32,
+    /// How many predicates can still be looked at.
+    pub(super) predicates: u32,
+}
+
+/// The steps that bounds of one query can take.
+const EFFORT: u32 = 4000;
+/// The deepest expression that is followed.
+const MOST_DEPTH: u32 = 200;
+/// The most predicates that are looked at in one query.
+const MOST_PREDICATES: u32 = 5000;
+/// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
+const SMALL: i128 = 256;
+
+impl<'a> Views<'a> {
+    pub(super) fn new(
+        thread: &'a SymbolicThread,
+        launched: &'a LaunchedValues,
+        variances: &'a Variances,
+        shared: Variance,
+        apart: u64,
+    ) -> Self {
+        Self {
+            thread,
+            launched,
+            variances,
+            shared,
+            apart,
+            system: System::default(),
+            assumed: BTreeSet::new(),
+            exact: HashMap::default(),
+            unknowns: HashMap::default(),
+            atoms: HashMap::default(),
+            known: BTreeSet::new(),
+            effort: EFFORT,
+            depth: 0,
+            predicates: MOST_PREDICATES,
+        }
+    }
+
+    pub(super) fn exprs(&self) -> &'a Exprs {
+        &self.thread.exprs
+    }
+
+    /// The copy of an expression: one for both threads if it has the same value for both.
+    fn copy(&self, of: Expr, copy: Copy) -> Copy {
+        let is_shared = self.variances.variance(of) <= self.shared
+            && self.variances.iterations_of(of) & self.apart == 0;
+        if is_shared { Copy::Both } else { copy }
+    }
+
+    pub(super) fn unknown(&mut self, bounds: VarBounds) -> Poly {
+        Poly::var(self.system.var(bounds))
+    }
+
+    /// The integer of an atom that is never negative.
+    pub(super) fn natural(&mut self, atom: Atom, copy: Copy) -> Option<Poly> {
+        let (least, most) = match atom {
+            Atom::Tid(part) => (0, Self::most(self.launched.block, part) - 1),
+            Atom::Ntid(part) => (1, Self::most(self.launched.block, part)),
+            Atom::Ctaid(part) => (0, Self::most(self.launched.grid, part) - 1),
+            Atom::Nctaid(part) => (1, Self::most(self.launched.grid, part)),
+            Atom::Iteration(_) => (0, i128::from(i64::MAX)),
+            _ => return None,
+        };
+        if let Some(var) = self.atoms.get(&(atom, copy)) {
+            return Some(Poly::var(*var));
+        }
+        let var = self.system.var(VarBounds { least: Some(least), most: Some(most) });
+        self.atoms.insert((atom, copy), var);
+        self.bound_index(atom, var);
+        Some(Poly::var(var))
+    }
+
+    fn most(extents: [ExtentBound; 3], part: u8) -> i128 {
+        match extents[usize::from(part)] {
+            ExtentBound::Is(number) | ExtentBound::UpTo(number) => i128::from(number),
+        }
+    }
+
+    /// An index is below its extent, and a cta has at most 1024 threads.
+    fn bound_index(&mut self, atom: Atom, var: Var) {
+        let (extent, is_open) = match atom {
+            Atom::Tid(part) => (Atom::Ntid(part), self.launched.block[usize::from(part)]),
+            Atom::Ctaid(part) => (Atom::Nctaid(part), self.launched.grid[usize::from(part)]),
+            Atom::Ntid(_) => return self.bound_block(),
+            _ => return,
+        };
+        if matches!(is_open, ExtentBound::UpTo(_))
+            && let Some(extent) = self.natural(extent, Copy::Both)
+        {
+            let below =
+                extent.minus(&Poly::var(var)).and_then(|room| room.minus(&Poly::constant(1)));
+            self.system.conditions.positive.extend(below);
+        }
+    }
+
+    fn bound_block(&mut self) {
+        let extents: Vec<Var> = (0..3)
+            .filter_map(|part| self.atoms.get(&(Atom::Ntid(part), Copy::Both)).copied())
+            .collect();
+        if extents.len() > 1 {
+            let threads = Poly::term(extents.into_iter().collect(), -1);
+            self.system.conditions.positive.extend(threads.plus(&Poly::constant(1024)));
+        }
+    }
+
+    /// An unknown for an expression, in the view in which it is first asked for.
+    fn opaque(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
+        if let ExprNode::Atom(atom) = self.exprs().node(of)
+            && let Some(known) = self.natural(atom, copy)
+        {
+            return known;
+        }
+        if let Some((var, _)) = self.unknowns.get(&(of, copy)) {
+            return Poly::var(*var);
+        }
+        let bits = self.exprs().bits(of);
+        let var = self.system.var(width(bits, is_signed));
+        self.unknowns.insert((of, copy), (var, is_signed));
+        if self.depth > MOST_DEPTH {
+            return Poly::var(var);
+        }
+        if let ExprNode::Ite(condition, a, b) = self.exprs().node(of) {
+            self.either(var, condition, [a, b], is_signed, copy);
+        } else if bits == 1 {
+            self.truth(var, of, copy);
+        }
+        Poly::var(var)
+    }
+
+    /// One of two values.
+    fn either(
+        &mut self,
+        var: Var,
+        condition: Expr,
+        values: [Expr; 2],
+        is_signed: bool,
+        copy: Copy,
+    ) {
+        let side = |holds: bool, value: Expr, views: &mut Self| {
+            let mut conditions = Conditions::default();
+            views.condition(condition, holds, copy, &mut conditions);
+            (views.exact(value, is_signed, copy), conditions)
+        };
+        let cases = vec![side(true, values[0], self), side(false, values[1], self)];
+        self.system.alternatives.push(ValueCases { var, cases });
+    }
+
+    /// A predicate as a number.
+    fn truth(&mut self, var: Var, of: Expr, copy: Copy) {
+        let is_comparison =
+            matches!(self.exprs().node(of), ExprNode::Binary(..) | ExprNode::Not(_));
+        if !is_comparison {
+            return;
+        }
+        let mut side = |holds: bool| {
+            let mut conditions = Conditions::default();
+            self.condition(of, holds, copy, &mut conditions);
+            (Poly::constant(i128::from(holds)), conditions)
+        };
+        let cases = vec![side(true), side(false)];
+        self.system.alternatives.push(ValueCases { var, cases });
+    }
+
+    /// An integer that is congruent to an expression modulo its width.
+    pub(super) fn ring(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
+        let copy = self.copy(of, copy);
+        let exprs = self.exprs();
+        let bits = exprs.bits(of);
+        self.depth += 1;
+        let found = match exprs.node(of) {
+            _ if self.depth > MOST_DEPTH => None,
+            ExprNode::Constant(value) => {
+                Some(Poly::constant(i128::from(crate::emulate::signed(value, bits))))
+            }
+            ExprNode::Not(a) if bits > 1 => {
+                let minus_one = Poly::constant(-1);
+                minus_one.minus(&self.ring(a, is_signed, copy))
+            }
+            ExprNode::Extract(a, 0) => Some(self.ring(a, is_signed, copy)),
+            ExprNode::Zext(a) => Some(self.exact(a, false, copy)),
+            ExprNode::Sext(a) => Some(self.exact(a, true, copy)),
+            ExprNode::Binary(operator, a, b) => self.operation(of, operator, a, b, is_signed, copy),
+            ExprNode::Ite(condition, a, b) => self.decided(condition, a, b, is_signed, copy),
+            _ => None,
+        };
+        let found = match found {
+            Some(poly) => poly,
+            None => self.opaque(of, is_signed, copy),
+        };
+        self.depth -= 1;
+        found
+    }
+
+    /// A choice whose condition is known.
+    fn decided(
+        &mut self,
+        condition: Expr,
+        a: Expr,
+        b: Expr,
+        is_signed: bool,
+        copy: Copy,
+    ) -> Option<Poly> {
+        let is_known = |expr: Expr| {
+            self.known.contains(&(expr, copy)) || self.known.contains(&(expr, Copy::Both))
+        };
+        if is_known(condition) {
+            return Some(self.ring(a, is_signed, copy));
+        }
+        let is_false = self.known.iter().any(|(own, of)| {
+            (*of == copy || *of == Copy::Both) && self.exprs().are_complements(*own, condition)
+        });
+        is_false.then(|| self.ring(b, is_signed, copy))
+    }
+
+    fn operation(
+        &mut self,
+        of: Expr,
+        operator: BinaryOperator,
+        a: Expr,
+        b: Expr,
+        is_signed: bool,
+        copy: Copy,
+    ) -> Option<Poly> {
+        let bits = self.exprs().bits(of);
+        let number = self.exprs().as_constant(b);
+        match operator {
+            BinaryOperator::Add => {
+                let a = self.ring(a, is_signed, copy);
+                a.plus(&self.ring(b, is_signed, copy))
+            }
+            BinaryOperator::Mul => {
+                let a = self.ring(a, is_signed, copy);
+                a.product(&self.ring(b, is_signed, copy))
+            }
+            BinaryOperator::Shl => {
+                let amount = number.filter(|amount| *amount < u64::from(bits))?;
+                self.ring(a, is_signed, copy).times(1 << amount)
+            }
+            BinaryOperator::And if bits > 1 => self.masked(a, number?, copy, bits),
+            BinaryOperator::Or | BinaryOperator::Xor if bits > 1 => {
+                self.joined(a, b, is_signed, copy)
+            }
+            BinaryOperator::Lshr => {
+                let amount = number.filter(|amount| *amount < u64::from(bits))?;
+                let dividend = self.exact(a, false, copy);
+                Some(self.divided(dividend, Poly::constant(1 << amount))?.0)
+            }
+            BinaryOperator::Ashr => {
+                let amount = number.filter(|amount| *amount < u64::from(bits))?;
+                let dividend = self.exact(a, true, copy);
+                Some(self.divided(dividend, Poly::constant(1 << amount))?.0)
+            }
+            BinaryOperator::Udiv | BinaryOperator::Urem => {
+                let (dividend, divisor) = (self.exact(a, false, copy), self.exact(b, false, copy));
+                let (quotient, remainder) = self.divided(dividend, divisor)?;
+                Some(if operator == BinaryOperator::Udiv { quotient } else { remainder })
+            }
+            BinaryOperator::Sdiv | BinaryOperator::Srem => {
+                let (dividend, divisor) = (self.exact(a, true, copy), self.exact(b, true, copy));
+                if !self.is_positive(&dividend) {
+                    return None;
+                }
+                let (quotient, remainder) = self.divided(dividend, divisor)?;
+                Some(if operator == BinaryOperator::Sdiv { quotient } else { remainder })
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_positive(&mut self, of: &Poly) -> bool {
+        let mut effort = self.effort.min(300);
+        self.system.is_positive(of, &mut effort)
+    }
+
+    /// The exact value of an expression, as an unsigned or a signed number.
+    pub(super) fn exact(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
+        let copy = self.copy(of, copy);
+        if let Some(known) = self.exact.get(&(of, is_signed, copy)) {
+            return known.clone();
+        }
+        let poly = self.ring(of, is_signed, copy);
+        let fitted = self.fitted(of, poly, is_signed, copy);
+        self.exact.insert((of, is_signed, copy), fitted.clone());
+        fitted
+    }
+
+    fn fitted(&mut self, of: Expr, poly: Poly, is_signed: bool, copy: Copy) -> Poly {
+        let bits = self.exprs().bits(of);
+        let VarBounds { least: Some(least), most: Some(most) } = width(bits, is_signed) else {
+            return poly;
+        };
+        let range = self.system.range(&poly);
+        let above = range.least.is_some_and(|own| own >= least)
+            || poly.minus(&Poly::constant(least)).is_some_and(|room| self.is_positive(&room));
+        let below = range.most.is_some_and(|own| own <= most)
+            || Poly::constant(most).minus(&poly).is_some_and(|room| self.is_positive(&room));
+        if above && below {
+            return poly;
+        }
+        if bits >= 32 && self.wraps_only_if_large(&poly, above, least, most) {
+            self.assumed.insert(ArithmeticAssumption::Unwrapped);
+            let one =
+                |room: Option<Poly>, system: &mut System| system.conditions.positive.extend(room);
+            one(poly.minus(&Poly::constant(least)), &mut self.system);
+            one(Poly::constant(most).minus(&poly), &mut self.system);
+            return poly;
+        }
+        if let Some(number) = poly.as_constant() {
+            let modulus = 1_i128 << bits;
+            let unsigned = number.rem_euclid(modulus);
+            let wraps = is_signed && unsigned > most;
+            return Poly::constant(if wraps { unsigned - modulus } else { unsigned });
+        }
+        if is_signed {
+            // The remainder of the shifted value, shifted back.
+            let shifted = poly.minus(&Poly::constant(least));
+            let low = shifted.and_then(|shifted| self.remainder(shifted, bits));
+            if let Some(value) = low.and_then(|low| low.plus(&Poly::constant(least))) {
+                return value;
+            }
+        } else if let Some(value) = self.remainder(poly, bits) {
+            return value;
+        }
+        let _ = copy;
+        self.unknown(width(bits, is_signed))
+    }
+
+    /// Whether a value leaves its width only for large values of unknowns that have no bounds of their own.
+    fn wraps_only_if_large(&self, of: &Poly, above: bool, least: i128, most: i128) -> bool {
+        let mut small = System { bounds: self.system.bounds.clone(), ..System::default() };
+        for bounds in &mut small.bounds {
+            let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > 1 << 16);
+            // A value that is required to be large is as small as it can be.
+            let required = bounds.least.filter(|least| *least > SMALL);
+            if is_open(bounds.most) {
+                bounds.most = Some(required.unwrap_or(SMALL));
+            }
+            if is_open(bounds.least) && required.is_none() {
+                bounds.least = Some(-SMALL);
+            }
+        }
+        let range = small.range(of);
+        (above || range.least.is_some_and(|own| own >= least))
+            && range.most.is_some_and(|own| own <= most)
+    }
+
+    /// Adds what follows from a thread's reaching a place.
+    pub(super) fn assume(&mut self, reach: Expr, copy: Copy) {
+        let mut parts = conjuncts(self.exprs(), reach);
+        parts.sort_unstable();
+        for part in &parts {
+            self.known.insert((*part, self.copy(*part, copy)));
+        }
+        for part in parts {
+            let mut conditions = Conditions::default();
+            self.condition(part, true, copy, &mut conditions);
+            self.system.conditions.extend(&conditions);
+        }
+    }
+
+    /// Adds what follows from a predicate that holds, or does not.
+    pub(super) fn condition(
+        &mut self,
+        of: Expr,
+        holds: bool,
+        copy: Copy,
+        conditions: &mut Conditions,
+    ) {
+        let exprs = self.exprs();
+        if self.depth > MOST_DEPTH || self.predicates == 0 {
+            return;
+        }
+        self.predicates -= 1;
+        self.depth += 1;
+        match exprs.node(of) {
+            ExprNode::Not(inner) => self.condition(inner, !holds, copy, conditions),
+            ExprNode::Binary(BinaryOperator::And, a, b) if holds => {
+                self.condition(a, true, copy, conditions);
+                self.condition(b, true, copy, conditions);
+            }
+            ExprNode::Binary(BinaryOperator::Or, a, b) if !holds => {
+                self.condition(a, false, copy, conditions);
+                self.condition(b, false, copy, conditions);
+            }
+            ExprNode::Binary(BinaryOperator::Eq, a, b) if exprs.bits(a) > 1 => {
+                let is_signed = self.is_signed(a, copy) || self.is_signed(b, copy);
+                let (a, b) = (self.exact(a, is_signed, copy), self.exact(b, is_signed, copy));
+                let target = if holds { &mut conditions.zero } else { &mut conditions.nonzero };
+                target.extend(a.minus(&b));
+            }
+            ExprNode::Binary(operator @ (BinaryOperator::Ult | BinaryOperator::Slt), a, b) => {
+                let is_signed = operator == BinaryOperator::Slt;
+                let (a, b) = (self.exact(a, is_signed, copy), self.exact(b, is_signed, copy));
+                let above = if holds {
+                    b.minus(&a).and_then(|room| room.minus(&Poly::constant(1)))
+                } else {
+                    a.minus(&b)
+                };
+                conditions.positive.extend(above);
+            }
+            _ => {}
+        }
+        self.depth -= 1;
+    }
+
+    /// Whether an expression is better compared as a signed number: some unknown of it might be negative.
+    fn is_signed(&mut self, of: Expr, copy: Copy) -> bool {
+        if self.exprs().as_constant(of).is_some() {
+            return false;
+        }
+        let poly = self.ring(of, false, copy);
+        self.system.range(&poly).least.is_none_or(|least| least < 0)
+    }
+}
+
+/// The values of a width.
+fn width(bits: u32, is_signed: bool) -> VarBounds {
+    let (least, most) = if is_signed {
+        (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1_i128 << bits) - 1)
+    };
+    VarBounds { least: Some(least), most: Some(most) }
+}
