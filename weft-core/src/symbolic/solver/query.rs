@@ -8,7 +8,8 @@ use super::simplify::{Simplified, simplified};
 use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
-/// How many gates a circuit has at most.
+/// How many gates a circuit has at most, if nobody says so.
+#[cfg(test)]
 const MOST_GATES: usize = 2_000_000;
 
 /// Whether conditions can hold together.
@@ -25,8 +26,19 @@ pub(crate) enum Answer {
 
 /// Decides whether all conditions, of one bit each, hold for some values of their atoms. A search that finds only values
 /// for which something divides by zero is repeated without them, with the same budget.
+#[cfg(test)]
 pub(crate) fn solve(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -> Answer {
-    if let Some(answer) = attempt(exprs, conditions, budget) {
+    solve_within(exprs, conditions, budget, MOST_GATES)
+}
+
+/// Decides the same with a circuit of at most so many gates.
+pub(crate) fn solve_within(
+    exprs: &mut Exprs,
+    conditions: &[Expr],
+    budget: Conflicts,
+    gates: usize,
+) -> Answer {
+    if let Some(answer) = attempt(exprs, conditions, budget, gates) {
         return answer;
     }
     let mut narrower = conditions.to_vec();
@@ -35,19 +47,24 @@ pub(crate) fn solve(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -
         let is_zero = exprs.binary(BinaryOperator::Eq, divisor, zero);
         narrower.push(exprs.not(is_zero));
     }
-    match attempt(exprs, &narrower, budget) {
+    match attempt(exprs, &narrower, budget, gates) {
         Some(Answer::Satisfiable(model)) => Answer::Satisfiable(model),
         _ => Answer::Unknown,
     }
 }
 
 /// Returns `None` if a division by zero decides what the search found.
-fn attempt(exprs: &mut Exprs, conditions: &[Expr], budget: Conflicts) -> Option<Answer> {
+fn attempt(
+    exprs: &mut Exprs,
+    conditions: &[Expr],
+    budget: Conflicts,
+    gates: usize,
+) -> Option<Answer> {
     let query = simplified(exprs, conditions);
     if query.conditions.iter().any(|condition| exprs.is_truth(*condition, false)) {
         return Some(Answer::Unsatisfiable);
     }
-    let Some(blasted) = blasted(exprs, &query.conditions, MOST_GATES) else {
+    let Some(blasted) = blasted(exprs, &query.conditions, gates) else {
         return Some(Answer::Unknown);
     };
     let mut search = Search::new(&blasted.circuit, budget);
