@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use smallvec::SmallVec;
 
 use super::atom::{Atom, Variance};
-use super::expr::{Expr, ExprNode, Exprs};
+use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::thread::SymbolicThread;
 use super::variance::Variances;
 use super::view::Copy;
@@ -122,6 +122,18 @@ impl<'a> ThreadCopies<'a> {
         let new = if keeps_name { self.exprs.atom(atom, bits) } else { self.exprs.unknown(bits) };
         self.atoms.insert((atom, bits, copy), new);
         new
+    }
+
+    /// Whether the thread's expressions multiply or divide unknowns by each other.
+    pub(super) fn has_products(&self) -> bool {
+        use BinaryOperator::{Mul, Sdiv, Srem, Udiv, Urem};
+        let exprs = &self.thread.exprs;
+        self.copied.keys().any(|(of, ..)| match exprs.node(*of) {
+            ExprNode::Binary(Mul | Udiv | Urem | Sdiv | Srem, a, b) => {
+                exprs.as_constant(a).or(exprs.as_constant(b)).is_none()
+            }
+            _ => false,
+        })
     }
 
     /// Returns the arguments that the copies mention, in the order of the parameters.

@@ -37,6 +37,8 @@ pub(super) struct PairQuery<'a> {
 
 /// Conflicts of one question at most.
 const CONFLICTS: Conflicts = Conflicts(2000);
+/// Likewise, if it has products or quotients of unknowns, few of which more conflicts would decide.
+const FEW_CONFLICTS: Conflicts = Conflicts(200);
 /// Gates of one question at most.
 const GATES: usize = 60_000;
 
@@ -226,12 +228,18 @@ impl<'a> PairQuery<'a> {
 
     /// Asks the solver.
     pub(super) fn ask(&mut self) -> Answer {
-        solve_within(&mut self.copies.exprs, &self.conditions, CONFLICTS, GATES)
+        let conflicts = self.conflicts();
+        solve_within(&mut self.copies.exprs, &self.conditions, conflicts, GATES)
+    }
+
+    fn conflicts(&self) -> Conflicts {
+        if self.copies.has_products() { FEW_CONFLICTS } else { CONFLICTS }
     }
 
     /// Looks for values that a run can replay in short time, given that the question has not been refuted: small extents,
     /// offsets and arguments first.
     pub(super) fn model(&mut self) -> Option<Model> {
+        let conflicts = self.conflicts();
         for (threads, ctas, argument, reach) in SMALL {
             let mut conditions = self.conditions.clone();
             for (atom, _) in self.open_extents() {
@@ -249,7 +257,7 @@ impl<'a> PairQuery<'a> {
                 }
             }
             if let Answer::Satisfiable(model) =
-                solve_within(&mut self.copies.exprs, &conditions, CONFLICTS, GATES)
+                solve_within(&mut self.copies.exprs, &conditions, conflicts, GATES)
             {
                 return Some(model);
             }

@@ -406,7 +406,7 @@ impl Prover<'_> {
             return true;
         }
         self.questions -= 1;
-        if answer.is_some()
+        if matches!(answer, Some(Answer::Satisfiable(_)))
             && let Some(model) = query.model()
         {
             self.candidates.push(CandidateLaunch::of(self.program, self.launched, &model));
