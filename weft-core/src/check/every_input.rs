@@ -10,14 +10,20 @@ use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
-use crate::symbolic::{self, Gap, Proof, StatedSizes};
+use crate::symbolic::{self, CandidateLaunch, Gap, Proof, StatedSizes, Unproved};
 
 /// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
 /// every grid where the launch states none.
-pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, report: &mut Report) {
+/// Returns launches with which the kernel might have a race, if there is no proof.
+pub(super) fn settle(
+    names: &Names<'_>,
+    kernel: &Function,
+    launch: &Launch,
+    report: &mut Report,
+) -> Vec<CandidateLaunch> {
     let program = names.program;
     if report.verdict() != Verdict::Open || !is_of_races(report) {
-        return;
+        return Vec::new();
     }
     match prove(program, kernel, launch) {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
@@ -29,9 +35,14 @@ pub(super) fn settle(names: &Names<'_>, kernel: &Function, launch: &Launch, repo
             report.coverage.reached = observable(program).count();
             report.unreached.clear();
         }
-        Err(gaps) if report.block.is_none() => explain(names, &gaps, &mut report.findings),
-        Err(_) => {}
+        Err(unproved) => {
+            if report.block.is_none() {
+                explain(names, &unproved.gaps, &mut report.findings);
+            }
+            return unproved.candidates;
+        }
     }
+    Vec::new()
 }
 
 fn has_possible_race(report: &Report) -> bool {
@@ -64,13 +75,13 @@ pub fn prove_every_input(
     Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
 }
 
-fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Vec<Gap>> {
+fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
     // An address that is computed from several pointers, or from a distance of two, might lead to any buffer.
     let dependences = Dependences::of(program, &crate::emulate::pointers(program, launch));
     let strays: Vec<Gap> = dependences.strays().into_keys().map(Gap::Base).collect();
     if !strays.is_empty() {
-        return Err(strays);
+        return Err(strays.into());
     }
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);

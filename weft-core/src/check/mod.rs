@@ -38,6 +38,7 @@ use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
+use crate::symbolic::CandidateLaunch;
 
 use assumptions::CheckOutcome;
 use decision::Decision;
@@ -66,10 +67,10 @@ pub fn check_placed(
     placement: &Placement,
 ) -> Result<Report, CheckError> {
     let request = CheckRequest { module, kernel, launch, proves_every_input: true };
-    let mut report = prove(&request, placement)?;
+    let (mut report, candidates) = prove(&request, placement)?;
     if launch.options.witness > 0
         && report.verdict() == Verdict::Open
-        && let Some(finding) = witness::search(&request)?
+        && let Some(finding) = witness::search(&request, &candidates)?
     {
         report.findings.insert(0, finding);
     }
@@ -86,23 +87,35 @@ struct CheckRequest<'a> {
     proves_every_input: bool,
 }
 
-/// Checks a kernel without a search for witnesses.
-fn prove(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report, CheckError> {
+/// What a check of one program found.
+struct CheckedProgram {
+    report: Report,
+    /// The variables and buffers whose addresses decide something.
+    decides: BTreeSet<Base>,
+    /// Launches with which the kernel might have a race.
+    candidates: Vec<CandidateLaunch>,
+}
+
+/// Checks a kernel without a search for witnesses. Returns launches with which it might have a race beside the report.
+fn prove(
+    request: &CheckRequest<'_>,
+    placement: &Placement,
+) -> Result<(Report, Vec<CandidateLaunch>), CheckError> {
     let CheckRequest { module, kernel, launch, .. } = *request;
     let program = link(module, kernel, launch, placement)?;
     let given = launch;
     let launch = requirements::applied(&program, kernel, given)?;
     let applied = CheckRequest { launch: &launch, ..*request };
-    let (mut report, decides) = check_program(&applied, &program)?;
+    let CheckedProgram { mut report, decides, candidates } = check_program(&applied, &program)?;
     report.launch = given.clone();
     report.assumptions.splice(0..0, Assumption::required(&given.requires));
     let placement = elsewhere::placement(&program, &decides);
     if placement == program.placement {
-        return Ok(report);
+        return Ok((report, candidates));
     }
     let elsewhere = build(module, kernel, &placement)?;
-    let (other, _) = check_program(&applied, &elsewhere)?;
-    Ok(elsewhere::compared(report, other))
+    let other = check_program(&applied, &elsewhere)?.report;
+    Ok((elsewhere::compared(report, other), candidates))
 }
 
 /// Builds the program of a kernel as it is checked: shared variables are packed if the kernel accesses shared memory by
@@ -134,7 +147,7 @@ fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Pr
 fn check_program(
     request: &CheckRequest<'_>,
     program: &Program,
-) -> Result<(Report, BTreeSet<Base>), CheckError> {
+) -> Result<CheckedProgram, CheckError> {
     let CheckRequest { module, kernel, launch, proves_every_input } = *request;
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
@@ -156,12 +169,13 @@ fn check_program(
         limit,
         past_findings,
     };
-    let facts = run(&names, kernel, launch, &mut report)?;
+    let RunFacts { decides, reads_unwritten } = run(&names, kernel, launch, &mut report)?;
+    let mut candidates = Vec::new();
     // A run also finds reads of shared memory that nothing wrote, which a proof takes for granted that there are none.
-    if proves_every_input && !facts.reads_unwritten {
-        every_input::settle(&names, kernel, launch, &mut report);
+    if proves_every_input && !reads_unwritten {
+        candidates = every_input::settle(&names, kernel, launch, &mut report);
     }
-    Ok((report, facts.decides))
+    Ok(CheckedProgram { report, decides, candidates })
 }
 
 /// What a run says beside its report.

@@ -2,10 +2,13 @@
 //! that occurs with one of them.
 //!
 //! [`open`] finds the inputs that a launch leaves open and what the kernel uses them for, [`roles`] does so for numbers,
-//! and [`values`] chooses a value for each, ordinary ones first. A trial is a complete check under the launch with these
+//! and [`values`] chooses a value for each, ordinary ones first; before them come launches of which [`symbolic`] says that
+//! two threads might access the same bytes, as inputs by [`solved`]. A trial is a complete check under the launch with these
 //! values, so that the launch that a finding names has this finding. [`permitted`] replaces those that the requirements of the launch exclude.
 //! [`reduce`] then leaves open again what the defect
 //! does not depend on.
+//!
+//! [`symbolic`]: crate::symbolic
 //!
 //! That nothing is found means nothing. A trial counts only if no other finding shows that its input is not one that
 //! the kernel is meant for: an access out of bounds, say, of a buffer whose size the search has chosen. A defect counts
@@ -16,6 +19,7 @@ mod open;
 mod permitted;
 mod reduce;
 mod roles;
+mod solved;
 mod values;
 
 use std::collections::BTreeSet;
@@ -26,6 +30,7 @@ use crate::finding::{Class, Code, Finding};
 use crate::flow::Placement;
 use crate::launch::{Dim3, Dimensions, Launch, Limit, Schedule};
 use crate::ptx::{Module, Span};
+use crate::symbolic::CandidateLaunch;
 use open::OpenInputs;
 use permitted::Permission;
 
@@ -66,10 +71,14 @@ impl Witness {
 }
 
 /// Tries a kernel whose verdict is open with concrete inputs. Returns the finding for the first input with a defect.
+/// `candidates`: launches to try before others.
 ///
 /// # Errors
 /// As of [`link`].
-pub(super) fn search(request: &CheckRequest<'_>) -> Result<Option<Finding>, CheckError> {
+pub(super) fn search(
+    request: &CheckRequest<'_>,
+    candidates: &[CandidateLaunch],
+) -> Result<Option<Finding>, CheckError> {
     let CheckRequest { module, kernel, .. } = *request;
     let program = link(module, kernel, request.launch, &Placement::default())?;
     let launch = &*applied(&program, kernel, request.launch)?;
@@ -78,8 +87,12 @@ pub(super) fn search(request: &CheckRequest<'_>) -> Result<Option<Finding>, Chec
     let permission = Permission { program: &program, kernel, launch };
     let trials = Trials { module, permission };
     let mut tried: Vec<ChosenInput> = Vec::new();
-    for number in 0..launch.options.witness.min(MOST) {
-        let Some(input) = permission.nearest(&values::choose(&open, number)) else { continue };
+    let ordinary = values::choose(&open, 0);
+    let wanted =
+        candidates.iter().map(|candidate| solved::input(&permission, candidate, &ordinary));
+    let table = (0..launch.options.witness.min(MOST)).map(|number| values::choose(&open, number));
+    for wanted in wanted.chain(table) {
+        let Some(input) = permission.nearest(&wanted) else { continue };
         if input.is_empty() || tried.contains(&input) {
             continue;
         }
@@ -108,7 +121,7 @@ impl Trials<'_> {
         }
         let concrete = with_limit(input.launch(program, launch));
         let trial = CheckRequest { module, kernel, launch: &concrete, proves_every_input: false };
-        let report = prove(&trial, &Placement::default()).ok()?;
+        let (report, _) = prove(&trial, &Placement::default()).ok()?;
         if report.findings.iter().any(|finding| SPOILING.contains(&finding.code)) {
             return None;
         }

@@ -419,20 +419,19 @@ impl Exprs {
     pub(crate) fn value(&self, of: Expr, atoms: &dyn Fn(Atom) -> u64) -> Option<u64> {
         let mut values: Vec<Option<u64>> = Vec::with_capacity(of.index() + 1);
         for at in 0..=of.0 {
-            let value = self.value_of(Expr(at), &values, atoms);
+            let value = self.value_of(Expr(at), &|part| values[part.index()], atoms);
             values.push(value);
         }
         values[of.index()]
     }
 
-    #[cfg(test)]
-    fn value_of(
+    /// Returns the value of an expression, given those of its operands and, if it is an atom, its own.
+    pub(crate) fn value_of(
         &self,
         of: Expr,
-        values: &[Option<u64>],
+        get: &dyn Fn(Expr) -> Option<u64>,
         atoms: &dyn Fn(Atom) -> u64,
     ) -> Option<u64> {
-        let get = |part: Expr| values[part.index()];
         let value = match self.node(of) {
             ExprNode::Constant(value) => value,
             ExprNode::Atom(atom) => atoms(atom),

@@ -20,6 +20,19 @@ pub(super) struct IterationsSince {
     pub(super) any: u64,
 }
 
+/// How the iterations of two accesses relate. Bits stand for the synchronized loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct IterationRelation {
+    /// The iterations might differ.
+    pub(super) apart: u64,
+    /// The first access is one iteration ahead, or the second.
+    pub(super) ahead_a: u64,
+    pub(super) ahead_b: u64,
+    /// The first access is in the first iteration, or the second.
+    pub(super) first_a: u64,
+    pub(super) first_b: u64,
+}
+
 /// The accesses that follow one barrier before any other.
 #[derive(Clone, Debug)]
 pub(super) struct BarrierInterval {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::atom::{Atom, Expr, Variance};
 use super::poly::{Poly, Var};
-use super::system::Conditions;
+use super::system::{Conditions, Division};
 use super::thread::conjuncts;
 use super::view::{Copy, Views};
 use crate::flow::{BlockId, Program};
@@ -21,7 +21,7 @@ impl Views<'_> {
             let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();
             for part in conjuncts(self.exprs(), *again) {
                 if self.depends_on_iteration(part, *header, &inside) {
-                    self.invariant(part, symbolic.entry, iteration, copy);
+                    self.invariant(part, symbolic.entry, (*header, iteration), copy);
                 }
             }
         }
@@ -39,8 +39,21 @@ impl Views<'_> {
     }
 
     /// Adds a condition at the end of the iteration before, if it also holds where the loop begins.
-    fn invariant(&mut self, of: Expr, entry: Expr, iteration: Var, copy: Copy) {
-        let conditions = self.in_every_iteration(of, entry, copy);
+    fn invariant(
+        &mut self,
+        of: Expr,
+        entry: Expr,
+        (header, iteration): (BlockId, Var),
+        copy: Copy,
+    ) {
+        let mut conditions = self.in_every_iteration(of, entry, copy);
+        // Of the iteration before, a polynomial tells only if nothing else in it depends on the iteration.
+        let fixed = self.fixed(header);
+        let is_told = |poly: &Poly| {
+            poly.vars().into_iter().all(|var| var == iteration || fixed.contains(&var))
+        };
+        conditions.positive.retain(is_told);
+        conditions.nonzero.retain(is_told);
         let one = Poly::constant(1);
         let Some(before) = Poly::var(iteration).minus(&one) else { return };
         let minus_one = Poly::constant(-1);
@@ -55,6 +68,23 @@ impl Views<'_> {
         for poly in conditions.nonzero {
             self.counts_down(&poly, iteration);
         }
+    }
+
+    /// The unknowns that have one value in all iterations of a loop, whatever else they depend on.
+    fn fixed(&self, header: BlockId) -> BTreeSet<Var> {
+        let number = Atom::Iteration(header);
+        let atoms = self.atoms.iter().filter(|((atom, _), _)| *atom != number);
+        let is_fixed = |of: Expr| !self.exprs().atoms(of).contains(&number);
+        let unknowns = self.unknowns.iter().filter(|((of, _), _)| is_fixed(*of));
+        let mut fixed: BTreeSet<Var> = atoms.map(|(_, var)| *var).collect();
+        fixed.extend(unknowns.map(|(_, (var, _))| *var));
+        for Division { dividend, divisor, quotient, remainder } in &self.system.divisions {
+            let operands = dividend.vars().into_iter().chain(divisor.vars());
+            if operands.into_iter().all(|var| fixed.contains(&var)) {
+                fixed.extend(quotient.vars().into_iter().chain(remainder.vars()));
+            }
+        }
+        fixed
     }
 
     /// What follows from a predicate in whichever iteration it is evaluated: that its integers are exact must not be

@@ -3,23 +3,30 @@
 
 mod atom;
 mod base;
+mod candidate;
 mod constant;
+mod copies;
 mod division;
 mod expr;
 mod intervals;
 mod invariants;
 mod launched;
 mod lift;
+mod loop_facts;
 mod loops;
 mod memory;
+mod pair_query;
 mod poly;
 mod proof;
 mod required;
+mod required_bits;
+mod solver;
 mod state;
 mod system;
 mod thread;
 mod variance;
 mod view;
 
+pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
-pub(crate) use proof::{Gap, Proof, prove};
+pub(crate) use proof::{Gap, Proof, Unproved, prove};

@@ -8,12 +8,15 @@ use std::collections::BTreeSet;
 
 use super::atom::{Atom, Variance};
 use super::base::{self, AddressBase, BasedAddress};
+use super::candidate::CandidateLaunch;
 use super::constant::ConstantMemory;
 use super::expr::{BinaryOperator, Expr};
-use super::intervals::{self, BarrierInterval, IterationsSince};
+use super::intervals::{self, BarrierInterval, IterationRelation, IterationsSince};
 use super::launched::{LaunchedValues, StatedSizes};
+use super::pair_query::{AskedAccess, PairQuery};
 use super::poly::Poly;
 use super::required::RequiredFacts;
+use super::solver::Answer;
 use super::system::{System, VarBounds};
 use super::thread::{self, SymbolicThread};
 use super::variance::Variances;
@@ -54,8 +57,26 @@ pub(crate) enum Gap {
     Pair(Pc, Pc),
 }
 
+/// Why there is no proof, and where a run might find a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unproved {
+    /// Never empty.
+    pub(crate) gaps: Vec<Gap>,
+    /// Launches with which two threads might access the same bytes.
+    pub(crate) candidates: Vec<CandidateLaunch>,
+}
+
+impl From<Vec<Gap>> for Unproved {
+    fn from(gaps: Vec<Gap>) -> Self {
+        Self { gaps, candidates: Vec::new() }
+    }
+}
+
 /// The steps that the proof of one pair can take.
 const EFFORT: u32 = 20_000;
+/// The most questions of a kernel that the solver leaves open: one is enough for an open verdict, the others are asked
+/// for candidates of a race.
+const MOST_QUESTIONS: usize = 3;
 /// The most pairs of accesses that are compared.
 const MOST_PAIRS: usize = 20_000;
 
@@ -65,14 +86,14 @@ pub(crate) fn prove(
     slice: &Slice,
     launch: &Launch,
     sizes: StatedSizes,
-) -> Result<Proof, Vec<Gap>> {
+) -> Result<Proof, Unproved> {
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
     let mut thread =
         thread::run(program, slice, &launched, &is_constant).ok_or_else(|| vec![Gap::Size])?;
     if let Some(pc) = thread.unknown.first() {
-        return Err(vec![Gap::Unknown(*pc)]);
+        return Err(vec![Gap::Unknown(*pc)].into());
     }
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant)?;
@@ -91,11 +112,13 @@ pub(crate) fn prove(
         gaps: Vec::new(),
         pairs: 0,
         disjoint: BTreeSet::new(),
+        questions: MOST_QUESTIONS,
+        candidates: Vec::new(),
     };
     prover.within_ctas(&intervals);
     prover.between_ctas();
     if !prover.gaps.is_empty() {
-        return Err(prover.gaps);
+        return Err(Unproved { gaps: prover.gaps, candidates: prover.candidates });
     }
     Ok(Proof {
         block: launched.block,
@@ -226,6 +249,9 @@ struct Prover<'a> {
     pairs: usize,
     /// The pairs of places that are disjoint.
     disjoint: BTreeSet<(AccessPlace, AccessPlace, Option<IterationRelation>)>,
+    /// How many questions that are not refuted can still be asked of the solver.
+    questions: usize,
+    candidates: Vec<CandidateLaunch>,
 }
 
 impl Prover<'_> {
@@ -320,6 +346,9 @@ impl Prover<'_> {
                     self.disjoint.insert(key);
                     self.assumed.extend(assumed);
                 }
+                None if self.is_refuted(a, b, relation) => {
+                    self.disjoint.insert(key);
+                }
                 None => self.gaps.push(pair),
             }
         }
@@ -359,6 +388,30 @@ impl Prover<'_> {
         let mut effort = EFFORT;
         let is_refuted = views.system.is_refuted(&mut effort);
         is_refuted.then_some(views.assumed)
+    }
+
+    /// Whether the solver refutes that two accesses overlap. A launch with which they might is kept.
+    fn is_refuted(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) -> bool {
+        if self.questions == 0 {
+            return false;
+        }
+        let mut query = PairQuery::new(self.thread, self.launched, self.variances, relation);
+        query.require(&self.required);
+        let asked = [a, b].map(|at| {
+            let BasedAccess { index, offset, reach, bytes, .. } = self.accesses[at];
+            (AskedAccess { offset, reach, bytes }, self.thread.accesses[index].block)
+        });
+        let answer = query.overlap(self.program, asked).map(|()| query.ask());
+        if answer == Some(Answer::Unsatisfiable) {
+            return true;
+        }
+        self.questions -= 1;
+        if matches!(answer, Some(Answer::Satisfiable(_)))
+            && let Some(model) = query.model()
+        {
+            self.candidates.push(CandidateLaunch::of(self.program, self.launched, &model));
+        }
+        false
     }
 
     fn relate(&self, views: &mut Views<'_>, relation: IterationRelation) {
@@ -422,17 +475,4 @@ fn overlap(views: &mut Views<'_>, first: &BasedAccess, second: &BasedAccess) -> 
     };
     system.conditions.zero.push(distance.minus(&by)?);
     Some(())
-}
-
-/// How the iterations of two accesses relate. Bits stand for the synchronized loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct IterationRelation {
-    /// The iterations might differ.
-    apart: u64,
-    /// The first access is one iteration ahead, or the second.
-    ahead_a: u64,
-    ahead_b: u64,
-    /// The first access is in the first iteration, or the second.
-    first_a: u64,
-    first_b: u64,
 }

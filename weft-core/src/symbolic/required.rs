@@ -17,9 +17,9 @@ use crate::launch::{ExtentBound, Launch};
 /// The requirements of a launch, with the arguments in them as expressions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequiredFacts {
-    requirements: Vec<Requirement>,
+    pub(super) requirements: Vec<Requirement>,
     /// By position; the flag says that the parameter is signed.
-    arguments: BTreeMap<usize, (Expr, bool)>,
+    pub(super) arguments: BTreeMap<usize, (Expr, bool)>,
 }
 
 impl RequiredFacts {

@@ -134,6 +134,12 @@ impl Variances {
         self.of.get(of.index()).copied().unwrap_or(Variance::Thread)
     }
 
+    /// Whether two threads have the same value, if what varies at most as `shared` is the same for both, and so are their
+    /// iterations of synchronized loops, but for those of the bits `apart`.
+    pub(super) fn is_common(&self, of: Expr, shared: Variance, apart: u64) -> bool {
+        self.variance(of) <= shared && self.iterations_of(of) & apart == 0
+    }
+
     /// Returns the synchronized loops on whose iteration an expression depends.
     pub(super) fn iterations_of(&self, of: Expr) -> u64 {
         self.iterations.get(of.index()).copied().unwrap_or(u64::MAX)

@@ -100,9 +100,8 @@ impl<'a> Views<'a> {
 
     /// The copy of an expression: one for both threads if it has the same value for both.
     fn copy(&self, of: Expr, copy: Copy) -> Copy {
-        let is_shared = self.variances.variance(of) <= self.shared
-            && self.variances.iterations_of(of) & self.apart == 0;
-        if is_shared { Copy::Both } else { copy }
+        let is_common = self.variances.is_common(of, self.shared, self.apart);
+        if is_common { Copy::Both } else { copy }
     }
 
     pub(super) fn unknown(&mut self, bounds: VarBounds) -> Poly {

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod assumptions;
+mod bit_proofs;
 mod call_trees;
 mod grids;
 mod instructions;

@@ -1,0 +1,29 @@
+//! Decides whether a conjunction of conditions over bit-vectors can hold: rewriting, a circuit of gates, and a SAT solver.
+//! Knows nothing about atoms: ranges and other facts of theirs are conditions like any other.
+
+mod arithmetic;
+mod blast;
+mod circuit;
+mod cone;
+mod divide;
+mod equality;
+mod model;
+mod multiply;
+mod polynomial;
+mod query;
+mod sat;
+mod simplify;
+#[cfg(test)]
+#[cfg(test)]
+mod smtlib;
+mod substitute;
+
+#[cfg(test)]
+mod laws;
+
+pub(crate) use model::Model;
+#[cfg(test)]
+pub(crate) use query::solve;
+pub(crate) use query::{Answer, solve_within};
+pub(crate) use sat::Conflicts;
+#[cfg(test)]
