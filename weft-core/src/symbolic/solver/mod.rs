@@ -26,4 +26,3 @@ pub(crate) use model::Model;
 pub(crate) use query::solve;
 pub(crate) use query::{Answer, solve_within};
 pub(crate) use sat::Conflicts;
-#[cfg(test)]

@@ -38,10 +38,6 @@ impl PairQuery {
         self.exprs.atom(atom, 32)
     }
 
-    fn number(&mut self, number: u64) -> Expr {
-        self.exprs.constant(number, 32)
-    }
-
     fn op(&mut self, operator: BinaryOperator, a: Expr, b: Expr) -> Expr {
         self.exprs.binary(operator, a, b)
     }
