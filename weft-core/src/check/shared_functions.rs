@@ -142,7 +142,7 @@ fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) 
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
     check_program(&CheckRequest { module, kernel, launch, proves_every_input: true }, &program)
         .expect("the launch fits")
-        .0
+        .report
 }
 
 /// Returns the codes of defects, without the instructions: if several defects can end a run, another one might come

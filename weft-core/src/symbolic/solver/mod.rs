@@ -25,5 +25,3 @@ pub(crate) use model::Model;
 pub(crate) use query::solve;
 pub(crate) use query::{Answer, solve_within};
 pub(crate) use sat::Conflicts;
-#[cfg(test)]
-pub(crate) use smtlib::smtlib;
