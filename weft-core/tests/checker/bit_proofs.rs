@@ -119,10 +119,10 @@ fn kernel(choices: &mut Choices, threads: u32) -> String {
 fn with_body(body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n\
-         .visible .entry k(.param .u64 out, .param .u32 n)\n{{\n\
+         .visible .entry k(.param .u64 out, .param .u32 n, .param .u64 index)\n{{\n\
          .reg .u32 %r<10>;\n.reg .u64 %rd<4>;\n.reg .pred %p<4>;\n\
          .shared .align 8 .b8 tile[1024];\n\
-         ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\n{body}\nret;\n}}\n"
+         ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [n];\nld.param.u64 %rd3, [index];\nmov.u32 %r2, %tid.x;\n{body}\nret;\n}}\n"
     )
 }
 
@@ -193,7 +193,7 @@ fn steps_of_loops_end_at_their_limits() {
     for compare in ["lt.u32", "lt.s32", "le.u32", "le.s32"] {
         assert!(is_proved_with(&up(compare, "960"), 48, 1, ""), "{compare}");
     }
-    assert!(is_proved_with(&up("lt.s32", "%r1"), 48, 1, "#1 < 5000"));
+    assert!(is_proved_with(&up("lt.s32", "%r1"), 48, 1, "#1 <= 960"));
     // From just below the limit, a step wraps around, and the loop goes on.
     assert!(!is_proved_with(&up("lt.u32", "4294967290"), 48, 1, ""));
     let down = stepping("add.u32 %r4, %r2, 960;", "-48", "setp.ge.s32 %p1, %r4, 0;");
@@ -204,6 +204,62 @@ fn steps_of_loops_end_at_their_limits() {
     };
     assert!(is_proved_with(&exact(480), 48, 1, ""));
     assert!(!is_proved_with(&exact(481), 48, 1, ""));
+}
+
+#[test]
+fn steps_of_loops_come_to_their_limits() {
+    // Thread 0 comes to the element that thread 5 stores to behind the loop, if the loop goes on at the limit.
+    let behind = |looped: &str, element: u32| {
+        format!(
+            "{looped}\nsetp.ne.u32 %p1, %r2, 5;\n@%p1 bra DONE;\nmov.u32 %r4, {element};\n{STORE}DONE:"
+        )
+    };
+    for (compare, is_disjoint) in
+        [("lt.u32", true), ("lt.s32", true), ("le.u32", false), ("le.s32", false)]
+    {
+        let compare = format!("setp.{compare} %p1, %r4, 96;");
+        let body = behind(&stepping("mov.u32 %r4, %r2;", "48", &compare), 96);
+        assert_eq!(is_proved_with(&body, 48, 1, ""), is_disjoint, "{compare}");
+    }
+    for (compare, is_disjoint) in
+        [("gt.u32", true), ("gt.s32", true), ("ge.u32", false), ("ge.s32", false)]
+    {
+        let compare = format!("setp.{compare} %p1, %r4, 96;");
+        let body = behind(&stepping("add.u32 %r4, %r2, 192;", "-48", &compare), 96);
+        assert_eq!(is_proved_with(&body, 48, 1, ""), is_disjoint, "{compare}");
+    }
+}
+
+#[test]
+fn unknowns_of_two_threads_are_two_unknowns() {
+    let moved = |computed: &str| format!("{computed}\nadd.u32 %r4, %r2, %r5;\n{STORE}");
+    let counted = "popc.b32 %r5, %r2;";
+    let loaded =
+        "mul.wide.u32 %rd2, %r2, 4;\nadd.u64 %rd2, %rd3, %rd2;\nld.global.nc.u32 %r5, [%rd2];";
+    let carried = "mov.u32 %r5, 0;\nmov.u32 %r6, 0;\nLOOP:\nxor.b32 %r5, %r5, %r2;\n\
+        mul.lo.u32 %r5, %r5, 3;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 3;\n@%p1 bra LOOP;";
+    for computed in [counted, loaded, carried] {
+        assert!(!is_proved_with(&moved(computed), 64, 1, ""), "{computed}");
+    }
+    // Of the same for all threads, there is one.
+    let common = "popc.b32 %r5, %r1;";
+    assert!(is_proved_with(&moved(common), 64, 1, ""));
+    assert!(is_proved_with(&moved(&loaded.replace("%r2, 4", "%r1, 4")), 64, 1, ""));
+}
+
+#[test]
+fn what_an_iteration_loads_says_nothing_of_the_one_before() {
+    let body = |stored: &str| {
+        format!(
+            "mov.u32 %r4, 0;\nLOOP:\nmul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd2, %rd3, %rd2;\n\
+             ld.global.nc.u32 %r5, [%rd2];\nxor.b32 %r6, %r5, 1;\nsetp.lt.u32 %p1, %r6, {stored};\n\
+             @%p1 st.global.u32 [%rd1], %r2;\nsetp.lt.u32 %p2, %r4, %r6;\nadd.u32 %r4, %r4, 1;\n\
+             @%p2 bra LOOP;"
+        )
+    };
+    // The first iteration goes on if 0 is less than what it loads; the second one can load 0.
+    assert!(!is_proved_with(&body("%r4"), 64, 1, ""));
+    assert!(is_proved_with(&body("0"), 64, 1, ""));
 }
 
 #[test]
