@@ -100,10 +100,10 @@ fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof,
 fn explain(names: &Names<'_>, gaps: &[Gap], findings: &mut [Finding]) {
     let mut notes: Vec<String> = gaps.iter().map(|gap| doubts::gap(names, *gap)).collect();
     notes.dedup();
-    let more = notes.len().saturating_sub(MOST_NOTES);
+    let are_all = notes.len() <= MOST_NOTES;
     notes.truncate(MOST_NOTES);
-    if more > 0 {
-        notes.push(format!("and {more} more"));
+    if !are_all {
+        notes.push("and more places".to_owned());
     }
     if let Some(finding) = findings.first_mut() {
         finding.notes.extend(notes);

@@ -36,7 +36,7 @@ pub(super) fn reversed(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the immediate dominator of each node; `None` for the entry and for nodes that it does not reach.
-pub(super) fn immediate_dominators(successors: &[Vec<usize>], entry: usize) -> Vec<Option<usize>> {
+pub(crate) fn immediate_dominators(successors: &[Vec<usize>], entry: usize) -> Vec<Option<usize>> {
     let tree = Tree::of(successors, entry);
     let semi = semi_dominators(&tree, &reversed(successors));
     // Nodes are numbered in search order: the dominator is the nearest ancestor in the tree whose number is not above

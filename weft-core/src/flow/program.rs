@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 
 use super::addresses::SHARED_SLOT;
 use super::declared::{Field, Param, Params, Symbol};
+use super::dominators::immediate_dominators;
 use super::placement::Placement;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
@@ -420,6 +421,18 @@ impl Program {
     /// Whether a block is the header of a loop; that loop is then the innermost that contains the block.
     pub fn is_header(&self, block: BlockId) -> bool {
         self.blocks[block.index()].loops.last() == Some(&block)
+    }
+
+    /// Returns the immediate dominator of each block: the nearest one that every path from the entry to it passes; `None`
+    /// for the entry and for blocks that no path leads to.
+    pub(crate) fn dominators(&self) -> Vec<Option<BlockId>> {
+        let successors = self
+            .blocks
+            .iter()
+            .map(|block| block.terminator.successors().into_iter().map(BlockId::index).collect());
+        let successors: Vec<Vec<usize>> = successors.collect();
+        let found = immediate_dominators(&successors, self.entry.index());
+        found.into_iter().map(|above| above.map(BlockId::at)).collect()
     }
 
     /// Returns the blocks of a loop, ascending.

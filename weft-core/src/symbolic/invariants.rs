@@ -19,9 +19,9 @@ impl Views<'_> {
             let Some(number) = self.natural_iteration(*header, copy) else { continue };
             let [iteration] = number.vars()[..] else { continue };
             let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();
-            for part in conjuncts(self.exprs(), *again) {
+            for part in conjuncts(self.exprs(), again.holds) {
                 if self.depends_on_iteration(part, *header, &inside) {
-                    self.invariant(part, symbolic.entry, (*header, iteration), copy);
+                    self.invariant(part, symbolic.entry.holds, (*header, iteration), copy);
                 }
             }
         }

@@ -52,7 +52,7 @@ impl PairQuery<'_> {
             let [again] = symbolic.again.as_slice() else { continue };
             let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();
             let of = ThreadLoop { header: *header, copy, iterations };
-            for part in conjuncts(&thread.exprs, *again) {
+            for part in conjuncts(&thread.exprs, again.holds) {
                 if self.is_of_iteration(part, *header, &inside) {
                     self.went_on(part, of)?;
                 }

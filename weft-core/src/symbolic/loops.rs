@@ -7,12 +7,19 @@ use foldhash::HashMap;
 use super::atom::{Atom, Expr};
 use super::expr::{BinaryOperator, ExprNode, Exprs};
 use super::state::ThreadState;
-use super::thread::{CarriedRegister, DerivedRegister, DerivedRegisters, Runner, SymbolicLoop};
+use super::thread::{
+    CarriedRegister, DerivedRegister, DerivedRegisters, ReachCondition, Runner, SymbolicLoop,
+};
 use crate::flow::{BlockId, Operand, Reg};
 
 impl Runner<'_> {
     /// Replaces what a loop writes by what it holds when an arbitrary iteration begins.
-    pub(super) fn enter_loop(&mut self, header: BlockId, entry: Expr, state: &mut ThreadState) {
+    pub(super) fn enter_loop(
+        &mut self,
+        header: BlockId,
+        entry: ReachCondition,
+        state: &mut ThreadState,
+    ) {
         let before = state.clone();
         state.locals.clear();
         let mut symbolic = SymbolicLoop { entry, again: Vec::new(), carried: BTreeMap::new() };
@@ -156,7 +163,7 @@ impl Runner<'_> {
     }
 
     /// An iteration ends and another one begins.
-    pub(super) fn repeat(&mut self, header: BlockId, reach: Expr, state: &ThreadState) {
+    pub(super) fn repeat(&mut self, header: BlockId, reach: ReachCondition, state: &ThreadState) {
         let Some(symbolic) = self.thread.loops.get_mut(&header) else { return };
         symbolic.again.push(reach);
         let is_only = symbolic.again.len() == 1;

@@ -184,6 +184,24 @@ impl Poly {
         self.terms().fold(0, |all, (_, coefficient)| gcd(all, coefficient))
     }
 
+    /// Returns a polynomial that is at least zero if this one is: `3 - 4 * x >= 0` means `0 - x >= 0` for integers.
+    pub(super) fn rounded(&self) -> Self {
+        let constant = self.constant_part();
+        let others = self.terms().filter(|(monomial, _)| !monomial.is_empty());
+        let divisor = others.fold(0, |all, (_, coefficient)| gcd(all, coefficient));
+        if divisor <= 1 {
+            return self.clone();
+        }
+        let terms = self.terms().map(|(monomial, coefficient)| {
+            let is_number = monomial.is_empty();
+            (
+                monomial.clone(),
+                if is_number { constant.div_euclid(divisor) } else { coefficient / divisor },
+            )
+        });
+        Self { terms: terms.filter(|(_, coefficient)| *coefficient != 0).collect() }
+    }
+
     /// Returns an unknown that occurs alone with coefficient 1 or -1 and nowhere else, and what it equals where the
     /// polynomial is zero. `prefers`: which unknowns to replace first; the greatest key wins.
     pub(super) fn solved<K: Ord>(&self, prefers: impl Fn(Var) -> Option<K>) -> Option<(Var, Self)> {

@@ -378,8 +378,24 @@ impl System {
         is_some
     }
 
+    /// `p >= 0` gives `p = 0` where `p` cannot be positive.
+    fn pinch(&mut self) -> bool {
+        for at in 0..self.conditions.positive.len() {
+            let fact = self.conditions.positive[at].rounded();
+            if fact.as_constant().is_none() && self.range(&fact).most == Some(0) {
+                self.conditions.positive.swap_remove(at);
+                self.conditions.zero.push(fact);
+                return true;
+            }
+        }
+        false
+    }
+
     /// `p != 0` and `p >= 0` give `p >= 1`.
     fn strengthen(&mut self, effort: &mut u32) -> bool {
+        if self.pinch() {
+            return true;
+        }
         let one = Poly::constant(1);
         for at in 0..self.conditions.nonzero.len() {
             for sign in [1, -1] {

@@ -36,16 +36,26 @@ pub(super) struct SymbolicAccess {
 pub(super) struct SymbolicBarrier {
     pub(super) pc: Pc,
     pub(super) block: BlockId,
-    pub(super) reach: Expr,
+    pub(super) reach: ReachCondition,
+}
+
+/// When a thread comes to a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReachCondition {
+    /// What holds when it is there, which includes what let it leave the loops before.
+    pub(super) holds: Expr,
+    /// Whether it comes there at all, given that loops end and that no thread aborts the launch: a thread that comes to a
+    /// branch or a loop comes to what lies behind all of its ways, too.
+    pub(super) comes: Expr,
 }
 
 /// A loop, in an arbitrary iteration.
 #[derive(Clone, Debug)]
 pub(super) struct SymbolicLoop {
-    /// Whether the thread enters it.
-    pub(super) entry: Expr,
+    /// Whether the thread enters it, and what then holds.
+    pub(super) entry: ReachCondition,
     /// The conditions under which an iteration is followed by another one, one for each back edge.
-    pub(super) again: Vec<Expr>,
+    pub(super) again: Vec<ReachCondition>,
     /// Registers with unknown contents: their atoms, and what they hold first and after an iteration.
     pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
 }
@@ -136,10 +146,13 @@ fn run_once(
         thread,
         places,
         edges: BTreeMap::new(),
+        dominators: program.dominators(),
+        comes: BTreeMap::new(),
         derived,
         written: BTreeMap::new(),
     };
-    let start = runner.thread.exprs.truth(true);
+    let always = runner.thread.exprs.truth(true);
+    let start = ReachCondition { holds: always, comes: always };
     let state = ThreadState { registers: vec![None; places], ..ThreadState::default() };
     runner.edges.insert(program.entry, vec![(start, state)]);
     for at in 0..program.blocks.len() {
@@ -161,7 +174,11 @@ pub(super) struct Runner<'a> {
     pub(super) thread: SymbolicThread,
     pub(super) places: usize,
     /// The edges into blocks that have not run yet, with the conditions under which they are taken.
-    pub(super) edges: BTreeMap<BlockId, Vec<(Expr, ThreadState)>>,
+    pub(super) edges: BTreeMap<BlockId, Vec<(ReachCondition, ThreadState)>>,
+    /// By block: the nearest block that every path to it passes.
+    dominators: Vec<Option<BlockId>>,
+    /// For each block that has run, whether the thread comes there.
+    comes: BTreeMap<BlockId, Expr>,
     pub(super) derived: DerivedRegisters,
     /// For each loop, the registers that it writes.
     pub(super) written: BTreeMap<BlockId, Vec<CarriedRegister>>,
@@ -181,7 +198,9 @@ pub(super) struct CarriedRegister {
 impl Runner<'_> {
     fn block(&mut self, block: BlockId) {
         let Some(edges) = self.edges.remove(&block) else { return };
-        let (reach, mut state) = self.merged(edges);
+        let (mut reach, mut state) = self.merged(edges);
+        reach.comes = self.comes_as_before(block).unwrap_or(reach.comes);
+        self.comes.insert(block, reach.comes);
         if self.program.is_header(block) {
             self.enter_loop(block, reach, &mut state);
         }
@@ -191,16 +210,34 @@ impl Runner<'_> {
         self.leave(block, reach, &state);
     }
 
+    /// Whether the thread comes to a block, if that is whether it comes to an earlier one: one that every path to the block
+    /// passes, and from which every path leads to it. Of a loop that the block lies behind, that is the header.
+    fn comes_as_before(&self, block: BlockId) -> Option<Expr> {
+        let blocks = &self.program.blocks;
+        let dominator = self.dominators[block.index()]?;
+        let around = &blocks[block.index()].loops;
+        let left = blocks[dominator.index()].loops.iter().find(|header| !around.contains(header));
+        let before = left.copied().unwrap_or(dominator);
+        let mut next = blocks[before.index()].merge;
+        while let Some(at) = next.filter(|at| *at != block) {
+            next = blocks[at.index()].merge;
+        }
+        next.and_then(|_| self.comes.get(&before).copied())
+    }
+
     /// The state in which a block begins, and the condition under which the thread reaches it.
-    fn merged(&mut self, edges: Vec<(Expr, ThreadState)>) -> (Expr, ThreadState) {
+    fn merged(
+        &mut self,
+        edges: Vec<(ReachCondition, ThreadState)>,
+    ) -> (ReachCondition, ThreadState) {
         let exprs = &mut self.thread.exprs;
         let mut edges = edges.into_iter();
         let (mut reach, mut state) = edges.next().expect("a block in the table has an edge");
         for (condition, other) in edges {
-            let whole = exprs.binary(BinaryOperator::Or, reach, condition);
+            let whole = exprs.binary(BinaryOperator::Or, reach.holds, condition.holds);
             // Where the block is reached, both conditions share what its own says.
             let known: BTreeSet<Expr> = conjuncts(exprs, whole).into_iter().collect();
-            let rest: Vec<Expr> = conjuncts(exprs, condition)
+            let rest: Vec<Expr> = conjuncts(exprs, condition.holds)
                 .into_iter()
                 .filter(|part| !known.contains(part))
                 .collect();
@@ -209,13 +246,14 @@ impl Runner<'_> {
                 relative = exprs.binary(BinaryOperator::And, relative, part);
             }
             state.merge(exprs, relative, &other);
-            reach = whole;
+            let comes = exprs.binary(BinaryOperator::Or, reach.comes, condition.comes);
+            reach = ReachCondition { holds: whole, comes };
         }
         (reach, state)
     }
 
     /// Hands the state on along the edges that leave a block.
-    fn leave(&mut self, block: BlockId, reach: Expr, state: &ThreadState) {
+    fn leave(&mut self, block: BlockId, reach: ReachCondition, state: &ThreadState) {
         let last = &self.program.blocks[block.index()];
         if !self.slice.branches[block.index()] {
             let next = match &last.terminator {
@@ -234,7 +272,7 @@ impl Runner<'_> {
                 let holds = self.condition(*condition, state);
                 let not = self.thread.exprs.not(holds);
                 for (side, next) in [(holds, *taken), (not, *otherwise)] {
-                    let reach = self.thread.exprs.binary(BinaryOperator::And, reach, side);
+                    let reach = self.with(reach, side);
                     self.edge(block, next, reach, state);
                 }
             }
@@ -250,7 +288,7 @@ impl Runner<'_> {
         block: BlockId,
         index: &Operand,
         targets: &[BlockId],
-        reach: Expr,
+        reach: ReachCondition,
         state: &ThreadState,
     ) {
         let index = self.operand(index, state);
@@ -259,13 +297,22 @@ impl Runner<'_> {
             let exprs = &mut self.thread.exprs;
             let (index, number) = (exprs.resized(index, 32, false), exprs.constant(at as u64, 32));
             let is_it = exprs.binary(BinaryOperator::Eq, index, number);
-            let reach = exprs.binary(BinaryOperator::And, reach, is_it);
+            let reach = self.with(reach, is_it);
             self.edge(block, *next, reach, state);
         }
     }
 
-    fn edge(&mut self, from: BlockId, to: BlockId, reach: Expr, state: &ThreadState) {
-        if self.thread.exprs.is_truth(reach, false) {
+    /// Adds a condition.
+    fn with(&mut self, reach: ReachCondition, condition: Expr) -> ReachCondition {
+        let exprs = &mut self.thread.exprs;
+        ReachCondition {
+            holds: exprs.binary(BinaryOperator::And, reach.holds, condition),
+            comes: exprs.binary(BinaryOperator::And, reach.comes, condition),
+        }
+    }
+
+    fn edge(&mut self, from: BlockId, to: BlockId, reach: ReachCondition, state: &ThreadState) {
+        if self.thread.exprs.is_truth(reach.holds, false) {
             return;
         }
         if to <= from {
@@ -287,15 +334,20 @@ impl Runner<'_> {
         if condition.negated { self.thread.exprs.not(value) } else { value }
     }
 
-    fn instruction(&mut self, block: BlockId, pc: Pc, reach: Expr, state: &mut ThreadState) {
+    fn instruction(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        reach: ReachCondition,
+        state: &mut ThreadState,
+    ) {
         let instr = &self.program.code[pc.index()];
         let guard = instr.guard.map(|guard| self.condition(guard, state));
         let before = guard.map(|_| state.clone());
-        let reach = guard
-            .map_or(reach, |guard| self.thread.exprs.binary(BinaryOperator::And, reach, guard));
+        let reach = guard.map_or(reach, |guard| self.with(reach, guard));
         match instr.effect() {
             Effect::Load | Effect::Store | Effect::Atomic => {
-                self.access(block, pc, instr, reach, state);
+                self.access(block, pc, instr, reach.holds, state);
             }
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 self.thread.barriers.push(SymbolicBarrier { pc, block, reach });

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::atom::{Atom, Variance};
 use super::expr::{Expr, ExprNode};
-use super::thread::SymbolicThread;
+use super::thread::{ReachCondition, SymbolicThread};
 use crate::flow::BlockId;
 
 /// The variances of a thread's expressions.
@@ -28,7 +28,7 @@ impl Variances {
             thread.loops.keys().copied().take(MOST_LOOPS).collect();
         loop {
             let found = Self::with(thread, synchronized);
-            let is_uniform = |expr: &Expr| found.variance(*expr) <= Variance::Cta;
+            let is_uniform = |reach: &ReachCondition| found.variance(reach.comes) <= Variance::Cta;
             let stays = |header: &BlockId| {
                 let all = &thread.loops[header];
                 is_uniform(&all.entry) && all.again.iter().all(is_uniform)
@@ -54,7 +54,7 @@ impl Variances {
                 let mut values = values.clone();
                 // Which of several values is handed on depends on the way that the iteration took.
                 if all.again.len() > 1 {
-                    values.extend(&all.again);
+                    values.extend(all.again.iter().map(|reach| reach.holds));
                 }
                 depends.insert(*atom, values);
             }

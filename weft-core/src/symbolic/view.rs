@@ -67,6 +67,8 @@ const MOST_DEPTH: u32 = 200;
 const MOST_PREDICATES: u32 = 5000;
 /// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
 const SMALL: i128 = 256;
+/// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.
+const LARGE: i128 = 1024;
 
 impl<'a> Views<'a> {
     pub(super) fn new(
@@ -386,7 +388,7 @@ impl<'a> Views<'a> {
     fn wraps_only_if_large(&self, of: &Poly, above: bool, least: i128, most: i128) -> bool {
         let mut small = System { bounds: self.system.bounds.clone(), ..System::default() };
         for bounds in &mut small.bounds {
-            let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > 1 << 16);
+            let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > LARGE);
             // A value that is required to be large is as small as it can be.
             let required = bounds.least.filter(|least| *least > SMALL);
             if is_open(bounds.most) {
