@@ -75,7 +75,7 @@ pub(crate) fn of(
 /// Returns the message for a kernel that is still being checked while `count` kernels behind it are done.
 pub(crate) fn waiting(job: &Job, count: usize) -> String {
     let kernels = if count == 1 { "kernel behind it is" } else { "kernels behind it are" };
-    format!("still checking {}; {count} {kernels} done", detail::name(job))
+    format!("still checking {}; {count} {kernels} done", job.short_name())
 }
 
 /// Runs all jobs and passes each to `take` when it and all before it are done. If a job takes long, `take` first gets
@@ -117,7 +117,7 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
         }
         Format::Human => {
             let verdict = print::verdict(outcome.verdict);
-            printer.line(&format!("{verdict} {}  ({})", detail::name(job), scope(report)))
+            printer.line(&format!("{verdict} {}  ({})", job.short_name(), scope(report)))
         }
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn unchecked(
     format: Format,
     printer: &mut Printer,
 ) -> io::Result<()> {
-    let name = detail::name(job);
+    let name = job.short_name();
     match error {
         // The other errors already name the file.
         JobError::Check(error) => printer.error(&name, error),

@@ -10,23 +10,25 @@ use weft_harness::render::Sources;
 
 use crate::options::Verbosity;
 use crate::print::Printer;
+use crate::unlaunched::{self, is_unlaunched};
 
-/// Returns `PACKAGE::FILE::KERNEL[@LAUNCH]`, without the package for a file that was named on the command line.
-pub(crate) fn name(job: &Job) -> String {
-    let name = job.name();
-    name.strip_prefix("::").map_or(name.clone(), str::to_owned)
-}
-
-/// Prints every report that has findings; with `--verbose`, the others as well.
+/// Prints every report that has findings, those without a launch together; with `--verbose`, each report in full.
 pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     for job in jobs {
         let Some(report) = job.outcome().remaining() else { continue };
+        if printer.verbosity != Verbosity::Verbose && is_unlaunched(report) {
+            continue;
+        }
         if !report.findings.is_empty() || printer.verbosity == Verbosity::Verbose {
-            printer.line(&format!("\n---- {} ----", name(job)))?;
+            printer.line(&format!("\n---- {} ----", job.short_name()))?;
             full(job, report, printer)?;
         }
     }
-    Ok(())
+    if printer.verbosity == Verbosity::Verbose {
+        Ok(())
+    } else {
+        unlaunched::summary(jobs, printer)
+    }
 }
 
 fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {

@@ -4,7 +4,6 @@ use weft_harness::case::Job;
 
 use crate::arguments::Selection;
 use crate::collect::{self, Plan};
-use crate::detail;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 
@@ -14,7 +13,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
         packages.iter().flatten().partition(|job| job.is_unread());
     for job in kernels {
-        printer.line(&format!("{}  ({})", detail::name(job), job.launch_in_words()))?;
+        printer.line(&format!("{}  ({})", job.short_name(), job.launch_in_words()))?;
     }
     for failure in &failures {
         printer.failure(failure);

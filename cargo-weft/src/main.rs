@@ -24,6 +24,7 @@ mod print;
 mod select;
 mod settings;
 mod test;
+mod unlaunched;
 
 use std::process::ExitCode;
 

@@ -181,7 +181,7 @@ fn sum(one: Tally, other: Tally) -> Tally {
 /// Prints the results of a kernel's mutants as soon as they are checked.
 fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -> io::Result<()> {
     for error in &mutation.errors {
-        printer.error(&detail::name(job), error);
+        printer.error(&job.short_name(), error);
     }
     let outcome = job.outcome();
     let report = match &outcome.report {
@@ -201,7 +201,7 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
         Format::Human if printer.verbosity == Verbosity::Quiet && advice.is_empty() => Ok(()),
         Format::Human => {
             let verdict = print::verdict(outcome.verdict);
-            let name = detail::name(job);
+            let name = job.short_name();
             match outcome.verdict {
                 Verdict::Clean => printer.line(&format!("{verdict} {name}  ({})", told(*tally))),
                 _ => printer.line(&format!("{verdict} {name}  (not mutated)")),
@@ -213,7 +213,7 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
 /// Prints the advice on a kernel in full, and the launch and assumptions for which it holds.
 fn survivors(job: &Job, mutation: &Mutation, printer: &mut Printer) -> io::Result<()> {
     let Some(report) = clean(job).filter(|_| !mutation.advice.is_empty()) else { return Ok(()) };
-    printer.line(&format!("\n---- {} ----", detail::name(job)))?;
+    printer.line(&format!("\n---- {} ----", job.short_name()))?;
     let sources = detail::sources(job);
     let source = |name: &str| sources.text(name);
     for own in &mutation.advice {

@@ -31,6 +31,28 @@ fn verdicts_are_told_apart() {
 }
 
 #[test]
+fn kernels_without_a_launch_are_told_of_together() {
+    let second = RACE.replace("race_of_neighbours", "second");
+    let folder = Folder::new("unlaunched").with("race.ptx", RACE).with("second.ptx", &second);
+    let run = folder.weft("check race.ptx second.ptx --witness off").exits(102);
+    assert_eq!(run.out.matches("open[no-launch]").count(), 1, "{run:#?}");
+    let run = run
+        .says("open[no-launch]: 2 kernels are not proved for every launch")
+        .says("  race.ptx::race_of_neighbours: two threads might access the same bytes in line")
+        .says("  second.ptx::second: two threads might access")
+        .says("name = '^(race_of_neighbours|second)$'\n    block = 256\n");
+    assert!(!run.out.contains("----"), "{run:#?}");
+    folder.weft("check race.ptx --witness off --verbose").exits(102).says("which block size?");
+    // What the help says works.
+    let toml = "[[kernel]]\n    name = '^(race_of_neighbours|second)$'\n    block = 256\n";
+    let folder = folder.with("weft.toml", toml);
+    folder
+        .weft("check race.ptx second.ptx --config weft.toml")
+        .exits(100)
+        .says("0 clean, 2 defect");
+}
+
+#[test]
 fn the_command_line_goes_before_the_configuration() {
     let folder = Folder::new("precedence")
         .with("clean.ptx", CLEAN)

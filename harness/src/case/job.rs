@@ -105,6 +105,12 @@ impl Job {
         format!("{}::{}::{}{label}", self.package, self.file.display, self.title)
     }
 
+    /// Returns the job's name, without the package for a file that was named on the command line.
+    pub fn short_name(&self) -> String {
+        let name = self.name();
+        name.strip_prefix("::").map_or(name.clone(), str::to_owned)
+    }
+
     /// Returns the name of one test case of the job: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`.
     pub fn case(&self, check: Check) -> String {
         format!("{}::{}", self.name(), check.name())

@@ -47,6 +47,8 @@ pub(super) struct Decision {
     pub(super) is_heavy: bool,
     /// The most bytes of dynamic shared memory that a cta accesses, if the launch states no size.
     pub(super) dynamic_shared: u64,
+    /// Whether some cta read, or might have read, shared memory that nothing wrote.
+    pub(super) reads_unwritten: bool,
     said: BTreeSet<KnownFinding>,
     /// Bytes that `ctas` takes; `most` is the limit.
     kept: usize,
@@ -67,6 +69,7 @@ impl Decision {
             reached: vec![false; names.program.code.len()],
             is_heavy: false,
             dynamic_shared: 0,
+            reads_unwritten: false,
             said: BTreeSet::new(),
             kept: 0,
             most: usize::try_from(memory / PART / 2).unwrap_or(usize::MAX),
@@ -87,6 +90,7 @@ impl Decision {
         self.stats.thread_commands += run.thread_commands;
         self.stats.generations += run.generations;
         self.dynamic_shared = self.dynamic_shared.max(run.dynamic_shared);
+        self.reads_unwritten |= run.reads_unwritten;
         if let Some(footprint) = footprint {
             self.between.add(cta.index, footprint);
         }

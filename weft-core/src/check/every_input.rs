@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{CheckError, observable};
 use crate::explain::{Names, doubts};
 use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
-use crate::flow::{Block, Instr, Placement, Program};
+use crate::flow::{Block, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
@@ -22,7 +22,7 @@ pub(super) fn settle(
     report: &mut Report,
 ) -> Vec<CandidateLaunch> {
     let program = names.program;
-    if report.verdict() != Verdict::Open || !is_of_races(program, report) {
+    if report.verdict() != Verdict::Open || !is_of_races(report) {
         return Vec::new();
     }
     match prove(program, kernel, launch) {
@@ -49,21 +49,15 @@ fn has_possible_race(report: &Report) -> bool {
     report.findings.iter().any(|finding| finding.code == Code::PossibleRace)
 }
 
-/// Whether races, or which way threads go, are all that is open. A run also finds reads of shared or local memory that
-/// nothing wrote, and a launch in which no thread does anything: what is open about those, the proof does not decide.
-fn is_of_races(program: &Program, report: &Report) -> bool {
+/// Whether races, or which way threads go, are all that is open. A run also finds a launch in which no thread does
+/// anything, for instance: what is open about that, the proof does not decide.
+fn is_of_races(report: &Report) -> bool {
     let is_decided = |finding: &Finding| {
         let is_of_races =
             matches!(finding.code, Code::PossibleRace | Code::DependsOnInput | Code::NoLaunch);
         is_of_races || finding.code.class() != Class::Open
     };
-    let reads = |instr: &Instr| {
-        let space = instr.address.map(|address| address.space);
-        let is_own = matches!(space, Some(Space::Shared | Space::Local | Space::Generic));
-        is_own && matches!(instr.effect(), Effect::Load | Effect::Atomic)
-    };
     report.findings.iter().all(is_decided)
-        && (report.block.is_none() || !program.code.iter().any(reads))
 }
 
 /// Returns the launches that a kernel is proved for by the symbolic stage alone, without a run: with the block and grid
@@ -83,6 +77,12 @@ pub fn prove_every_input(
 
 fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
+    // An address that is computed from several pointers, or from a distance of two, might lead to any buffer.
+    let dependences = Dependences::of(program, &crate::emulate::pointers(program, launch));
+    let strays: Vec<Gap> = dependences.strays().into_keys().map(Gap::Base).collect();
+    if !strays.is_empty() {
+        return Err(strays.into());
+    }
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
     let most = kernel.maxntid.map_or(Dim3::MAX_THREADS, |most| dim(most).count());

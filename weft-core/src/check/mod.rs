@@ -169,27 +169,37 @@ fn check_program(
         limit,
         past_findings,
     };
-    let decides = run(&names, kernel, launch, &mut report)?;
+    let RunFacts { decides, reads_unwritten } = run(&names, kernel, launch, &mut report)?;
     let mut candidates = Vec::new();
-    if proves_every_input {
+    // A run also finds reads of shared memory that nothing wrote, which a proof takes for granted that there are none.
+    if proves_every_input && !reads_unwritten {
         candidates = every_input::settle(&names, kernel, launch, &mut report);
     }
     Ok(CheckedProgram { report, decides, candidates })
 }
 
-/// Runs a kernel, if its block is known; returns the variables and buffers whose addresses decide something.
+/// What a run says beside its report.
+#[derive(Debug, Default)]
+struct RunFacts {
+    /// The variables and buffers whose addresses decide something.
+    decides: BTreeSet<Base>,
+    /// Whether it read, or might have read, shared memory that nothing wrote.
+    reads_unwritten: bool,
+}
+
+/// Runs a kernel, if its block is known.
 fn run(
     names: &Names<'_>,
     kernel: &Function,
     launch: &Launch,
     report: &mut Report,
-) -> Result<BTreeSet<Base>, CheckError> {
+) -> Result<RunFacts, CheckError> {
     let program = names.program;
     let Some((block, is_bound)) = request::block(kernel, launch)? else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(names, launch.block.is_some()));
         }
-        return Ok(BTreeSet::new());
+        return Ok(RunFacts::default());
     };
     report.block = Some(block);
     if is_bound {
@@ -198,7 +208,7 @@ fn run(
     let is_any_grid = launch.grid == Some(Dimensions::Any) && report.coverage.sites > 0;
     if is_any_grid && !requirements::permit_one_cta(program, launch, block) {
         report.findings.push(doubts::any_grid(names, 0));
-        return Ok(BTreeSet::new());
+        return Ok(RunFacts::default());
     }
     let dependences = Dependences::of(program, &emulate::pointers(program, launch));
     let mut inputs =
@@ -208,11 +218,11 @@ fn run(
     inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());
     request::shared(inputs.shared)?;
     let names = Names { block, ..*names };
-    let decides = run_with(&names, &inputs, launch, &dependences, report)?;
+    let facts = run_with(&names, &inputs, launch, &dependences, report)?;
     if is_any_grid {
         report.findings.push(doubts::any_grid(&names, 1));
     }
-    Ok(decides)
+    Ok(facts)
 }
 
 /// Returns the report of a check that has not run anything yet.
@@ -251,7 +261,7 @@ fn run_with(
     launch: &Launch,
     dependences: &Dependences<'_>,
     report: &mut Report,
-) -> Result<BTreeSet<Base>, CheckError> {
+) -> Result<RunFacts, CheckError> {
     let found = find::find(names, inputs);
     let is_too_open = found.is_too_open();
     let SliceResult { slice, outcome, assumed, distinguishes_counters, ctas, .. } = found;
@@ -290,7 +300,9 @@ fn run_with(
         dependences,
         distinguishes_counters,
     };
-    Ok(taken.list(names, launch, report))
+    // If nothing was settled, nothing is known of the reads either.
+    let reads = decisions.is_empty() || decisions.iter().any(|decision| decision.reads_unwritten);
+    Ok(RunFacts { decides: taken.list(names, launch, report), reads_unwritten: reads })
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.

@@ -104,13 +104,13 @@ impl Views<'_> {
 /// Splits a dividend by a number, if the terms that the number divides and the rest are quotient and remainder.
 fn split(system: &System, dividend: &Poly, number: i128) -> Option<(Poly, Poly)> {
     let (mut quotient, mut remainder) = (Poly::default(), Poly::default());
-    for (monomial, coefficient) in &dividend.terms {
+    for (monomial, coefficient) in dividend.terms() {
         let (high, low) = (coefficient.div_euclid(number), coefficient.rem_euclid(number));
         if monomial.is_empty() || low == 0 {
             quotient = quotient.plus(&Poly::term(monomial.clone(), high))?;
             remainder = remainder.plus(&Poly::term(monomial.clone(), low))?;
         } else {
-            remainder = remainder.plus(&Poly::term(monomial.clone(), *coefficient))?;
+            remainder = remainder.plus(&Poly::term(monomial.clone(), coefficient))?;
         }
     }
     let range = system.range(&remainder);

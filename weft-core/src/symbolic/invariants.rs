@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use smallvec::SmallVec;
-
 use super::atom::{Atom, Expr, Variance};
-use super::poly::{Monomial, Poly, Var};
+use super::poly::{Poly, Var};
 use super::system::{Conditions, Division};
 use super::thread::conjuncts;
 use super::view::{Copy, Views};
@@ -18,10 +16,8 @@ impl Views<'_> {
         for header in &program.blocks[block.index()].loops {
             let Some(symbolic) = self.thread.loops.get(header) else { continue };
             let [again] = symbolic.again.as_slice() else { continue };
-            let Some(Poly { terms }) = self.natural_iteration(*header, copy) else { continue };
-            let Some(&[iteration]) = terms.keys().next().map(SmallVec::as_slice) else {
-                continue;
-            };
+            let Some(number) = self.natural_iteration(*header, copy) else { continue };
+            let [iteration] = number.vars()[..] else { continue };
             let inside: BTreeSet<BlockId> = program.blocks_in(*header).collect();
             for part in conjuncts(self.exprs(), *again) {
                 if self.depends_on_iteration(part, *header, &inside) {
@@ -109,13 +105,9 @@ impl Views<'_> {
     fn counts_down(&mut self, number: &Poly, iteration: Var) {
         for sign in [1, -1] {
             let Some(number) = number.times(sign) else { continue };
-            let Some(step) = number.terms.get(&std::iter::once(iteration).collect::<Monomial>())
-            else {
-                continue;
-            };
-            let step = -*step;
+            let step = -number.coefficient(&[iteration]);
             let is_linear =
-                number.terms.keys().filter(|product| product.contains(&iteration)).count() == 1;
+                number.terms().filter(|(product, _)| product.contains(&iteration)).count() == 1;
             let Some(first) = number.substituted(iteration, &Poly::constant(-1)) else { continue };
             let is_divided = first.content() % step.max(1) == 0;
             if step < 1 || !is_linear || !is_divided {

@@ -1,7 +1,7 @@
 //! Polynomials over integer unknowns, with integer coefficients. A coefficient that grows too large makes the whole
 //! polynomial unusable: operations return `None` then.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 
@@ -12,10 +12,10 @@ pub(super) struct Var(pub(super) u32);
 /// A product of unknowns, ascending; the empty product is 1.
 pub(super) type Monomial = SmallVec<[Var; 4]>;
 
-/// A sum of monomials with their coefficients, none of them zero.
+/// A sum of monomials with their coefficients, none of them zero, ascending by monomial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Poly {
-    pub(super) terms: BTreeMap<Monomial, i128>,
+    terms: SmallVec<[(Monomial, i128); 3]>,
 }
 
 /// Coefficients are below this, so that their negatives exist.
@@ -38,18 +38,31 @@ impl Poly {
 
     /// Returns a product with its coefficient.
     pub(super) fn term(monomial: Monomial, coefficient: i128) -> Self {
-        let mut terms = BTreeMap::new();
-        if coefficient != 0 {
-            terms.insert(monomial, coefficient);
-        }
-        Self { terms }
+        let term = (coefficient != 0).then_some((monomial, coefficient));
+        Self { terms: term.into_iter().collect() }
+    }
+
+    /// Returns the monomials with their coefficients, ascending.
+    pub(super) fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i128)> + Clone {
+        self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient))
+    }
+
+    /// Returns the number of terms.
+    pub(super) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Returns the coefficient of a monomial; 0 if it does not occur.
+    pub(super) fn coefficient(&self, of: &[Var]) -> i128 {
+        let at = self.terms.binary_search_by(|(monomial, _)| monomial.as_slice().cmp(of));
+        at.map_or(0, |at| self.terms[at].1)
     }
 
     /// Returns the number that it is, if it is one.
     pub(super) fn as_constant(&self) -> Option<i128> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&Monomial::new()).copied(),
+        match &self.terms[..] {
+            [] => Some(0),
+            [(monomial, coefficient)] => monomial.is_empty().then_some(*coefficient),
             _ => None,
         }
     }
@@ -61,16 +74,28 @@ impl Poly {
 
     /// Returns the part without unknowns.
     pub(super) fn constant_part(&self) -> i128 {
-        self.terms.get(&Monomial::new()).copied().unwrap_or(0)
+        self.coefficient(&[])
     }
 
     /// Returns the sum with a multiple of another polynomial: `self + factor * other`.
     pub(super) fn plus_times(&self, other: &Self, factor: i128) -> Option<Self> {
-        let mut sum = self.clone();
-        for (monomial, coefficient) in &other.terms {
-            sum.add(monomial.clone(), coefficient.checked_mul(factor)?)?;
+        let mut sum = Self { terms: SmallVec::with_capacity(self.len() + other.len()) };
+        let (mut own, mut added) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (own.peek(), added.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+            };
+            let mine = own.next_if(|_| order != Ordering::Greater);
+            let theirs = added.next_if(|_| order != Ordering::Less);
+            let scaled = theirs.map_or(Some(0), |(_, weight)| weight.checked_mul(factor))?;
+            let coefficient = mine.map_or(0, |(_, weight)| *weight).checked_add(scaled)?;
+            let (monomial, _) = mine.or(theirs)?;
+            sum.push(monomial.clone(), coefficient)?;
         }
-        (sum.terms.len() <= MOST_TERMS).then_some(sum)
+        (sum.len() <= MOST_TERMS).then_some(sum)
     }
 
     /// Returns the sum.
@@ -90,40 +115,48 @@ impl Poly {
 
     /// Returns the product.
     pub(super) fn product(&self, other: &Self) -> Option<Self> {
-        let mut product = Self::default();
+        let mut all = Vec::with_capacity(self.len() * other.len());
         for (a, x) in &self.terms {
             for (b, y) in &other.terms {
-                let mut monomial: Monomial = a.iter().chain(b).copied().collect();
-                monomial.sort_unstable();
-                if monomial.len() > MOST_DEGREE {
+                if a.len() + b.len() > MOST_DEGREE {
                     return None;
                 }
-                product.add(monomial, x.checked_mul(*y)?)?;
+                let mut monomial: Monomial = a.iter().chain(b).copied().collect();
+                monomial.sort_unstable();
+                all.push((monomial, x.checked_mul(*y)?));
             }
         }
-        (product.terms.len() <= MOST_TERMS).then_some(product)
+        all.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let mut product = Self::default();
+        let mut rest = all.into_iter().peekable();
+        while let Some((monomial, mut coefficient)) = rest.next() {
+            while let Some((_, more)) = rest.next_if(|(next, _)| *next == monomial) {
+                coefficient = coefficient.checked_add(more)?;
+            }
+            product.push(monomial, coefficient)?;
+        }
+        (product.len() <= MOST_TERMS).then_some(product)
     }
 
-    fn add(&mut self, monomial: Monomial, coefficient: i128) -> Option<()> {
-        let before = self.terms.get(&monomial).copied().unwrap_or(0);
-        let sum =
-            before.checked_add(coefficient).filter(|sum| sum.unsigned_abs() < MOST_COEFFICIENT)?;
-        if sum == 0 {
-            self.terms.remove(&monomial);
-        } else {
-            self.terms.insert(monomial, sum);
+    /// Adds a term whose monomial is greater than all others.
+    fn push(&mut self, monomial: Monomial, coefficient: i128) -> Option<()> {
+        if coefficient.unsigned_abs() >= MOST_COEFFICIENT {
+            return None;
+        }
+        if coefficient != 0 {
+            self.terms.push((monomial, coefficient));
         }
         Some(())
     }
 
     /// Whether an unknown occurs.
     pub(super) fn has(&self, var: Var) -> bool {
-        self.terms.keys().any(|monomial| monomial.contains(&var))
+        self.terms().any(|(monomial, _)| monomial.contains(&var))
     }
 
     /// Returns the unknowns that occur, each once.
     pub(super) fn vars(&self) -> Vec<Var> {
-        let mut vars: Vec<Var> = self.terms.keys().flatten().copied().collect();
+        let mut vars: Vec<Var> = self.terms().flat_map(|(monomial, _)| monomial).copied().collect();
         vars.sort_unstable();
         vars.dedup();
         vars
@@ -148,16 +181,16 @@ impl Poly {
 
     /// Returns the greatest number that divides all coefficients; 0 for zero.
     pub(super) fn content(&self) -> i128 {
-        self.terms.values().fold(0, |all, coefficient| gcd(all, *coefficient))
+        self.terms().fold(0, |all, (_, coefficient)| gcd(all, coefficient))
     }
 
     /// Returns an unknown that occurs alone with coefficient 1 or -1 and nowhere else, and what it equals where the
     /// polynomial is zero. `prefers`: which unknowns to replace first; the greatest key wins.
     pub(super) fn solved<K: Ord>(&self, prefers: impl Fn(Var) -> Option<K>) -> Option<(Var, Self)> {
-        let alone = self.terms.iter().filter_map(|(monomial, coefficient)| {
+        let alone = self.terms().filter_map(|(monomial, coefficient)| {
             let &[var] = monomial.as_slice() else { return None };
-            let is_once = self.terms.keys().filter(|other| other.contains(&var)).count() == 1;
-            (coefficient.abs() == 1 && is_once).then_some((var, *coefficient))
+            let is_once = self.terms().filter(|(other, _)| other.contains(&var)).count() == 1;
+            (coefficient.abs() == 1 && is_once).then_some((var, coefficient))
         });
         let (_, var, coefficient) = alone
             .filter_map(|(var, c)| Some((prefers(var)?, var, c)))

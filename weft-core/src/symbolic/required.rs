@@ -132,15 +132,15 @@ impl Views<'_> {
     /// Tightens the bounds of an unknown that is the only one in a polynomial, which is at least zero.
     fn tighten(&mut self, of: &Poly) {
         let constant = of.constant_part();
-        let mut others = of.terms.iter().filter(|(monomial, _)| !monomial.is_empty());
+        let mut others = of.terms().filter(|(monomial, _)| !monomial.is_empty());
         let (Some((monomial, coefficient)), None) = (others.next(), others.next()) else { return };
         let [var] = monomial[..] else { return };
         let bounds = &mut self.system.bounds[var.0 as usize];
-        if *coefficient > 0 {
-            let least = -constant.div_euclid(*coefficient);
+        if coefficient > 0 {
+            let least = -constant.div_euclid(coefficient);
             bounds.least = Some(bounds.least.map_or(least, |own| own.max(least)));
         } else {
-            let most = constant.div_euclid(-*coefficient);
+            let most = constant.div_euclid(-coefficient);
             bounds.most = Some(bounds.most.map_or(most, |own| own.min(most)));
         }
     }

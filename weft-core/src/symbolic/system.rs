@@ -77,8 +77,8 @@ impl System {
     /// Returns the least and the greatest value that the bounds of its unknowns allow a polynomial.
     pub(super) fn range(&self, of: &Poly) -> VarBounds {
         let mut all = VarBounds { least: Some(0), most: Some(0) };
-        for (monomial, coefficient) in &of.terms {
-            let mut term = VarBounds { least: Some(*coefficient), most: Some(*coefficient) };
+        for (monomial, coefficient) in of.terms() {
+            let mut term = VarBounds { least: Some(coefficient), most: Some(coefficient) };
             for var in monomial {
                 term = product(term, self.bounds[var.0 as usize]);
             }
@@ -114,12 +114,12 @@ impl System {
             return false;
         }
         // A term that might be negative; the number comes last, because every fact changes it.
-        let is_bad = |(monomial, coefficient): &(&Monomial, &i128)| {
-            !(**coefficient > 0 && monomial.iter().all(|var| self.is_natural(*var)))
+        let is_bad = |(monomial, coefficient): &(&Monomial, i128)| {
+            !(*coefficient > 0 && monomial.iter().all(|var| self.is_natural(*var)))
         };
-        let bad = of.terms.iter().filter(is_bad).max_by_key(|(monomial, _)| monomial.len());
+        let bad = of.terms().filter(is_bad).max_by_key(|(monomial, _)| monomial.len());
         let Some((monomial, coefficient)) = bad else { return true };
-        self.rests(of, monomial, *coefficient)
+        self.rests(of, monomial, coefficient)
             .into_iter()
             .any(|rest| self.is_positive_by(&rest, facts - 1, effort))
     }
@@ -134,13 +134,13 @@ impl System {
         };
         let mut rests = Vec::new();
         for fact in self.conditions.positive.iter().chain(&own).chain(&of_number) {
-            for (part, weight) in &fact.terms {
-                let same_sign = (*weight > 0) == (coefficient > 0);
+            for (part, weight) in fact.terms() {
+                let same_sign = (weight > 0) == (coefficient > 0);
                 let Some(factor) = quotient(monomial, part).filter(|_| same_sign) else { continue };
                 if !factor.iter().all(|var| self.is_natural(*var)) {
                     continue;
                 }
-                let divisor = gcd(coefficient, *weight).max(1);
+                let divisor = gcd(coefficient, weight).max(1);
                 let (mine, theirs) = (weight.abs() / divisor, coefficient.abs() / divisor);
                 let balanced = fact
                     .product(&Poly::term(factor, theirs))
@@ -148,7 +148,7 @@ impl System {
                 rests.extend(balanced);
             }
         }
-        rests.sort_by_key(|rest: &Poly| rest.terms.len());
+        rests.sort_by_key(Poly::len);
         rests
     }
 
@@ -203,7 +203,7 @@ impl System {
                 return SolverStep::Refuted;
             }
             // An equation of many unknowns is first split by its digits, which says more.
-            if equation.terms.len() <= 2 && self.solve(at) {
+            if equation.len() <= 2 && self.solve(at) {
                 return SolverStep::Some;
             }
             at += 1;
@@ -223,8 +223,8 @@ impl System {
     /// Whether a polynomial cannot be zero.
     fn is_impossible(&self, equation: &Poly, effort: &mut u32) -> bool {
         let number = equation.constant_part();
-        let rest = equation.terms.iter().filter(|(monomial, _)| !monomial.is_empty());
-        let divisor = rest.fold(0, |all, (_, coefficient)| gcd(all, *coefficient));
+        let rest = equation.terms().filter(|(monomial, _)| !monomial.is_empty());
+        let divisor = rest.fold(0, |all, (_, coefficient)| gcd(all, coefficient));
         if divisor != 0 && number % divisor != 0 {
             return true;
         }
@@ -288,7 +288,7 @@ impl System {
         let one = Poly::constant(1);
         for (monomial, coefficient) in self.radices(equation) {
             let (mut high, mut low) = (Poly::default(), Poly::default());
-            for (product, weight) in &equation.terms {
+            for (product, weight) in equation.terms() {
                 match quotient(product, &monomial) {
                     Some(rest) if weight % coefficient == 0 => {
                         high = high.plus(&Poly::term(rest, weight / coefficient))?;
@@ -297,7 +297,7 @@ impl System {
                         high = high.plus(&Poly::constant(weight / coefficient))?;
                         low = low.plus(&Poly::constant(weight % coefficient))?;
                     }
-                    _ => low = low.plus(&Poly::term(product.clone(), *weight))?,
+                    _ => low = low.plus(&Poly::term(product.clone(), weight))?,
                 }
             }
             if high.is_zero() || low.is_zero() && coefficient == 1 && monomial.is_empty() {
@@ -317,7 +317,7 @@ impl System {
     /// The candidates for the radix of an equation: what the coefficients of its terms consist of, largest first.
     fn radices(&self, equation: &Poly) -> Vec<(Monomial, i128)> {
         let mut radices = Vec::new();
-        for (monomial, coefficient) in &equation.terms {
+        for (monomial, coefficient) in equation.terms() {
             let mut parts = vec![Monomial::new()];
             for var in monomial {
                 let longer: Vec<Monomial> =

@@ -85,7 +85,8 @@ pub fn run(
     if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = *end;
     }
-    let Machine { run, facts, spent, .. } = machine;
+    let Machine { mut run, facts, spent, .. } = machine;
+    run.reads_unwritten = facts.symbolics.reads_unwritten;
     facts.spent = (facts.spent + spent).min(facts.limit.instructions);
     run
 }

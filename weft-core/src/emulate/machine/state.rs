@@ -34,12 +34,21 @@ pub struct CtaRun {
     pub generations: u64,
     /// Bytes of dynamic shared memory that the accesses of the cta need; 0 if the launch states how many there are.
     pub dynamic_shared: u64,
+    /// Whether it read, or might have read, shared memory that nothing wrote.
+    pub reads_unwritten: bool,
 }
 
 impl CtaRun {
     /// A run that ended before it executed anything.
     pub(super) const fn ended(end: End) -> Self {
-        Self { end, warp_instructions: 0, thread_commands: 0, generations: 0, dynamic_shared: 0 }
+        Self {
+            end,
+            warp_instructions: 0,
+            thread_commands: 0,
+            generations: 0,
+            dynamic_shared: 0,
+            reads_unwritten: false,
+        }
     }
 }
 

@@ -1,0 +1,13 @@
+//! Ten thousand random kernels without a launch, compared as in the test suite. Run by name, in release mode.
+
+#[path = "../small_kernels/dice.rs"]
+mod dice;
+mod generate;
+mod law;
+mod sample;
+
+#[test]
+fn deep_launches() {
+    let tally = law::run(1_000_000..1_010_000, 24);
+    assert!(tally.proved > 1_500 && tally.defective > 4_000, "{tally:?}");
+}
