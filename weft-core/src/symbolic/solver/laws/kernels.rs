@@ -6,7 +6,7 @@ use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{BinaryOperator, Expr, Exprs};
 
 /// Two threads and what is known of them.
-struct PairQuery {
+struct KernelQuery {
     exprs: Exprs,
     conditions: Vec<Expr>,
 }
@@ -20,9 +20,9 @@ struct Coordinates {
     ctaid_y: Expr,
 }
 
-impl PairQuery {
-    fn new() -> PairQuery {
-        PairQuery { exprs: Exprs::default(), conditions: Vec::new() }
+impl KernelQuery {
+    fn new() -> KernelQuery {
+        KernelQuery { exprs: Exprs::default(), conditions: Vec::new() }
     }
 
     fn threads(&mut self) -> [Coordinates; 2] {
@@ -111,8 +111,8 @@ impl PairQuery {
 }
 
 /// `a[ctaid * ntid + tid]` with 256 threads in a cta.
-fn elementwise(bytes: u64, is_signed: bool) -> PairQuery {
-    let mut pair = PairQuery::new();
+fn elementwise(bytes: u64, is_signed: bool) -> KernelQuery {
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 256);
@@ -150,7 +150,7 @@ fn elements_of_twelve_bytes_are_disjoint() {
 
 #[test]
 fn threads_of_half_the_index_share_an_element() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 256);
@@ -163,7 +163,7 @@ fn threads_of_half_the_index_share_an_element() {
 
 #[test]
 fn tiles_of_a_matrix_of_known_width_are_disjoint() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 16);
@@ -183,7 +183,7 @@ fn tiles_of_a_matrix_of_known_width_are_disjoint() {
 
 #[test]
 fn rows_and_columns_by_division_are_disjoint() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 1024);
@@ -198,7 +198,7 @@ fn rows_and_columns_by_division_are_disjoint() {
 
 #[test]
 fn a_swizzle_is_a_permutation() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let indices = [a, b].map(|thread| {
         pair.require_below(thread.tid, 1024);
@@ -215,7 +215,7 @@ fn a_swizzle_is_a_permutation() {
 
 #[test]
 fn halves_of_a_reduction_are_disjoint() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let stride = pair.atom(Atom::Result(crate::flow::Pc(0), crate::flow::BlockId(0), 0));
     pair.require_below(stride, 512);
@@ -231,7 +231,7 @@ fn halves_of_a_reduction_are_disjoint() {
 
 #[test]
 fn one_cta_with_an_unknown_number_of_threads_is_disjoint() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let threads = pair.atom(Atom::Ntid(0));
     let is_same = pair.op(BinaryOperator::Eq, a.ctaid, b.ctaid);
@@ -247,7 +247,7 @@ fn one_cta_with_an_unknown_number_of_threads_is_disjoint() {
 
 #[test]
 fn ctas_of_an_unknown_number_of_threads_are_disjoint_in_64_bits() {
-    let mut pair = PairQuery::new();
+    let mut pair = KernelQuery::new();
     let [a, b] = pair.threads();
     let threads = pair.atom(Atom::Ntid(0));
     pair.require_below(threads, 33);
