@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{CheckError, observable};
 use crate::explain::{Names, doubts};
 use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
-use crate::flow::{Block, Placement, Program};
+use crate::flow::{Block, Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
@@ -77,12 +77,8 @@ pub fn prove_every_input(
 
 fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
-    // An address that is computed from several pointers, or from a distance of two, might lead to any buffer.
     let dependences = Dependences::of(program, &crate::emulate::pointers(program, launch));
-    let strays: Vec<Gap> = dependences.strays().into_keys().map(Gap::Base).collect();
-    if !strays.is_empty() {
-        return Err(strays.into());
-    }
+    let strays: BTreeSet<Pc> = dependences.strays().into_keys().collect();
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
     let most = kernel.maxntid.map_or(Dim3::MAX_THREADS, |most| dim(most).count());
@@ -93,7 +89,7 @@ fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof,
         grid: known(launch.grid),
         is_any_grid: launch.grid.is_some(),
     };
-    symbolic::prove(program, &slice, launch, sizes)
+    symbolic::prove(program, &slice, launch, sizes, &strays)
 }
 
 /// Says in a finding without a launch where the proof for every launch ended.

@@ -45,6 +45,25 @@ pub(super) fn bases(
     (!found.is_empty() && found.len() <= MOST_CASES).then_some(found)
 }
 
+/// Whether an expression depends on something that is not followed, such as a load of memory that threads write, directly
+/// or through what loops carry.
+pub(super) fn is_opaque(thread: &SymbolicThread, of: Expr) -> bool {
+    let (mut seen, mut work) = (HashSet::default(), vec![of]);
+    while let Some(part) = work.pop() {
+        for atom in thread.exprs.atoms(part) {
+            match atom {
+                Atom::Unknown(_) | Atom::Result(..) => return true,
+                Atom::Carried(header, _) if seen.insert(atom) => {
+                    let own = thread.loops.get(&header);
+                    work.extend(own.and_then(|own| own.carried.get(&atom)).into_iter().flatten());
+                }
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
 struct BaseFinder<'a> {
     exprs: &'a mut Exprs,
     loops: &'a BTreeMap<BlockId, SymbolicLoop>,

@@ -64,6 +64,10 @@ impl Views<'_> {
                 if self.system.range(&divisor).least.is_none_or(|least| least < 0) {
                     return None;
                 }
+                // Only a division that is carried out in any case needs a divisor that is not zero.
+                if self.choices > 0 {
+                    return None;
+                }
                 self.assumed.insert(ArithmeticAssumption::NonzeroDivisors);
                 self.system.conditions.positive.push(above);
             }

@@ -15,11 +15,13 @@ mod lift;
 mod loop_facts;
 mod loops;
 mod memory;
+mod number_use;
 mod pair_query;
 mod poly;
 mod proof;
 mod required;
 mod required_bits;
+
 mod solver;
 mod state;
 mod system;

@@ -4,6 +4,7 @@
 //! their addresses, of the conditions under which they are reached and of the bounds of the launch must have no
 //! solution.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Variance};
@@ -79,13 +80,17 @@ const EFFORT: u32 = 20_000;
 const MOST_QUESTIONS: usize = 3;
 /// The most pairs of accesses that are compared.
 const MOST_PAIRS: usize = 20_000;
+/// The steps that the proofs of all pairs can take together.
+const WHOLE_EFFORT: u32 = 400_000;
 
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
+/// `strays`: the accesses whose addresses are computed from several pointers.
 pub(crate) fn prove(
     program: &Program,
     slice: &Slice,
     launch: &Launch,
     sizes: StatedSizes,
+    strays: &BTreeSet<Pc>,
 ) -> Result<Proof, Unproved> {
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
@@ -96,7 +101,7 @@ pub(crate) fn prove(
         return Err(vec![Gap::Unknown(*pc)].into());
     }
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
-    let accesses = compared(program, &mut thread, &is_constant)?;
+    let accesses = compared(program, &mut thread, &is_constant, strays)?;
     let variances = Variances::of(&thread);
     let barriers = barriers(program, &thread, &variances)?;
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
@@ -111,6 +116,7 @@ pub(crate) fn prove(
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
         pairs: 0,
+        effort: Cell::new(WHOLE_EFFORT),
         disjoint: BTreeSet::new(),
         questions: MOST_QUESTIONS,
         candidates: Vec::new(),
@@ -147,6 +153,7 @@ fn compared(
     program: &Program,
     thread: &mut SymbolicThread,
     is_constant: &dyn Fn(Pc) -> bool,
+    strays: &BTreeSet<Pc>,
 ) -> Result<Vec<BasedAccess>, Vec<Gap>> {
     let (mut all, mut gaps, mut unbased) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..thread.accesses.len() {
@@ -156,7 +163,13 @@ fn compared(
         if !kind.writes && is_constant(access.pc) {
             continue;
         }
-        let Some(found) = base::bases(thread, program, access.address) else {
+        // The distance of two pointers, handed on through memory, leads from one buffer to another.
+        let is_stray = |based: &BasedAddress, thread: &SymbolicThread| {
+            strays.contains(&access.pc) && base::is_opaque(thread, based.offset)
+        };
+        let found = base::bases(thread, program, access.address)
+            .filter(|found| !found.iter().any(|based| is_stray(based, thread)));
+        let Some(found) = found else {
             if kind.writes {
                 gaps.push(Gap::Base(access.pc));
             } else {
@@ -218,7 +231,8 @@ fn barriers(
         };
         if !is_uniform || !is_plain {
             gaps.push(Gap::Divergence(barrier.pc));
-        } else if instr.effect() == Effect::Barrier {
+        } else if instr.effect() == Effect::Barrier && instr.guard.is_none() {
+            // A predicated barrier separates nothing where its predicate is false.
             found.insert(barrier.block);
         }
     }
@@ -250,6 +264,8 @@ struct Prover<'a> {
     assumed: BTreeSet<ArithmeticAssumption>,
     gaps: Vec<Gap>,
     pairs: usize,
+    /// The steps that are left to all pairs.
+    effort: Cell<u32>,
     /// The pairs of places that are disjoint.
     disjoint: BTreeSet<(AccessPlace, AccessPlace, Option<IterationRelation>)>,
     /// How many questions that are not refuted can still be asked of the solver.
@@ -336,7 +352,7 @@ impl Prover<'_> {
         }
         let pair = Gap::Pair(self.accesses[a].pc, self.accesses[b].pc);
         self.pairs += 1;
-        if self.pairs > MOST_PAIRS {
+        if self.pairs > MOST_PAIRS || self.effort.get() == 0 {
             if !self.gaps.contains(&Gap::Size) {
                 self.gaps.push(Gap::Size);
             }
@@ -391,8 +407,10 @@ impl Prover<'_> {
         }
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
-        let mut effort = EFFORT;
+        let granted = EFFORT.min(self.effort.get());
+        let mut effort = granted;
         let is_refuted = views.system.is_refuted(&mut effort);
+        self.effort.set(self.effort.get() - (granted - effort));
         is_refuted.then_some(views.assumed)
     }
 

@@ -11,6 +11,7 @@ use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
 use super::lift;
+use super::number_use::{self, NumberUse};
 use super::state::ThreadState;
 use crate::flow::{
     BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
@@ -71,6 +72,15 @@ pub(super) struct SymbolicThread {
     pub(super) results: BTreeMap<Atom, Option<Vec<Expr>>>,
     /// The instructions that end the proof: the stage does not know what they do.
     pub(super) unknown: BTreeSet<Pc>,
+    /// How each expression is used, by its index.
+    pub(super) uses: Vec<NumberUse>,
+}
+
+impl SymbolicThread {
+    /// How an expression is used as a number.
+    pub(super) fn number_use(&self, of: Expr) -> NumberUse {
+        self.uses.get(of.index()).copied().unwrap_or_default()
+    }
 }
 
 /// The most registers times blocks that a run keeps.
@@ -97,7 +107,7 @@ pub(super) fn run(
         let (thread, found) =
             run_once((program, slice), launched, is_constant, (exprs, derived.clone()))?;
         if found == derived {
-            return Some(thread);
+            return Some(SymbolicThread { uses: number_use::uses(&thread.exprs), ..thread });
         }
         (exprs, derived) = (thread.exprs, found);
     }
@@ -137,6 +147,7 @@ fn run_once(
         loops: BTreeMap::new(),
         results: BTreeMap::new(),
         unknown: BTreeSet::new(),
+        uses: Vec::new(),
     };
     let mut runner = Runner {
         program,

@@ -48,6 +48,7 @@ pub(super) struct Views<'a> {
     pub(super) system: System,
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
     pub(super) exact: HashMap<(Expr, bool, Copy), Poly>,
+    pub(super) rings: HashMap<(Expr, bool, Copy), Poly>,
     pub(super) unknowns: HashMap<(Expr, Copy), (Var, bool)>,
     pub(super) atoms: HashMap<(Atom, Copy), Var>,
     /// The predicates that hold for each thread.
@@ -55,6 +56,10 @@ pub(super) struct Views<'a> {
     pub(super) effort: u32,
     /// How deep the present expression lies in the one that was asked for.
     pub(super) depth: u32,
+    /// How many choices the present expression is one side of.
+    pub(super) choices: u32,
+    /// What is taken for granted on that side.
+    pub(super) granted: Vec<Poly>,
     /// How many predicates can still be looked at.
     pub(super) predicates: u32,
 }
@@ -67,6 +72,8 @@ const MOST_DEPTH: u32 = 200;
 const MOST_PREDICATES: u32 = 5000;
 /// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
 const SMALL: i128 = 256;
+/// Likewise, of one unknown beside others that are small.
+const MEDIUM: i128 = 1 << 12;
 /// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.
 const LARGE: i128 = 1024;
 
@@ -87,11 +94,14 @@ impl<'a> Views<'a> {
             system: System::default(),
             assumed: BTreeSet::new(),
             exact: HashMap::default(),
+            rings: HashMap::default(),
             unknowns: HashMap::default(),
             atoms: HashMap::default(),
             known: BTreeSet::new(),
             effort: EFFORT,
             depth: 0,
+            choices: 0,
+            granted: Vec::new(),
             predicates: MOST_PREDICATES,
         }
     }
@@ -173,6 +183,7 @@ impl<'a> Views<'a> {
             return Poly::var(*var);
         }
         let bits = self.exprs().bits(of);
+        let is_signed = is_signed || self.thread.number_use(of).signed;
         let var = self.system.var(width(bits, is_signed));
         self.unknowns.insert((of, copy), (var, is_signed));
         if self.depth > MOST_DEPTH {
@@ -197,8 +208,14 @@ impl<'a> Views<'a> {
     ) {
         let side = |holds: bool, value: Expr, views: &mut Self| {
             let mut conditions = Conditions::default();
+            // What the value of one side takes for granted holds only where that side is chosen.
+            let outer = std::mem::take(&mut views.granted);
+            views.choices += 1;
             views.condition(condition, holds, copy, &mut conditions);
-            (views.exact(value, is_signed, copy), conditions)
+            let value = views.exact(value, is_signed, copy);
+            views.choices -= 1;
+            conditions.positive.extend(std::mem::replace(&mut views.granted, outer));
+            (value, conditions)
         };
         let cases = vec![side(true, values[0], self), side(false, values[1], self)];
         self.system.alternatives.push(ValueCases { var, cases });
@@ -213,7 +230,11 @@ impl<'a> Views<'a> {
         }
         let mut side = |holds: bool| {
             let mut conditions = Conditions::default();
+            let outer = std::mem::take(&mut self.granted);
+            self.choices += 1;
             self.condition(of, holds, copy, &mut conditions);
+            self.choices -= 1;
+            conditions.positive.extend(std::mem::replace(&mut self.granted, outer));
             (Poly::constant(i128::from(holds)), conditions)
         };
         let cases = vec![side(true), side(false)];
@@ -223,6 +244,9 @@ impl<'a> Views<'a> {
     /// An integer that is congruent to an expression modulo its width.
     pub(super) fn ring(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
         let copy = self.copy(of, copy);
+        if let Some(known) = self.rings.get(&(of, is_signed, copy)) {
+            return known.clone();
+        }
         let exprs = self.exprs();
         let bits = exprs.bits(of);
         self.depth += 1;
@@ -247,6 +271,7 @@ impl<'a> Views<'a> {
             None => self.opaque(of, is_signed, copy),
         };
         self.depth -= 1;
+        self.rings.insert((of, is_signed, copy), found.clone());
         found
     }
 
@@ -356,12 +381,17 @@ impl<'a> Views<'a> {
         if above && below {
             return poly;
         }
-        if bits >= 32 && self.wraps_only_if_large(&poly, above, least, most) {
+        // A sum that is subtracted from might become negative for ordinary values, too.
+        let is_ordinary = if is_signed { !self.has_ambiguous(&poly, bits) } else { above };
+        if bits >= 32 && is_ordinary && self.wraps_only_if_large(&poly, above, least, most) {
             self.assumed.insert(ArithmeticAssumption::Unwrapped);
-            let one =
-                |room: Option<Poly>, system: &mut System| system.conditions.positive.extend(room);
-            one(poly.minus(&Poly::constant(least)), &mut self.system);
-            one(Poly::constant(most).minus(&poly), &mut self.system);
+            let facts = [poly.minus(&Poly::constant(least)), Poly::constant(most).minus(&poly)];
+            let target = if self.choices > 0 {
+                &mut self.granted
+            } else {
+                &mut self.system.conditions.positive
+            };
+            target.extend(facts.into_iter().flatten());
             return poly;
         }
         if let Some(number) = poly.as_constant() {
@@ -384,23 +414,49 @@ impl<'a> Views<'a> {
         self.unknown(width(bits, is_signed))
     }
 
-    /// Whether a value leaves its width only for large values of unknowns that have no bounds of their own.
+    /// Whether a polynomial has an unknown that is any unsigned number of a width, but is not used as one: it might be
+    /// meant to be a small negative number.
+    fn has_ambiguous(&self, of: &Poly, bits: u32) -> bool {
+        let (vars, all) = (of.vars(), width(bits, false).most);
+        let is_ambiguous = |((expr, _), (var, _)): (&(Expr, Copy), &(Var, bool))| {
+            vars.contains(var)
+                && self.system.bounds[var.0 as usize].most == all
+                && !self.thread.number_use(*expr).unsigned
+        };
+        self.unknowns.iter().any(is_ambiguous)
+    }
+
+    /// Whether a value leaves its width only for large values of unknowns that have no bounds of their own: neither if
+    /// all are small, nor if one of them is of medium size.
     fn wraps_only_if_large(&self, of: &Poly, above: bool, least: i128, most: i128) -> bool {
         let mut small = System { bounds: self.system.bounds.clone(), ..System::default() };
-        for bounds in &mut small.bounds {
+        let fits = |system: &System| {
+            let range = system.range(of);
+            (above || range.least.is_some_and(|own| own >= least))
+                && range.most.is_some_and(|own| own <= most)
+        };
+        let limit = |bounds: &mut VarBounds, to: i128| {
             let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > LARGE);
             // A value that is required to be large is as small as it can be.
             let required = bounds.least.filter(|least| *least > SMALL);
             if is_open(bounds.most) {
-                bounds.most = Some(required.unwrap_or(SMALL));
+                bounds.most = Some(required.unwrap_or(to));
             }
             if is_open(bounds.least) && required.is_none() {
-                bounds.least = Some(-SMALL);
+                bounds.least = Some(-to);
             }
-        }
-        let range = small.range(of);
-        (above || range.least.is_some_and(|own| own >= least))
-            && range.most.is_some_and(|own| own <= most)
+        };
+        small.bounds.iter_mut().for_each(|bounds| limit(bounds, SMALL));
+        fits(&small)
+            && of.vars().into_iter().all(|var| {
+                let at = var.0 as usize;
+                let mut medium = self.system.bounds[at];
+                limit(&mut medium, MEDIUM);
+                let before = std::mem::replace(&mut small.bounds[at], medium);
+                let still = fits(&small);
+                small.bounds[at] = before;
+                still
+            })
     }
 
     /// Adds what follows from a thread's reaching a place.
@@ -468,7 +524,9 @@ impl<'a> Views<'a> {
             return false;
         }
         let poly = self.ring(of, false, copy);
-        self.system.range(&poly).least.is_none_or(|least| least < 0)
+        let range = self.system.range(&poly);
+        let most = width(self.exprs().bits(of), false).most;
+        range.least.is_none_or(|least| least < 0) || range.most > most
     }
 }
 

@@ -1,0 +1,41 @@
+//! Which expressions are used as signed numbers, and which as unsigned ones.
+
+use super::atom::Expr;
+use super::expr::{BinaryOperator, ExprNode, Exprs};
+
+/// How an expression is used: compared, extended, divided or shifted, or as a part of a sum, product or choice that is.
+/// Both are possible, and neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NumberUse {
+    pub(super) signed: bool,
+    pub(super) unsigned: bool,
+}
+
+/// Returns how each expression is used, by its index.
+pub(super) fn uses(exprs: &Exprs) -> Vec<NumberUse> {
+    use BinaryOperator::{Add, Ashr, Lshr, Mul, Sdiv, Shl, Slt, Srem, Udiv, Ult, Urem};
+    const SIGNED: NumberUse = NumberUse { signed: true, unsigned: false };
+    const UNSIGNED: NumberUse = NumberUse { signed: false, unsigned: true };
+    let mut uses = vec![NumberUse::default(); exprs.len()];
+    let all: Vec<Expr> = exprs.all().collect();
+    for &of in all.iter().rev() {
+        let own = uses[of.index()];
+        let mut mark = |parts: &[Expr], by: NumberUse| {
+            for part in parts {
+                let use_of_part = &mut uses[part.index()];
+                use_of_part.signed |= by.signed;
+                use_of_part.unsigned |= by.unsigned;
+            }
+        };
+        match exprs.node(of) {
+            ExprNode::Binary(Slt | Sdiv | Srem, a, b) => mark(&[a, b], SIGNED),
+            ExprNode::Binary(Ashr, a, _) | ExprNode::Sext(a) => mark(&[a], SIGNED),
+            ExprNode::Binary(Ult | Udiv | Urem, a, b) => mark(&[a, b], UNSIGNED),
+            ExprNode::Binary(Lshr, a, _) | ExprNode::Zext(a) => mark(&[a], UNSIGNED),
+            ExprNode::Binary(Add | Mul, a, b) | ExprNode::Ite(_, a, b) => mark(&[a, b], own),
+            ExprNode::Binary(Shl, a, _) => mark(&[a], own),
+            _ => {}
+        }
+    }
+    uses
+}
