@@ -8,6 +8,7 @@ use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::thread::{SymbolicLoop, SymbolicThread};
 use crate::flow::{BlockId, Program};
+use crate::ptx::Space;
 
 /// What an address is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,4 +175,13 @@ impl BaseFinder<'_> {
         }
         false
     }
+}
+
+/// The space of what a pointer argument points to.
+pub(super) fn object_space(program: &Program, at: usize) -> Space {
+    let object = program.params.get(at).and_then(|param| param.object);
+    object.map_or(Space::Global, |_| {
+        let symbol = program.symbols.iter().find(|symbol| symbol.parameter == Some(at));
+        symbol.map_or(Space::Global, |symbol| symbol.space)
+    })
 }

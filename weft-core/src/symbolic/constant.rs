@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::base::AddressBase;
 use crate::flow::{Holds, Instr, Pc, Program};
 use crate::ptx::Space;
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::{Effect, Modifier};
 
 /// The buffers and variables that stores and atomics might write.
 #[derive(Debug)]
@@ -32,11 +32,14 @@ impl ConstantMemory {
         memory
     }
 
-    /// Whether a load reads memory that no thread writes.
+    /// Whether a load reads memory that no thread writes, as is promised of `ld.global.nc` (PTX ISA, `ld`).
     pub(super) fn is_constant(&self, program: &Program, pc: Pc) -> bool {
         let instr = &program.code[pc.index()];
+        let is_promised =
+            instr.decoded().is_some_and(|decoded| decoded.modifiers.has(Modifier::Nc));
         let base = base(program, instr);
-        !self.is_all_written && base.is_some_and(|base| !self.written.contains(&base))
+        is_promised
+            || !self.is_all_written && base.is_some_and(|base| !self.written.contains(&base))
     }
 }
 

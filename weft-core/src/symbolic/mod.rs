@@ -8,6 +8,7 @@ mod constant;
 mod copies;
 mod division;
 mod expr;
+mod fitted;
 mod intervals;
 mod invariants;
 mod launched;

@@ -160,7 +160,9 @@ fn compared(
         let access = thread.accesses[index].clone();
         let decoded = program.code[access.pc.index()].decoded().expect("an access is in the table");
         let kind = access_kind(decoded);
-        if !kind.writes && is_constant(access.pc) {
+        // That memory is promised to be read-only does not keep others from writing there.
+        let is_promised = decoded.modifiers.has(Modifier::Nc);
+        if !kind.writes && is_constant(access.pc) && !is_promised {
             continue;
         }
         // The distance of two pointers, handed on through memory, leads from one buffer to another.
@@ -172,7 +174,7 @@ fn compared(
         let Some(found) = found else {
             if kind.writes {
                 gaps.push(Gap::Base(access.pc));
-            } else {
+            } else if !is_promised {
                 unbased.push(Gap::Base(access.pc));
             }
             continue;
@@ -181,7 +183,7 @@ fn compared(
             let reach = thread.exprs.binary(BinaryOperator::And, access.reach, condition);
             let space = match base {
                 AddressBase::Variable(at) => program.symbols[at].space,
-                AddressBase::Buffer(at) => object_space(program, at),
+                AddressBase::Buffer(at) => base::object_space(program, at),
             };
             let (pc, bytes) = (access.pc, access.bytes);
             all.push(BasedAccess { index, pc, space, bytes, kind, base, offset, reach });
@@ -199,15 +201,6 @@ fn compared(
     let is_common = |space: Space| matches!(space, Space::Shared | Space::Global);
     all.retain(|access| written.contains(&access.base) && is_common(access.space));
     Ok(all)
-}
-
-/// The space of what a pointer argument points to.
-fn object_space(program: &Program, at: usize) -> Space {
-    let object = program.params.get(at).and_then(|param| param.object);
-    object.map_or(Space::Global, |_| {
-        let symbol = program.symbols.iter().find(|symbol| symbol.parameter == Some(at));
-        symbol.map_or(Space::Global, |symbol| symbol.space)
-    })
 }
 
 /// Returns the blocks that end with cta barriers, if all threads of a cta reach all barriers and exchanges together.

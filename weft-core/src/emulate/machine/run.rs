@@ -85,10 +85,9 @@ pub fn run(
     if let Err(Stop(end)) = machine.take_turns() {
         machine.run.end = *end;
     }
-    let Machine { mut run, facts, spent, .. } = machine;
-    run.reads_unwritten = facts.symbolics.reads_unwritten;
+    let Machine { run, facts, spent, .. } = machine;
     facts.spent = (facts.spent + spent).min(facts.limit.instructions);
-    run
+    CtaRun { reads_unwritten: facts.symbolics.reads_unwritten, ..run }
 }
 
 /// How the run of a cta ends whose warps have too many registers.
