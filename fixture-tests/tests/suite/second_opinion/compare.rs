@@ -76,6 +76,10 @@ pub(crate) fn races(
         let check = if pair.0 { Check::Global } else { Check::Shared };
         let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
         let level = if may_order { Level::Possible } else { *worst };
+        // A proof excludes what the trace only takes to be possible.
+        if report.proved.is_some() && level == Level::Possible {
+            continue;
+        }
         seen.entry((check, level, lines)).or_default().push(run.races.pairs(pair));
     }
     let mut told: BTreeMap<Key, ThreadPairs> = BTreeMap::new();
