@@ -227,7 +227,8 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         (0..count).all(|at| match source(at) {
             Holds::Null | Holds::Number | Holds::Nothing => true,
             Holds::Variable(_) | Holds::Mixed => false,
-            Holds::Param(_) | Holds::Params(_) => is_narrow,
+            Holds::Param(at) => is_narrow || !program.is_pointer(at),
+            Holds::Params(_) => is_narrow,
         })
     };
     let holds = match decoded.row.opcode {

@@ -15,7 +15,7 @@ const LARGE: i128 = 1024;
 
 impl Views<'_> {
     /// Returns the value of an expression, as an unsigned or a signed number, of which a polynomial is congruent to it.
-    pub(super) fn fitted(&mut self, of: Expr, poly: Poly, is_signed: bool, copy: Copy) -> Poly {
+    pub(super) fn fitted(&mut self, of: Expr, poly: Poly, is_signed: bool) -> Poly {
         let bits = self.exprs().bits(of);
         let VarBounds { least: Some(least), most: Some(most) } = width(bits, is_signed) else {
             return poly;
@@ -28,8 +28,8 @@ impl Views<'_> {
         if above && below {
             return poly;
         }
-        // A sum that is subtracted from might become negative for ordinary values, too.
-        let is_ordinary = if is_signed { !self.has_ambiguous(&poly, bits) } else { above };
+        // An unsigned value that might be below zero wraps around for ordinary values, too.
+        let is_ordinary = (is_signed || above) && !self.has_ambiguous(&poly, bits);
         if bits >= 32 && is_ordinary && self.wraps_only_if_large(&poly, above, least, most) {
             self.assumed.insert(ArithmeticAssumption::Unwrapped);
             let facts = [poly.minus(&Poly::constant(least)), Poly::constant(most).minus(&poly)];
@@ -57,17 +57,18 @@ impl Views<'_> {
         } else if let Some(value) = self.remainder(poly, bits) {
             return value;
         }
-        let _ = copy;
         self.unknown(width(bits, is_signed))
     }
 
-    /// Whether a polynomial has an unknown that is any unsigned number of a width, but is not used as one: it might be
-    /// meant to be a small negative number.
+    /// Whether a polynomial has an unknown that is any unsigned number of a width, or of a greater one, but is not used as
+    /// one: it might be meant to be a small negative number.
     fn has_ambiguous(&self, of: &Poly, bits: u32) -> bool {
         let (vars, all) = (of.vars(), width(bits, false).most);
         let is_ambiguous = |((expr, _), (var, _)): (&(Expr, Copy), &(Var, bool))| {
+            let bounds = self.system.bounds[var.0 as usize];
             vars.contains(var)
-                && self.system.bounds[var.0 as usize].most == all
+                && bounds.least == Some(0)
+                && bounds.most >= all
                 && !self.thread.number_use(*expr).unsigned
         };
         self.unknowns.iter().any(is_ambiguous)

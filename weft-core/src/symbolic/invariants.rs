@@ -91,13 +91,14 @@ impl Views<'_> {
     /// concluded from what is known of the present iteration.
     fn in_every_iteration(&mut self, of: Expr, entry: Expr, copy: Copy) -> Conditions {
         let conditions = std::mem::take(&mut self.system.conditions);
-        let (known, exact) = (std::mem::take(&mut self.known), std::mem::take(&mut self.exact));
+        let (known, rings) = (std::mem::take(&mut self.known), std::mem::take(&mut self.rings));
+        let exact = std::mem::take(&mut self.exact);
         self.assume(entry, copy);
         let mut found = Conditions::default();
         self.condition(of, true, copy, &mut found);
         let learnt = std::mem::replace(&mut self.system.conditions, conditions);
         self.system.conditions.extend(&learnt);
-        (self.known, self.exact) = (known, exact);
+        (self.known, self.rings, self.exact) = (known, rings, exact);
         found
     }
 

@@ -22,7 +22,6 @@ mod poly;
 mod proof;
 mod required;
 mod required_bits;
-
 mod solver;
 mod state;
 mod system;

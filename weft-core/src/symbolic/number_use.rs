@@ -3,7 +3,7 @@
 use super::atom::Expr;
 use super::expr::{BinaryOperator, ExprNode, Exprs};
 
-/// How an expression is used: compared, extended, divided or shifted, or as a part of a sum, product or choice that is.
+/// How an expression is used: compared, extended, divided or shifted, or as a part of a sum, product, choice or low part that is.
 /// Both are possible, and neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NumberUse {
@@ -33,7 +33,7 @@ pub(super) fn uses(exprs: &Exprs) -> Vec<NumberUse> {
             ExprNode::Binary(Ult | Udiv | Urem, a, b) => mark(&[a, b], UNSIGNED),
             ExprNode::Binary(Lshr, a, _) | ExprNode::Zext(a) => mark(&[a], UNSIGNED),
             ExprNode::Binary(Add | Mul, a, b) | ExprNode::Ite(_, a, b) => mark(&[a, b], own),
-            ExprNode::Binary(Shl, a, _) => mark(&[a], own),
+            ExprNode::Binary(Shl, a, _) | ExprNode::Extract(a, 0) => mark(&[a], own),
             _ => {}
         }
     }

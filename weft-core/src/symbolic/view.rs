@@ -47,6 +47,7 @@ pub(super) struct Views<'a> {
     pub(super) apart: u64,
     pub(super) system: System,
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
+    /// The integers of expressions that were asked for, exact and modulo their widths, under what is known.
     pub(super) exact: HashMap<(Expr, bool, Copy), Poly>,
     pub(super) rings: HashMap<(Expr, bool, Copy), Poly>,
     pub(super) unknowns: HashMap<(Expr, Copy), (Var, bool)>,
@@ -357,7 +358,7 @@ impl<'a> Views<'a> {
             return known.clone();
         }
         let poly = self.ring(of, is_signed, copy);
-        let fitted = self.fitted(of, poly, is_signed, copy);
+        let fitted = self.fitted(of, poly, is_signed);
         self.exact.insert((of, is_signed, copy), fitted.clone());
         fitted
     }

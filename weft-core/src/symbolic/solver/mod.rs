@@ -14,7 +14,6 @@ mod query;
 mod sat;
 mod simplify;
 #[cfg(test)]
-#[cfg(test)]
 mod smtlib;
 mod substitute;
 
