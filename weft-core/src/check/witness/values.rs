@@ -53,11 +53,11 @@ enum BufferContents {
 }
 
 const TABLE: [(BoundValues, Factors, BufferContents); 8] = [
-    (BoundValues::Threads, Factors::Descending, BufferContents::Open),
+    (BoundValues::Threads, Factors::Descending, BufferContents::Positive),
     (BoundValues::FirstThreads, Factors::Descending, BufferContents::Positive),
-    (BoundValues::Fewer, Factors::Ascending, BufferContents::Open),
+    (BoundValues::Fewer, Factors::Ascending, BufferContents::Small),
     (BoundValues::Small, Factors::Descending, BufferContents::Small),
-    (BoundValues::More, Factors::All(1), BufferContents::Open),
+    (BoundValues::More, Factors::All(1), BufferContents::Positive),
     (BoundValues::Threads, Factors::All(0), BufferContents::Open),
     (BoundValues::FirstThreads, Factors::All(0), BufferContents::Zero),
     (BoundValues::Threads, Factors::All(LARGEST), BufferContents::Zero),
