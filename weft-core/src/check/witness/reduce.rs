@@ -9,25 +9,26 @@ const TRIALS: u32 = 48;
 const ELEMENTS: usize = 256;
 /// The value that large numbers are replaced with, so that fewer elements are accessed.
 const SMALL: i128 = 8;
+/// The number of elements that is tried first.
+const SHORT: usize = 8;
 
 /// Returns a witness of the same defect with fewer and smaller values; `None` if it needs more elements than a finding
 /// can state.
 pub(super) fn reduced(trials: &Trials<'_>, found: Witness) -> Option<Witness> {
     let mut reducer = Reducer { trials, found, left: TRIALS };
     let values: Vec<usize> = reducer.found.input.values.keys().rev().copied().collect();
+    // First what is cheap: trials with small numbers, and with open ones only after that.
+    for at in &values {
+        reducer.shrink(*at);
+    }
+    for at in &values {
+        reducer.shorten(*at);
+    }
     for at in &values {
         reducer.try_with(|input| drop(input.values.remove(at)));
     }
     if reducer.found.input.grid.is_some() {
         reducer.try_with(|input| input.grid = None);
-    }
-    if reducer.largest() > 0 {
-        for at in &values {
-            reducer.shrink(*at);
-        }
-        for at in &values {
-            while reducer.halve(*at) {}
-        }
     }
     (reducer.largest() <= ELEMENTS).then_some(reducer.found)
 }
@@ -64,17 +65,29 @@ impl Reducer<'_> {
         }
     }
 
-    /// Halves the contents of a buffer; returns whether that was possible.
-    fn halve(&mut self, at: usize) -> bool {
+    /// Shortens the contents of a buffer to a power of two of elements.
+    fn shorten(&mut self, at: usize) {
+        let mut count = SHORT;
+        while count <= ELEMENTS && !self.cut(at, count) {
+            count *= 2;
+        }
+        if count == SHORT {
+            while count > 1 && self.cut(at, count / 2) {
+                count /= 2;
+            }
+        }
+    }
+
+    /// Leaves only so many elements of the contents of a buffer; returns whether that was possible.
+    fn cut(&mut self, at: usize, count: usize) -> bool {
         let Some(ChosenValue::Contents(element, bytes)) = self.found.input.values.get(&at) else {
             return false;
         };
-        let (element, count) = (*element, bytes.len() / element.bytes / 2);
-        let half = bytes[..count * element.bytes].to_vec();
-        count > 0
-            && self.try_with(|input| {
-                input.values.insert(at, ChosenValue::Contents(element, half));
-            })
+        let (element, size) = (*element, count * element.bytes);
+        let Some(first) = bytes.get(..size).map(<[u8]>::to_vec) else { return false };
+        self.try_with(|input| {
+            input.values.insert(at, ChosenValue::Contents(element, first));
+        })
     }
 
     /// Returns the number of elements of the largest buffer.
