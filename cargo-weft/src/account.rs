@@ -158,6 +158,14 @@ fn scope(report: &Report) -> String {
         return proved.sentence();
     }
     let (grid, block) = (report.grid_in_words(), report.block_in_words());
+    if report.block.is_none() {
+        let is_stated = report.launch.grid.is_some() || report.launch.block.is_some();
+        return if is_stated {
+            format!("grid {grid}, block {block}")
+        } else {
+            "no launch is stated".to_owned()
+        };
+    }
     let ctas = if report.stats.ctas == 1 {
         "1 cta".to_owned()
     } else {

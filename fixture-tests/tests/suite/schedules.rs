@@ -1,4 +1,4 @@
-//! Checks every fixture under several schedules of its warps: verdict, findings, numbers of racing pairs and amounts of
+//! Checks every fixture under three of five other schedules of its warps, in turn: verdict, findings, numbers of racing pairs and amounts of
 //! executed work must be the same.
 //!
 //! Findings are allowed to differ only if a barrier is defective, because such a defect ends the run: the schedule then
@@ -30,8 +30,11 @@ type Finding = (Code, BTreeSet<(u32, Role)>, Option<(u64, u64, bool)>);
 fn reports(module: &Module, fixture: &Fixture, schedule: Schedule) -> Vec<Report> {
     let mut launch = fixture.launch();
     launch.options.schedule = schedule;
+    // A trial has a schedule of its own.
+    launch.options.witness = 0;
     let check = |kernel| weft_core::check(module, kernel, &launch).expect("the launch fits");
-    module.kernels().map(check).collect()
+    let is_run = |report: &Report| report.block.is_some();
+    module.kernels().map(check).filter(is_run).collect()
 }
 
 fn findings(report: &Report) -> BTreeSet<Finding> {
@@ -61,14 +64,15 @@ fn done(report: &Report) -> Option<[u64; 4]> {
 #[test]
 fn fixtures_do_not_depend_on_the_schedule() {
     let (mut kernels, mut broken) = (0, 0);
-    for path in files::fixtures().expect("the folder is part of the checkout") {
+    for (number, path) in (0..).zip(files::fixtures().expect("the folder is part of the checkout"))
+    {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let fixture = Fixture::parse(&text, &path).expect("the header is right");
         let module = ptx::parse(&text);
         let in_order = reports(&module, &fixture, Schedule::InOrder);
         kernels += in_order.len();
         broken += in_order.iter().filter(|report| is_broken(report)).count();
-        for schedule in OTHERS {
+        for schedule in OTHERS.into_iter().cycle().skip(number % OTHERS.len()).take(3) {
             let others = reports(&module, &fixture, schedule);
             for (report, other) in in_order.iter().zip(&others) {
                 let name = format!("{} in {} under {schedule:?}", report.kernel, path.display());

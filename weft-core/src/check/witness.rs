@@ -61,6 +61,8 @@ struct Witness {
     defect: Finding,
     /// The number of further defects.
     others: usize,
+    /// The instructions of the run, counted once a warp.
+    instructions: u64,
 }
 
 impl Witness {
@@ -96,7 +98,7 @@ pub(super) fn search(
         if input.is_empty() || tried.contains(&input) {
             continue;
         }
-        if let Some(found) = trials.run(&input)
+        if let Some(found) = trials.run(&input, TRIAL.instructions)
             && let Some(found) = reduce::reduced(&trials, found)
         {
             return Ok(Some(trials.finding(&found)));
@@ -114,12 +116,13 @@ struct Trials<'a> {
 
 impl Trials<'_> {
     /// Checks the kernel with a chosen input; returns its first defect, if there is one and the trial counts.
-    fn run(&self, input: &ChosenInput) -> Option<Witness> {
+    /// `instructions`: the limit of the trial.
+    fn run(&self, input: &ChosenInput, instructions: u64) -> Option<Witness> {
         let Self { module, permission: Permission { program, kernel, launch } } = *self;
         if !self.permission.permits(input) {
             return None;
         }
-        let concrete = with_limit(input.launch(program, launch));
+        let concrete = with_limit(input.launch(program, launch), instructions);
         let trial = CheckRequest { module, kernel, launch: &concrete, proves_every_input: false };
         let (report, _) = prove(&trial, &Placement::default()).ok()?;
         if report.findings.iter().any(|finding| SPOILING.contains(&finding.code)) {
@@ -134,7 +137,8 @@ impl Trials<'_> {
         };
         let mut shown = report.findings.iter().filter(is_shown);
         let defect = shown.next()?.clone();
-        Some(Witness { input: input.clone(), defect, others: shown.count() })
+        let (others, instructions) = (shown.count(), report.stats.warp_instructions);
+        Some(Witness { input: input.clone(), defect, others, instructions })
     }
 
     /// Returns the finding for a witness. It is a defect if everything that it depends on is stated.
@@ -156,12 +160,9 @@ impl Trials<'_> {
     }
 }
 
-fn with_limit(mut launch: Launch) -> Launch {
+fn with_limit(mut launch: Launch, most: u64) -> Launch {
     let Limit { instructions, memory } = launch.limit;
-    launch.limit = Limit {
-        instructions: instructions.min(TRIAL.instructions),
-        memory: memory.min(TRIAL.memory),
-    };
+    launch.limit = Limit { instructions: instructions.min(most), memory: memory.min(TRIAL.memory) };
     launch.options.schedule = Schedule::InOrder;
     launch.options.past_findings = false;
     launch

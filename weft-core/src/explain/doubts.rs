@@ -40,7 +40,7 @@ fn open(
 pub(crate) fn no_launch(names: &Names<'_>, is_any: bool) -> Finding {
     let (message, help) = if is_any {
         (
-            "the block can have any size, and this kernel is checked only with a known one",
+            "the block can have several sizes, and a run needs a known one",
             "give `block` in weft.toml, as a launch for each size that is meant, or a size in each dimension in `requires`",
         )
     } else {
@@ -57,7 +57,7 @@ pub(crate) fn no_launch(names: &Names<'_>, is_any: bool) -> Finding {
 /// own: one, or none if `requires` does not clearly permit it.
 pub(crate) fn any_grid(names: &Names<'_>, ctas: usize) -> Finding {
     let message = match ctas {
-        0 => "the grid can have any size, and this kernel is checked only with a known one",
+        0 => "the grid can have several sizes, and a run needs a known one",
         _ => "the grid can have any size, but only a grid of one cta was checked",
     };
     let help = "give `grid` in weft.toml, as a launch for each size that is meant";
@@ -81,10 +81,10 @@ pub(crate) fn gap(names: &Names<'_>, gap: Gap) -> String {
             line(pc)
         ),
         Gap::Divergence(pc) => format!(
-            "not proved for every launch: all threads might not come to line {} together",
+            "not proved for every launch: some threads of a cta might come to line {} without the others",
             line(pc)
         ),
-        Gap::Pair(a, b) if a == b => {
+        Gap::Pair(a, b) if line(a) == line(b) => {
             format!(
                 "not proved for every launch: two threads might access the same bytes in line {}",
                 line(a)

@@ -159,6 +159,9 @@ fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAcce
         _ if first.cta != second.cta => {
             "nothing orders ctas of one launch: give each its own part of the memory".into()
         }
+        _ if first.pc == second.pc => {
+            "both are one instruction: give each thread memory of its own, let one thread alone do it, or put a barrier between its executions".into()
+        }
         _ => "put a barrier between the two that both threads take part in".into(),
     }
 }

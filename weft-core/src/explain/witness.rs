@@ -206,6 +206,8 @@ pub(crate) fn finding(
     let table = input.table(program, kernel);
     finding.help = Some(format!("this in weft.toml reproduces it:\n{table}"));
     if permitted_by.is_none() {
+        let way_out = "if the host never passes such an input, state in weft.toml what it passes: `requires`, `args` or a launch";
+        finding.notes.push(way_out.to_owned());
         finding.code = Code::RaceForInput;
     }
     finding

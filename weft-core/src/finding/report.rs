@@ -141,9 +141,10 @@ impl Report {
         stated.map_or_else(|| "unknown".to_owned(), |block| block.to_string())
     }
 
-    /// Returns the grid in words: `any` if the launch states that, else the size used.
+    /// Returns the grid in words: as the launch states it, else the size used, or `unknown` if nothing was run.
     pub fn grid_in_words(&self) -> String {
-        self.launch.grid.unwrap_or(Dimensions::Is(self.grid)).to_string()
+        let used = self.block.map(|_| Dimensions::Is(self.grid));
+        self.launch.grid.or(used).map_or_else(|| "unknown".to_owned(), |grid| grid.to_string())
     }
 
     /// Returns the verdict over all checks.

@@ -110,7 +110,7 @@ fn facts(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if report.coverage.sites == 0 {
         lines.push("the kernel has no memory access and no barrier to check".to_owned());
-    } else {
+    } else if report.block.is_some() || report.proved.is_some() {
         let coverage = report.coverage;
         lines.push(format!(
             "{} of {} access and barrier sites reached",

@@ -267,7 +267,8 @@ impl<'a> PairQuery<'a> {
 }
 
 /// Bounds of what is looked for, tried in this order: threads and ctas in each dimension, arguments, and offsets.
-const SMALL: [(u64, u64, u64, u64); 3] = [
+const SMALL: [(u64, u64, u64, u64); 4] = [
+    (64, 2, 1 << 7, 1 << 16),
     (64, 2, 1 << 16, 1 << 20),
     (1024, 4, u32::MAX as u64, 1 << 24),
     (1024, u32::MAX as u64, u64::MAX, 1 << 47),

@@ -1,6 +1,6 @@
 //! Leaves open again what a defect does not depend on, and makes small what has to be stated.
 
-use super::{Trials, Witness};
+use super::{TRIAL, Trials, Witness};
 use crate::explain::witness::{ChosenInput, ChosenValue};
 
 /// The most trials that reduce one input.
@@ -9,6 +9,9 @@ const TRIALS: u32 = 48;
 const ELEMENTS: usize = 256;
 /// The value that large numbers are replaced with, so that fewer elements are accessed.
 const SMALL: i128 = 8;
+/// A trial can run so many times as long as the one that found the defect, and a little longer.
+const AS_LONG: u64 = 16;
+const SHORTEST: u64 = 4096;
 /// The number of elements that is tried first.
 const SHORT: usize = 8;
 
@@ -49,7 +52,9 @@ impl Reducer<'_> {
             return false;
         }
         self.left -= 1;
-        let other = self.trials.run(&input).filter(|other| other.is_as(&self.found));
+        // With an open number of iterations a run can take as long as it is given.
+        let most = TRIAL.instructions.min(SHORTEST + AS_LONG * self.found.instructions);
+        let other = self.trials.run(&input, most).filter(|other| other.is_as(&self.found));
         let is_found = other.is_some();
         if let Some(other) = other {
             self.found = other;

@@ -15,6 +15,8 @@ pub(super) enum NumberRole {
     Factor,
     /// It is compared with something, as a size is.
     Bound,
+    /// Another number divides it, as a number of groups divides a number of channels.
+    Dividend,
     /// It divides something, as the extents of a shape do.
     Divisor,
 }
@@ -36,7 +38,7 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
     let mut roles = vec![NumberRole::Unknown; program.params.len() + program.fields.len()];
     for instr in &program.code {
         for (at, operand) in instr.sources.iter().enumerate() {
-            let role = role(instr, at);
+            let role = role(instr, at, &held);
             for position in params(operand, &held).all() {
                 if let Some(known) = roles.get_mut(position) {
                     *known = role.max(*known);
@@ -105,9 +107,13 @@ fn loaded(program: &Program, instr: &Instr, element: usize) -> Params {
 }
 
 /// Returns the role of a source operand of an instruction.
-fn role(instr: &Instr, at: usize) -> NumberRole {
+fn role(instr: &Instr, at: usize, held: &[Params]) -> NumberRole {
     let Some(decoded) = instr.decoded() else { return NumberRole::Unknown };
+    let is_passed = |at: usize| {
+        instr.sources.get(at).is_some_and(|operand| params(operand, held).all().next().is_some())
+    };
     match (decoded.row.opcode, at) {
+        (Opcode::Div | Opcode::Rem, 0) if is_passed(1) => NumberRole::Dividend,
         (Opcode::Setp | Opcode::Set, 0 | 1) => NumberRole::Bound,
         (Opcode::Div | Opcode::Rem, 1) => NumberRole::Divisor,
         (Opcode::Mul | Opcode::Mul24 | Opcode::Mad | Opcode::Mad24, 0 | 1) | (Opcode::Shl, 0) => {

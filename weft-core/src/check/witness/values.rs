@@ -79,6 +79,8 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
             }
             // The extents of a shape: small, distinct, and never zero.
             NumberRole::Divisor => 4 + index % 8,
+            // At least twice as large as what divides it.
+            NumberRole::Dividend => 24,
             NumberRole::Factor => {
                 let before = factor;
                 factor += 1;
