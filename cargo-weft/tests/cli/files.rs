@@ -21,10 +21,10 @@ fn verdicts_are_told_apart() {
         .exits(0)
         .says("(every block of one dimension, grid 1, every argument)");
     let run = folder.weft("check race.ptx").exits(102);
+    assert!(!run.out.contains("no-launch"), "{}", run.out);
     run.says("open   race.ptx::race_of_neighbours  (no launch is stated)")
         .says("open[race-for-input]")
         .says("if block = 64");
-    assert!(!run.out.contains("no-launch"), "{}", run.out);
     let run = folder.weft("check race.ptx --witness off").exits(102);
     run.says("open[no-launch]").says("two threads might access the same bytes");
     folder

@@ -120,7 +120,12 @@ impl BaseFinder<'_> {
                 let then = self.exprs.binary(BinaryOperator::And, condition, which);
                 let otherwise = self.exprs.binary(BinaryOperator::And, condition, not);
                 let (mut of_a, of_b) = (self.of(a, then)?, self.of(b, otherwise)?);
-                if of_a.is_empty() != of_b.is_empty() {
+                // Nothing is accessed through the null pointer.
+                let is_missing = |side: Expr, exprs: &Exprs| exprs.as_constant(side) != Some(0);
+                let (none_a, none_b) = (of_a.is_empty(), of_b.is_empty());
+                if none_a && !none_b && is_missing(a, self.exprs)
+                    || none_b && !none_a && is_missing(b, self.exprs)
+                {
                     return None;
                 }
                 of_a.extend(of_b);
