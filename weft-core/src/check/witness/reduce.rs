@@ -10,8 +10,8 @@ const ELEMENTS: usize = 256;
 /// The value that large numbers are replaced with, so that fewer elements are accessed.
 const SMALL: i128 = 8;
 /// A trial can run so many times as long as the one that found the defect, and a little longer.
-const AS_LONG: u64 = 16;
-const SHORTEST: u64 = 4096;
+const AS_LONG: u64 = 64;
+const SHORTEST: u64 = 1 << 15;
 /// The number of elements that is tried first.
 const SHORT: usize = 8;
 
