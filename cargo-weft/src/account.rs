@@ -6,7 +6,7 @@
 
 use std::io;
 
-use weft_core::finding::{Report, Verdict};
+use weft_core::finding::{Code, Report, Verdict};
 use weft_core::report::json::{self, Counts, Subject};
 use weft_core::report::short;
 use weft_harness::case::{Job, JobError, dead_allows};
@@ -158,7 +158,10 @@ fn scope(report: &Report) -> String {
         return proved.sentence();
     }
     let (grid, block) = (report.grid_in_words(), report.block_in_words());
-    if report.block.is_none() {
+    if report.findings.iter().any(|finding| finding.code == Code::RaceForInput) {
+        return format!("a defect for an input: {}", Code::RaceForInput);
+    }
+    if report.stats.ctas == 0 {
         let is_stated = report.launch.grid.is_some() || report.launch.block.is_some();
         return if is_stated {
             format!("grid {grid}, block {block}")

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use weft_core::finding::{Code, Report};
+use weft_core::finding::{Code, Finding, Report};
 use weft_harness::case::Job;
 
 use crate::print::Printer;
@@ -14,8 +14,11 @@ const SELECTED: usize = 6;
 
 /// Whether a report says only that the block size is not stated.
 pub(crate) fn is_unlaunched(report: &Report) -> bool {
-    matches!(&report.findings[..], [only] if only.code == Code::NoLaunch)
+    let is_it = |only: &Finding| only.code == Code::NoLaunch && !only.notes.is_empty();
+    matches!(&report.findings[..], [only] if is_it(only))
+        && report.block.is_none()
         && report.launch.block.is_none()
+        && report.launch.requires.is_empty()
 }
 
 /// Prints the kernels of these jobs that are open only because no block size is stated.
@@ -49,5 +52,5 @@ pub(crate) fn summary(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
         }
         _ => "[default]".to_owned(),
     };
-    printer.line(&format!("  = help: a run decides them; state in weft.toml what the host launches, such as\n    {selector}\n    block = 256\n    grid = 4"))
+    printer.line(&format!("  = help: a run decides them; state in weft.toml what the host launches, such as\n    {selector}\n    block = 256    # in two dimensions [32, 8]\n    grid = 4       # in two dimensions [4, 4]\n  or for files alone: --block 256 --grid 4"))
 }

@@ -146,7 +146,7 @@ const STRUCTURE: &str = "\
 fn fields_of_a_structure() {
     let folder = Folder::new("fields").with("s.ptx", STRUCTURE);
     let check = |args: &str| folder.weft(&format!("check s.ptx --block 64 {args}"));
-    check("").exits(102).says("`args = { 0 = { 0 = 1024 } }`");
+    check("").exits(102).says("`args = { 0 = { 0 = 1000 } }`");
     check("--arg 0.0=1").exits(0).says("clean");
     check("--arg 0.0=1 --arg 0.8=buffer").exits(0).says("clean");
     check("--arg 0.0=1 --arg 0.8=u32:0,0").exits(100).says("out-of-bounds");

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::flow::{Param, Program};
+use crate::flow::{Param, Program, Special};
 use crate::launch::requires::{
     Axis, Contradiction, Interval, LaunchVariable, Requirement, bounds, nearest,
 };
@@ -107,8 +107,24 @@ pub fn applied<'l>(
             args.entry(*at).or_insert(Arg::Integer(value));
         }
     }
+    let is_read = |axis: Axis, of: fn(Axis) -> LaunchVariable| {
+        let [index, size] = match of(axis) {
+            LaunchVariable::Grid(_) => [Special::Ctaid, Special::Nctaid],
+            _ => [Special::Tid, Special::Ntid],
+        };
+        program.reads(index(axis.number())) || program.reads(size(axis.number()))
+    };
     let size = |of: fn(Axis) -> LaunchVariable| {
-        let extent = |axis| u32::try_from(bounds.known(&of(axis))?).ok();
+        let is_named = |axis: Axis| {
+            requires.iter().flat_map(Requirement::variables).any(|named| *named == of(axis))
+        };
+        let extent = |axis| {
+            // A dimension that neither the kernel nor a requirement distinguishes has one row.
+            if axis != Axis::X && !is_read(axis, of) && !is_named(axis) {
+                return Some(1);
+            }
+            u32::try_from(bounds.known(&of(axis))?).ok()
+        };
         let (x, y, z) = (extent(Axis::X)?, extent(Axis::Y)?, extent(Axis::Z)?);
         Some(Dimensions::Is(Dim3 { x, y, z }))
     };

@@ -22,12 +22,14 @@ mod roles;
 mod solved;
 mod values;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::{CheckError, CheckRequest, applied, key, link, prove, request};
 use crate::explain::witness::{self, ChosenInput};
 use crate::finding::{Class, Code, Finding};
 use crate::flow::Placement;
+use crate::launch::requires::{LaunchVariable, Requirement};
 use crate::launch::{Dim3, Dimensions, Launch, Limit, Schedule};
 use crate::ptx::{Module, Span};
 use crate::symbolic::CandidateLaunch;
@@ -36,6 +38,9 @@ use permitted::Permission;
 
 /// The resources of a trial, if those of the launch are not less.
 const TRIAL: Limit = Limit { instructions: 1 << 20, memory: 1 << 28 };
+
+/// The instructions of all trials together, counted once a warp.
+const ALL_TRIALS: u64 = 1 << 22;
 
 /// The most trials with different inputs.
 const MOST: u32 = 1024;
@@ -87,7 +92,7 @@ pub(super) fn search(
     let Ok(stated) = request::block(kernel, launch) else { return Ok(None) };
     let open = OpenInputs::of(&program, launch, stated.map(|(block, _)| block));
     let permission = Permission { program: &program, kernel, launch };
-    let trials = Trials { module, permission };
+    let trials = Trials { module, permission, left: Cell::new(ALL_TRIALS) };
     let mut tried: Vec<ChosenInput> = Vec::new();
     let ordinary = values::choose(&open, 0);
     let wanted =
@@ -112,19 +117,25 @@ pub(super) fn search(
 struct Trials<'a> {
     module: &'a Module,
     permission: Permission<'a>,
+    /// The instructions that are left.
+    left: Cell<u64>,
 }
 
 impl Trials<'_> {
     /// Checks the kernel with a chosen input; returns its first defect, if there is one and the trial counts.
     /// `instructions`: the limit of the trial.
     fn run(&self, input: &ChosenInput, instructions: u64) -> Option<Witness> {
-        let Self { module, permission: Permission { program, kernel, launch } } = *self;
+        let Self { module, permission: Permission { program, kernel, launch }, .. } = *self;
         if !self.permission.permits(input) {
             return None;
         }
+        let instructions = instructions.min(self.left.get());
         let concrete = with_limit(input.launch(program, launch), instructions);
         let trial = CheckRequest { module, kernel, launch: &concrete, proves_every_input: false };
         let (report, _) = prove(&trial, &Placement::default()).ok()?;
+        let is_limited = report.findings.iter().any(|finding| finding.code == Code::Limit);
+        let spent = if is_limited { instructions } else { report.stats.warp_instructions };
+        self.left.set(self.left.get().saturating_sub(spent));
         if report.findings.iter().any(|finding| SPOILING.contains(&finding.code)) {
             return None;
         }
@@ -143,11 +154,19 @@ impl Trials<'_> {
 
     /// Returns the finding for a witness. It is a defect if everything that it depends on is stated.
     fn finding(&self, found: &Witness) -> Finding {
-        let Self { module, permission: Permission { program, kernel, launch } } = *self;
-        let permitted_by = match (launch.options.any_inputs, launch.requires.is_empty()) {
-            (true, _) => Some("inputs = \"any\""),
-            (false, false) => Some("its requirements"),
-            (false, true) => None,
+        let Self { module, permission: Permission { program, kernel, launch }, .. } = *self;
+        let names_arguments = launch
+            .requires
+            .iter()
+            .flat_map(Requirement::variables)
+            .any(|variable| matches!(variable, LaunchVariable::Argument(_)));
+        // Requirements about sizes alone say nothing about the values of arguments.
+        let are_meant =
+            names_arguments || !launch.requires.is_empty() && found.input.values.is_empty();
+        let permitted_by = if launch.options.any_inputs {
+            Some("inputs = \"any\"")
+        } else {
+            are_meant.then_some("its requirements")
         };
         let is_meant = |chosen: Option<Dim3>, stated: Option<Dimensions>| {
             chosen.is_none() || stated == Some(Dimensions::Any)

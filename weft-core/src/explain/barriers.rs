@@ -277,8 +277,8 @@ pub(crate) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> F
     let message = "lanes of a warp have ended before this aligned barrier".to_owned();
     let sites = vec![names.site(Role::Waits, pc, vec![thread], label)];
     let notes = vec!["PTX does not wait for threads that have exited".to_owned()];
-    let help =
-        "let the lanes that have nothing to do reach the barrier, as CUDA asks of `__syncthreads`";
+    let help = "let the lanes that have nothing to do reach the barrier, as CUDA asks of `__syncthreads`; \
+                with `barrier-divergence = \"cta\"` this is a defect";
     defect(Code::BarrierExit, message, sites, notes, help)
 }
 

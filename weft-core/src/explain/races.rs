@@ -160,8 +160,8 @@ fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAcce
             "nothing orders ctas of one launch: give each its own part of the memory".into()
         }
         _ if first.pc == second.pc => {
-            "both are one instruction: give each thread memory of its own, let one thread alone do it, or put a barrier between its executions".into()
+            "both are one instruction: give each thread memory of its own, let one thread alone do it, or use an atomic; in a loop, a barrier between two iterations might do".into()
         }
-        _ => "put a barrier between the two that both threads take part in".into(),
+        _ => "put a barrier between the two that both threads take part in, or make both atomic".into(),
     }
 }

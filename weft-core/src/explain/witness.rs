@@ -196,7 +196,7 @@ pub(crate) fn finding(
     finding.message = format!("{}, if {}", defect.message, input.words(program));
     let advice = defect.help.as_ref().map_or_else(String::new, |help| format!(": {help}"));
     let what = match permitted_by {
-        Some(by) => format!("the launch permits this input ({by})"),
+        Some(by) => format!("the launch permits this input, by {by}"),
         None => format!("with this input it is a `{code}`"),
     };
     finding.notes.push(what + &advice);
@@ -206,7 +206,8 @@ pub(crate) fn finding(
     let table = input.table(program, kernel);
     finding.help = Some(format!("this in weft.toml reproduces it:\n{table}"));
     if permitted_by.is_none() {
-        let way_out = "if the host never passes such an input, state in weft.toml what it passes: `requires`, `args` or a launch";
+        let way_out = "if the host never passes such an input, state in weft.toml what it passes: `requires`, `args` or a launch; \
+                       if it might, `inputs = \"any\"`, with `block` and `grid`, makes this a defect";
         finding.notes.push(way_out.to_owned());
         finding.code = Code::RaceForInput;
     }

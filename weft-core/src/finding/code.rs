@@ -144,7 +144,8 @@ codes! {
         "Some lanes of the warp return early, or go around the barrier and then do nothing that other threads could \
          observe. PTX does not wait for threads that have exited, so that this is no defect. CUDA asks that all \
          threads of the block reach a `__syncthreads`, and an access added behind it would break PTX's rule too. Let \
-         the lanes that have nothing to do reach the barrier.";
+         the lanes that have nothing to do reach the barrier. With `barrier-divergence = \"cta\"` it is a defect that \
+         some threads of the block do not reach a barrier.";
     Trap "trap" Warning
         "a thread aborts the launch"
         "A thread executes `trap`, fails an assertion or calls a null pointer. The launch ends with an error, so that \

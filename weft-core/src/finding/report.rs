@@ -143,7 +143,7 @@ impl Report {
 
     /// Returns the grid in words: as the launch states it, else the size used, or `unknown` if nothing was run.
     pub fn grid_in_words(&self) -> String {
-        let used = self.block.map(|_| Dimensions::Is(self.grid));
+        let used = (self.stats.ctas > 0).then_some(Dimensions::Is(self.grid));
         self.launch.grid.or(used).map_or_else(|| "unknown".to_owned(), |grid| grid.to_string())
     }
 

@@ -381,6 +381,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether some instruction reads a special register.
+    pub(crate) fn reads(&self, special: Special) -> bool {
+        let mut sources = self.code.iter().flat_map(|instr| &instr.sources);
+        sources.any(|source| matches!(source, Operand::Special(read) if *read == special))
+    }
+
     /// Whether a parameter or field holds an address of global memory.
     pub fn is_pointer(&self, at: usize) -> bool {
         match self.params.get(at) {

@@ -120,19 +120,28 @@ impl BaseFinder<'_> {
                 let then = self.exprs.binary(BinaryOperator::And, condition, which);
                 let otherwise = self.exprs.binary(BinaryOperator::And, condition, not);
                 let (mut of_a, of_b) = (self.of(a, then)?, self.of(b, otherwise)?);
-                // Nothing is accessed through the null pointer.
-                let is_missing = |side: Expr, exprs: &Exprs| exprs.as_constant(side) != Some(0);
-                let (none_a, none_b) = (of_a.is_empty(), of_b.is_empty());
-                if none_a && !none_b && is_missing(a, self.exprs)
-                    || none_b && !none_a && is_missing(b, self.exprs)
-                {
-                    return None;
+                if of_a.is_empty() != of_b.is_empty() {
+                    let number = if of_a.is_empty() { a } else { b };
+                    // Nothing is accessed through the null pointer, which small spaces do not have.
+                    let mut based = of_a.iter().chain(&of_b);
+                    let is_null = bits == 64 && self.exprs.as_constant(number) == Some(0);
+                    if !is_null || !based.all(|based| self.is_global(based.base)) {
+                        return None;
+                    }
                 }
                 of_a.extend(of_b);
                 (of_a.len() <= MOST_CASES).then_some(of_a)
             }
             _ => (!self.has_base(address)).then(Vec::new),
         }
+    }
+
+    fn is_global(&self, base: AddressBase) -> bool {
+        let space = match base {
+            AddressBase::Variable(at) => self.program.symbols[at].space,
+            AddressBase::Buffer(at) => object_space(self.program, at),
+        };
+        space == Space::Global
     }
 
     fn plus(&mut self, found: Vec<BasedAddress>, addend: Expr) -> Vec<BasedAddress> {

@@ -1,8 +1,8 @@
-//! Finds the loads of memory that no thread writes: their address decides what they read.
+//! Finds the loads of memory that no thread writes: their address decides what they read, in all ctas.
 
 use std::collections::BTreeSet;
 
-use super::base::AddressBase;
+use super::base::{AddressBase, object_space};
 use crate::flow::{Holds, Instr, Pc, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier};
@@ -38,8 +38,15 @@ impl ConstantMemory {
         let is_promised =
             instr.decoded().is_some_and(|decoded| decoded.modifiers.has(Modifier::Nc));
         let base = base(program, instr);
+        // What nothing has written to shared memory differs between ctas.
+        let is_of_cta = base.is_some_and(|base| match base {
+            AddressBase::Variable(at) => program.symbols[at].space == Space::Shared,
+            AddressBase::Buffer(at) => object_space(program, at) == Space::Shared,
+        });
         is_promised
-            || !self.is_all_written && base.is_some_and(|base| !self.written.contains(&base))
+            || !self.is_all_written
+                && !is_of_cta
+                && base.is_some_and(|base| !self.written.contains(&base))
     }
 }
 

@@ -2,16 +2,13 @@
 //! values that only large arguments, extents and contents could make wrap around.
 
 use super::atom::Expr;
+use super::ordinary::OrdinaryBounds;
 use super::poly::{Poly, Var};
-use super::system::{System, VarBounds};
+use super::system::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views, width};
 
-/// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
-const SMALL: i128 = 256;
-/// Likewise, of one unknown beside others that are small.
+/// One unknown is taken to be up to this, beside others that are small, where it is judged whether only large values wrap.
 const MEDIUM: i128 = 1 << 12;
-/// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.
-const LARGE: i128 = 1024;
 
 impl Views<'_> {
     /// Returns the value of an expression, as an unsigned or a signed number, of which a polynomial is congruent to it.
@@ -77,33 +74,12 @@ impl Views<'_> {
     /// Whether a value leaves its width only for large values of unknowns that have no bounds of their own: neither if
     /// all are small, nor if one of them is of medium size.
     fn wraps_only_if_large(&self, of: &Poly, above: bool, least: i128, most: i128) -> bool {
-        let mut small = System { bounds: self.system.bounds.clone(), ..System::default() };
-        let fits = |system: &System| {
-            let range = system.range(of);
+        let fits = |range: VarBounds| {
             (above || range.least.is_some_and(|own| own >= least))
                 && range.most.is_some_and(|own| own <= most)
         };
-        let limit = |bounds: &mut VarBounds, to: i128| {
-            let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > LARGE);
-            // A value that is required to be large is as small as it can be.
-            let required = bounds.least.filter(|least| *least > SMALL);
-            if is_open(bounds.most) {
-                bounds.most = Some(required.unwrap_or(to));
-            }
-            if is_open(bounds.least) && required.is_none() {
-                bounds.least = Some(-to);
-            }
-        };
-        small.bounds.iter_mut().for_each(|bounds| limit(bounds, SMALL));
-        fits(&small)
-            && of.vars().into_iter().all(|var| {
-                let at = var.0 as usize;
-                let mut medium = self.system.bounds[at];
-                limit(&mut medium, MEDIUM);
-                let before = std::mem::replace(&mut small.bounds[at], medium);
-                let still = fits(&small);
-                small.bounds[at] = before;
-                still
-            })
+        let mut ordinary = OrdinaryBounds::of(self);
+        fits(ordinary.range(of))
+            && of.vars().into_iter().all(|var| fits(ordinary.range_with(of, var, MEDIUM)))
     }
 }

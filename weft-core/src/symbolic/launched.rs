@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
-use crate::flow::{Operand, Program, Special};
+use crate::flow::{Program, Special};
 use crate::launch::requires::{Axis, LaunchVariable, Requirement};
 use crate::launch::{Arg, Dim3, ExtentBound, Launch};
 use crate::ptx::Space;
@@ -38,10 +38,9 @@ impl StatedSizes {
     /// Returns the extents of block and grid. Where the kernel does not read an index of a dimension, and no requirement is
     /// about it, every extent that is not given is 1, except that of blocks and of any grid in x.
     fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
-        let read = read_specials(program);
         let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
         let is_open = |index: Special, extent: Special, variable: LaunchVariable| {
-            read.contains(&index) || read.contains(&extent) || required.contains(&&variable)
+            program.reads(index) || program.reads(extent) || required.contains(&&variable)
         };
         let extent = |given: Option<Dim3>, axis: Axis, is_open: bool, most: u32| match given {
             Some(dim) => ExtentBound::Is(axis.of(dim)),
@@ -183,14 +182,4 @@ impl LaunchedValues {
             None => exprs.constant(number, bits),
         }
     }
-}
-
-/// The special registers that a program reads.
-fn read_specials(program: &Program) -> Vec<Special> {
-    let sources = program.code.iter().flat_map(|instr| &instr.sources);
-    let special = |operand: &Operand| match operand {
-        Operand::Special(special) => Some(*special),
-        _ => None,
-    };
-    sources.filter_map(special).collect()
 }

@@ -17,6 +17,7 @@ mod loop_facts;
 mod loops;
 mod memory;
 mod number_use;
+mod ordinary;
 mod pair_query;
 mod poly;
 mod proof;

@@ -119,7 +119,7 @@ fn what_may_be_a_pointer_is_asked_for_as_both() {
     let report = run(TWO, body, &[]).unwrap();
     let helps: Vec<_> = report.findings.iter().filter_map(|own| own.help.as_deref()).collect();
     let is_both = |help: &&str| {
-        help.contains("`args = { 0 = 1024 }` if it is a number")
+        help.contains("`args = { 0 = 1000 }` if it is a number")
             && help.contains("`args = { 0 = \"buffer\" }` if it is a pointer")
             && help.contains("argument 0 (`p`)")
     };

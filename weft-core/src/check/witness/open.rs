@@ -12,6 +12,8 @@ use crate::ptx::isa::{Decoded, Effect};
 
 /// The threads of a chosen block, unless barriers of the kernel need more.
 const THREADS: u32 = 64;
+/// The threads of a chosen square block in each dimension.
+const SIDE: u32 = 16;
 /// Barriers count whole warps.
 const WARP: u32 = 32;
 /// The ctas of a chosen grid in each dimension that the kernel distinguishes.
@@ -33,12 +35,14 @@ pub(super) struct OpenNumber {
 /// The inputs that a launch leaves open.
 #[derive(Debug)]
 pub(super) struct OpenInputs {
-    /// The block to try, if nobody states one.
-    pub(super) block: Option<Dim3>,
+    /// The blocks to try, each in some trials, if nobody states one.
+    pub(super) blocks: Option<[Dim3; 2]>,
     /// The grid to try, if the launch states none.
     pub(super) grid: Option<Dim3>,
-    /// The number of threads of the launch that is tried.
-    pub(super) threads: u64,
+    /// The block that is stated.
+    stated: Option<Dim3>,
+    /// The number of ctas of the launch that is tried.
+    ctas: u64,
     /// The numbers by position.
     pub(super) numbers: Vec<OpenNumber>,
     /// The buffers whose contents decide something, by the position of their pointers, with the type of the elements
@@ -49,38 +53,36 @@ pub(super) struct OpenInputs {
 impl OpenInputs {
     /// Returns what a launch leaves open. `stated`: the block, if launch or kernel state one.
     pub(super) fn of(program: &Program, launch: &Launch, stated: Option<Dim3>) -> Self {
-        let block = if stated.is_none() { Some(block(program)) } else { None };
+        let blocks = if stated.is_none() { Some(blocks(program)) } else { None };
         let given = launch.grid.and_then(Dimensions::known);
         let grid = if given.is_none() { Some(grid(program)) } else { None };
-        let threads = stated.or(block).map_or(1, Dim3::count);
         let ctas = given.or(grid).map_or(1, Dim3::count);
-        let threads = threads.saturating_mul(ctas);
         let pointers = emulate::pointers(program, launch);
         let contents = contents(program, launch, &pointers);
-        Self { block, grid, threads, numbers: numbers(program, launch, &pointers), contents }
+        let numbers = numbers(program, launch, &pointers);
+        Self { blocks, grid, stated, ctas, numbers, contents }
+    }
+
+    /// Returns the number of threads of the launch with a chosen block.
+    pub(super) fn threads(&self, block: Option<Dim3>) -> u64 {
+        block.or(self.stated).map_or(1, Dim3::count).saturating_mul(self.ctas)
     }
 }
 
-/// Returns which dimensions of a special register the kernel reads.
-fn reads(program: &Program, is_it: impl Fn(Special, u8) -> bool) -> [bool; 3] {
-    let sources = program.code.iter().flat_map(|instr| &instr.sources);
-    let mut read = [false; 3];
-    for operand in sources {
-        let Operand::Special(special) = operand else { continue };
-        for (dimension, read) in (0..).zip(&mut read) {
-            *read |= is_it(*special, dimension);
-        }
-    }
-    read
+/// Returns two blocks with several threads in each dimension that the kernel distinguishes: two warps, or as many as the
+/// counts of its barriers name; the second one is square if there are two dimensions, as tiles often are.
+fn blocks(program: &Program) -> [Dim3; 2] {
+    let read = [0, 1, 2].map(|dimension| {
+        program.reads(Special::Tid(dimension)) || program.reads(Special::Ntid(dimension))
+    });
+    let block = block(program, read);
+    let is_plane = read == [true, true, false] && block.count() == u64::from(THREADS);
+    [block, if is_plane { Dim3 { x: SIDE, y: SIDE, z: 1 } } else { block }]
 }
 
-/// Returns a block with several threads in each dimension that the kernel distinguishes: two warps, or as many as the
-/// counts of its barriers name.
-fn block(program: &Program) -> Dim3 {
-    let is_it =
-        |special: Special, at| matches!(special, Special::Tid(d) | Special::Ntid(d) if d == at);
+fn block(program: &Program, read: [bool; 3]) -> Dim3 {
     let threads = THREADS.max(barrier_count(program));
-    match reads(program, is_it) {
+    match read {
         [false, false, false] => {
             Dim3::line(if program.code.iter().any(is_for_several) { threads } else { 1 })
         }
@@ -120,8 +122,7 @@ fn barrier_count(program: &Program) -> u32 {
 
 /// Returns a grid with several ctas in each dimension that the kernel distinguishes; one cta if it distinguishes none.
 fn grid(program: &Program) -> Dim3 {
-    let is_it = |special: Special, at| matches!(special, Special::Ctaid(d) if d == at);
-    let [x, y, z] = reads(program, is_it).map(|is_read| if is_read { CTAS } else { 1 });
+    let [x, y, z] = [0, 1, 2].map(|at| if program.reads(Special::Ctaid(at)) { CTAS } else { 1 });
     Dim3 { x, y, z }
 }
 

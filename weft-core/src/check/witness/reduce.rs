@@ -6,7 +6,7 @@ use crate::explain::witness::{ChosenInput, ChosenValue};
 /// The most trials that reduce one input.
 const TRIALS: u32 = 48;
 /// The most elements of a buffer that a finding states.
-const ELEMENTS: usize = 256;
+const ELEMENTS: usize = 1024;
 /// The value that large numbers are replaced with, so that fewer elements are accessed.
 const SMALL: i128 = 8;
 /// A trial can run so many times as long as the one that found the defect, and a little longer.

@@ -69,13 +69,15 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
     let mut dice = RandomChoices(u64::from(number));
     let (bounds, factors, contents) = row.unwrap_or_else(|| dice.row());
     let factor_count = open.numbers.iter().filter(|open| open.role == NumberRole::Factor).count();
+    let block = open.blocks.map(|[block, square]| if number % 3 == 0 { square } else { block });
+    let threads = open.threads(block);
     let mut values = BTreeMap::new();
     let (mut factor, mut is_first) = (0, true);
     for (index, open_number) in (0_u64..).zip(&open.numbers) {
         let value = match open_number.role {
             NumberRole::Bound => {
                 let is_first = std::mem::take(&mut is_first);
-                bound(bounds, is_first, open.threads)
+                bound(bounds, is_first, threads)
             }
             // The extents of a shape: small, distinct, and never zero.
             NumberRole::Divisor => 4 + index % 8,
@@ -84,7 +86,7 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
             NumberRole::Factor => {
                 let before = factor;
                 factor += 1;
-                factor_value(factors, before, factor_count, open.threads)
+                factor_value(factors, before, factor_count, threads)
             }
             // Numbers that are used for nothing known are equal only if they are small.
             NumberRole::Unknown => match factors {
@@ -103,7 +105,7 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
         };
         values.insert(*at, ChosenValue::Contents(*element, bytes));
     }
-    ChosenInput { block: open.block, grid: open.grid, values }
+    ChosenInput { block, grid: open.grid, values }
 }
 
 fn bound(bounds: BoundValues, is_first: bool, threads: u64) -> u64 {
