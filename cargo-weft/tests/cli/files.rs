@@ -22,11 +22,13 @@ fn verdicts_are_told_apart() {
         .says("(every block of one dimension, grid 1, every argument)");
     let run = folder.weft("check race.ptx").exits(102);
     assert!(!run.out.contains("no-launch"), "{}", run.out);
-    run.says("open   race.ptx::race_of_neighbours  (no launch is stated)")
+    run.says("open   race.ptx::race_of_neighbours  (a defect for an input: race-for-input)")
         .says("open[race-for-input]")
         .says("if block = 64");
     let run = folder.weft("check race.ptx --witness off").exits(102);
-    run.says("open[no-launch]").says("two threads might access the same bytes");
+    run.says("open   race.ptx::race_of_neighbours  (no launch is stated)")
+        .says("open[no-launch]")
+        .says("two threads might access the same bytes");
     folder
         .weft("check clean.ptx race.ptx --kernel own --block 64")
         .exits(0)
@@ -43,11 +45,11 @@ fn kernels_without_a_launch_are_told_of_together() {
         .says("open[no-launch]: 2 kernels are not proved for every launch")
         .says("  race.ptx::race_of_neighbours: two threads might access the same bytes in line")
         .says("  second.ptx::second: two threads might access")
-        .says("name = '^(race_of_neighbours|second)$'\n    block = 256\n");
+        .says("name = '^(race_of_neighbours|second)$'\n    block = 256    # in two dimensions");
     assert!(!run.out.contains("----"), "{run:#?}");
     folder.weft("check race.ptx --witness off --verbose").exits(102).says("which block size?");
     // What the help says works.
-    let toml = "[[kernel]]\n    name = '^(race_of_neighbours|second)$'\n    block = 256\n";
+    let toml = "[[kernel]]\n    name = '^(race_of_neighbours|second)$'\n    block = 256    # in two dimensions [32, 8]\n";
     let folder = folder.with("weft.toml", toml);
     folder
         .weft("check race.ptx second.ptx --config weft.toml")
@@ -175,10 +177,10 @@ fn what_is_required_is_told_with_the_verdict() {
 fn any_block_and_grid_are_proved_or_open() {
     let folder = Folder::new("any").with("clean.ptx", CLEAN).with("race.ptx", RACE);
     let run = folder.weft("check race.ptx --block any --grid any").exits(102);
-    run.says("open   race.ptx::race_of_neighbours  (grid any, block any)")
-        .says("open[race-for-input]");
+    run.says("open[race-for-input]");
     let run = folder.weft("check race.ptx --block any --grid any --witness off").exits(102);
-    run.says("the block can have several sizes, and a run needs a known one");
+    run.says("open   race.ptx::race_of_neighbours  (grid any, block any)")
+        .says("the block can have several sizes, and a run needs a known one");
     let run = folder.weft("check clean.ptx --block 64 --grid any").exits(0);
     run.says("(block 64, every grid of one dimension, every argument)");
     let run = folder.weft("check clean.ptx --block any --grid any").exits(0);
