@@ -128,7 +128,7 @@ impl Writer {
     /// A value that is computed from others.
     fn computed(&mut self) -> String {
         let (a, b, u) = (self.value(), self.value(), self.uniform());
-        match self.dice.roll(16) {
+        match self.dice.roll(19) {
             0..=2 => a,
             3 => self.binary("add.u32", &a, &u, None),
             4 => self.binary("mul.lo.u32", &a, &u, None),
@@ -163,6 +163,25 @@ impl Writer {
                 let c = self.value();
                 self.line(&format!("selp.b32 {dest}, {a}, {c}, {condition};"));
                 dest
+            }
+            15 => {
+                // A number that stands for none, and the one after it.
+                let condition = self.condition(&a, &u);
+                let dest = self.register("r");
+                self.line(&format!("selp.b32 {dest}, {a}, -1, {condition};"));
+                self.binary("add.u32", &dest, "1", None)
+            }
+            16 => {
+                // A difference that might be below zero, rounded.
+                let difference = self.binary("sub.u32", &a, &u, None);
+                let quotient = self.binary("shr.u32", &difference, "5", None);
+                self.binary("mad.lo.u32", &quotient, "32", Some(&u))
+            }
+            17 => {
+                // The number of the highest bit, which is -1 of zero.
+                let dest = self.register("r");
+                self.line(&format!("bfind.u32 {dest}, {u};"));
+                self.binary("mad.lo.u32", &dest, &u, Some(&a))
             }
             _ => self.binary("mad.lo.u32", &b, &u, Some(&a)),
         }

@@ -69,7 +69,8 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
     let mut dice = RandomChoices(u64::from(number));
     let (bounds, factors, contents) = row.unwrap_or_else(|| dice.row());
     let factor_count = open.numbers.iter().filter(|open| open.role == NumberRole::Factor).count();
-    let block = open.blocks.map(|[block, square]| if number % 3 == 0 { square } else { block });
+    let block =
+        open.blocks.map(|[block, square]| if number.is_multiple_of(3) { square } else { block });
     let threads = open.threads(block);
     let mut values = BTreeMap::new();
     let (mut factor, mut is_first) = (0, true);
