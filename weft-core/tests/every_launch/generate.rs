@@ -164,26 +164,33 @@ impl Writer {
                 self.line(&format!("selp.b32 {dest}, {a}, {c}, {condition};"));
                 dest
             }
-            15 => {
+            15..=17 => self.wrapping(&a, &u),
+            _ => self.binary("mad.lo.u32", &b, &u, Some(&a)),
+        }
+    }
+
+    /// A value that wraps around for ordinary values of others.
+    fn wrapping(&mut self, a: &str, u: &str) -> String {
+        match self.dice.roll(3) {
+            0 => {
                 // A number that stands for none, and the one after it.
-                let condition = self.condition(&a, &u);
+                let condition = self.condition(a, u);
                 let dest = self.register("r");
                 self.line(&format!("selp.b32 {dest}, {a}, -1, {condition};"));
                 self.binary("add.u32", &dest, "1", None)
             }
-            16 => {
+            1 => {
                 // A difference that might be below zero, rounded.
-                let difference = self.binary("sub.u32", &a, &u, None);
+                let difference = self.binary("sub.u32", a, u, None);
                 let quotient = self.binary("shr.u32", &difference, "5", None);
-                self.binary("mad.lo.u32", &quotient, "32", Some(&u))
+                self.binary("mad.lo.u32", &quotient, "32", Some(u))
             }
-            17 => {
+            _ => {
                 // The number of the highest bit, which is -1 of zero.
                 let dest = self.register("r");
                 self.line(&format!("bfind.u32 {dest}, {u};"));
-                self.binary("mad.lo.u32", &dest, &u, Some(&a))
+                self.binary("mad.lo.u32", &dest, u, Some(a))
             }
-            _ => self.binary("mad.lo.u32", &b, &u, Some(&a)),
         }
     }
 
