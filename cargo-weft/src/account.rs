@@ -117,7 +117,7 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
         }
         Format::Human => {
             let verdict = print::verdict(outcome.verdict);
-            printer.line(&format!("{verdict} {}  ({})", job.short_name(), scope(report)))
+            printer.line(&format!("{verdict} {}  ({})", job.short_name(), scope(remaining)))
         }
     }
 }
@@ -158,10 +158,10 @@ fn scope(report: &Report) -> String {
         return proved.sentence();
     }
     let (grid, block) = (report.grid_in_words(), report.block_in_words());
-    if report.findings.iter().any(|finding| finding.code == Code::RaceForInput) {
-        return format!("a defect for an input: {}", Code::RaceForInput);
-    }
     if report.stats.ctas == 0 {
+        if report.findings.iter().any(|finding| finding.code == Code::RaceForInput) {
+            return format!("a defect for an input: {}", Code::RaceForInput);
+        }
         let is_stated = report.launch.grid.is_some() || report.launch.block.is_some();
         return if is_stated {
             format!("grid {grid}, block {block}")

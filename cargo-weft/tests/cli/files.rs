@@ -93,6 +93,21 @@ fn allowed_findings_are_counted_and_told_with_their_reason() {
 }
 
 #[test]
+fn an_allowed_input_of_a_race_proves_nothing() {
+    let toml = "[[kernel]]\nname = \".\"\nallow = [{ code = \"race-for-input\", reason = \"the host passes others\" }]\n";
+    let folder = Folder::new("allowed-input").with("race.ptx", RACE).with("weft.toml", toml);
+    let run = folder.weft("check race.ptx --config weft.toml").exits(102);
+    run.says("open   race.ptx::race_of_neighbours  (no launch is stated)").says("open[no-launch]");
+}
+
+#[test]
+fn an_input_of_a_race_says_nothing_of_the_barriers() {
+    let folder = Folder::new("input-barriers").with("race.ptx", RACE);
+    let run = folder.weft("check race.ptx --message-format json").exits(102);
+    run.says(r#""barriers":"open""#);
+}
+
+#[test]
 fn the_short_form_has_a_line_for_each_finding() {
     let folder = Folder::new("short").with("race.ptx", RACE);
     let run = folder.weft("check race.ptx --block 64 --message-format short").exits(100);

@@ -72,8 +72,6 @@ pub fn check_placed(
         && report.verdict() == Verdict::Open
         && let Some(finding) = witness::search(&request, &candidates)?
     {
-        // The input states a launch: that nothing else does says no more.
-        report.findings.retain(|other| other.code != Code::NoLaunch || report.block.is_some());
         report.findings.insert(0, finding);
     }
     Ok(report)

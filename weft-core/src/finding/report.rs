@@ -147,6 +147,16 @@ impl Report {
         self.launch.grid.or(used).map_or_else(|| "unknown".to_owned(), |grid| grid.to_string())
     }
 
+    /// Returns the findings that a reader is told: all, except that no launch is stated beside an input of a race,
+    /// which states one.
+    pub fn told(&self) -> impl Iterator<Item = &Finding> {
+        let is_input = |finding: &Finding| {
+            finding.code == Code::RaceForInput || finding.code.class() == Class::Defect
+        };
+        let has_input = self.findings.iter().any(is_input);
+        self.findings.iter().filter(move |own| !has_input || own.code != Code::NoLaunch)
+    }
+
     /// Returns the verdict over all checks.
     pub fn verdict(&self) -> Verdict {
         worst(self.findings.iter())

@@ -11,7 +11,7 @@ use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
 
-/// Renders all findings of `report` and its summary, separated by empty lines. `ptx`: the path of the module to show;
+/// Renders the findings of `report` that a reader is told and its summary, separated by empty lines. `ptx`: the path of the module to show;
 /// `source` returns the text of a file by the name in `.file`.
 pub fn report(
     module: &Module,
@@ -21,7 +21,7 @@ pub fn report(
     color: bool,
 ) -> String {
     let mut out = String::new();
-    for each in &report.findings {
+    for each in report.told() {
         out.push_str(&finding(module, ptx, each, source, color));
         out.push('\n');
     }

@@ -8,7 +8,7 @@ use crate::finding::{Advice, Finding, Report, Site};
 
 /// Returns one line for each finding; empty if there are no findings. `ptx`: the path of the PTX to show.
 pub fn report(ptx: &str, report: &Report) -> String {
-    report.findings.iter().map(|each| finding(ptx, each) + "\n").collect()
+    report.told().map(|each| finding(ptx, each) + "\n").collect()
 }
 
 /// Returns one finding without a line break.
