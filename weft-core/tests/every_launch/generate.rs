@@ -55,14 +55,17 @@ pub(crate) fn kernel(seed: u64) -> String {
         values: ["%r3"].map(str::to_owned).to_vec(),
         depth: 0,
     };
-    if writer.dice.chance(25) {
-        writer.second_dimension();
-    }
-    let global = writer.binary("mad.lo.u32", "%r5", "%r4", Some("%r3"));
-    writer.values.push(global);
-    let parts = 1 + writer.dice.roll(4);
-    for _ in 0..parts {
-        writer.part();
+    if writer.dice.chance(20) {
+        writer.wrapping();
+    } else {
+        if writer.dice.chance(25) {
+            writer.second_dimension();
+        }
+        let global = writer.global_thread();
+        writer.values.push(global);
+        for _ in 0..=writer.dice.roll(4) {
+            writer.part();
+        }
     }
     writer.text.push_str("EXIT:\n    ret;\n}\n");
     writer.text
@@ -88,6 +91,11 @@ impl Writer {
         let rest = c.map(|c| format!(", {c}")).unwrap_or_default();
         self.line(&format!("{operation} {dest}, {a}, {b}{rest};"));
         dest
+    }
+
+    /// The number of the thread in the grid.
+    fn global_thread(&mut self) -> String {
+        self.binary("mad.lo.u32", "%r5", "%r4", Some("%r3"))
     }
 
     /// The thread and the cta in y; blocks and grids are then open in y too.
@@ -128,7 +136,7 @@ impl Writer {
     /// A value that is computed from others.
     fn computed(&mut self) -> String {
         let (a, b, u) = (self.value(), self.value(), self.uniform());
-        match self.dice.roll(19) {
+        match self.dice.roll(16) {
             0..=2 => a,
             3 => self.binary("add.u32", &a, &u, None),
             4 => self.binary("mul.lo.u32", &a, &u, None),
@@ -164,34 +172,62 @@ impl Writer {
                 self.line(&format!("selp.b32 {dest}, {a}, {c}, {condition};"));
                 dest
             }
-            15..=17 => self.wrapping(&a, &u),
             _ => self.binary("mad.lo.u32", &b, &u, Some(&a)),
         }
     }
 
-    /// A value that wraps around for ordinary values of others.
-    fn wrapping(&mut self, a: &str, u: &str) -> String {
-        match self.dice.roll(3) {
+    /// Stores that race only where an index wraps around for ordinary values of others.
+    fn wrapping(&mut self) {
+        let (thread, u) = (self.global_thread(), self.uniform());
+        let threads = self.binary("mul.lo.u32", "%r4", "%r6", None);
+        match self.dice.roll(4) {
             0 => {
                 // A number that stands for none, and the one after it.
-                let condition = self.condition(a, u);
-                let dest = self.register("r");
-                self.line(&format!("selp.b32 {dest}, {a}, -1, {condition};"));
-                self.binary("add.u32", &dest, "1", None)
+                let index = self.or_none(&thread, &u);
+                let next = self.binary("add.u32", &index, "1", None);
+                self.store_at(&next);
             }
             1 => {
+                let index = self.or_none(&thread, &u);
+                let even = self.binary("mad.lo.u32", &index, "2", Some("2"));
+                self.store_at(&even);
+            }
+            2 => {
                 // A difference that might be below zero, rounded.
-                let difference = self.binary("sub.u32", a, u, None);
+                self.store_at(&thread);
+                let difference = self.binary("sub.u32", &thread, &u, None);
                 let quotient = self.binary("shr.u32", &difference, "5", None);
-                self.binary("mad.lo.u32", &quotient, "32", Some(u))
+                let index = self.binary("mad.lo.u32", &quotient, "32", Some(&threads));
+                let other = self.register("p");
+                self.line(&format!("setp.ne.u32 {other}, {thread}, 0;"));
+                self.line(&format!("@{other} bra EXIT;"));
+                self.store_at(&index);
             }
             _ => {
                 // The number of the highest bit, which is -1 of zero.
-                let dest = self.register("r");
-                self.line(&format!("bfind.u32 {dest}, {u};"));
-                self.binary("mad.lo.u32", &dest, u, Some(a))
+                self.store_at(&thread);
+                let highest = self.register("r");
+                self.line(&format!("bfind.u32 {highest}, {u};"));
+                let row = self.binary("add.u32", &highest, "1", None);
+                let end = self.binary("mad.lo.u32", &row, &threads, Some(&threads));
+                let behind = self.binary("sub.u32", &end, &thread, None);
+                let index = self.binary("sub.u32", &behind, "1", None);
+                self.store_at(&index);
             }
         }
+    }
+
+    /// A number on a condition, and otherwise -1.
+    fn or_none(&mut self, number: &str, u: &str) -> String {
+        let condition = self.condition(number, u);
+        let dest = self.register("r");
+        self.line(&format!("selp.b32 {dest}, {number}, -1, {condition};"));
+        dest
+    }
+
+    fn store_at(&mut self, index: &str) {
+        let address = self.element("%rd0", index, 4);
+        self.line(&format!("st.global.u32 [{address}], %r3;"));
     }
 
     fn condition(&mut self, a: &str, b: &str) -> String {
@@ -221,9 +257,13 @@ impl Writer {
 
     fn address(&mut self, base: &str, bytes: u32) -> String {
         let index = self.computed();
+        let bytes = if self.dice.chance(8) { bytes * 2 } else { bytes };
+        self.element(base, &index, bytes)
+    }
+
+    fn element(&mut self, base: &str, index: &str, bytes: u32) -> String {
         let dest = self.register("rd");
         let wide = self.dice.pick(&["mul.wide.u32", "mul.wide.u32", "mul.wide.s32"]);
-        let bytes = if self.dice.chance(8) { bytes * 2 } else { bytes };
         self.line(&format!("{wide} {dest}, {index}, {bytes};"));
         let sum = self.register("rd");
         self.line(&format!("add.u64 {sum}, {base}, {dest};"));
