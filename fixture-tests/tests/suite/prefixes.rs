@@ -1,5 +1,5 @@
-//! Parses prefixes of every fixture, each of a quarter of all lengths: the parser never panics, and reports an error if
-//! the text ends inside a kernel.
+//! Parses every fourth prefix of every fixture: the parser never panics, and reports an error if the text ends inside a
+//! kernel.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::fs;
 use weft_core::ptx;
 use weft_fixture_tests::files;
 
-/// The distance of two lengths; fixtures begin with different ones.
+/// How much longer a prefix is than the one before it. The first prefixes of two fixtures have different lengths.
 const STEP: usize = 4;
 
 #[test]

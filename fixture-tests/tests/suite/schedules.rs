@@ -1,5 +1,5 @@
-//! Checks every fixture under three of five other schedules of its warps, in turn: verdict, findings, numbers of racing pairs and amounts of
-//! executed work must be the same.
+//! Checks every fixture under three of five other schedules of its warps, in turn: verdict, findings, numbers of racing
+//! pairs and amounts of executed work must be the same.
 //!
 //! Findings are allowed to differ only if a barrier is defective, because such a defect ends the run: the schedule then
 //! decides which of several defects comes first, and which of two warps is first at a barrier that they use in

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::flow::{Param, Program, Special};
+use crate::flow::{Param, Program};
 use crate::launch::requires::{
     Axis, Contradiction, Interval, LaunchVariable, Requirement, bounds, nearest,
 };
@@ -107,12 +107,10 @@ pub fn applied<'l>(
             args.entry(*at).or_insert(Arg::Integer(value));
         }
     }
-    let is_read = |axis: Axis, of: fn(Axis) -> LaunchVariable| {
-        let [index, size] = match of(axis) {
-            LaunchVariable::Grid(_) => [Special::Ctaid, Special::Nctaid],
-            _ => [Special::Tid, Special::Ntid],
-        };
-        program.reads(index(axis.number())) || program.reads(size(axis.number()))
+    let is_read = |variable: &LaunchVariable| match variable {
+        LaunchVariable::Block(axis) => program.distinguishes_threads(axis.number()),
+        LaunchVariable::Grid(axis) => program.distinguishes_ctas(axis.number()),
+        LaunchVariable::Named(_) | LaunchVariable::Argument(_) => true,
     };
     let size = |of: fn(Axis) -> LaunchVariable| {
         let is_named = |axis: Axis| {
@@ -120,7 +118,7 @@ pub fn applied<'l>(
         };
         let extent = |axis| {
             // A dimension that neither the kernel nor a requirement distinguishes has one row.
-            if axis != Axis::X && !is_read(axis, of) && !is_named(axis) {
+            if axis != Axis::X && !is_read(&of(axis)) && !is_named(axis) {
                 return Some(1);
             }
             u32::try_from(bounds.known(&of(axis))?).ok()

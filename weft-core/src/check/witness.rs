@@ -1,12 +1,12 @@
 //! The search for a witness: tries an open verdict with a few concrete inputs, to find a race or a defective barrier
 //! that occurs with one of them.
 //!
-//! [`open`] finds the inputs that a launch leaves open and what the kernel uses them for, [`roles`] does so for numbers,
-//! and [`values`] chooses a value for each, ordinary ones first; before them come launches of which [`symbolic`] says that
-//! two threads might access the same bytes, as inputs by [`solved`]. A trial is a complete check under the launch with these
-//! values, so that the launch that a finding names has this finding. [`permitted`] replaces those that the requirements of the launch exclude.
-//! [`reduce`] then leaves open again what the defect
-//! does not depend on.
+//! [`open`] finds the inputs that a launch leaves open and what the kernel uses them for, [`roles`] does so for
+//! numbers, and [`values`] chooses a value for each, ordinary ones first; before them come launches with which, as
+//! [`symbolic`] says, two threads might access the same bytes, as inputs by [`solved`]. A trial is a complete check
+//! under the launch with these values, so that the launch that a finding names has this finding. [`permitted`] replaces
+//! values that the requirements of the launch exclude. [`reduce`] then leaves open again what the defect does not
+//! depend on.
 //!
 //! [`symbolic`]: crate::symbolic
 //!
@@ -39,7 +39,7 @@ use permitted::Permission;
 /// The resources of a trial, if those of the launch are not less.
 const TRIAL: Limit = Limit { instructions: 1 << 20, memory: 1 << 28 };
 
-/// The instructions of all trials together, counted once a warp.
+/// About the most instructions of all trials together, counted once a warp: of a trial, those of its deciding passes count.
 const ALL_TRIALS: u64 = 1 << 22;
 
 /// The most trials with different inputs.
@@ -126,10 +126,10 @@ impl Trials<'_> {
     /// `instructions`: the limit of the trial.
     fn run(&self, input: &ChosenInput, instructions: u64) -> Option<Witness> {
         let Self { module, permission: Permission { program, kernel, launch }, .. } = *self;
-        if !self.permission.permits(input) {
+        let instructions = instructions.min(self.left.get());
+        if instructions == 0 || !self.permission.permits(input) {
             return None;
         }
-        let instructions = instructions.min(self.left.get());
         let concrete = with_limit(input.launch(program, launch), instructions);
         let trial = CheckRequest { module, kernel, launch: &concrete, proves_every_input: false };
         let (report, _) = prove(&trial, &Placement::default()).ok()?;

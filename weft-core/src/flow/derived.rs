@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use super::loop_definitions::{DefSite, Dominators, Inside};
-use super::program::{BlockId, Instr, Operand, Pc, Program, Reg, Special};
+use super::program::{BlockId, Instr, Operand, Pc, Program, Reg};
+use super::special::Special;
 use crate::ptx::isa::Effect;
 
 /// For each loop header and register, the instructions that compute the register.

@@ -41,6 +41,7 @@ mod scope;
 mod sharing;
 mod sort;
 mod sources;
+mod special;
 mod steps;
 mod unset;
 
@@ -55,9 +56,10 @@ pub use placement::Placement;
 pub use pointers::sources_of;
 pub use program::{
     Address, Block, BlockId, Condition, Holds, Instr, Operand, Operation, Pc, Place, PlaceId,
-    Program, Reg, Special, Terminator, Unlinked,
+    Program, Reg, Terminator, Unlinked,
 };
 pub(crate) use sharing::Growth;
+pub use special::Special;
 pub use steps::{Fetches, InductionStep, InductionSteps, SteppedOnce};
 
 use crate::ptx::{Function, Module};

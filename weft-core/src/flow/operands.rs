@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::addresses::{FUNCTION_ALIGN, FUNCTION_WINDOW};
 use super::error::{LinkError, undeclared};
 use super::linker::{Bound, Frame, Linker};
-use super::program::{Address, Dests, Instr, Operand, Operation, PlaceId, Reg, Special};
+use super::program::{Address, Dests, Instr, Operand, Operation, PlaceId, Reg};
 use super::scope::{Declared, Scope};
+use super::special::Special;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::ptx::{self, Function, Instruction, Space, Span, Type};
 

@@ -19,6 +19,7 @@ use super::addresses::SHARED_SLOT;
 use super::declared::{Field, Param, Params, Symbol};
 use super::dominators::immediate_dominators;
 use super::placement::Placement;
+use super::special::Special;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Span};
 
@@ -72,25 +73,6 @@ pub struct Condition {
     pub register: Reg,
     /// Whether lanes are enabled where the predicate is false.
     pub negated: bool,
-}
-
-/// A special register or a value that only the hardware knows (PTX ISA §10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the manual's; dimensions count from 0")]
-pub enum Special {
-    Tid(u8),
-    Ntid(u8),
-    Ctaid(u8),
-    Nctaid(u8),
-    Laneid,
-    LanemaskEq,
-    LanemaskLe,
-    LanemaskLt,
-    LanemaskGe,
-    LanemaskGt,
-    DynamicSharedSize,
-    /// A clock, an SM number, a warp's slot in the SM or an environment register: open.
-    Other,
 }
 
 /// Something an instruction reads.
@@ -385,6 +367,16 @@ impl Program {
     pub(crate) fn reads(&self, special: Special) -> bool {
         let mut sources = self.code.iter().flat_map(|instr| &instr.sources);
         sources.any(|source| matches!(source, Operand::Special(read) if *read == special))
+    }
+
+    /// Whether some instruction reads the index of the thread in this dimension, or the extent of its block.
+    pub(crate) fn distinguishes_threads(&self, dimension: u8) -> bool {
+        self.reads(Special::Tid(dimension)) || self.reads(Special::Ntid(dimension))
+    }
+
+    /// Whether some instruction reads the index of the cta in this dimension, or the extent of its grid.
+    pub(crate) fn distinguishes_ctas(&self, dimension: u8) -> bool {
+        self.reads(Special::Ctaid(dimension)) || self.reads(Special::Nctaid(dimension))
     }
 
     /// Whether a parameter or field holds an address of global memory.

@@ -19,6 +19,20 @@ pub(super) enum AddressBase {
     Variable(usize),
 }
 
+impl AddressBase {
+    /// The space that it lies in.
+    pub(super) fn space(self, program: &Program) -> Space {
+        match self {
+            Self::Variable(at) => program.symbols[at].space,
+            Self::Buffer(at) => {
+                let object = program.params.get(at).and_then(|param| param.object);
+                let of_object = || program.symbols.iter().find(|own| own.parameter == Some(at));
+                object.and_then(|_| of_object()).map_or(Space::Global, |symbol| symbol.space)
+            }
+        }
+    }
+}
+
 /// An address on one condition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BasedAddress {
@@ -125,7 +139,9 @@ impl BaseFinder<'_> {
                     // Nothing is accessed through the null pointer, which small spaces do not have.
                     let mut based = of_a.iter().chain(&of_b);
                     let is_null = bits == 64 && self.exprs.as_constant(number) == Some(0);
-                    if !is_null || !based.all(|based| self.is_global(based.base)) {
+                    if !is_null
+                        || !based.all(|based| based.base.space(self.program) == Space::Global)
+                    {
                         return None;
                     }
                 }
@@ -134,14 +150,6 @@ impl BaseFinder<'_> {
             }
             _ => (!self.has_base(address)).then(Vec::new),
         }
-    }
-
-    fn is_global(&self, base: AddressBase) -> bool {
-        let space = match base {
-            AddressBase::Variable(at) => self.program.symbols[at].space,
-            AddressBase::Buffer(at) => object_space(self.program, at),
-        };
-        space == Space::Global
     }
 
     fn plus(&mut self, found: Vec<BasedAddress>, addend: Expr) -> Vec<BasedAddress> {
@@ -189,13 +197,4 @@ impl BaseFinder<'_> {
         }
         false
     }
-}
-
-/// The space of what a pointer argument points to.
-pub(super) fn object_space(program: &Program, at: usize) -> Space {
-    let object = program.params.get(at).and_then(|param| param.object);
-    object.map_or(Space::Global, |_| {
-        let symbol = program.symbols.iter().find(|symbol| symbol.parameter == Some(at));
-        symbol.map_or(Space::Global, |symbol| symbol.space)
-    })
 }

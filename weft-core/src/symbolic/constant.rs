@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::base::{AddressBase, object_space};
+use super::base::AddressBase;
 use crate::flow::{Holds, Instr, Pc, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier};
@@ -39,10 +39,7 @@ impl ConstantMemory {
             instr.decoded().is_some_and(|decoded| decoded.modifiers.has(Modifier::Nc));
         let base = base(program, instr);
         // What nothing has written to shared memory differs between ctas.
-        let is_of_cta = base.is_some_and(|base| match base {
-            AddressBase::Variable(at) => program.symbols[at].space == Space::Shared,
-            AddressBase::Buffer(at) => object_space(program, at) == Space::Shared,
-        });
+        let is_of_cta = base.is_some_and(|base| base.space(program) == Space::Shared);
         is_promised
             || !self.is_all_written
                 && !is_of_cta

@@ -7,9 +7,6 @@ use super::poly::{Poly, Var};
 use super::system::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views, width};
 
-/// One unknown is taken to be up to this, beside others that are small, where it is judged whether only large values wrap.
-const MEDIUM: i128 = 1 << 12;
-
 impl Views<'_> {
     /// Returns the value of an expression, as an unsigned or a signed number, of which a polynomial is congruent to it.
     pub(super) fn fitted(&mut self, of: Expr, poly: Poly, is_signed: bool) -> Poly {
@@ -80,6 +77,6 @@ impl Views<'_> {
         };
         let mut ordinary = OrdinaryBounds::of(self);
         fits(ordinary.range(of))
-            && of.vars().into_iter().all(|var| fits(ordinary.range_with(of, var, MEDIUM)))
+            && of.vars().into_iter().all(|var| fits(ordinary.range_with_medium(of, var)))
     }
 }

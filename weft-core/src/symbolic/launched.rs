@@ -39,23 +39,22 @@ impl StatedSizes {
     /// about it, every extent that is not given is 1, except that of blocks and of any grid in x.
     fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
         let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
-        let is_open = |index: Special, extent: Special, variable: LaunchVariable| {
-            program.reads(index) || program.reads(extent) || required.contains(&&variable)
-        };
+        let is_required = |variable: LaunchVariable| required.contains(&&variable);
         let extent = |given: Option<Dim3>, axis: Axis, is_open: bool, most: u32| match given {
             Some(dim) => ExtentBound::Is(axis.of(dim)),
             None if is_open => ExtentBound::UpTo(most),
             None => ExtentBound::Is(1),
         };
         let block = |axis: Axis| {
-            let (index, size) = (Special::Tid(axis.number()), Special::Ntid(axis.number()));
-            let is_open = axis == Axis::X || is_open(index, size, LaunchVariable::Block(axis));
+            let is_read = program.distinguishes_threads(axis.number());
+            let is_open = axis == Axis::X || is_read || is_required(LaunchVariable::Block(axis));
             extent(self.block, axis, is_open, axis.of(Dim3::MAX_BLOCK).min(self.threads))
         };
         let grid = |axis: Axis| {
-            let (index, size) = (Special::Ctaid(axis.number()), Special::Nctaid(axis.number()));
+            let is_read = program.distinguishes_ctas(axis.number());
             let is_open = axis == Axis::X && self.is_any_grid
-                || is_open(index, size, LaunchVariable::Grid(axis));
+                || is_read
+                || is_required(LaunchVariable::Grid(axis));
             extent(self.grid, axis, is_open, axis.of(Dim3::MAX_GRID))
         };
         [Axis::ALL.map(block), Axis::ALL.map(grid)]

@@ -3,8 +3,8 @@
 use super::atom::Expr;
 use super::expr::{BinaryOperator, ExprNode, Exprs};
 
-/// How an expression is used: compared, extended, divided or shifted, or as a part of a sum, product, choice or low part that is.
-/// Both are possible, and neither.
+/// How an expression is used where it is compared, extended, divided or shifted, itself or as a part of a sum, a product, a
+/// choice or a low part. Both are possible, and neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NumberUse {
     pub(super) signed: bool,

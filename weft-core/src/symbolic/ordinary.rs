@@ -2,7 +2,9 @@
 //! wrapping around. A number that stands for "none", such as -1, and what a subtraction below zero leaves, are large for
 //! ordinary inputs, too.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use foldhash::HashMap;
 
 use super::atom::{Atom, Expr};
 use super::expr::{BinaryOperator, ExprNode};
@@ -12,6 +14,8 @@ use super::view::Views;
 
 /// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
 const SMALL: i128 = 256;
+/// One unknown is taken to be up to this, beside others that are small.
+const MEDIUM: i128 = 1 << 12;
 /// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.
 const LARGE: i128 = 1024;
 /// What is computed of small inputs is below this, and above its negative: -1 as an unsigned number is not.
@@ -20,23 +24,17 @@ const EXTREME: i128 = 1 << 31;
 /// The bounds of unknowns for ordinary inputs.
 pub(super) struct OrdinaryBounds<'v, 'a> {
     views: &'v Views<'a>,
-    /// The expressions that unknowns stand for.
-    exprs: BTreeMap<Var, Expr>,
-    /// The unknowns that stand for indices and extents.
-    atoms: BTreeSet<Var>,
     /// Whether unknowns are small for ordinary inputs, as far as that is known.
-    is_small: BTreeMap<Var, bool>,
+    is_small: HashMap<Var, bool>,
     /// Bounds for ordinary inputs.
-    pub(super) system: System,
+    system: System,
 }
 
 impl<'v, 'a> OrdinaryBounds<'v, 'a> {
     pub(super) fn of(views: &'v Views<'a>) -> Self {
         Self {
             views,
-            exprs: views.unknowns.iter().map(|((expr, _), (var, _))| (*var, *expr)).collect(),
-            atoms: views.atoms.values().copied().collect(),
-            is_small: BTreeMap::new(),
+            is_small: HashMap::default(),
             system: System { bounds: views.system.bounds.clone(), ..System::default() },
         }
     }
@@ -47,12 +45,12 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         self.system.range(of)
     }
 
-    /// Returns the range of a polynomial with an unknown that can be up to a number, if it is small otherwise.
-    pub(super) fn range_with(&mut self, of: &Poly, var: Var, most: i128) -> VarBounds {
+    /// Returns the range of a polynomial for inputs that are ordinary, except that an unknown can be of medium size.
+    pub(super) fn range_with_medium(&mut self, of: &Poly, var: Var) -> VarBounds {
         let at = var.0 as usize;
         let mut bounds = self.views.system.bounds[at];
         if self.is_small(var) {
-            limit(&mut bounds, most);
+            limit(&mut bounds, MEDIUM);
         }
         let before = std::mem::replace(&mut self.system.bounds[at], bounds);
         let range = self.system.range(of);
@@ -81,7 +79,7 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
 
     fn stays_small(&mut self, var: Var) -> bool {
         let views = self.views;
-        if self.atoms.contains(&var) {
+        if views.atoms.values().any(|atom| *atom == var) {
             return true;
         }
         let own = Poly::var(var);
@@ -92,8 +90,8 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         if let Some(choice) = views.system.alternatives.iter().find(|choice| choice.var == var) {
             return choice.cases.iter().all(|(value, _)| self.is_ordinary(value));
         }
-        let expr = self.exprs.get(&var);
-        expr.is_some_and(|expr| !self.has_extreme(*expr, &mut BTreeSet::new()))
+        let unknown = views.unknowns.iter().find(|(_, (own, _))| *own == var);
+        unknown.is_some_and(|((expr, _), _)| !self.has_extreme(*expr, &mut BTreeSet::new()))
     }
 
     /// Whether a value is made of small unknowns, and of no number that stands for something else.

@@ -181,10 +181,7 @@ fn compared(
         };
         for BasedAddress { condition, base, offset } in found {
             let reach = thread.exprs.binary(BinaryOperator::And, access.reach, condition);
-            let space = match base {
-                AddressBase::Variable(at) => program.symbols[at].space,
-                AddressBase::Buffer(at) => base::object_space(program, at),
-            };
+            let space = base.space(program);
             let (pc, bytes) = (access.pc, access.bytes);
             all.push(BasedAccess { index, pc, space, bytes, kind, base, offset, reach });
         }

@@ -201,19 +201,31 @@ impl<'a> Views<'a> {
         is_signed: bool,
         copy: Copy,
     ) {
-        let side = |holds: bool, value: Expr, views: &mut Self| {
-            let mut conditions = Conditions::default();
-            // What the value of one side takes for granted holds only where that side is chosen.
-            let outer = std::mem::take(&mut views.granted);
-            views.choices += 1;
-            views.condition(condition, holds, copy, &mut conditions);
-            let value = views.exact(value, is_signed, copy);
-            views.choices -= 1;
-            conditions.positive.extend(std::mem::replace(&mut views.granted, outer));
-            (value, conditions)
+        let [then, otherwise] = values;
+        let mut side = |holds: bool, value: Expr| {
+            self.side(condition, holds, copy, |views| views.exact(value, is_signed, copy))
         };
-        let cases = vec![side(true, values[0], self), side(false, values[1], self)];
+        let cases = vec![side(true, then), side(false, otherwise)];
         self.system.alternatives.push(ValueCases { var, cases });
+    }
+
+    /// Returns a value with the conditions under which a choice takes it. What the value takes for granted holds only
+    /// there.
+    fn side(
+        &mut self,
+        condition: Expr,
+        holds: bool,
+        copy: Copy,
+        value: impl FnOnce(&mut Self) -> Poly,
+    ) -> (Poly, Conditions) {
+        let mut conditions = Conditions::default();
+        let outer = std::mem::take(&mut self.granted);
+        self.choices += 1;
+        self.condition(condition, holds, copy, &mut conditions);
+        let value = value(self);
+        self.choices -= 1;
+        conditions.positive.extend(std::mem::replace(&mut self.granted, outer));
+        (value, conditions)
     }
 
     /// A predicate as a number.
@@ -223,15 +235,8 @@ impl<'a> Views<'a> {
         if !is_comparison {
             return;
         }
-        let mut side = |holds: bool| {
-            let mut conditions = Conditions::default();
-            let outer = std::mem::take(&mut self.granted);
-            self.choices += 1;
-            self.condition(of, holds, copy, &mut conditions);
-            self.choices -= 1;
-            conditions.positive.extend(std::mem::replace(&mut self.granted, outer));
-            (Poly::constant(i128::from(holds)), conditions)
-        };
+        let mut side =
+            |holds: bool| self.side(of, holds, copy, |_| Poly::constant(i128::from(holds)));
         let cases = vec![side(true), side(false)];
         self.system.alternatives.push(ValueCases { var, cases });
     }

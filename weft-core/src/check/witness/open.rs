@@ -72,9 +72,7 @@ impl OpenInputs {
 /// Returns two blocks with several threads in each dimension that the kernel distinguishes: two warps, or as many as the
 /// counts of its barriers name; the second one is square if there are two dimensions, as tiles often are.
 fn blocks(program: &Program) -> [Dim3; 2] {
-    let read = [0, 1, 2].map(|dimension| {
-        program.reads(Special::Tid(dimension)) || program.reads(Special::Ntid(dimension))
-    });
+    let read = [0, 1, 2].map(|dimension| program.distinguishes_threads(dimension));
     let block = block(program, read);
     let is_plane = read == [true, true, false] && block.count() == u64::from(THREADS);
     [block, if is_plane { Dim3 { x: SIDE, y: SIDE, z: 1 } } else { block }]

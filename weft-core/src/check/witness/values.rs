@@ -69,6 +69,7 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
     let mut dice = RandomChoices(u64::from(number));
     let (bounds, factors, contents) = row.unwrap_or_else(|| dice.row());
     let factor_count = open.numbers.iter().filter(|open| open.role == NumberRole::Factor).count();
+    // A square block, which tiles need, in every third trial.
     let block =
         open.blocks.map(|[block, square]| if number.is_multiple_of(3) { square } else { block });
     let threads = open.threads(block);
