@@ -6,6 +6,7 @@ mod base;
 mod candidate;
 mod constant;
 mod copies;
+mod counterexample;
 mod division;
 mod expr;
 mod fitted;
@@ -20,12 +21,17 @@ mod number_use;
 mod ordinary;
 mod pair_query;
 mod poly;
+mod positive;
 mod proof;
 mod required;
 mod required_bits;
 mod solver;
+#[cfg(test)]
+mod split_mix;
 mod state;
 mod system;
+#[cfg(test)]
+mod system_laws;
 mod thread;
 mod variance;
 mod view;

@@ -4,6 +4,8 @@
 //! `|r| < k`, both `q` and `r` are zero, so that indices such as `row * width + column` are equal only where their
 //! digits are.
 
+use std::cell::RefCell;
+
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
 
 /// What is known of an unknown by itself. Both bounds are included.
@@ -58,14 +60,12 @@ pub(super) struct System {
     pub(super) alternatives: Vec<ValueCases>,
     /// At least one of these is not zero, unless there are none.
     pub(super) distinct: Vec<Poly>,
+    /// A value for each of the first unknowns, at which the last search for a counterexample ended.
+    pub(super) point: RefCell<Vec<i128>>,
 }
 
 /// How many unknowns of several values are split one inside the other.
 const MOST_SPLITS: u32 = 6;
-/// How many facts are combined to show that a polynomial is not negative.
-const MOST_FACTS: u32 = 5;
-/// The most combinations that are tried for one polynomial.
-const MOST_STEPS: u32 = 120;
 
 impl System {
     /// Adds an unknown.
@@ -88,78 +88,6 @@ impl System {
         all
     }
 
-    /// Whether an unknown is never negative.
-    fn is_natural(&self, var: Var) -> bool {
-        self.bounds[var.0 as usize].least.is_some_and(|least| least >= 0)
-    }
-
-    /// Whether a polynomial is at least zero in every solution. `effort`: the steps that are left.
-    pub(super) fn is_positive(&self, of: &Poly, effort: &mut u32) -> bool {
-        let mut own = MOST_STEPS.min(*effort);
-        let before = own;
-        let found = self.is_positive_by(of, MOST_FACTS, &mut own);
-        *effort -= before - own;
-        found
-    }
-
-    fn is_positive_by(&self, of: &Poly, facts: u32, effort: &mut u32) -> bool {
-        if *effort == 0 {
-            return false;
-        }
-        *effort -= 1;
-        if self.range(of).least.is_some_and(|least| least >= 0) {
-            return true;
-        }
-        if facts == 0 {
-            return false;
-        }
-        // A term that might be negative; the number comes last, because every fact changes it.
-        let is_bad = |(monomial, coefficient): &(&Monomial, i128)| {
-            !(*coefficient > 0 && monomial.iter().all(|var| self.is_natural(*var)))
-        };
-        let bad = of.terms().filter(is_bad).max_by_key(|(monomial, _)| monomial.len());
-        let Some((monomial, coefficient)) = bad else { return true };
-        self.rests(of, monomial, coefficient)
-            .into_iter()
-            .any(|rest| self.is_positive_by(&rest, facts - 1, effort))
-    }
-
-    /// What remains to be shown positive if a term is balanced by a fact.
-    fn rests(&self, of: &Poly, monomial: &Monomial, coefficient: i128) -> Vec<Poly> {
-        let own: Vec<Poly> = monomial.iter().flat_map(|var| self.bounds_as_facts(*var)).collect();
-        let of_number: Vec<Poly> = if monomial.is_empty() {
-            of.vars().into_iter().flat_map(|var| self.bounds_as_facts(var)).collect()
-        } else {
-            Vec::new()
-        };
-        let mut rests = Vec::new();
-        for fact in self.conditions.positive.iter().chain(&own).chain(&of_number) {
-            for (part, weight) in fact.terms() {
-                let same_sign = (weight > 0) == (coefficient > 0);
-                let Some(factor) = quotient(monomial, part).filter(|_| same_sign) else { continue };
-                if !factor.iter().all(|var| self.is_natural(*var)) {
-                    continue;
-                }
-                let divisor = gcd(coefficient, weight).max(1);
-                let (mine, theirs) = (weight.abs() / divisor, coefficient.abs() / divisor);
-                let balanced = fact
-                    .product(&Poly::term(factor, theirs))
-                    .and_then(|scaled| of.times(mine)?.minus(&scaled));
-                rests.extend(balanced);
-            }
-        }
-        rests.sort_by_key(Poly::len);
-        rests
-    }
-
-    fn bounds_as_facts(&self, var: Var) -> impl Iterator<Item = Poly> + use<> {
-        let VarBounds { least, most } = self.bounds[var.0 as usize];
-        let own = Poly::var(var);
-        let above = least.and_then(|least| own.minus(&Poly::constant(least)));
-        let below = most.and_then(|most| Poly::constant(most).minus(&own));
-        above.into_iter().chain(below)
-    }
-
     /// Whether the system has no solution. `effort`: the steps that are left.
     pub(super) fn is_refuted(&mut self, effort: &mut u32) -> bool {
         self.is_refuted_by(MOST_SPLITS, effort)
@@ -167,6 +95,9 @@ impl System {
 
     fn is_refuted_by(&mut self, splits: u32, effort: &mut u32) -> bool {
         loop {
+            // The same fact is often known of several terms.
+            self.conditions.positive.sort();
+            self.conditions.positive.dedup();
             match self.solve_equations(effort) {
                 SolverStep::Refuted => return true,
                 SolverStep::Some => {}

@@ -3,10 +3,11 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use super::generate::{Shape, SplitMix};
+use super::generate::Shape;
 use super::{Answer, Conflicts, solve};
 use crate::symbolic::expr::{Expr, Exprs};
 use crate::symbolic::solver::smtlib::smtlib;
+use crate::symbolic::split_mix::SplitMix;
 
 const SHAPES: [Shape; 4] = [
     Shape { widths: &[8, 16, 32, 64], atoms: 3, mixes_widths: false },

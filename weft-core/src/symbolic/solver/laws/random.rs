@@ -1,9 +1,10 @@
 //! Random queries: small ones against all values of their atoms, wide ones that are built around a model.
 
-use super::generate::{Shape, SplitMix};
+use super::generate::Shape;
 use super::{Answer, Conflicts, ENOUGH, SearchResult, search, solve, values};
 use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{BinaryOperator, Expr, Exprs};
+use crate::symbolic::split_mix::SplitMix;
 
 const SMALL: [Shape; 3] = [
     Shape { widths: &[1, 2, 3, 4], atoms: 2, mixes_widths: true },

@@ -1,11 +1,12 @@
 //! Rewritten comparisons have the value of the original for random values of the atoms.
 
-use super::generate::{Shape, SplitMix};
+use super::generate::Shape;
 use crate::emulate::truncate;
 use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{BinaryOperator, Expr, Exprs};
 use crate::symbolic::solver::Model;
 use crate::symbolic::solver::simplify::simplified;
+use crate::symbolic::split_mix::SplitMix;
 
 const SHAPE: Shape = Shape { widths: &[8, 16, 32, 64], atoms: 4, mixes_widths: false };
 

@@ -1,0 +1,124 @@
+//! Looks for a point that the conditions of a system permit, and at which a polynomial is negative: then no combination of
+//! conditions shows that the polynomial is not, and none needs to be looked for.
+//!
+//! The search is local. It begins at the point that was found last, and changes one unknown at a time, by as little as
+//! fulfils a condition that does not hold, so that as few others as possible fail.
+
+use super::poly::{Poly, Var};
+use super::system::{System, VarBounds};
+
+/// The most changes of one search.
+const MOST_CHANGES: u32 = 24;
+/// The value of an unknown in the first search, if its bounds permit it.
+const FIRST: i128 = 2;
+
+impl System {
+    /// Whether a polynomial is negative at the point that was found last.
+    pub(super) fn is_negative_at_known_point(&self, of: &Poly) -> bool {
+        let point = self.point.borrow();
+        let is_within = |(value, bounds): (&i128, &VarBounds)| clamped(*value, *bounds) == *value;
+        point.len() == self.bounds.len()
+            && value(of, &point).is_some_and(|value| value < 0)
+            && point.iter().zip(&self.bounds).all(is_within)
+            && self.conditions.positive.iter().all(|own| holds(own, &point))
+    }
+
+    /// Whether a polynomial is found to be negative at a point that the bounds and the conditions permit. That none is
+    /// found says nothing.
+    pub(super) fn has_counterexample(&self, of: &Poly) -> bool {
+        let Some(below) = Poly::constant(-1).minus(of) else { return false };
+        let mut point = self.point.take();
+        point.resize(self.bounds.len(), FIRST);
+        for (value, bounds) in point.iter_mut().zip(&self.bounds) {
+            *value = clamped(*value, *bounds);
+        }
+        let search = PointSearch { system: self, below: &below };
+        let is_found = search.run(&mut point).is_some();
+        self.point.replace(point);
+        is_found
+    }
+}
+
+/// A search for a point at which `below` is not negative, and no condition fails.
+struct PointSearch<'a> {
+    system: &'a System,
+    below: &'a Poly,
+}
+
+impl PointSearch<'_> {
+    /// Changes a point until nothing fails; `None` if that takes too long.
+    fn run(&self, point: &mut [i128]) -> Option<()> {
+        let mut last = None;
+        for _ in 0..MOST_CHANGES {
+            let Some(failing) = self.conditions().find(|own| !holds(own, point)) else {
+                return Some(());
+            };
+            let (var, value) = self.change(failing, point, last)?;
+            point[index(var)] = value;
+            last = Some(var);
+        }
+        None
+    }
+
+    fn conditions(&self) -> impl Iterator<Item = &Poly> {
+        std::iter::once(self.below).chain(&self.system.conditions.positive)
+    }
+
+    /// Returns the change of one unknown, other than the last one, towards a condition that lets the fewest fail.
+    fn change(&self, of: &Poly, point: &mut [i128], last: Option<Var>) -> Option<(Var, i128)> {
+        let lacking = value(of, point)?.checked_neg()?;
+        let mut best: Option<(usize, Var, i128)> = None;
+        for var in of.vars().into_iter().filter(|var| Some(*var) != last) {
+            let before = point[index(var)];
+            let Some(changed) = self.fulfilling(of, var, lacking, point) else { continue };
+            point[index(var)] = changed;
+            let failing = self.conditions().filter(|own| !holds(own, point)).count();
+            point[index(var)] = before;
+            if best.is_none_or(|(fewest, ..)| failing < fewest) {
+                best = Some((failing, var, changed));
+            }
+        }
+        best.map(|(_, var, changed)| (var, changed))
+    }
+
+    /// Returns the nearest value of an unknown with which a polynomial is greater by a number, or as near to that as its
+    /// bounds permit, if the polynomial is linear in it.
+    fn fulfilling(&self, of: &Poly, var: Var, lacking: i128, point: &mut [i128]) -> Option<i128> {
+        let before = point[index(var)];
+        let own = value(of, point)?;
+        point[index(var)] = before.checked_add(1)?;
+        let next = value(of, point);
+        point[index(var)] = before;
+        let slope = next?.checked_sub(own)?;
+        if slope == 0 {
+            return None;
+        }
+        let steps = lacking.checked_add(slope.abs() - 1)? / slope.abs();
+        let changed = before.checked_add(steps.checked_mul(slope.signum())?)?;
+        let bounds = self.system.bounds[index(var)];
+        Some(clamped(changed, bounds)).filter(|changed| *changed != before)
+    }
+}
+
+fn index(var: Var) -> usize {
+    var.0 as usize
+}
+
+fn clamped(value: i128, VarBounds { least, most }: VarBounds) -> i128 {
+    value.max(least.unwrap_or(value)).min(most.unwrap_or(i128::MAX))
+}
+
+/// Whether a polynomial is not negative at a point.
+fn holds(of: &Poly, point: &[i128]) -> bool {
+    value(of, point).is_some_and(|value| value >= 0)
+}
+
+/// Returns the value of a polynomial at a point; `None` if it is too large.
+fn value(of: &Poly, point: &[i128]) -> Option<i128> {
+    of.terms().try_fold(0_i128, |sum, (monomial, coefficient)| {
+        let product = monomial
+            .iter()
+            .try_fold(coefficient, |product, var| product.checked_mul(point[index(*var)]))?;
+        sum.checked_add(product)
+    })
+}

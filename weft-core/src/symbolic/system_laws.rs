@@ -1,0 +1,153 @@
+//! Laws of systems, by brute force over all values of a few unknowns: what is refuted has no solution, what is said to be
+//! positive is so in every solution of the conditions, and a counterexample is one.
+
+use super::poly::{Poly, Var};
+use super::split_mix::SplitMix;
+use super::system::{Conditions, Division, System, ValueCases, VarBounds};
+
+/// The unknowns of a system.
+const UNKNOWNS: u32 = 4;
+
+/// A random system, and all points that its bounds permit.
+struct RandomSystem {
+    random: SplitMix,
+    system: System,
+    points: Vec<Vec<i128>>,
+}
+
+impl RandomSystem {
+    fn new(seed: u64) -> Self {
+        let (mut random, mut system) = (SplitMix(seed), System::default());
+        let mut points = vec![Vec::new()];
+        for _ in 0..UNKNOWNS {
+            let least = i128::from(random.below(4)) - 2;
+            let most = least + i128::from(random.below(4));
+            system.var(VarBounds { least: Some(least), most: Some(most) });
+            let longer = |point: &Vec<i128>| {
+                let point = point.clone();
+                (least..=most).map(move |value| point.iter().copied().chain([value]).collect())
+            };
+            points = points.iter().flat_map(longer).collect();
+        }
+        Self { random, system, points }
+    }
+
+    fn poly(&mut self) -> Poly {
+        let terms = 1 + self.random.below(4);
+        (0..terms).fold(Poly::default(), |sum, _| {
+            let degree = self.random.below(3);
+            let mut monomial: Vec<Var> = (0..degree)
+                .map(|_| Var(u32::try_from(self.random.below(UNKNOWNS.into())).unwrap()))
+                .collect();
+            monomial.sort_unstable();
+            let coefficient = i128::from(self.random.below(9)) - 4;
+            sum.plus(&Poly::term(monomial.into_iter().collect(), coefficient)).unwrap()
+        })
+    }
+
+    fn polys(&mut self, most: u64) -> Vec<Poly> {
+        (0..self.random.below(most + 1)).map(|_| self.poly()).collect()
+    }
+
+    fn conditions(&mut self, most: u64) -> Conditions {
+        let (positive, zero) = (self.polys(most), self.polys(most.div_ceil(2)));
+        Conditions { positive, zero, nonzero: self.polys(1) }
+    }
+
+    /// Divides one unknown by another or by a number; two more unknowns are the results.
+    fn divide(&mut self) {
+        let mut unknown = || Poly::var(Var(u32::try_from(self.random.below(4)).unwrap()));
+        let (dividend, by) = (unknown(), unknown());
+        let divisor = if self.random.below(2) == 0 { by } else { Poly::constant(2) };
+        let (quotient, remainder) = (Poly::var(Var(2)), Poly::var(Var(3)));
+        self.system.divisions.push(Division { dividend, divisor, quotient, remainder });
+    }
+
+    /// One unknown has one of two values.
+    fn choose(&mut self) {
+        let cases = (0..2).map(|_| (self.poly(), self.conditions(1))).collect();
+        self.system.alternatives.push(ValueCases { var: Var(0), cases });
+    }
+}
+
+fn value(of: &Poly, point: &[i128]) -> i128 {
+    let term = |(monomial, coefficient): (&_, i128)| {
+        let factors: &super::poly::Monomial = monomial;
+        factors.iter().fold(coefficient, |product, var| product * point[var.0 as usize])
+    };
+    of.terms().map(term).sum()
+}
+
+fn hold(conditions: &Conditions, point: &[i128]) -> bool {
+    let Conditions { positive, zero, nonzero } = conditions;
+    positive.iter().all(|own| value(own, point) >= 0)
+        && zero.iter().all(|own| value(own, point) == 0)
+        && nonzero.iter().all(|own| value(own, point) != 0)
+}
+
+fn solves(system: &System, point: &[i128]) -> bool {
+    let divides = |division: &Division| {
+        let Division { dividend, divisor, quotient, remainder } = division;
+        let [dividend, divisor, quotient, remainder] =
+            [dividend, divisor, quotient, remainder].map(|part| value(part, point));
+        (0..divisor).contains(&remainder) && dividend == divisor * quotient + remainder
+    };
+    let is_case = |cases: &ValueCases| {
+        let own = point[cases.var.0 as usize];
+        cases.cases.iter().any(|(case, when)| value(case, point) == own && hold(when, point))
+    };
+    let is_distinct = system.distinct.is_empty()
+        || system.distinct.iter().any(|difference| value(difference, point) != 0);
+    hold(&system.conditions, point)
+        && system.divisions.iter().all(divides)
+        && system.alternatives.iter().all(is_case)
+        && is_distinct
+}
+
+#[test]
+fn what_is_refuted_has_no_solution() {
+    let mut refuted = 0;
+    for seed in 0..6000 {
+        let mut random = RandomSystem::new(seed);
+        random.system.conditions = random.conditions(3);
+        random.system.distinct = random.polys(2);
+        if random.random.below(3) == 0 {
+            random.divide();
+        }
+        if random.random.below(3) == 0 {
+            random.choose();
+        }
+        let solution = random.points.iter().find(|point| solves(&random.system, point));
+        let asked = random.system.clone();
+        if random.system.is_refuted(&mut 2000) {
+            assert_eq!(solution, None, "seed {seed}: {asked:#?}");
+            refuted += 1;
+        }
+    }
+    assert!(refuted > 1000, "{refuted}");
+}
+
+#[test]
+fn what_is_positive_is_so_everywhere() {
+    let (mut positive, mut negative) = (0, 0);
+    for seed in 0..6000 {
+        let mut random = RandomSystem::new(seed);
+        random.system.conditions.positive = random.polys(3);
+        for _ in 0..3 {
+            let asked = random.poly();
+            let permits = |point: &&Vec<i128>| hold(&random.system.conditions, point);
+            let least =
+                random.points.iter().filter(permits).map(|point| value(&asked, point)).min();
+            let told = || format!("seed {seed}: {asked:?} in {:?}", random.system);
+            if random.system.is_positive(&asked, &mut 2000) {
+                assert!(least.is_none_or(|least| least >= 0), "{}", told());
+                positive += 1;
+            }
+            if random.system.has_counterexample(&asked) {
+                assert!(least.is_some_and(|least| least < 0), "{}", told());
+                negative += 1;
+            }
+        }
+    }
+    assert!(positive > 1000 && negative > 1000, "{positive} {negative}");
+}
