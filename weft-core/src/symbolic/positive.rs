@@ -7,7 +7,7 @@ use super::system::{System, VarBounds};
 /// How many facts are combined to show that a polynomial is not negative.
 const MOST_FACTS: u32 = 5;
 /// The most combinations that are tried for one polynomial.
-const MOST_STEPS: u32 = 80;
+const MOST_STEPS: u32 = 120;
 /// The combinations that are tried before a counterexample is looked for.
 const FIRST_STEPS: u32 = 6;
 /// The steps that looking at known points counts as.
@@ -70,8 +70,7 @@ impl System {
                 rests.extend(balanced);
             }
         }
-        rests.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
-        rests.dedup();
+        rests.sort_by_key(Poly::len);
         rests
     }
 

@@ -95,9 +95,7 @@ impl System {
 
     fn is_refuted_by(&mut self, splits: u32, effort: &mut u32) -> bool {
         loop {
-            // The same fact is often known of several terms.
-            self.conditions.positive.sort();
-            self.conditions.positive.dedup();
+            self.conditions.drop_repeated_facts();
             match self.solve_equations(effort) {
                 SolverStep::Refuted => return true,
                 SolverStep::Some => {}
@@ -375,6 +373,15 @@ impl Conditions {
     pub(super) fn each(&mut self, change: &mut impl FnMut(&mut Poly)) {
         let Self { positive, zero, nonzero } = self;
         positive.iter_mut().chain(zero).chain(nonzero).for_each(change);
+    }
+
+    /// Keeps one of several equal facts: the same is often known of several terms.
+    fn drop_repeated_facts(&mut self) {
+        for fact in std::mem::take(&mut self.positive) {
+            if !self.positive.contains(&fact) {
+                self.positive.push(fact);
+            }
+        }
     }
 
     /// Adds other conditions.
