@@ -10,13 +10,15 @@ use super::variance::Variances;
 use crate::flow::{BlockId, Program};
 use crate::slice::Slice;
 
-/// How the iteration of a synchronized loop in which an access happens relates to that of the barrier before it. Bits
-/// stand for the synchronized loops.
+/// How the iteration of a synchronized loop in which an access happens, or in which the thread left the loop, relates to
+/// that of the barrier before the access. Bits stand for the synchronized loops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct IterationsSince {
-    /// The next one; otherwise the same one, or the first if the barrier is not in the loop.
+    /// The loops that do not contain the barrier and were entered behind it. The iteration is the first one.
+    pub(super) entered: u64,
+    /// The next one, of a loop that contains the barrier; otherwise the same one.
     pub(super) next: u64,
-    /// Any.
+    /// Any, whatever the other bits say.
     pub(super) any: u64,
 }
 
@@ -31,6 +33,20 @@ pub(super) struct IterationRelation {
     /// The first access is in the first iteration, or the second.
     pub(super) first_a: u64,
     pub(super) first_b: u64,
+}
+
+impl IterationRelation {
+    /// How the iterations of two accesses behind one barrier relate. `within`: the loops that contain the barrier.
+    pub(super) fn of(within: u64, a: IterationsSince, b: IterationsSince) -> Self {
+        let any = a.any | b.any;
+        Self {
+            apart: any | (a.next ^ b.next) | !(within | a.entered & b.entered),
+            ahead_a: a.next & !b.next & !any,
+            ahead_b: b.next & !a.next & !any,
+            first_a: a.entered & !a.any,
+            first_b: b.entered & !b.any,
+        }
+    }
 }
 
 /// The accesses that follow one barrier before any other.
@@ -76,7 +92,7 @@ impl Walk<'_> {
         let mut seen = BTreeSet::new();
         let start = IterationsSince::default();
         let mut work: Vec<(BlockId, IterationsSince)> = match barrier {
-            None => vec![(self.program.entry, start)],
+            None => vec![(self.program.entry, self.entered(self.program.entry, start, within))],
             Some(at) => self.next(at, start, within),
         };
         while let Some((block, since)) = work.pop() {
@@ -113,21 +129,31 @@ impl Walk<'_> {
                 last.post_dominator.into_iter().collect()
             };
         let step = |to: BlockId| {
-            let mut since = since;
-            let bit = self.variances.bit(to);
-            if to <= block {
-                // Round the loop again.
-                if within & bit != 0 && since.next & bit == 0 {
-                    since.next |= bit;
-                } else {
-                    since.any |= bit;
-                }
-            } else if self.program.is_header(to) && within & bit != 0 {
-                // The loop was left and is entered anew.
+            if to > block {
+                return (to, self.entered(to, since, within));
+            }
+            // Round the loop again.
+            let (mut since, bit) = (since, self.variances.bit(to));
+            if within & bit != 0 && since.next & bit == 0 {
+                since.next |= bit;
+            } else {
                 since.any |= bit;
             }
             (to, since)
         };
         successors.into_iter().map(step).collect()
+    }
+
+    /// What is known where a block is reached that might be the header of a loop, from outside of that loop.
+    fn entered(&self, block: BlockId, since: IterationsSince, within: u64) -> IterationsSince {
+        let mut since = since;
+        let bit = self.variances.bit(block);
+        if (within | since.entered) & bit != 0 {
+            // The loop was left and is entered anew.
+            since.any |= bit;
+        } else {
+            since.entered |= bit;
+        }
+        since
     }
 }

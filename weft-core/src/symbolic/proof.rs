@@ -281,7 +281,7 @@ impl Prover<'_> {
                     let ways: Vec<(IterationsSince, IterationsSince)> =
                         ways_a.iter().flat_map(|x| ways_b.iter().map(|y| (*x, *y))).collect();
                     for (x, y) in ways {
-                        let relation = self.relation(interval.within, (a, x), (b, y));
+                        let relation = IterationRelation::of(interval.within, x, y);
                         if done.insert((a, b, relation)) {
                             self.compare(a, b, Some(relation));
                         }
@@ -309,29 +309,6 @@ impl Prover<'_> {
         let protects = self.launch.options.atomics != Atomics::Off;
         let of = |kind: AccessKind| AccessKind { is_atomic: kind.is_atomic && protects, ..kind };
         a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()
-    }
-
-    /// How the iterations of two accesses after one barrier relate, for the synchronized loops of both.
-    fn relation(
-        &self,
-        within: u64,
-        (a, x): (usize, IterationsSince),
-        (b, y): (usize, IterationsSince),
-    ) -> IterationRelation {
-        let loops = |at: usize| {
-            let block = self.thread.accesses[self.accesses[at].index].block;
-            let headers = &self.program.blocks[block.index()].loops;
-            headers.iter().fold(0, |all, header| all | self.variances.bit(*header))
-        };
-        let (of_a, of_b) = (loops(a), loops(b));
-        let free = x.any | y.any;
-        IterationRelation {
-            apart: (free | (x.next ^ y.next) | (of_a ^ of_b)) | !(of_a & of_b),
-            ahead_a: x.next & !y.next & within & !free & of_a & of_b,
-            ahead_b: y.next & !x.next & within & !free & of_a & of_b,
-            first_a: of_a & !within & !x.any,
-            first_b: of_b & !within & !y.any,
-        }
     }
 
     /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no
