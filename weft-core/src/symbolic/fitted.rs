@@ -61,7 +61,7 @@ impl Views<'_> {
         let is_ambiguous = |((expr, _), (var, _)): (&(Expr, Copy), &(Var, bool))| {
             let bounds = self.system.bounds[var.0 as usize];
             vars.contains(var)
-                && bounds.least == Some(0)
+                && bounds.least.is_some_and(|least| least >= 0)
                 && bounds.most >= all
                 && !self.thread.number_use(*expr).unsigned
         };

@@ -4,6 +4,7 @@
 mod atom;
 mod base;
 mod candidate;
+mod carried;
 mod constant;
 mod copies;
 mod counterexample;

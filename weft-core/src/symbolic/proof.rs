@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::atom::{Atom, Variance};
 use super::base::{self, AddressBase, BasedAddress};
 use super::candidate::CandidateLaunch;
+use super::carried;
 use super::constant::ConstantMemory;
 use super::expr::{BinaryOperator, Expr};
 use super::intervals::{self, BarrierInterval, IterationRelation, IterationsSince};
@@ -103,6 +104,7 @@ pub(crate) fn prove(
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
     let variances = Variances::of(&thread);
+    carried::bound(&mut thread, &launched, &variances, &required);
     let barriers = barriers(program, &thread, &variances)?;
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
     let mut prover = Prover {

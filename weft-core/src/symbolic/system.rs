@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
 
 /// What is known of an unknown by itself. Both bounds are included.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct VarBounds {
     pub(super) least: Option<i128>,
     pub(super) most: Option<i128>,

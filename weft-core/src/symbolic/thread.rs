@@ -13,6 +13,7 @@ use super::launched::LaunchedValues;
 use super::lift;
 use super::number_use::{self, NumberUse};
 use super::state::ThreadState;
+use super::system::VarBounds;
 use crate::flow::{
     BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
 };
@@ -61,6 +62,9 @@ pub(super) struct SymbolicLoop {
     pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
 }
 
+/// The bounds of values that loops carry, as unsigned numbers.
+pub(super) type CarriedBounds = BTreeMap<Atom, VarBounds>;
+
 /// What one arbitrary thread does.
 #[derive(Debug)]
 pub(super) struct SymbolicThread {
@@ -68,6 +72,8 @@ pub(super) struct SymbolicThread {
     pub(super) accesses: Vec<SymbolicAccess>,
     pub(super) barriers: Vec<SymbolicBarrier>,
     pub(super) loops: BTreeMap<BlockId, SymbolicLoop>,
+    /// What is known of registers with unknown contents.
+    pub(super) carried: CarriedBounds,
     /// What results of instructions that are not followed depend on; `None`: on more than their operands.
     pub(super) results: BTreeMap<Atom, Option<Vec<Expr>>>,
     /// The instructions that end the proof: the stage does not know what they do.
@@ -145,6 +151,7 @@ fn run_once(
         accesses: Vec::new(),
         barriers: Vec::new(),
         loops: BTreeMap::new(),
+        carried: CarriedBounds::new(),
         results: BTreeMap::new(),
         unknown: BTreeSet::new(),
         uses: Vec::new(),

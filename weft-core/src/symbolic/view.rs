@@ -167,6 +167,14 @@ impl<'a> Views<'a> {
         }
     }
 
+    /// The bounds of a value that a loop carries, as an unsigned number.
+    fn carried_bounds(&self, of: Expr) -> Option<VarBounds> {
+        let ExprNode::Atom(atom) = self.exprs().node(of) else { return None };
+        let VarBounds { least, most } = self.thread.carried.get(&atom)?;
+        let all = width(self.exprs().bits(of), false);
+        Some(VarBounds { least: least.or(all.least), most: most.or(all.most) })
+    }
+
     /// An unknown for an expression, in the view in which it is first asked for.
     fn opaque(&mut self, of: Expr, is_signed: bool, copy: Copy) -> Poly {
         if let ExprNode::Atom(atom) = self.exprs().node(of)
@@ -179,7 +187,8 @@ impl<'a> Views<'a> {
         }
         let bits = self.exprs().bits(of);
         let is_signed = is_signed || self.thread.number_use(of).signed;
-        let var = self.system.var(width(bits, is_signed));
+        let bounds = self.carried_bounds(of).filter(|_| !is_signed);
+        let var = self.system.var(bounds.unwrap_or(width(bits, is_signed)));
         self.unknowns.insert((of, copy), (var, is_signed));
         if self.depth > MOST_DEPTH {
             return Poly::var(var);

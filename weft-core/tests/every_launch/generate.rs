@@ -55,23 +55,28 @@ pub(crate) fn kernel(seed: u64) -> String {
         values: ["%r3"].map(str::to_owned).to_vec(),
         depth: 0,
     };
-    if writer.dice.chance(20) {
-        writer.wrapping();
-    } else {
-        if writer.dice.chance(25) {
-            writer.second_dimension();
-        }
-        let global = writer.global_thread();
-        writer.values.push(global);
-        for _ in 0..=writer.dice.roll(4) {
-            writer.part();
-        }
+    match writer.dice.roll(10) {
+        0 | 1 => writer.wrapping(),
+        2 | 3 => writer.carrying(),
+        _ => writer.parts(),
     }
     writer.text.push_str("EXIT:\n    ret;\n}\n");
     writer.text
 }
 
 impl Writer {
+    /// Accesses, barriers, branches and loops in one or two dimensions.
+    fn parts(&mut self) {
+        if self.dice.chance(25) {
+            self.second_dimension();
+        }
+        let global = self.global_thread();
+        self.values.push(global);
+        for _ in 0..=self.dice.roll(4) {
+            self.part();
+        }
+    }
+
     fn line(&mut self, line: &str) {
         let _ = writeln!(self.text, "    {line}");
     }
@@ -214,6 +219,35 @@ impl Writer {
                 let index = self.binary("sub.u32", &behind, "1", None);
                 self.store_at(&index);
             }
+        }
+    }
+
+    /// Stores at multiples of a value that a loop carries, within it and behind it.
+    fn carrying(&mut self) {
+        let thread = self.global_thread();
+        let (factor, head, end) = (self.register("r"), self.label(), self.label());
+        let first = self.dice.pick(&["1", "2", "3", "%r4"]);
+        let bound = self.dice.pick(&["%r4", "%r1", "64", "0"]);
+        let comparison = self.dice.pick(&["ge.u32", "eq.u32"]);
+        let step = self.dice.pick(&["shl.b32", "shl.b32", "shr.u32", "mul.lo.u32", "sub.u32"]);
+        let by = if step == "mul.lo.u32" { "3" } else { "1" };
+        self.line(&format!("mov.u32 {factor}, {first};"));
+        let _ = writeln!(self.text, "{head}:");
+        let done = self.register("p");
+        self.line(&format!("setp.{comparison} {done}, {factor}, {bound};"));
+        self.line(&format!("@{done} bra {end};"));
+        if self.dice.chance(80) {
+            self.barrier();
+        }
+        let index = self.binary("mul.lo.u32", &thread, &factor, None);
+        self.store_at(&index);
+        self.line(&format!("{step} {factor}, {factor}, {by};"));
+        self.line(&format!("bra {head};"));
+        let _ = writeln!(self.text, "{end}:");
+        if self.dice.chance(30) {
+            self.barrier();
+            let index = self.binary("mul.lo.u32", &thread, &factor, None);
+            self.store_at(&index);
         }
     }
 
