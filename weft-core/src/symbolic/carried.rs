@@ -60,7 +60,6 @@ impl House<'_> {
                 self.keep(thread, (own, way), reach.holds, &mut kept);
             }
         }
-        kept.retain(|_, bounds| bounds.least.is_some() || bounds.most.is_some());
         kept
     }
 
@@ -94,5 +93,6 @@ impl House<'_> {
                 holds(room, &mut views)
             });
         }
+        kept.retain(|_, bounds| bounds.least.is_some() || bounds.most.is_some());
     }
 }
