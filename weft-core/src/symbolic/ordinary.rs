@@ -10,7 +10,9 @@ use super::atom::{Atom, Expr};
 use super::expr::{BinaryOperator, ExprNode};
 use super::poly::{Poly, Var};
 use super::system::{Division, System, VarBounds};
+use super::thread::conjuncts;
 use super::view::Views;
+use crate::flow::BlockId;
 
 /// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
 const SMALL: i128 = 256;
@@ -145,11 +147,50 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
                 thread.results.get(&atom).is_some_and(Option::is_some)
             }
             ExprNode::Atom(atom @ Atom::Carried(header, _)) => {
-                let own = thread.loops.get(&header).and_then(|own| own.carried.get(&atom));
-                own.into_iter().flatten().any(|part| self.has_extreme(*part, seen))
+                let Some(own) = thread.loops.get(&header) else { return true };
+                let values = || own.carried.get(&atom).into_iter().flatten();
+                let is_limited = own.again.iter().all(|reach| self.limits(reach.holds, atom));
+                values().any(|part| self.has_extreme(*part, seen))
+                    || !is_limited && values().any(|next| self.multiplies(*next, header))
             }
             _ => false,
         }
+    }
+
+    /// Whether an expression is a multiple of what a loop carries, or a sum of several such values: after a few iterations
+    /// it is large.
+    fn multiplies(&self, next: Expr, header: BlockId) -> bool {
+        use BinaryOperator::{Add, Mul, Shl};
+        let exprs = self.views.exprs();
+        let is_own = |atom: Atom| matches!(atom, Atom::Carried(own, _) if own == header);
+        let carries = |part: Expr| exprs.atoms(part).into_iter().any(is_own);
+        let (mut seen, mut work) = (BTreeSet::new(), vec![next]);
+        while let Some(part) = work.pop() {
+            let is_multiple = match exprs.node(part) {
+                ExprNode::Binary(Mul | Shl, a, b) => carries(a) || carries(b),
+                ExprNode::Binary(Add, a, b) => carries(a) && carries(b),
+                _ => false,
+            };
+            if is_multiple {
+                return true;
+            }
+            work.extend(exprs.operands(part).filter(|operand| seen.insert(*operand)));
+        }
+        false
+    }
+
+    /// Whether a predicate says that a value is less than something.
+    fn limits(&self, of: Expr, atom: Atom) -> bool {
+        use BinaryOperator::{Slt, Ult};
+        let exprs = self.views.exprs();
+        let has = |part: Expr| exprs.atoms(part).contains(&atom);
+        conjuncts(exprs, of).into_iter().any(|part| match exprs.node(part) {
+            ExprNode::Binary(Ult | Slt, less, _) => has(less),
+            ExprNode::Not(inner) => {
+                matches!(exprs.node(inner), ExprNode::Binary(Ult | Slt, _, less) if has(less))
+            }
+            _ => false,
+        })
     }
 }
 

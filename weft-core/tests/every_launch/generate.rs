@@ -222,9 +222,11 @@ impl Writer {
         }
     }
 
-    /// Stores at multiples of a value that a loop carries, within it and behind it.
+    /// Stores of one cta at multiples of a value that a loop carries, within the loop and behind it.
     fn carrying(&mut self) {
-        let thread = self.global_thread();
+        let other = self.register("p");
+        self.line(&format!("setp.ne.u32 {other}, %r5, 0;"));
+        self.line(&format!("@{other} bra EXIT;"));
         let (factor, head, end) = (self.register("r"), self.label(), self.label());
         let first = self.dice.pick(&["1", "2", "3", "%r4"]);
         let bound = self.dice.pick(&["%r4", "%r1", "64", "0"]);
@@ -239,14 +241,14 @@ impl Writer {
         if self.dice.chance(80) {
             self.barrier();
         }
-        let index = self.binary("mul.lo.u32", &thread, &factor, None);
+        let index = self.binary("mul.lo.u32", "%r3", &factor, None);
         self.store_at(&index);
         self.line(&format!("{step} {factor}, {factor}, {by};"));
         self.line(&format!("bra {head};"));
         let _ = writeln!(self.text, "{end}:");
         if self.dice.chance(30) {
             self.barrier();
-            let index = self.binary("mul.lo.u32", &thread, &factor, None);
+            let index = self.binary("mul.lo.u32", "%r3", &factor, None);
             self.store_at(&index);
         }
     }
