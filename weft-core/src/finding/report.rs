@@ -147,8 +147,8 @@ impl Report {
         self.launch.grid.or(used).map_or_else(|| "unknown".to_owned(), |grid| grid.to_string())
     }
 
-    /// Returns the findings that a reader is told: all, except that no launch is stated beside an input of a race,
-    /// which states one.
+    /// Returns the findings that a reader is told: all of them, but not that the launch is missing (`no-launch`) beside
+    /// an input with which the kernel is defective, since that input includes a launch.
     pub fn told(&self) -> impl Iterator<Item = &Finding> {
         let is_input = |finding: &Finding| {
             finding.code == Code::RaceForInput || finding.code.class() == Class::Defect

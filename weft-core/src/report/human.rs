@@ -11,8 +11,8 @@ use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
 
-/// Renders the findings of `report` that a reader is told and its summary, separated by empty lines. `ptx`: the path of the module to show;
-/// `source` returns the text of a file by the name in `.file`.
+/// Renders the findings of `report` that a reader is told ([`Report::told`]) and its summary, separated by empty lines.
+/// `ptx`: the path of the module to show; `source` returns the text of a file by the name in `.file`.
 pub fn report(
     module: &Module,
     ptx: &str,

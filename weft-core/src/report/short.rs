@@ -6,7 +6,8 @@
 use super::escape;
 use crate::finding::{Advice, Finding, Report, Site};
 
-/// Returns one line for each finding; empty if there are no findings. `ptx`: the path of the PTX to show.
+/// Returns one line for each finding that a reader is told ([`Report::told`]); empty if there are none. `ptx`: the path
+/// of the PTX to show.
 pub fn report(ptx: &str, report: &Report) -> String {
     report.told().map(|each| finding(ptx, each) + "\n").collect()
 }

@@ -14,7 +14,7 @@ use super::view::{Copy, Views};
 /// The most values of a kernel that bounds are guessed for.
 const MOST: usize = 32;
 
-/// Finds bounds of the values that the loops of a thread carry.
+/// Finds bounds of the values that the loops of a thread carry. They rest on no assumption about arithmetic.
 pub(super) fn bound(
     thread: &mut SymbolicThread,
     launched: &LaunchedValues,
@@ -22,9 +22,9 @@ pub(super) fn bound(
     required: &RequiredFacts,
 ) {
     thread.carried = guessed(thread);
-    let house = House { launched, variances, required };
+    let induction = Induction { launched, variances, required };
     while !thread.carried.is_empty() {
-        let kept = house.kept(thread);
+        let kept = induction.kept(thread);
         if kept == thread.carried {
             return;
         }
@@ -43,15 +43,16 @@ fn guessed(thread: &SymbolicThread) -> CarriedBounds {
     carried.take(MOST).map(guess).collect()
 }
 
-/// What is the same in all rounds of guessing.
-struct House<'a> {
+/// The proof that bounds hold in every iteration.
+struct Induction<'a> {
     launched: &'a LaunchedValues,
     variances: &'a Variances,
     required: &'a RequiredFacts,
 }
 
-impl House<'_> {
-    /// Returns the bounds that hold where each loop begins and after each iteration, if the present ones hold before it.
+impl Induction<'_> {
+    /// Returns those of the present bounds that hold where each loop begins, and after an iteration if all present ones
+    /// hold before it.
     fn kept(&self, thread: &SymbolicThread) -> CarriedBounds {
         let mut kept = thread.carried.clone();
         for own in thread.loops.values() {
@@ -63,7 +64,7 @@ impl House<'_> {
         kept
     }
 
-    /// Drops the bounds that the values of one way into a loop, its begin or a back edge, might not have.
+    /// Drops the bounds that might not hold where a loop is entered (way 0), or behind one of its back edges.
     fn keep(
         &self,
         thread: &SymbolicThread,

@@ -1,8 +1,9 @@
-//! Looks for a point that the conditions of a system permit, and at which a polynomial is negative: then no combination of
-//! conditions shows that the polynomial is not, and none needs to be looked for.
+//! Looks for a counterexample to "this polynomial is never negative": a point, that is a value for each unknown, that
+//! bounds and conditions of the system permit, and at which the polynomial is negative. No combination of conditions can
+//! then show that it is not negative, and none needs to be looked for.
 //!
-//! The search is local. It begins at the point that was found last, and changes one unknown at a time, by as little as
-//! fulfils a condition that does not hold, so that as few others as possible fail.
+//! The search is local. It begins at the point where the last search ended, and changes one unknown at a time: by as little
+//! as fulfils a condition that does not hold there, and so that as few others as possible fail.
 
 use super::poly::{Poly, Var};
 use super::system::{System, VarBounds};
@@ -13,7 +14,7 @@ const MOST_CHANGES: u32 = 24;
 const FIRST: i128 = 2;
 
 impl System {
-    /// Whether a polynomial is negative at the point that was found last.
+    /// Whether a polynomial is negative at the point where the last search ended, and the conditions permit that point.
     pub(super) fn is_negative_at_known_point(&self, of: &Poly) -> bool {
         let point = self.point.borrow();
         let is_within = |(value, bounds): (&i128, &VarBounds)| clamped(*value, *bounds) == *value;
@@ -64,7 +65,8 @@ impl PointSearch<'_> {
         std::iter::once(self.below).chain(&self.system.conditions.positive)
     }
 
-    /// Returns the change of one unknown, other than the last one, towards a condition that lets the fewest fail.
+    /// Returns an unknown, other than the one changed last, and its new value: nearer to fulfilling a condition, and such
+    /// that the fewest conditions fail.
     fn change(&self, of: &Poly, point: &mut [i128], last: Option<Var>) -> Option<(Var, i128)> {
         let lacking = value(of, point)?.checked_neg()?;
         let mut best: Option<(usize, Var, i128)> = None;
@@ -90,10 +92,8 @@ impl PointSearch<'_> {
         let next = value(of, point);
         point[index(var)] = before;
         let slope = next?.checked_sub(own)?;
-        if slope == 0 {
-            return None;
-        }
-        let steps = lacking.checked_add(slope.abs() - 1)? / slope.abs();
+        let size = slope.checked_abs().filter(|size| *size > 0)?;
+        let steps = lacking.checked_add(size - 1)? / size;
         let changed = before.checked_add(steps.checked_mul(slope.signum())?)?;
         let bounds = self.system.bounds[index(var)];
         Some(clamped(changed, bounds)).filter(|changed| *changed != before)

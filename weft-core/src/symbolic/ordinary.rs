@@ -157,8 +157,8 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         }
     }
 
-    /// Whether an expression is a multiple of what a loop carries, or a sum of several such values: after a few iterations
-    /// it is large.
+    /// Whether an expression contains a multiple of a value that a loop carries, or a sum of several such values: what a
+    /// loop carries so is large after a few iterations, whatever the inputs are.
     fn multiplies(&self, next: Expr, header: BlockId) -> bool {
         use BinaryOperator::{Add, Mul, Shl};
         let exprs = self.views.exprs();
@@ -179,18 +179,37 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         false
     }
 
-    /// Whether a predicate says that a value is less than something.
+    /// Whether a predicate says that what a loop carries is less than some value that is no number.
     fn limits(&self, of: Expr, atom: Atom) -> bool {
         use BinaryOperator::{Slt, Ult};
         let exprs = self.views.exprs();
-        let has = |part: Expr| exprs.atoms(part).contains(&atom);
+        let is_limit = |less: Expr, limit: Expr| {
+            self.is_sum_with(less, atom)
+                && exprs.as_constant(limit).is_none()
+                && !exprs.atoms(limit).contains(&atom)
+        };
         conjuncts(exprs, of).into_iter().any(|part| match exprs.node(part) {
-            ExprNode::Binary(Ult | Slt, less, _) => has(less),
+            ExprNode::Binary(Ult | Slt, less, limit) => is_limit(less, limit),
             ExprNode::Not(inner) => {
-                matches!(exprs.node(inner), ExprNode::Binary(Ult | Slt, _, less) if has(less))
+                matches!(exprs.node(inner), ExprNode::Binary(Ult | Slt, limit, less) if is_limit(less, limit))
             }
             _ => false,
         })
+    }
+
+    /// Whether a value is computed from `atom` so that it is large where `atom` is: `atom`, and sums and products with it.
+    fn is_sum_with(&self, of: Expr, atom: Atom) -> bool {
+        use BinaryOperator::{Add, Mul, Shl};
+        match self.views.exprs().node(of) {
+            ExprNode::Atom(own) => own == atom,
+            ExprNode::Zext(a) | ExprNode::Sext(a) | ExprNode::Binary(Shl, a, _) => {
+                self.is_sum_with(a, atom)
+            }
+            ExprNode::Binary(Add | Mul, a, b) => {
+                self.is_sum_with(a, atom) || self.is_sum_with(b, atom)
+            }
+            _ => false,
+        }
     }
 }
 

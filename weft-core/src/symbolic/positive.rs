@@ -10,7 +10,7 @@ const MOST_FACTS: u32 = 5;
 const MOST_STEPS: u32 = 120;
 /// The combinations that are tried before a counterexample is looked for.
 const FIRST_STEPS: u32 = 6;
-/// The steps that looking at known points counts as.
+/// The steps that an answer counts as that the point of an earlier search gives.
 const POINT_STEPS: u32 = 20;
 
 impl System {

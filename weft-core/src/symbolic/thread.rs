@@ -62,7 +62,7 @@ pub(super) struct SymbolicLoop {
     pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
 }
 
-/// The bounds of values that loops carry, as unsigned numbers.
+/// The bounds of values that loops carry, as unsigned numbers. An open side says nothing.
 pub(super) type CarriedBounds = BTreeMap<Atom, VarBounds>;
 
 /// What one arbitrary thread does.
@@ -72,7 +72,7 @@ pub(super) struct SymbolicThread {
     pub(super) accesses: Vec<SymbolicAccess>,
     pub(super) barriers: Vec<SymbolicBarrier>,
     pub(super) loops: BTreeMap<BlockId, SymbolicLoop>,
-    /// What is known of registers with unknown contents.
+    /// Bounds of registers with unknown contents, which hold in every iteration.
     pub(super) carried: CarriedBounds,
     /// What results of instructions that are not followed depend on; `None`: on more than their operands.
     pub(super) results: BTreeMap<Atom, Option<Vec<Expr>>>,
