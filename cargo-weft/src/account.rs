@@ -228,7 +228,7 @@ pub(crate) fn exit(counts: Counts) -> Exit {
 mod tests {
     use std::path::PathBuf;
 
-    use weft_harness::case::{Package, plan_with};
+    use weft_harness::case::{Checker, Package, plan_with};
     use weft_harness::config::Config;
     use weft_harness::discover::PtxFile;
 
@@ -242,11 +242,11 @@ mod tests {
         let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
         let package =
             Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
-        let jobs = plan_with(&package, |module, kernel, launch| {
+        let checker = Checker::new(|module, kernel, launch| {
             assert_eq!(module.name(kernel.name), "two", "an invariant is broken");
             weft_core::check(module, kernel, launch)
         });
-        let jobs = jobs.expect("there are kernels");
+        let jobs = plan_with(&package, &checker).expect("there are kernels");
         let jobs: Vec<&Job> = jobs.iter().collect();
         let mut seen = Vec::new();
         let all = in_order(&jobs, Job::outcome, |job, _| {

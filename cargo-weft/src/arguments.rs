@@ -12,6 +12,7 @@ use weft_core::finding::Code;
 
 use crate::options::{Color, Format};
 use crate::settings::CommandSettings;
+use crate::solver::{Solver, SolverError};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo-weft", bin_name = "cargo weft", version, about, styles = clap_cargo::style::CLAP_STYLING)]
@@ -54,6 +55,8 @@ pub(crate) struct Test {
     /// Check every kernel anew, and neither read nor write kept verdicts
     #[arg(long)]
     pub(crate) no_cache: bool,
+    #[command(flatten)]
+    pub(crate) solver: SolverArgs,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: Format,
@@ -111,9 +114,27 @@ pub(crate) struct CheckArgs {
     /// Launches and settings; flags on the command line override them
     #[arg(long, value_name = "weft.toml")]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) solver: SolverArgs,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: Format,
+}
+
+/// Which other program is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct SolverArgs {
+    /// An SMT solver, asked about races that are neither proved nor refuted: `z3`, `cvc5`, `bitwuzla` or another program,
+    /// with its options; it is given the path of an SMT-LIB script
+    #[arg(long, value_name = "COMMAND")]
+    solver: Option<String>,
+}
+
+impl SolverArgs {
+    /// Returns the solver that is named, if there is one and it answers.
+    pub(crate) fn solver(&self) -> Result<Option<Solver>, SolverError> {
+        self.solver.as_deref().map(Solver::of_command).transpose()
+    }
 }
 
 /// Arguments of `cargo weft mutate`. The kernels are those of `test`, or those of `check` if files are named.

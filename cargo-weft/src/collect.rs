@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package as CargoPackage;
-use weft_harness::case::{self, Job, Package, PlanError};
+use weft_harness::case::{self, Checker, Job, Package, PlanError};
 
 use crate::arguments::Selection;
 use crate::compile::{self, Manners, OutDirs};
@@ -27,7 +27,11 @@ pub(crate) struct Plan {
 }
 
 /// Builds and collects the kernels of a selection. The failure of one package does not hide the kernels of another.
-pub(crate) fn plan(selection: &Selection, printer: &Printer) -> Result<Plan, Failure> {
+pub(crate) fn plan(
+    selection: &Selection,
+    checker: &Checker,
+    printer: &Printer,
+) -> Result<Plan, Failure> {
     let manners = Manners {
         resolution: selection.resolution,
         color: printer.color,
@@ -37,7 +41,7 @@ pub(crate) fn plan(selection: &Selection, printer: &Printer) -> Result<Plan, Fai
     for group in select::groups(selection)? {
         plan.target.clone_from(&group.target);
         match compile::build_scripts(&group, manners) {
-            Ok(out_dirs) => add(&group, &out_dirs, &mut plan),
+            Ok(out_dirs) => add(&group, &out_dirs, checker, &mut plan),
             Err(error) => plan.failures.push(error.into()),
         }
     }
@@ -48,9 +52,9 @@ pub(crate) fn plan(selection: &Selection, printer: &Printer) -> Result<Plan, Fai
     }
 }
 
-fn add(group: &Group, out_dirs: &OutDirs, plan: &mut Plan) {
+fn add(group: &Group, out_dirs: &OutDirs, checker: &Checker, plan: &mut Plan) {
     for package in &group.packages {
-        match jobs(package, out_dirs) {
+        match jobs(package, out_dirs, checker) {
             Ok(None) => {}
             Ok(Some(jobs)) => plan.packages.push(jobs),
             Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
@@ -59,7 +63,11 @@ fn add(group: &Group, out_dirs: &OutDirs, plan: &mut Plan) {
 }
 
 /// Returns the jobs of a package; `None` if the package has neither PTX nor a configuration.
-fn jobs(package: &CargoPackage, out_dirs: &OutDirs) -> Result<Option<Vec<Job>>, PlanError> {
+fn jobs(
+    package: &CargoPackage,
+    out_dirs: &OutDirs,
+    checker: &Checker,
+) -> Result<Option<Vec<Job>>, PlanError> {
     let manifest = package.manifest_path.as_std_path();
     let dir = manifest.parent().unwrap_or(manifest);
     let out_dirs = out_dirs.get(&package.id.repr).into_iter().flatten().map(AsRef::<Path>::as_ref);
@@ -67,5 +75,5 @@ fn jobs(package: &CargoPackage, out_dirs: &OutDirs) -> Result<Option<Vec<Job>>, 
     if own.files.is_empty() && own.config.path.is_none() {
         return Ok(None);
     }
-    case::plan(&own).map(Some)
+    case::plan_with(&own, checker).map(Some)
 }

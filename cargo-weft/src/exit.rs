@@ -8,6 +8,7 @@ use weft_harness::case::PlanError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
 use crate::select::SelectError;
+use crate::solver::SolverError;
 
 /// How a run ended. The variants are ordered: the run has the worst outcome of its kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +51,8 @@ pub(crate) enum Failure {
     Plan(Box<PlanError>),
     #[error(transparent)]
     Request(Box<RequestError>),
+    #[error(transparent)]
+    Solver(#[from] SolverError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
@@ -64,6 +67,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Nothing => Exit::Nothing,
+            Self::Solver(_) => Exit::Usage,
             Self::Request(error) => match **error {
                 RequestError::NoKernels { .. } => Exit::Nothing,
                 RequestError::NoMatch { .. } => Exit::Usage,

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
-use weft_harness::case::{self, Job, Package, PlanError};
+use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::{Config, ConfigError};
 use weft_harness::discover::{DiscoverError, PtxFile};
 
@@ -32,6 +32,7 @@ pub(crate) struct Files<'a> {
     pub(crate) kernel: Option<&'a Regex>,
     pub(crate) settings: &'a CommandSettings,
     pub(crate) config: Option<&'a Path>,
+    pub(crate) checker: &'a Checker,
 }
 
 /// Returns the jobs of the selected kernels and launches, and the errors of files that cannot be read. There are no
@@ -42,7 +43,7 @@ pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), R
     if found.is_empty() {
         return Ok((Vec::new(), failures));
     }
-    let mut jobs = matching(plan(found, config)?, files.kernel)?;
+    let mut jobs = matching(plan(found, config, files.checker)?, files.kernel)?;
     for job in &mut jobs {
         files.settings.apply(&mut job.launch);
     }
@@ -61,10 +62,14 @@ fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
 }
 
 /// Plans the kernels of all files as one package with an empty name.
-fn plan(files: Vec<PtxFile>, config: Option<Config>) -> Result<Vec<Job>, RequestError> {
+fn plan(
+    files: Vec<PtxFile>,
+    config: Option<Config>,
+    checker: &Checker,
+) -> Result<Vec<Job>, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
     let package = Package { name: String::new(), dir, config: config.unwrap_or_default(), files };
-    case::plan(&package).map_err(|error| match error {
+    case::plan_with(&package, checker).map_err(|error| match error {
         PlanError::NoKernels { files, .. } => RequestError::NoKernels { files },
         other => RequestError::Plan(other),
     })

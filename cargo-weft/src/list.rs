@@ -1,6 +1,6 @@
 //! `cargo weft list`: lists what `test` would check, one kernel and launch a line.
 
-use weft_harness::case::Job;
+use weft_harness::case::{Checker, Job};
 
 use crate::arguments::Selection;
 use crate::collect::{self, Plan};
@@ -9,7 +9,7 @@ use crate::print::Printer;
 
 /// Prints the names of all kernels and launches in the form in which `test` prints them.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { packages, failures, .. } = collect::plan(selection, printer)?;
+    let Plan { packages, failures, .. } = collect::plan(selection, &Checker::default(), printer)?;
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
         packages.iter().flatten().partition(|job| job.is_unread());
     for job in kernels {

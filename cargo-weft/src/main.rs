@@ -23,6 +23,7 @@ mod parallel;
 mod print;
 mod select;
 mod settings;
+mod solver;
 mod test;
 mod unlaunched;
 

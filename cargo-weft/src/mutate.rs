@@ -12,7 +12,7 @@ use weft_core::finding::{Advice, Report, Verdict};
 use weft_core::mutate::{Mutant, Weakening};
 use weft_core::report::json::{self, Tally};
 use weft_core::report::{human, short};
-use weft_harness::case::{Job, JobError};
+use weft_harness::case::{Checker, Job, JobError};
 
 use crate::account;
 use crate::arguments::Mutate;
@@ -48,7 +48,8 @@ pub(crate) fn run(arguments: &Mutate, printer: &mut Printer) -> Result<Exit, Fai
 
 /// Returns the kernels of the selected packages, and the number of packages that could not be planned.
 fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let Plan { packages, failures, .. } = collect::plan(&arguments.selection, printer)?;
+    let Plan { packages, failures, .. } =
+        collect::plan(&arguments.selection, &Checker::default(), printer)?;
     for failure in &failures {
         printer.failure(failure);
     }
@@ -63,6 +64,7 @@ fn of_files(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usiz
         kernel: arguments.kernel.as_ref(),
         settings: &arguments.settings,
         config: arguments.config.as_deref(),
+        checker: &Checker::default(),
     })?;
     for failure in &failures {
         printer.failure(failure);

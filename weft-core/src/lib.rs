@@ -24,5 +24,7 @@ pub mod slice;
 mod symbolic;
 
 pub use check::{
-    CheckError, RequirementMisfit, applied, check, check_placed, link, prove_every_input,
+    CheckError, RequirementMisfit, applied, check, check_placed, check_with, link,
+    prove_every_input,
 };
+pub use symbolic::SmtSolver;

@@ -31,10 +31,13 @@ pub(crate) enum CacheError {
 
 impl Cache {
     /// Opens the cache in a target directory. Entries belong to the program that wrote them, which is identified by the
-    /// hash of its executable file: no other build of cargo-weft uses them.
-    pub(crate) fn open(target: &Path) -> Result<Self, CacheError> {
-        let checker = own_hash().map_err(CacheError::Checker)?;
-        Ok(Self::of_checker(target, checker))
+    /// hash of its executable file, and to the solver that it asked: no other build of cargo-weft uses them.
+    /// `solver`: what tells one solver from others, if there is one.
+    pub(crate) fn open(target: &Path, solver: Option<&str>) -> Result<Self, CacheError> {
+        let own = own_hash().map_err(CacheError::Checker)?;
+        let mut checker = Hasher::new();
+        checker.update(own.as_bytes()).update(solver.unwrap_or_default().as_bytes());
+        Ok(Self::of_checker(target, checker.finalize()))
     }
 
     /// Opens the cache in a target directory for the program with the hash `checker`.
@@ -98,7 +101,7 @@ mod tests {
     use weft_core::finding::Report;
     use weft_core::launch::{Dim3, Launch};
     use weft_core::ptx::{Function, Module};
-    use weft_harness::case::{Package, plan_with};
+    use weft_harness::case::{Checker, Package, plan_with};
     use weft_harness::config::Config;
     use weft_harness::discover::PtxFile;
 
@@ -107,6 +110,8 @@ mod tests {
     /// Two kernels, of which one races.
     const PTX: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 slot[4];\n\
                        .entry one() { ret; }\n.entry two() { st.shared.u32 [slot], %tid.x; ret; }\n";
+
+    type CheckFunction = fn(&Module, &Function, &Launch) -> Result<Report, weft_core::CheckError>;
 
     /// Defines a checker that counts its calls, one for each test.
     macro_rules! counter {
@@ -123,12 +128,12 @@ mod tests {
         };
     }
 
-    fn jobs(text: &str, checker: weft_harness::case::Checker) -> Vec<Job> {
+    fn jobs(text: &str, checker: CheckFunction) -> Vec<Job> {
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
         let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
         let package =
             Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
-        let mut jobs = plan_with(&package, checker).expect("there are kernels");
+        let mut jobs = plan_with(&package, &Checker::new(checker)).expect("there are kernels");
         for job in &mut jobs {
             job.launch.block = Some(Dim3::line(64).into());
         }

@@ -9,5 +9,7 @@ mod hostile;
 mod json;
 mod mutate;
 mod packages;
+#[cfg(unix)]
+mod solver;
 mod support;
 mod surroundings;

@@ -8,16 +8,13 @@ use weft_core::CheckError;
 use weft_core::finding::{Check, Report};
 use weft_core::launch::Launch;
 use weft_core::mutate::{self, Mutant, Mutants};
-use weft_core::ptx::{Function, Module};
+use weft_core::ptx::Module;
 
-use super::Outcome;
 use super::guard::guarded;
+use super::{Checker, Outcome};
 use crate::config::Allow;
 use crate::discover::PtxFile;
 use crate::name::KernelName;
-
-/// The function that checks a kernel under a launch: `weft_core::check`, or a stand-in for tests.
-pub type Checker = fn(&Module, &Function, &Launch) -> Result<Report, CheckError>;
 
 /// One kernel under one launch, or a PTX file that cannot be read.
 #[derive(Debug)]
@@ -149,7 +146,7 @@ impl Job {
             // Only what is clean is of interest, so nothing is gained by inputs for what is open.
             let mut launch = self.launch.clone();
             launch.options.witness = 0;
-            (self.checker)(&module, kernel, &launch)
+            self.checker.check(&module, kernel, &launch)
         })??;
         let outcome = Outcome::new(Ok(report), self);
         Ok(outcome.remaining().expect("of a report something remains").clone())
@@ -173,7 +170,7 @@ impl Job {
         let Some(kernel) = self.module.kernel(name) else {
             return Err(JobError::NoKernel { kernel: name.clone(), file: file.clone() });
         };
-        guarded(&self.subject(), || (self.checker)(&self.module, kernel, &self.launch))?
+        guarded(&self.subject(), || self.checker.check(&self.module, kernel, &self.launch))?
             .map_err(JobError::from)
     }
 }

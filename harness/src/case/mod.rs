@@ -1,6 +1,7 @@
 //! Test cases. A package becomes jobs, one for each kernel and launch; a job is checked once and gives three test
 //! cases: barriers, races on shared memory, races on global memory.
 
+mod checker;
 mod guard;
 mod job;
 mod outcome;
@@ -8,8 +9,9 @@ mod package;
 mod plan;
 mod trial;
 
+pub use checker::Checker;
 pub use guard::hook_panics;
-pub use job::{Checker, Job, JobError};
+pub use job::{Job, JobError};
 pub use outcome::{Outcome, dead_allows};
 pub use package::Package;
 pub use plan::{PlanError, plan, plan_with};

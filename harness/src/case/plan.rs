@@ -49,11 +49,11 @@ pub enum PlanError {
 /// Returns the jobs of a package, at least one, in the order of files, kernels and launches. A file that cannot be read
 /// gives a job that fails.
 pub fn plan(package: &Package) -> Result<Vec<Job>, PlanError> {
-    plan_with(package, weft_core::check)
+    plan_with(package, &Checker::default())
 }
 
 /// Like [`plan`], but with another checker.
-pub fn plan_with(package: &Package, checker: Checker) -> Result<Vec<Job>, PlanError> {
+pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanError> {
     if package.files.is_empty() {
         return Err(PlanError::NoPtx { package: package.name.clone() });
     }
@@ -144,7 +144,7 @@ fn of_file(
     file: &Arc<PtxFile>,
     module: Module,
     kernels: &[KernelName],
-    checker: Checker,
+    checker: &Checker,
 ) -> Vec<Job> {
     let module = Arc::new(module);
     let mut jobs = Vec::new();
@@ -170,7 +170,7 @@ fn of_file(
                 label: label.map(|label| weft_core::report::escape(&label).into_owned()),
                 launch,
                 allow,
-                checker,
+                checker: checker.clone(),
                 unread: None,
                 outcome: OnceLock::new(),
             });
@@ -190,7 +190,7 @@ fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {
         label: None,
         launch: Launch::default(),
         allow: Vec::new(),
-        checker: weft_core::check,
+        checker: Checker::default(),
         unread: Some(error),
         outcome: OnceLock::new(),
     }

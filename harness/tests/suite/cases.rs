@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weft_core::finding::{Check, Verdict};
-use weft_core::ptx::Module;
-use weft_harness::case::{JobError, Package, failure, hook_panics, plan, plan_with, trials};
+use weft_harness::case::{
+    Checker, JobError, Package, failure, hook_panics, plan, plan_with, trials,
+};
 use weft_harness::config::Config;
 use weft_harness::discover::{globs, in_dir};
 
@@ -106,10 +107,11 @@ fn nothing_passes_unseen() {
 fn a_panic_fails_its_case_alone() {
     let dir = fresh("weft-panic", &[("k.ptx", KERNELS.as_bytes())]);
     let package = package(&dir, "[[kernel]]\nname = \"plain\"\nblock = [16, 2]\n");
-    let jobs = plan_with(&package, |module: &Module, kernel, launch| {
+    let checker = Checker::new(|module, kernel, launch| {
         assert_ne!(module.name(kernel.name), "plain", "an invariant is broken");
         weft_core::check(module, kernel, launch)
     });
+    let jobs = plan_with(&package, &checker);
     hook_panics();
     let jobs = jobs.unwrap();
     assert_eq!(jobs[0].run().report.unwrap().verdict(), Verdict::Clean);

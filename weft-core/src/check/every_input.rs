@@ -10,7 +10,7 @@ use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
-use crate::symbolic::{self, CandidateLaunch, Gap, Proof, StatedSizes, Unproved};
+use crate::symbolic::{self, CandidateLaunch, Gap, Proof, SmtSolver, StatedSizes, Unproved};
 
 /// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
 /// every grid where the launch states none.
@@ -19,19 +19,23 @@ pub(super) fn settle(
     names: &Names<'_>,
     kernel: &Function,
     launch: &Launch,
+    outside: Option<&dyn SmtSolver>,
     report: &mut Report,
 ) -> Vec<CandidateLaunch> {
     let program = names.program;
     if report.verdict() != Verdict::Open || !is_of_races(report) {
         return Vec::new();
     }
-    match prove(program, kernel, launch) {
+    match prove(program, kernel, launch, outside) {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
         Ok(proof) if proof.is_unwrapped && has_possible_race(report) => {}
         Ok(proof) => {
             report.findings.retain(|finding| finding.code.class() == Class::Warning);
             report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
             report.assumptions = assumptions(program, names, launch, &proof);
+            if let Some(outside) = outside.filter(|_| proof.answers_outside > 0) {
+                report.assumptions.push(Assumption::Solver(outside.name().to_owned()));
+            }
             report.coverage.reached = observable(program).count();
             report.unreached.clear();
         }
@@ -71,11 +75,16 @@ pub fn prove_every_input(
     launch: &Launch,
 ) -> Result<Option<ProvedFor>, CheckError> {
     let program = super::link(module, kernel, launch, &Placement::default())?;
-    let proof = prove(&program, kernel, launch).ok();
+    let proof = prove(&program, kernel, launch, None).ok();
     Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
 }
 
-fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof, Unproved> {
+fn prove(
+    program: &Program,
+    kernel: &Function,
+    launch: &Launch,
+    outside: Option<&dyn SmtSolver>,
+) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
     let dependences = Dependences::of(program, &crate::emulate::pointers(program, launch));
     let strays: BTreeSet<Pc> = dependences.strays().into_keys().collect();
@@ -89,7 +98,7 @@ fn prove(program: &Program, kernel: &Function, launch: &Launch) -> Result<Proof,
         grid: known(launch.grid),
         is_any_grid: launch.grid.is_some(),
     };
-    symbolic::prove(program, &slice, launch, sizes, &strays)
+    symbolic::prove(program, &slice, launch, sizes, &strays, outside)
 }
 
 /// Says in a finding without a launch where the proof for every launch ended.

@@ -38,7 +38,7 @@ use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
-use crate::symbolic::CandidateLaunch;
+use crate::symbolic::{CandidateLaunch, SmtSolver};
 
 use assumptions::CheckOutcome;
 use decision::Decision;
@@ -55,6 +55,22 @@ pub fn check(module: &Module, kernel: &Function, launch: &Launch) -> Result<Repo
     check_placed(module, kernel, launch, &Placement::default())
 }
 
+/// Checks a kernel, and asks `solver` what the solver of this library leaves open. What a verdict owes to the answers of
+/// `solver` is among its assumptions. The report is as deterministic as `solver` is.
+///
+/// # Errors
+/// As of [`check`].
+pub fn check_with(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+    solver: &dyn SmtSolver,
+) -> Result<Report, CheckError> {
+    let outside = Some(solver);
+    let request = CheckRequest { module, kernel, launch, proves_every_input: true, outside };
+    complete(&request, &Placement::default())
+}
+
 /// Checks a kernel with variables and buffers at the addresses of `placement`. The findings are the same under every
 /// placement that the report's assumptions allow.
 ///
@@ -66,11 +82,16 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
-    let request = CheckRequest { module, kernel, launch, proves_every_input: true };
-    let (mut report, candidates) = prove(&request, placement)?;
-    if launch.options.witness > 0
+    let request = CheckRequest { module, kernel, launch, proves_every_input: true, outside: None };
+    complete(&request, placement)
+}
+
+/// Checks a kernel, and looks for a witness if its verdict is open.
+fn complete(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report, CheckError> {
+    let (mut report, candidates) = prove(request, placement)?;
+    if request.launch.options.witness > 0
         && report.verdict() == Verdict::Open
-        && let Some(finding) = witness::search(&request, &candidates)?
+        && let Some(finding) = witness::search(request, &candidates)?
     {
         report.findings.insert(0, finding);
     }
@@ -85,6 +106,8 @@ struct CheckRequest<'a> {
     launch: &'a Launch,
     /// Whether what a run leaves open is to be proved for every input.
     proves_every_input: bool,
+    /// A solver outside of the library.
+    outside: Option<&'a dyn SmtSolver>,
 }
 
 /// What a check of one program found.
@@ -148,7 +171,7 @@ fn check_program(
     request: &CheckRequest<'_>,
     program: &Program,
 ) -> Result<CheckedProgram, CheckError> {
-    let CheckRequest { module, kernel, launch, proves_every_input } = *request;
+    let CheckRequest { module, kernel, launch, proves_every_input, outside } = *request;
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let kernel_name = module.name(kernel.name).to_owned();
@@ -173,7 +196,7 @@ fn check_program(
     let mut candidates = Vec::new();
     // A run also finds reads of shared memory that nothing wrote, which a proof takes for granted that there are none.
     if proves_every_input && !reads_unwritten {
-        candidates = every_input::settle(&names, kernel, launch, &mut report);
+        candidates = every_input::settle(&names, kernel, launch, outside, &mut report);
     }
     Ok(CheckedProgram { report, decides, candidates })
 }

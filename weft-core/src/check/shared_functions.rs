@@ -140,9 +140,8 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    check_program(&CheckRequest { module, kernel, launch, proves_every_input: true }, &program)
-        .expect("the launch fits")
-        .report
+    let request = CheckRequest { module, kernel, launch, proves_every_input: true, outside: None };
+    check_program(&request, &program).expect("the launch fits").report
 }
 
 /// Returns the codes of defects, without the instructions: if several defects can end a run, another one might come

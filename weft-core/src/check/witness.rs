@@ -131,7 +131,13 @@ impl Trials<'_> {
             return None;
         }
         let concrete = with_limit(input.launch(program, launch), instructions);
-        let trial = CheckRequest { module, kernel, launch: &concrete, proves_every_input: false };
+        let trial = CheckRequest {
+            module,
+            kernel,
+            launch: &concrete,
+            proves_every_input: false,
+            outside: None,
+        };
         let (report, _) = prove(&trial, &Placement::default()).ok()?;
         let is_limited = report.findings.iter().any(|finding| finding.code == Code::Limit);
         let spent = if is_limited { instructions } else { report.stats.warp_instructions };

@@ -59,6 +59,8 @@ pub enum Assumption {
     MaxBlock,
     /// Launches fulfil these conditions of `requires`, in their order.
     Required(Vec<String>),
+    /// A solver outside of this library, with this name, answers right.
+    Solver(String),
 }
 
 impl Assumption {
@@ -88,6 +90,7 @@ impl Assumption {
             )
             .into(),
             Self::Required(all) => format!("{}: {}", self.general(), all.join(", ")).into(),
+            Self::Solver(name) => format!("{}: `{name}`", self.general()).into(),
             _ => self.general().into(),
         }
     }
@@ -147,6 +150,7 @@ impl Assumption {
             Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::MaxBlock => "the block size is the kernel's .maxntid",
             Self::Required(_) => "launches fulfil what `requires` states",
+            Self::Solver(_) => "the solver that was asked gives right answers",
         }
     }
 }

@@ -142,6 +142,7 @@ enum AssumptionMirror {
     NoTrap,
     MaxBlock,
     Required(Vec<String>),
+    Solver(String),
 }
 
 impl From<Report> for SavedReport {

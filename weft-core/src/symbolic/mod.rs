@@ -40,3 +40,4 @@ mod view;
 pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
 pub(crate) use proof::{Gap, Proof, Unproved, prove};
+pub use solver::SmtSolver;

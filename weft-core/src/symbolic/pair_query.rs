@@ -8,7 +8,7 @@ use super::copies::ThreadCopies;
 use super::expr::{BinaryOperator, Expr};
 use super::intervals::IterationRelation;
 use super::launched::LaunchedValues;
-use super::solver::{Answer, Conflicts, Model, solve_within};
+use super::solver::{self, Answer, Conflicts, Model, SmtSolver, solve_within};
 use super::thread::SymbolicThread;
 use super::variance::Variances;
 use super::view::Copy;
@@ -230,6 +230,11 @@ impl<'a> PairQuery<'a> {
     pub(super) fn ask(&mut self) -> Answer {
         let conflicts = self.conflicts();
         solve_within(&mut self.copies.exprs, &self.conditions, conflicts, GATES)
+    }
+
+    /// Asks a solver outside of the library.
+    pub(super) fn ask_outside(&self, outside: &dyn SmtSolver) -> Answer {
+        solver::ask(outside, &self.copies.exprs, &self.conditions)
     }
 
     fn conflicts(&self) -> Conflicts {

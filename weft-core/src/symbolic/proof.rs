@@ -18,7 +18,7 @@ use super::launched::{LaunchedValues, StatedSizes};
 use super::pair_query::{AskedAccess, PairQuery};
 use super::poly::Poly;
 use super::required::RequiredFacts;
-use super::solver::Answer;
+use super::solver::{Answer, SmtSolver};
 use super::system::{System, VarBounds};
 use super::thread::{self, SymbolicThread};
 use super::variance::Variances;
@@ -42,6 +42,8 @@ pub(crate) struct Proof {
     pub(crate) is_unwrapped: bool,
     /// Divisors are not zero.
     pub(crate) has_nonzero_divisors: bool,
+    /// How many answers of the solver outside of the library the proof rests on.
+    pub(crate) answers_outside: usize,
 }
 
 /// Why there is no proof.
@@ -85,13 +87,15 @@ const MOST_PAIRS: usize = 20_000;
 const WHOLE_EFFORT: u32 = 400_000;
 
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
-/// `strays`: the accesses whose addresses are computed from several pointers.
+/// `strays`: the accesses whose addresses are computed from several pointers. `outside`: a solver that is asked what the
+/// library's own leaves open.
 pub(crate) fn prove(
     program: &Program,
     slice: &Slice,
     launch: &Launch,
     sizes: StatedSizes,
     strays: &BTreeSet<Pc>,
+    outside: Option<&dyn SmtSolver>,
 ) -> Result<Proof, Unproved> {
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
@@ -121,6 +125,8 @@ pub(crate) fn prove(
         effort: Cell::new(WHOLE_EFFORT),
         disjoint: BTreeSet::new(),
         questions: MOST_QUESTIONS,
+        outside,
+        answers_outside: 0,
         candidates: Vec::new(),
     };
     prover.within_ctas(&intervals);
@@ -133,6 +139,7 @@ pub(crate) fn prove(
         grid: launched.grid,
         is_unwrapped: prover.assumed.contains(&ArithmeticAssumption::Unwrapped),
         has_nonzero_divisors: prover.assumed.contains(&ArithmeticAssumption::NonzeroDivisors),
+        answers_outside: prover.answers_outside,
     })
 }
 
@@ -262,6 +269,9 @@ struct Prover<'a> {
     disjoint: BTreeSet<(AccessPlace, AccessPlace, Option<IterationRelation>)>,
     /// How many questions that are not refuted can still be asked of the solver.
     questions: usize,
+    outside: Option<&'a dyn SmtSolver>,
+    /// How many questions the solver outside of the library alone has refuted.
+    answers_outside: usize,
     candidates: Vec<CandidateLaunch>,
 }
 
@@ -394,13 +404,19 @@ impl Prover<'_> {
             let BasedAccess { index, offset, reach, bytes, .. } = self.accesses[at];
             (AskedAccess { offset, reach, bytes }, self.thread.accesses[index].block)
         });
-        let answer = query.overlap(self.program, asked).map(|()| query.ask());
-        if answer == Some(Answer::Unsatisfiable) {
+        let mut answer =
+            query.overlap(self.program, asked).map_or(Answer::Unknown, |()| query.ask());
+        let outside = self.outside.filter(|_| answer == Answer::Unknown);
+        if let Some(outside) = outside {
+            answer = query.ask_outside(outside);
+        }
+        if answer == Answer::Unsatisfiable {
+            self.answers_outside += usize::from(outside.is_some());
             return true;
         }
         self.questions -= 1;
-        if matches!(answer, Some(Answer::Satisfiable(_)))
-            && let Some(model) = query.model()
+        if let Answer::Satisfiable(large) = answer
+            && let Some(model) = query.model().or(outside.map(|_| large))
         {
             self.candidates.push(CandidateLaunch::of(self.program, self.launched, &model));
         }

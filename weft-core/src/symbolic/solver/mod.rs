@@ -9,11 +9,11 @@ mod divide;
 mod equality;
 mod model;
 mod multiply;
+mod outside;
 mod polynomial;
 mod query;
 mod sat;
 mod simplify;
-#[cfg(test)]
 mod smtlib;
 mod substitute;
 
@@ -21,6 +21,8 @@ mod substitute;
 mod laws;
 
 pub(crate) use model::Model;
+pub use outside::SmtSolver;
+pub(crate) use outside::ask;
 #[cfg(test)]
 pub(crate) use query::solve;
 pub(crate) use query::{Answer, solve_within};

@@ -1,4 +1,4 @@
-//! Prints queries as SMT-LIB, which other solvers read.
+//! Prints queries as SMT-LIB 2.6, which other solvers read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,9 +7,16 @@ use super::cone::cone;
 use crate::symbolic::atom::Atom;
 use crate::symbolic::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 
+/// A query as a script, which asks for the values of all atoms too.
+pub(crate) struct Script {
+    pub(crate) text: String,
+    /// The atoms; the script names them `a0`, `a1` and so on.
+    pub(crate) atoms: Vec<Atom>,
+}
+
 /// Returns the question whether all conditions can hold. A quotient by zero is an unknown function of the dividend, where
 /// SMT-LIB's own is a number.
-pub(crate) fn smtlib(exprs: &Exprs, conditions: &[Expr]) -> String {
+pub(crate) fn smtlib(exprs: &Exprs, conditions: &[Expr]) -> Script {
     let parts = cone(exprs, conditions);
     let mut atoms: BTreeMap<Atom, u32> = BTreeMap::new();
     let mut divisions: BTreeSet<(&str, u32)> = BTreeSet::new();
@@ -27,7 +34,7 @@ pub(crate) fn smtlib(exprs: &Exprs, conditions: &[Expr]) -> String {
         }
     }
     let logic = if divisions.is_empty() { "QF_BV" } else { "QF_UFBV" };
-    let mut text = format!("(set-logic {logic})\n");
+    let mut text = format!("(set-option :produce-models true)\n(set-logic {logic})\n");
     for (number, (atom, bits)) in atoms.iter().enumerate() {
         let atom = format!("{atom:?}");
         line(&mut text, format_args!("(declare-const a{number} (_ BitVec {bits})) ; {atom}"));
@@ -44,7 +51,11 @@ pub(crate) fn smtlib(exprs: &Exprs, conditions: &[Expr]) -> String {
         line(&mut text, format_args!("(assert (= e{} #b1))", condition.index()));
     }
     text.push_str("(check-sat)\n");
-    text
+    if !atoms.is_empty() {
+        let names: Vec<String> = (0..atoms.len()).map(|number| format!("a{number}")).collect();
+        line(&mut text, format_args!("(get-value ({}))", names.join(" ")));
+    }
+    Script { text, atoms: atoms.into_keys().collect() }
 }
 
 fn line(text: &mut String, of: std::fmt::Arguments) {
@@ -125,8 +136,10 @@ mod tests {
         let quotient = exprs.binary(BinaryOperator::Udiv, a, b);
         let low = exprs.resized(low, 8, true);
         let is_low = exprs.binary(BinaryOperator::Eq, quotient, low);
-        let text = smtlib(exprs, &[is_low]);
+        let Script { text, atoms } = smtlib(exprs, &[is_low]);
+        assert_eq!(atoms, [Atom::Tid(0), Atom::Ctaid(0)]);
         let expected = "\
+(set-option :produce-models true)
 (set-logic QF_UFBV)
 (declare-const a0 (_ BitVec 8)) ; Tid(0)
 (declare-const a1 (_ BitVec 8)) ; Ctaid(0)
@@ -139,6 +152,7 @@ mod tests {
 (define-fun e5 () (_ BitVec 1) (ite (= e3 e4) #b1 #b0))
 (assert (= e5 #b1))
 (check-sat)
+(get-value (a0 a1))
 ";
         assert_eq!(text, expected);
     }
