@@ -95,6 +95,9 @@ impl Views<'_> {
         if divisor.as_constant().is_none() {
             self.system.conditions.positive.extend(below);
         }
+        // What is left of the dividend is not negative.
+        let rest = divisor.product(&quotient).and_then(|multiple| dividend.minus(&multiple));
+        self.system.conditions.positive.extend(rest);
         self.system.divisions.push(Division {
             dividend,
             divisor,

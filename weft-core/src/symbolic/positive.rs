@@ -6,6 +6,8 @@ use super::system::{System, VarBounds};
 
 /// How many facts are combined to show that a polynomial is not negative.
 const MOST_FACTS: u32 = 5;
+/// How many are combined first.
+const FEW_FACTS: u32 = 3;
 /// The most combinations that are tried for one polynomial.
 const MOST_STEPS: u32 = 120;
 /// The combinations that are tried before a counterexample is looked for.
@@ -29,16 +31,23 @@ impl System {
             *effort = effort.saturating_sub(POINT_STEPS);
             return false;
         }
-        let mut is_shown = |steps: u32| {
+        let mut is_shown = |facts: u32, steps: u32| {
             let granted = steps.min(*effort);
             let mut search = PositivitySearch { system: self, left: granted, failed: Vec::new() };
-            let is_shown = search.is_positive_by(of, MOST_FACTS);
+            let is_shown = search.is_positive_by(of, facts);
             *effort -= granted - search.left;
             (is_shown, search.left == 0)
         };
-        match is_shown(FIRST_STEPS) {
+        match is_shown(MOST_FACTS, FIRST_STEPS) {
             (true, _) => true,
-            (false, has_more) => has_more && !self.has_counterexample(of) && is_shown(MOST_STEPS).0,
+            (false, has_more) => {
+                // A combination of few facts is found sooner if longer ones wait.
+                has_more
+                    && !self.has_counterexample(of)
+                    && [FEW_FACTS, MOST_FACTS]
+                        .into_iter()
+                        .any(|facts| is_shown(facts, MOST_STEPS).0)
+            }
         }
     }
 

@@ -65,7 +65,7 @@ mod tests {
     struct Parrot(&'static str);
 
     impl SmtSolver for Parrot {
-        fn name(&self) -> &str {
+        fn name(&self) -> &'static str {
             "parrot"
         }
 

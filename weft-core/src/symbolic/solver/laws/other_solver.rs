@@ -21,7 +21,7 @@ const SHAPES: [Shape; 4] = [
 struct Z3;
 
 impl SmtSolver for Z3 {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "z3"
     }
 
