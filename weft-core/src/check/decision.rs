@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::detector::{CtaResult, MAX_FAULTS};
-use crate::emulate::{Cta, CtaRun, Doubt, End, FaultKind, OpenAccess};
+use crate::emulate::{Cta, CtaRun, Doubt, End, FaultKind, OpenAccess, Origin};
 use crate::explain::{Names, barriers};
 use crate::finding::Stats;
 use crate::flow::Pc;
@@ -166,6 +166,19 @@ impl Decision {
         };
         let between = self.between.racing().iter().map(|byte| (true, *byte));
         self.ctas.iter().flat_map(within).chain(between)
+    }
+
+    /// The origins of the open values because of which something is open; `None`: one is not known.
+    pub(super) fn open_origins(&self) -> impl Iterator<Item = Option<Origin>> {
+        let doubts = self.ctas.iter().filter_map(|cta| match &cta.end {
+            End::Undecided(doubt) => Some(doubt.origin),
+            _ => None,
+        });
+        let faults = self.ctas.iter().flat_map(|cta| &cta.found.faults);
+        let faults = faults.map(|fault| fault.condition).filter(Option::is_some);
+        let bypasses = self.ctas.iter().flat_map(|cta| &cta.found.bypasses).map(|_| None);
+        let accesses = self.doubtful.iter().map(|access| access.origin);
+        doubts.chain(faults).chain(bypasses).chain(accesses)
     }
 
     /// Whether every cta finished.

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::case_split::{self, LaunchResult};
+use super::decision::Decision;
 use super::passes::PassContext;
 use super::{ctas, key};
-use crate::emulate::{Assumed, Drawn, Facts, Inputs};
+use crate::emulate::{Assumed, Drawn, Facts, Inputs, Origin};
 use crate::explain::Names;
 use crate::finding::{Class, Code, Finding};
 use crate::launch::{Atomics, Limit, Schedule};
@@ -45,6 +46,18 @@ impl SliceResult {
 
     fn is_open(&self) -> bool {
         !self.has(|class| class == Class::Defect) && self.has(|class| class == Class::Open)
+    }
+
+    /// Whether the values of floating-point arithmetic might change the findings: not those of defects, nor what is open
+    /// because of values that the launch leaves open.
+    fn might_depend_on_floats(&self) -> bool {
+        let is_decided = |finding: &Finding| {
+            finding.code.class() == Class::Defect || finding.code == Code::DependsOnInput
+        };
+        let mut origins = self.outcome.decisions.iter().flat_map(Decision::open_origins);
+        self.outcome.decisions.len() != 1
+            || !self.outcome.findings.iter().all(is_decided)
+            || !origins.all(|origin| origin.is_some_and(Origin::is_of_launch))
     }
 
     /// Whether something is open, and there were too many open values to distinguish them all.
@@ -146,7 +159,7 @@ fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> SliceResult {
 }
 
 /// Checks the first ctas of a launch, first with the results of floating-point arithmetic left open, which is cheap and
-/// mostly enough; if that finds anything but defects, with its values. `floats`: `Computed` if the values are known to
+/// mostly enough; if its values might change the findings, with these. `floats`: `Computed` if the values are known to
 /// be needed.
 fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> SliceResult {
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
@@ -159,7 +172,7 @@ fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u
         }
         let part = spent + (most - spent) / ROUGH_PART;
         let found = with_slice(names, inputs, ctas, rough, (spent, part));
-        if !found.has(|class| class != Class::Defect) {
+        if !found.might_depend_on_floats() {
             return found;
         }
         before = found.spent;

@@ -56,6 +56,14 @@ impl Origin {
         }
     }
 
+    /// Whether the launch leaves the value open, whatever the kernel computes.
+    pub(crate) const fn is_of_launch(self) -> bool {
+        matches!(
+            self,
+            Self::Argument(_) | Self::Contents(_) | Self::Symbol(_) | Self::DynamicShared
+        )
+    }
+
     /// The origin of `size` bytes of `space` that nothing wrote and that the instruction at `pc` reads.
     pub(crate) const fn unwritten_at(pc: Pc, space: Space, size: u32) -> Self {
         if !matches!(space, Space::Shared) {
