@@ -175,7 +175,7 @@ impl Decision {
             _ => None,
         });
         let faults = self.ctas.iter().flat_map(|cta| &cta.found.faults);
-        let faults = faults.map(|fault| fault.condition).filter(Option::is_some);
+        let faults = faults.filter_map(|fault| fault.condition).map(Some);
         let bypasses = self.ctas.iter().flat_map(|cta| &cta.found.bypasses).map(|_| None);
         let accesses = self.doubtful.iter().map(|access| access.origin);
         doubts.chain(faults).chain(bypasses).chain(accesses)

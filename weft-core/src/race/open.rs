@@ -9,6 +9,8 @@
 //! a store at an open address in its region. The region of the store is then *unsettled*, even where shadows compare
 //! the two.
 
+mod cell;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use foldhash::fast::RandomState;
@@ -21,6 +23,7 @@ use crate::emulate::{
 use crate::flow::argument_of;
 use crate::order::Order;
 use crate::ptx::Space;
+use cell::{NotedAccess, RegionCell};
 
 /// What decides whether an access at known addresses conflicts with others: region, kind, alias class; and whether the
 /// value that it reads decides something.
@@ -29,30 +32,6 @@ type Known = (MemoryRegion, AccessKind, Option<AliasClass>, bool);
 /// Most accesses in one cell.
 const MAX_NOTED: usize = 1024;
 
-/// An access in the cell of its region.
-#[derive(Clone, Copy, Debug)]
-struct Noted {
-    entry: RegionEntry,
-    compared: Compared,
-    open: Option<OpenAccess>,
-    decides: bool,
-}
-
-impl Noted {
-    /// The region of the store, if this is a store at an open address and the other access reads a value that decides
-    /// something.
-    fn unsettles(&self, other: &Self) -> Option<MemoryRegion> {
-        let store = self.open.filter(|open| open.kind.writes && other.decides)?;
-        Some(store.region)
-    }
-
-    /// Whether both accesses are alike apart from time and lanes, so that one can stand for the other.
-    fn is_same(&self, other: &Self) -> bool {
-        let what = |noted: &Self| (noted.open, noted.compared, noted.decides);
-        what(self) == what(other)
-    }
-}
-
 /// Accesses of a launch at open addresses, and those that they might conflict with.
 #[derive(Clone, Debug, Default)]
 pub struct OpenAccesses {
@@ -60,7 +39,7 @@ pub struct OpenAccesses {
     known: HashSet<Known, RandomState>,
     latest: Option<Known>,
     /// The cells of the second analysis; `None` in the first one.
-    cells: Option<BTreeMap<MemoryRegion, Vec<Noted>>>,
+    cells: Option<BTreeMap<MemoryRegion, RegionCell>>,
     doubtful: BTreeSet<OpenAccess>,
     /// Unsettled regions that the second analysis found within a cta.
     unsettled: BTreeSet<MemoryRegion>,
@@ -127,7 +106,7 @@ impl OpenAccesses {
             if self.cells.is_some() {
                 let entry = RegionEntry::new(access.warp, mask, access.kind, order);
                 let (compared, decides) = ((region, access.class, None), access.decides);
-                self.note(region, Noted { entry, compared, open: None, decides }, order);
+                self.note(region, NotedAccess { compared, open: None, decides }, entry, order);
             }
         }
     }
@@ -143,45 +122,57 @@ impl OpenAccesses {
                 self.doubtful.insert(access);
             }
             let entry = RegionEntry::new(warp, mask, kind, order);
-            let noted = Noted { entry, compared, open: Some(access), decides: false };
-            self.note(access.region, noted, order);
+            let noted = NotedAccess { compared, open: Some(access), decides: false };
+            self.note(access.region, noted, entry, order);
         }
     }
 
-    fn note(&mut self, region: MemoryRegion, new: Noted, order: &Order) {
+    /// Compares an access with those to regions that might overlap its own, and adds it to its cell.
+    fn note(&mut self, region: MemoryRegion, new: NotedAccess, entry: RegionEntry, order: &Order) {
         let Some(cells) = self.cells.as_ref().filter(|_| !self.is_full) else { return };
-        let (mut doubtful, mut unsettled) = (Vec::new(), Vec::new());
-        let met: Vec<_> = match region.base {
-            Some(_) => [region, region.whole()].iter().filter_map(|own| cells.get(own)).collect(),
+        let (mut doubtful, mut unsettled) = (BTreeSet::new(), BTreeSet::new());
+        let met: SmallVec<[_; 2]> = match region.base {
+            Some(_) => {
+                let own = [region, region.whole()].into_iter();
+                own.filter_map(|own| Some((own, cells.get(&own)?))).collect()
+            }
             None => cells
                 .range(region..)
                 .take_while(|(own, _)| own.is_global == region.is_global)
-                .map(|(_, noted)| noted)
+                .map(|(own, cell)| (*own, cell))
                 .collect(),
         };
-        for noted in met {
-            for old in noted.iter().filter(|old| old.open.is_some() || new.open.is_some()) {
-                let place = old.unsettles(&new).or(new.unsettles(old));
+        let is_doubtful = new.open.is_some_and(|open| self.doubtful.contains(&open));
+        let stores = new.open.filter(|open| open.kind.writes);
+        let might_unsettle = |own: MemoryRegion| !self.unsettled.contains(&own);
+        for (own, cell) in met {
+            // What is known already needs no other access that shows it.
+            let are_all = new.open.is_some() && !is_doubtful
+                || new.decides && might_unsettle(own)
+                || stores.is_some_and(|store| might_unsettle(store.region));
+            for (old, entries) in cell.accesses(are_all) {
                 let is_compared = self.is_compared(old.compared, new.compared);
-                if is_compared && place.is_none() || old.entry.conflict(&new.entry, order).is_none()
-                {
-                    continue;
-                }
-                unsettled.extend(place);
-                if !is_compared {
-                    doubtful.extend(old.open.into_iter().chain(new.open));
+                let both = || old.open.into_iter().chain(new.open).filter(|_| !is_compared);
+                let place = old.unsettles(&new).or(new.unsettles(old));
+                let says_more = place.is_some() || both().next().is_some();
+                if says_more && entries.iter().any(|old| old.conflict(&entry, order).is_some()) {
+                    unsettled.extend(place);
+                    doubtful.extend(both());
                 }
             }
         }
-        self.doubtful.extend(doubtful);
         self.unsettled.extend(unsettled);
         let Some(cells) = &mut self.cells else { return };
-        let cell = cells.entry(region).or_default();
-        cell.retain(|old| !old.is_same(&new) || !old.entry.is_covered(&new.entry, order));
-        match cell.iter_mut().find(|old| old.is_same(&new) && old.entry.is_alike(&new.entry)) {
-            Some(old) => old.entry.lanes |= new.entry.lanes,
-            None => cell.push(new),
+        for open in doubtful {
+            if self.doubtful.insert(open)
+                && let Some(cell) = cells.get_mut(&open.region)
+            {
+                cell.doubt(&open);
+            }
         }
+        let is_doubtful = new.open.is_some_and(|open| self.doubtful.contains(&open));
+        let cell = cells.entry(region).or_default();
+        cell.add(new, entry, is_doubtful, order);
         self.is_full = cell.len() > MAX_NOTED;
     }
 

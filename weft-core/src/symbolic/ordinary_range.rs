@@ -1,0 +1,243 @@
+//! The ranges of expressions for ordinary inputs: inputs up to a size, and loops that repeat as often at most, unless their
+//! conditions say that they repeat more often even then. A value that might wrap around for such inputs has no range.
+
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
+
+use super::atom::{Atom, Expr};
+use super::expr::{BinaryOperator, ExprNode, Exprs};
+use super::launched::LaunchedValues;
+use super::system::VarBounds;
+use super::thread::SymbolicThread;
+use super::view::width;
+use crate::launch::ExtentBound;
+
+/// Inputs that are small are up to this.
+pub(super) const SMALL: i128 = 256;
+/// One input is taken to be up to this, beside others that are small.
+pub(super) const MEDIUM: i128 = 1 << 12;
+/// The deepest expression that is followed.
+const MOST_DEPTH: u32 = 200;
+/// The most expressions that are looked at.
+const EFFORT: u32 = 200_000;
+/// No range leads beyond this.
+const MOST: i128 = 1 << 80;
+
+/// The least and the greatest value.
+pub(super) type ValueRange = (i128, i128);
+
+/// What atoms of loops are taken to be while the loops are looked at; `None`: anything.
+pub(super) type AssumedValues = BTreeMap<Atom, Option<ValueRange>>;
+
+/// The ranges of a thread's expressions for small inputs, and for inputs of medium size.
+pub(super) struct OrdinaryRanges<'a> {
+    pub(super) small: RangesOfSize<'a>,
+    pub(super) medium: RangesOfSize<'a>,
+}
+
+impl<'a> OrdinaryRanges<'a> {
+    pub(super) fn of(thread: &'a SymbolicThread, launched: &'a LaunchedValues) -> Self {
+        let of_size = |size| RangesOfSize {
+            thread,
+            launched,
+            size,
+            known: HashMap::default(),
+            loops: BTreeMap::new(),
+            assumed: Vec::new(),
+            effort: EFFORT,
+            depth: 0,
+        };
+        Self { small: of_size(SMALL), medium: of_size(MEDIUM) }
+    }
+}
+
+/// The ranges of a thread's expressions for inputs up to a size.
+pub(super) struct RangesOfSize<'a> {
+    pub(super) thread: &'a SymbolicThread,
+    launched: &'a LaunchedValues,
+    pub(super) size: i128,
+    /// The ranges that rest on no assumption.
+    known: HashMap<(Expr, bool), Option<ValueRange>>,
+    /// Likewise, of what loops carry and of their iterations.
+    pub(super) loops: AssumedValues,
+    /// The assumptions of loops that are being looked at, and the ranges that rest on them; the innermost ones last.
+    pub(super) assumed: Vec<(AssumedValues, HashMap<(Expr, bool), Option<ValueRange>>)>,
+    effort: u32,
+    depth: u32,
+}
+
+impl RangesOfSize<'_> {
+    pub(super) fn exprs(&self) -> &Exprs {
+        &self.thread.exprs
+    }
+
+    /// The range of an expression as an unsigned or a signed number.
+    pub(super) fn exact(&mut self, of: Expr, is_signed: bool) -> Option<ValueRange> {
+        let (least, most) = self.ring(of, is_signed)?;
+        let bounds = width(self.exprs().bits(of), is_signed);
+        (bounds.least <= Some(least) && Some(most) <= bounds.most).then_some((least, most))
+    }
+
+    /// The range of an integer that is congruent to an expression modulo its width.
+    pub(super) fn ring(&mut self, of: Expr, is_signed: bool) -> Option<ValueRange> {
+        let known = self.assumed.last().map_or(&self.known, |(_, known)| known);
+        if let Some(known) = known.get(&(of, is_signed)) {
+            return *known;
+        }
+        if self.depth > MOST_DEPTH || self.effort == 0 {
+            return None;
+        }
+        self.effort -= 1;
+        self.depth += 1;
+        let found = self.of_node(of, is_signed);
+        self.depth -= 1;
+        let found = found.filter(|(least, most)| -MOST < *least && *most < MOST);
+        let known = self.assumed.last_mut().map_or(&mut self.known, |(_, known)| known);
+        known.insert((of, is_signed), found);
+        found
+    }
+
+    fn of_node(&mut self, of: Expr, is_signed: bool) -> Option<ValueRange> {
+        let bits = self.exprs().bits(of);
+        match self.exprs().node(of) {
+            ExprNode::Constant(value) => {
+                let value = i128::from(crate::emulate::signed(value, bits));
+                Some(if bits == 1 { (value.abs(), value.abs()) } else { (value, value) })
+            }
+            _ if bits == 1 => Some((0, 1)),
+            ExprNode::Not(a) => {
+                self.ring(a, is_signed).map(|(least, most)| (-1 - most, -1 - least))
+            }
+            ExprNode::Extract(a, 0) => self.ring(a, is_signed),
+            ExprNode::Extract(a, low) => {
+                self.natural(a).map(|(least, most)| (least >> low, most >> low))
+            }
+            ExprNode::Zext(a) => self.exact(a, false),
+            ExprNode::Sext(a) => self.exact(a, true),
+            ExprNode::Ite(_, a, b) => {
+                let (a, b) = (self.ring(a, is_signed)?, self.ring(b, is_signed)?);
+                Some(hull(a, b))
+            }
+            ExprNode::Atom(atom) => self.of_atom(of, atom, is_signed),
+            ExprNode::Binary(operator, a, b) => self.of_operation(operator, a, b, is_signed),
+        }
+    }
+
+    fn of_operation(
+        &mut self,
+        operator: BinaryOperator,
+        a: Expr,
+        b: Expr,
+        is_signed: bool,
+    ) -> Option<ValueRange> {
+        match operator {
+            BinaryOperator::Add => {
+                let (a, b) = (self.ring(a, is_signed)?, self.ring(b, is_signed)?);
+                Some((a.0 + b.0, a.1 + b.1))
+            }
+            BinaryOperator::Mul => product(self.ring(a, is_signed)?, self.ring(b, is_signed)?),
+            BinaryOperator::Shl => {
+                let (least, most) = self.natural(b)?;
+                let power = |exponent: i128| 1_i128.checked_shl(u32::try_from(exponent).ok()?);
+                let powers = (power(least)?, power(most).filter(|power| *power < MOST)?);
+                product(self.ring(a, is_signed)?, powers)
+            }
+            BinaryOperator::Lshr => self.natural(a).map(|(_, most)| (0, most)),
+            BinaryOperator::Ashr => self.exact(a, true).map(towards_zero),
+            BinaryOperator::Udiv => self.natural(a).map(|(_, most)| (0, most)),
+            BinaryOperator::Sdiv => {
+                let (least, most) = self.exact(a, true)?;
+                let most = most.max(-least);
+                let is_natural =
+                    least >= 0 && self.exact(b, true).is_some_and(|(least, _)| least >= 0);
+                Some((if is_natural { 0 } else { -most }, most))
+            }
+            BinaryOperator::Urem => {
+                let most = [self.natural(a), self.natural(b)].into_iter().flatten();
+                most.map(|(_, most)| (0, most)).min()
+            }
+            BinaryOperator::Srem => self.exact(a, true).map(towards_zero),
+            BinaryOperator::And => {
+                let most = [self.natural(a), self.natural(b)].into_iter().flatten();
+                most.map(|(_, most)| (0, most)).min()
+            }
+            BinaryOperator::Or | BinaryOperator::Xor => {
+                let most = self.natural(a)?.1.max(self.natural(b)?.1);
+                let bits = 128 - most.leading_zeros();
+                Some((0, (1 << bits) - 1))
+            }
+            BinaryOperator::Eq | BinaryOperator::Ult | BinaryOperator::Slt => Some((0, 1)),
+        }
+    }
+
+    /// The range of an expression as an unsigned number.
+    fn natural(&mut self, of: Expr) -> Option<ValueRange> {
+        self.exact(of, false)
+    }
+
+    fn of_atom(&mut self, of: Expr, atom: Atom, is_signed: bool) -> Option<ValueRange> {
+        match atom {
+            Atom::Tid(_)
+            | Atom::Ntid(_)
+            | Atom::Ctaid(_)
+            | Atom::Nctaid(_)
+            | Atom::Iteration(_) => self.of_natural(atom),
+            Atom::Variable(_) => None,
+            Atom::Carried(header, _) => self.of_loop(header, atom),
+            // What is not followed might be anything.
+            Atom::Result(..) if self.thread.results.get(&atom).is_some_and(Option::is_some) => None,
+            Atom::Argument(..)
+            | Atom::Loaded(..)
+            | Atom::Result(..)
+            | Atom::Unknown(_)
+            | Atom::DynamicSharedSize => {
+                let is_signed = is_signed || self.thread.number_use(of).signed;
+                let VarBounds { least, most } = width(self.exprs().bits(of), is_signed);
+                Some((least?.max(-self.size), most?.min(self.size)))
+            }
+        }
+    }
+
+    /// Whether an expression is an input.
+    pub(super) fn is_input(&self, of: Expr) -> bool {
+        matches!(self.exprs().node(of), ExprNode::Atom(Atom::Argument(..) | Atom::Loaded(..)))
+    }
+
+    /// The range of an atom that is never negative.
+    pub(super) fn of_natural(&mut self, atom: Atom) -> Option<ValueRange> {
+        let (block, grid) = (self.launched.block, self.launched.grid);
+        let of_block = |part: u8| match block[usize::from(part)] {
+            ExtentBound::Is(number) | ExtentBound::UpTo(number) => i128::from(number),
+        };
+        let of_grid = |part: u8| match grid[usize::from(part)] {
+            ExtentBound::Is(number) => i128::from(number),
+            ExtentBound::UpTo(most) => i128::from(most).min(self.size),
+        };
+        match atom {
+            Atom::Tid(part) => Some((0, of_block(part) - 1)),
+            Atom::Ntid(part) => Some((1, of_block(part))),
+            Atom::Ctaid(part) => Some((0, of_grid(part))),
+            Atom::Nctaid(part) => Some((1, of_grid(part).max(1))),
+            Atom::Iteration(header) => self.of_loop(header, atom),
+            _ => None,
+        }
+    }
+}
+
+/// The least range that contains two others.
+pub(super) fn hull(a: ValueRange, b: ValueRange) -> ValueRange {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// The range of what is nearer to zero, with the same sign.
+fn towards_zero((least, most): ValueRange) -> ValueRange {
+    (least.min(0), most.max(0))
+}
+
+fn product(a: ValueRange, b: ValueRange) -> Option<ValueRange> {
+    let corners = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+    let corners: Option<Vec<i128>> = corners.iter().map(|(a, b)| a.checked_mul(*b)).collect();
+    let corners = corners?;
+    Some((corners.iter().copied().min()?, corners.iter().copied().max()?))
+}
