@@ -13,6 +13,9 @@ const MOST_CHANGES: u32 = 24;
 /// The value of an unknown in the first search, if its bounds permit it.
 const FIRST: i128 = 2;
 
+/// In a system of more facts than this, no counterexample is looked for: each change looks at all of them.
+const MOST_FACTS: usize = 200;
+
 impl System {
     /// Whether a polynomial is negative at the point where the last search ended, and the conditions permit that point.
     pub(super) fn is_negative_at_known_point(&self, of: &Poly) -> bool {
@@ -27,6 +30,9 @@ impl System {
     /// Whether a polynomial is found to be negative at a point that the bounds and the conditions permit. That none is
     /// found says nothing.
     pub(super) fn has_counterexample(&self, of: &Poly) -> bool {
+        if self.conditions.positive.len() > MOST_FACTS {
+            return false;
+        }
         let Some(below) = Poly::constant(-1).minus(of) else { return false };
         let mut point = self.point.take();
         point.resize(self.bounds.len(), FIRST);

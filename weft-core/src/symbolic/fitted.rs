@@ -5,13 +5,15 @@ use super::atom::Expr;
 use super::ordinary::OrdinaryBounds;
 use super::poly::{Poly, Var};
 use super::system::VarBounds;
-use super::view::{ArithmeticAssumption, Copy, Views, width};
+use super::view::{ArithmeticAssumption, Copy, Views};
 
 impl Views<'_> {
     /// Returns the value of an expression, as an unsigned or a signed number, of which a polynomial is congruent to it.
     pub(super) fn fitted(&mut self, of: Expr, poly: Poly, is_signed: bool) -> Poly {
         let bits = self.exprs().bits(of);
-        let VarBounds { least: Some(least), most: Some(most) } = width(bits, is_signed) else {
+        let VarBounds { least: Some(least), most: Some(most) } =
+            VarBounds::of_width(bits, is_signed)
+        else {
             return poly;
         };
         let range = self.system.range(&poly);
@@ -51,13 +53,13 @@ impl Views<'_> {
         } else if let Some(value) = self.remainder(poly, bits) {
             return value;
         }
-        self.unknown(width(bits, is_signed))
+        self.unknown(VarBounds::of_width(bits, is_signed))
     }
 
     /// Whether a polynomial has an unknown that is any unsigned number of a width, or of a greater one, but is not used as
     /// one: it might be meant to be a small negative number.
     fn has_ambiguous(&self, of: &Poly, bits: u32) -> bool {
-        let (vars, all) = (of.vars(), width(bits, false).most);
+        let (vars, all) = (of.vars(), VarBounds::of_width(bits, false).most);
         let is_ambiguous = |((expr, _), (var, _)): (&(Expr, Copy), &(Var, bool))| {
             let bounds = self.system.bounds[var.0 as usize];
             vars.contains(var)

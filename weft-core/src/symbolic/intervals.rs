@@ -35,6 +35,17 @@ pub(super) struct IterationRelation {
     pub(super) first_b: u64,
 }
 
+impl IterationsSince {
+    /// What is known if nothing is known of these loops.
+    fn without(self, loops: u64) -> Self {
+        let any = self.any | loops;
+        Self { entered: self.entered & !any, next: self.next & !any, any }
+    }
+}
+
+/// In how many ways a block is reached at most before ways are taken together.
+const MOST_WAYS: u32 = 8;
+
 impl IterationRelation {
     /// How the iterations of two accesses behind one barrier relate. `within`: the loops that contain the barrier.
     pub(super) fn of(within: u64, a: IterationsSince, b: IterationsSince) -> Self {
@@ -95,10 +106,17 @@ impl Walk<'_> {
             None => vec![(self.program.entry, self.entered(self.program.entry, start, within))],
             Some(at) => self.next(at, start, within),
         };
-        while let Some((block, since)) = work.pop() {
+        let mut ways: BTreeMap<BlockId, u32> = BTreeMap::new();
+        while let Some((block, mut since)) = work.pop() {
+            let ways = ways.entry(block).or_default();
+            if *ways >= MOST_WAYS {
+                // Anything about the loops that lie behind.
+                since = since.without(!self.loops(block));
+            }
             if !seen.insert((block, since)) {
                 continue;
             }
+            *ways += 1;
             for access in self.by_block.get(&block).into_iter().flatten() {
                 interval.accesses.entry(*access).or_default().insert(since);
             }

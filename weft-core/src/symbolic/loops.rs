@@ -30,16 +30,18 @@ impl Runner<'_> {
                 state.registers[place] = None;
                 continue;
             };
-            let known = self.stepped(header, register, first, &before);
-            let known = known.or_else(|| self.derived_value(header, register, first));
+            let derived = self.derived.get(&(header, register)).copied();
+            let is_wide = derived == Some(DerivedRegister::Wide);
+            let known = if is_wide { None } else { self.stepped(header, register, first, &before) };
+            let known = known.or_else(|| self.derived_value(header, derived?, first));
             let now = known.unwrap_or_else(|| {
                 let atom = Atom::Carried(header, register);
                 symbolic.carried.insert(atom, vec![first]);
-                let bits = self.thread.exprs.bits(first);
+                let bits = if is_wide { 64 } else { self.thread.exprs.bits(first) };
                 self.thread.exprs.atom(atom, bits)
             });
             state.registers[place] = Some(now);
-            written.push(CarriedRegister { register, first, now, next: None });
+            written.push(CarriedRegister { register, first, now, next: None, is_wide });
         }
         self.written.insert(header, written);
         self.thread.loops.insert(header, symbolic);
@@ -53,7 +55,7 @@ impl Runner<'_> {
             let is_inside = |at: BlockId| self.program.blocks[at.index()].loops.contains(header);
             let exprs = &mut self.thread.exprs;
             let mut maps: [HashMap<Expr, Expr>; 3] = Default::default();
-            for CarriedRegister { register, first, now, next } in registers {
+            for CarriedRegister { register, first, now, next, .. } in registers {
                 let Some(next) = next else { continue };
                 let is_even = self.program.even.contains(&(*header, *register));
                 let step = if is_even { None } else { step(exprs, *now, *next) };
@@ -82,6 +84,8 @@ impl Runner<'_> {
                     found.entry((*header, *register)).or_insert(DerivedRegister::Function(now));
                 }
             }
+            let wide = registers.iter().filter(|register| register.is_wide);
+            found.extend(wide.map(|own| ((*header, own.register), DerivedRegister::Wide)));
         }
         found
     }
@@ -112,6 +116,10 @@ impl Runner<'_> {
             return None;
         }
         let [step] = program.steps.get(&(header, register))?.as_slice() else { return None };
+        // A first value of more bits is cut off only where it is stepped.
+        if self.thread.exprs.bits(first) > step.bits {
+            return None;
+        }
         let mut sum = self.thread.exprs.constant(0, step.bits);
         for (amount, is_subtracted) in &step.amounts {
             let amount = self.invariant(header, amount, before)?;
@@ -137,11 +145,17 @@ impl Runner<'_> {
     }
 
     /// What an earlier run has shown of a register.
-    fn derived_value(&mut self, header: BlockId, register: Reg, first: Expr) -> Option<Expr> {
-        Some(match *self.derived.get(&(header, register))? {
-            DerivedRegister::Function(value) => value,
-            DerivedRegister::Stepped(step) => self.after_steps(header, first, step),
-        })
+    fn derived_value(
+        &mut self,
+        header: BlockId,
+        derived: DerivedRegister,
+        first: Expr,
+    ) -> Option<Expr> {
+        match derived {
+            DerivedRegister::Function(value) => Some(value),
+            DerivedRegister::Stepped(step) => Some(self.after_steps(header, first, step)),
+            DerivedRegister::Wide => None,
+        }
     }
 
     /// What an operand holds in every iteration of a loop.
@@ -171,10 +185,12 @@ impl Runner<'_> {
             let place = self.slice.places[register.register.index()] as usize;
             let bits = self.thread.exprs.bits(register.now);
             let next = match state.registers[place] {
-                Some(next) => self.thread.exprs.resized(next, bits, false),
+                Some(next) => next,
                 None => self.thread.exprs.unknown(bits),
             };
-            register.next = Some(next).filter(|_| is_only);
+            register.is_wide |= self.thread.exprs.bits(next) > bits;
+            let next = self.thread.exprs.resized(next, bits, false);
+            register.next = Some(next).filter(|_| is_only && !register.is_wide);
             let atom = Atom::Carried(header, register.register);
             if let Some(values) = symbolic.carried.get_mut(&atom) {
                 values.push(next);

@@ -20,6 +20,8 @@ mod loops;
 mod memory;
 mod number_use;
 mod ordinary;
+mod ordinary_loop;
+mod ordinary_range;
 mod pair_query;
 mod poly;
 mod positive;

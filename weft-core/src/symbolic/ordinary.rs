@@ -1,227 +1,170 @@
-//! Which unknowns are small for ordinary inputs: those that stand for inputs, and what is computed from them without
-//! wrapping around. A number that stands for "none", such as -1, and what a subtraction below zero leaves, are large for
-//! ordinary inputs, too.
+//! The ranges of unknowns for ordinary inputs: small ones, where nothing states others. What wraps around for these is not
+//! taken to be exact.
 
-use std::collections::BTreeSet;
+use std::cell::RefMut;
 
 use foldhash::HashMap;
 
 use super::atom::{Atom, Expr};
-use super::expr::{BinaryOperator, ExprNode};
+use super::ordinary_range::{MEDIUM, SMALL, ValueRange};
 use super::poly::{Poly, Var};
-use super::system::{Division, System, VarBounds};
-use super::thread::conjuncts;
+use super::system::{Division, System, ValueCases, VarBounds};
 use super::view::Views;
-use crate::flow::BlockId;
 
-/// Unknowns without bounds of their own are taken to be up to this, where it is judged whether only large values wrap.
-const SMALL: i128 = 256;
-/// One unknown is taken to be up to this, beside others that are small.
-const MEDIUM: i128 = 1 << 12;
 /// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.
 const LARGE: i128 = 1024;
-/// What is computed of small inputs is below this, and above its negative: -1 as an unsigned number is not.
-const EXTREME: i128 = 1 << 31;
 
 /// The bounds of unknowns for ordinary inputs.
 pub(super) struct OrdinaryBounds<'v, 'a> {
     views: &'v Views<'a>,
-    /// Whether unknowns are small for ordinary inputs, as far as that is known.
-    is_small: HashMap<Var, bool>,
-    /// Bounds for ordinary inputs.
-    system: System,
+    /// Bounds for inputs that are small, and for inputs of medium size.
+    small: System,
+    medium: System,
+    /// Whether the bounds of each unknown are found, for either size; it is also if they are being looked for.
+    are_found: [Vec<bool>; 2],
+    sources: HashMap<Var, UnknownSource<'v>>,
+}
+
+/// What an unknown stands for.
+#[derive(Clone, Copy)]
+enum UnknownSource<'v> {
+    Quotient(&'v Division),
+    Remainder(&'v Division),
+    Choice(&'v ValueCases),
+    Natural(Atom),
+    /// An expression, as a signed number or not.
+    Expression(Expr, bool),
 }
 
 impl<'v, 'a> OrdinaryBounds<'v, 'a> {
     pub(super) fn of(views: &'v Views<'a>) -> Self {
-        Self {
-            views,
-            is_small: HashMap::default(),
-            system: System { bounds: views.system.bounds.clone(), ..System::default() },
-        }
+        let bounds = &views.system.bounds;
+        let system = || System { bounds: bounds.clone(), ..System::default() };
+        let are_found = [vec![false; bounds.len()], vec![false; bounds.len()]];
+        Self { views, small: system(), medium: system(), are_found, sources: sources(views) }
     }
 
-    /// Returns the range of a polynomial for ordinary inputs.
+    /// Returns the range of a polynomial for small inputs.
     pub(super) fn range(&mut self, of: &Poly) -> VarBounds {
-        self.are_small(of);
-        self.system.range(of)
+        self.range_of_size(of, false)
     }
 
-    /// Returns the range of a polynomial for inputs that are ordinary, except that an unknown can be of medium size.
+    /// Returns the range of a polynomial for small inputs, except that one unknown is what inputs of medium size make it.
     pub(super) fn range_with_medium(&mut self, of: &Poly, var: Var) -> VarBounds {
+        self.range(of);
+        self.find(var, true);
         let at = var.0 as usize;
-        let mut bounds = self.views.system.bounds[at];
-        if self.is_small(var) {
-            limit(&mut bounds, MEDIUM);
-        }
-        let before = std::mem::replace(&mut self.system.bounds[at], bounds);
-        let range = self.system.range(of);
-        self.system.bounds[at] = before;
+        let small = std::mem::replace(&mut self.small.bounds[at], self.medium.bounds[at]);
+        let range = self.small.range(of);
+        self.small.bounds[at] = small;
         range
     }
 
-    fn are_small(&mut self, of: &Poly) -> bool {
-        // Of each one, since bounds are found on the way.
-        let small: Vec<bool> = of.vars().into_iter().map(|var| self.is_small(var)).collect();
-        small.into_iter().all(|is_small| is_small)
+    fn range_of_size(&mut self, of: &Poly, is_medium: bool) -> VarBounds {
+        for var in of.vars() {
+            self.find(var, is_medium);
+        }
+        if is_medium { self.medium.range(of) } else { self.small.range(of) }
     }
 
-    fn is_small(&mut self, var: Var) -> bool {
-        if let Some(known) = self.is_small.get(&var) {
-            return *known;
+    /// Finds the bounds of an unknown.
+    fn find(&mut self, var: Var, is_medium: bool) {
+        let at = var.0 as usize;
+        if std::mem::replace(&mut self.are_found[usize::from(is_medium)][at], true) {
+            return;
         }
-        self.is_small.insert(var, false);
-        let is_small = self.stays_small(var);
-        self.is_small.insert(var, is_small);
-        if is_small {
-            limit(&mut self.system.bounds[var.0 as usize], SMALL);
+        if let Some(found) = self.bounds(var, is_medium) {
+            let system = if is_medium { &mut self.medium } else { &mut self.small };
+            system.bounds[at] = within(system.bounds[at], found);
         }
-        is_small
     }
 
-    fn stays_small(&mut self, var: Var) -> bool {
+    fn bounds(&mut self, var: Var, is_medium: bool) -> Option<VarBounds> {
+        let of_range =
+            |(least, most): ValueRange| VarBounds { least: Some(least), most: Some(most) };
         let views = self.views;
-        if views.atoms.values().any(|atom| *atom == var) {
-            return true;
-        }
-        let own = Poly::var(var);
-        let is_part = |division: &&Division| division.quotient == own || division.remainder == own;
-        if let Some(division) = views.system.divisions.iter().find(is_part) {
-            return self.is_ordinary_division(division);
-        }
-        if let Some(choice) = views.system.alternatives.iter().find(|choice| choice.var == var) {
-            return choice.cases.iter().all(|(value, _)| self.is_ordinary(value));
-        }
-        let unknown = views.unknowns.iter().find(|(_, (own, _))| *own == var);
-        unknown.is_some_and(|((expr, _), _)| !self.has_extreme(*expr, &mut BTreeSet::new()))
-    }
-
-    /// Whether a value is made of small unknowns, and of no number that stands for something else.
-    fn is_ordinary(&mut self, of: &Poly) -> bool {
-        let is_small = self.are_small(of);
-        let VarBounds { least: Some(least), most: Some(most) } = self.system.range(of) else {
-            return false;
-        };
-        is_small && -EXTREME < least && most < EXTREME
-    }
-
-    fn is_ordinary_division(&mut self, division: &Division) -> bool {
-        let is_small = self.is_ordinary(&division.dividend) && {
-            // The width of a value that might wrap around is a large divisor.
-            division.divisor.as_constant().is_some() || self.is_ordinary(&division.divisor)
-        };
-        let is_natural = division.quotient.vars().into_iter().all(|quotient| {
-            let bounds = self.views.system.bounds[quotient.0 as usize];
-            bounds.least.is_some_and(|least| least >= 0)
-        });
-        is_small
-            && (is_natural
-                || self.system.range(&division.dividend).least.is_some_and(|all| all >= 0))
-    }
-
-    /// Whether an expression might have a large value for ordinary inputs, because of a number with its highest bit set or
-    /// of an instruction that is not followed.
-    fn has_extreme(&self, of: Expr, seen: &mut BTreeSet<Expr>) -> bool {
-        use BinaryOperator::{Add, And, Mul, Or, Shl, Xor};
-        if !seen.insert(of) {
-            return false;
-        }
-        let thread = self.views.thread;
-        let exprs = self.views.exprs();
-        let is_constant = |part: Expr| exprs.as_constant(part).is_some();
-        match exprs.node(of) {
-            ExprNode::Constant(value) => value >> (exprs.bits(of) - 1) & 1 == 1,
-            ExprNode::Not(_) => exprs.bits(of) > 1,
-            ExprNode::Ite(_, a, b) | ExprNode::Binary(Or | Xor, a, b) => {
-                self.has_extreme(a, seen) || self.has_extreme(b, seen)
+        let ranges =
+            || RefMut::map(views.ordinary.borrow_mut(), |ranges| ranges.of_size(is_medium));
+        match *self.sources.get(&var)? {
+            UnknownSource::Quotient(division) => self.of_division(division, true, is_medium),
+            UnknownSource::Remainder(division) => self.of_division(division, false, is_medium),
+            UnknownSource::Choice(choice) => {
+                let values = choice.cases.iter().map(|(value, _)| value);
+                values.map(|value| self.range_of_size(value, is_medium)).reduce(hull)
             }
-            ExprNode::Binary(And, a, b) => self.has_extreme(a, seen) && self.has_extreme(b, seen),
-            // One less than a number is no extreme one.
-            ExprNode::Binary(Add | Mul | Shl, a, b) => {
-                [a, b].into_iter().any(|part| !is_constant(part) && self.has_extreme(part, seen))
+            UnknownSource::Natural(atom) => ranges().of_natural(atom).map(of_range),
+            UnknownSource::Expression(of, is_signed) => {
+                let is_input = ranges().is_input(of);
+                let found = ranges().exact(of, is_signed).map(of_range)?;
+                Some(if is_input { self.required(var, found, is_medium) } else { found })
             }
-            ExprNode::Zext(a) | ExprNode::Sext(a) | ExprNode::Extract(a, 0) => {
-                self.has_extreme(a, seen)
-            }
-            ExprNode::Atom(atom @ Atom::Result(..)) => {
-                thread.results.get(&atom).is_some_and(Option::is_some)
-            }
-            ExprNode::Atom(atom @ Atom::Carried(header, _)) => {
-                let Some(own) = thread.loops.get(&header) else { return true };
-                let values = || own.carried.get(&atom).into_iter().flatten();
-                let is_limited = own.again.iter().all(|reach| self.limits(reach.holds, atom));
-                values().any(|part| self.has_extreme(*part, seen))
-                    || !is_limited && values().any(|next| self.multiplies(*next, header))
-            }
-            _ => false,
         }
     }
 
-    /// Whether an expression contains a multiple of a value that a loop carries, or a sum of several such values: what a
-    /// loop carries so is large after a few iterations, whatever the inputs are.
-    fn multiplies(&self, next: Expr, header: BlockId) -> bool {
-        use BinaryOperator::{Add, Mul, Shl};
-        let exprs = self.views.exprs();
-        let is_own = |atom: Atom| matches!(atom, Atom::Carried(own, _) if own == header);
-        let carries = |part: Expr| exprs.atoms(part).into_iter().any(is_own);
-        let (mut seen, mut work) = (BTreeSet::new(), vec![next]);
-        while let Some(part) = work.pop() {
-            let is_multiple = match exprs.node(part) {
-                ExprNode::Binary(Mul | Shl, a, b) => carries(a) || carries(b),
-                ExprNode::Binary(Add, a, b) => carries(a) && carries(b),
-                _ => false,
-            };
-            if is_multiple {
-                return true;
-            }
-            work.extend(exprs.operands(part).filter(|operand| seen.insert(*operand)));
+    /// The bounds of an input: what is required of it counts, unless it is more than ordinary inputs have.
+    fn required(&self, var: Var, mut found: VarBounds, is_medium: bool) -> VarBounds {
+        let stated = self.views.system.bounds[var.0 as usize];
+        let size = if is_medium { MEDIUM } else { SMALL };
+        if let Some(least) = stated.least.filter(|least| *least > size) {
+            // A value that is required to be large is as small as it can be.
+            return VarBounds { least: Some(least), most: Some(least) };
         }
-        false
+        if let Some(most) = stated.most.filter(|most| (SMALL..=LARGE).contains(most)) {
+            found.most = Some(most);
+        }
+        found
     }
 
-    /// Whether a predicate says that what a loop carries is less than some value that is no number.
-    fn limits(&self, of: Expr, atom: Atom) -> bool {
-        use BinaryOperator::{Slt, Ult};
-        let exprs = self.views.exprs();
-        let is_limit = |less: Expr, limit: Expr| {
-            self.is_sum_with(less, atom)
-                && exprs.as_constant(limit).is_none()
-                && !exprs.atoms(limit).contains(&atom)
-        };
-        conjuncts(exprs, of).into_iter().any(|part| match exprs.node(part) {
-            ExprNode::Binary(Ult | Slt, less, limit) => is_limit(less, limit),
-            ExprNode::Not(inner) => {
-                matches!(exprs.node(inner), ExprNode::Binary(Ult | Slt, limit, less) if is_limit(less, limit))
-            }
-            _ => false,
-        })
-    }
-
-    /// Whether a value is computed from `atom` so that it is large where `atom` is: `atom`, and sums and products with it.
-    fn is_sum_with(&self, of: Expr, atom: Atom) -> bool {
-        use BinaryOperator::{Add, Mul, Shl};
-        match self.views.exprs().node(of) {
-            ExprNode::Atom(own) => own == atom,
-            ExprNode::Zext(a) | ExprNode::Sext(a) | ExprNode::Binary(Shl, a, _) => {
-                self.is_sum_with(a, atom)
-            }
-            ExprNode::Binary(Add | Mul, a, b) => {
-                self.is_sum_with(a, atom) || self.is_sum_with(b, atom)
-            }
-            _ => false,
+    fn of_division(
+        &mut self,
+        division: &Division,
+        is_quotient: bool,
+        is_medium: bool,
+    ) -> Option<VarBounds> {
+        let dividend = self.range_of_size(&division.dividend, is_medium);
+        let divisor = self.range_of_size(&division.divisor, is_medium);
+        let (least, most) = (dividend.least?, dividend.most?);
+        if is_quotient {
+            return Some(VarBounds { least: Some(least.min(0)), most: Some(most.max(0)) });
         }
+        let below = divisor.most.map(|most| most - 1);
+        let own = if least >= 0 { Some(most) } else { None };
+        let most = [below, own].into_iter().flatten().min()?;
+        Some(VarBounds { least: Some(0), most: Some(most) })
     }
 }
 
-/// Bounds an unknown that has no bounds of its own.
-fn limit(bounds: &mut VarBounds, to: i128) {
-    let is_open = |bound: Option<i128>| bound.is_none_or(|bound| bound.abs() > LARGE);
-    // A value that is required to be large is as small as it can be.
-    let required = bounds.least.filter(|least| *least > SMALL);
-    if is_open(bounds.most) {
-        bounds.most = Some(required.unwrap_or(to));
+/// What the unknowns of a query stand for.
+fn sources<'v>(views: &'v Views<'_>) -> HashMap<Var, UnknownSource<'v>> {
+    let mut all = HashMap::default();
+    let unknowns = views.unknowns.iter();
+    all.extend(
+        unknowns.map(|((of, _), (var, signed))| (*var, UnknownSource::Expression(*of, *signed))),
+    );
+    all.extend(views.atoms.iter().map(|((atom, _), var)| (*var, UnknownSource::Natural(*atom))));
+    let choices = views.system.alternatives.iter();
+    all.extend(choices.map(|choice| (choice.var, UnknownSource::Choice(choice))));
+    for division in &views.system.divisions {
+        let parts = [&division.remainder, &division.quotient].map(Poly::as_var);
+        let [remainder, quotient] = parts;
+        all.extend(remainder.map(|var| (var, UnknownSource::Remainder(division))));
+        all.extend(quotient.map(|var| (var, UnknownSource::Quotient(division))));
     }
-    if is_open(bounds.least) && required.is_none() {
-        bounds.least = Some(-to);
+    all
+}
+
+/// The bounds that hold in both of two cases.
+fn hull(a: VarBounds, b: VarBounds) -> VarBounds {
+    VarBounds {
+        least: a.least.zip(b.least).map(|(a, b)| a.min(b)),
+        most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
     }
+}
+
+/// The bounds of a value that has both; the former ones if no value has.
+fn within(bounds: VarBounds, found: VarBounds) -> VarBounds {
+    let least = [bounds.least, found.least].into_iter().flatten().max();
+    let most = [bounds.most, found.most].into_iter().flatten().min();
+    let is_empty = least.zip(most).is_some_and(|(least, most)| least > most);
+    if is_empty { bounds } else { VarBounds { least, most } }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Expr};
-use super::expr::{BinaryOperator, ExprNode};
-use super::ordinary_range::{AssumedValues, RangesOfSize, ValueRange, hull};
+use super::expr::BinaryOperator::{self, Add, Eq, Mul, Shl, Slt, Ult};
+use super::expr::ExprNode;
+use super::ordinary_range::{AssumedValues, KnownRanges, RangesOfSize, ValueRange, hull};
 use super::thread::{SymbolicLoop, conjuncts};
 use crate::flow::BlockId;
 
@@ -31,66 +32,90 @@ impl RangesOfSize<'_> {
         let thread = self.thread;
         let Some(own) = thread.loops.get(&header) else { return AssumedValues::new() };
         let number = Atom::Iteration(header);
-        if own.carried.len() > MOST_CARRIED {
-            let carried = own.carried.keys().map(|atom| (*atom, None));
-            return carried.chain([(number, None)]).collect();
-        }
         // What the first values are must not be asked of the loop itself.
-        let nothing: AssumedValues =
-            own.carried.keys().map(|atom| (*atom, None)).chain([(number, Some((0, 0)))]).collect();
+        let nothing = own.carried.keys().map(|atom| (*atom, None));
+        let nothing: AssumedValues = nothing.chain([(number, Some((0, 0)))]).collect();
+        let trips = self.under(&nothing, |ranges| {
+            let purpose = std::mem::replace(&mut ranges.is_of_trips, true);
+            let firsts = ranges.firsts(own);
+            let trips = ranges.under(&firsts, |ranges| ranges.trips(own, header));
+            ranges.is_of_trips = purpose;
+            trips
+        });
         let mut values = self.under(&nothing, |ranges| ranges.firsts(own));
-        values.insert(number, Some((0, 0)));
-        let trips = self.under(&values, |ranges| ranges.trips(own, header));
         values.insert(number, trips.map(|trips| (0, trips)));
+        if own.carried.len() > MOST_CARRIED {
+            return nothing.into_iter().chain(values.remove_entry(&number)).collect();
+        }
         self.grown(own, &values, trips)
     }
 
     /// Evaluates something under assumptions.
     fn under<T>(&mut self, assumed: &AssumedValues, of: impl FnOnce(&mut Self) -> T) -> T {
-        self.assumed.push((assumed.clone(), Default::default()));
+        self.assumed.push((assumed.clone(), KnownRanges::default()));
         let found = of(self);
         self.assumed.pop();
         found
     }
 
     fn firsts(&mut self, own: &SymbolicLoop) -> AssumedValues {
-        let first = |values: &Vec<Expr>| values.first().and_then(|first| self.ring(*first, false));
-        own.carried
-            .values()
-            .map(first)
-            .zip(own.carried.keys())
-            .map(|(range, atom)| (*atom, range))
-            .collect()
+        let first = |(atom, values): (&Atom, &Vec<Expr>)| {
+            (*atom, values.first().and_then(|first| self.ring(*first, false)))
+        };
+        own.carried.iter().map(first).collect()
     }
 
-    /// How often a loop repeats: as often as its conditions compare numbers that are so far apart where it begins, or as
-    /// often as inputs say.
+    /// How often a loop repeats. Its conditions compare numbers that get nearer to each other by at least one in each
+    /// iteration. If one is the number of the iteration and the other is no input, the loop ends when they meet; otherwise
+    /// it repeats as often as a small input says, or as often as the numbers are apart where it begins.
     fn trips(&mut self, own: &SymbolicLoop, header: BlockId) -> Option<i128> {
-        let mut trips = self.size;
-        let is_own = |atom: &Atom| match atom {
-            Atom::Carried(at, _) | Atom::Iteration(at) => *at == header,
-            _ => false,
-        };
+        let exprs = &self.thread.exprs;
+        let (mut counted, mut open): (Option<i128>, _) = (None, self.size);
         let mut seen = BTreeSet::new();
-        let mut work: Vec<Expr> = own.again.iter().map(|reach| reach.holds).collect();
-        while let Some(part) = work.pop() {
-            if !seen.insert(part) {
+        for part in own.again.iter().flat_map(|reach| conjuncts(exprs, reach.holds)) {
+            let (inner, holds) = match exprs.node(part) {
+                ExprNode::Not(inner) => (inner, false),
+                _ => (part, true),
+            };
+            let ExprNode::Binary(operator @ (Eq | Slt | Ult), a, b) = exprs.node(inner) else {
+                continue;
+            };
+            let atoms = exprs.atoms(inner);
+            if exprs.bits(a) == 1
+                || !seen.insert(part)
+                || !atoms.iter().any(|atom| is_of_loop(*atom, header))
+            {
                 continue;
             }
-            use BinaryOperator::{Eq, Slt, Ult};
-            match self.exprs().node(part) {
-                ExprNode::Binary(operator @ (Eq | Slt | Ult), a, b) if self.exprs().bits(a) > 1 => {
-                    if self.exprs().atoms(part).iter().any(is_own) {
-                        let is_signed = operator == Slt;
-                        let (a, b) = (self.ring(a, is_signed)?, self.ring(b, is_signed)?);
-                        let (least, most) = hull(a, b);
-                        trips = trips.max(most - least);
-                    }
-                }
-                _ => work.extend(self.exprs().operands(part)),
+            // The last iteration is one more, and another one where equal numbers let the loop go on.
+            let distance = self.distance(operator, a, b, holds)? + 2;
+            if own.again.len() == 1 && atoms == [Atom::Iteration(header)] {
+                counted = Some(counted.map_or(distance, |counted| counted.min(distance)));
+            } else {
+                open = open.max(distance);
             }
         }
-        Some(trips)
+        Some(counted.unwrap_or(open))
+    }
+
+    /// How far two numbers are apart at most, if a loop repeats as long as a comparison holds, or does not.
+    fn distance(
+        &mut self,
+        operator: BinaryOperator,
+        a: Expr,
+        b: Expr,
+        holds: bool,
+    ) -> Option<i128> {
+        let is_signed = operator == Slt;
+        let (range_a, range_b) = (self.ring(a, is_signed)?, self.ring(b, is_signed)?);
+        let (a_below_b, b_below_a) = (range_b.1 - range_a.0, range_a.1 - range_b.0);
+        Some(match (operator, holds) {
+            (Slt | Ult, true) => a_below_b,
+            (Slt | Ult, false) => b_below_a,
+            // What changes is equal to something once.
+            (_, true) => 1,
+            (_, false) => a_below_b.max(b_below_a),
+        })
     }
 
     /// The ranges in all iterations, from those of the first one.
@@ -100,27 +125,31 @@ impl RangesOfSize<'_> {
         first: &AssumedValues,
         trips: Option<i128>,
     ) -> AssumedValues {
-        let mut rounds = vec![first.clone()];
+        let mut now = first.clone();
+        let (mut growth, mut before) = (AssumedValues::new(), AssumedValues::new());
+        // A change of one value gets to all others in so many iterations, to another one in each.
         for _ in 0..own.carried.len() + 2 {
-            let last = rounds.last().unwrap_or(first).clone();
-            let next = self.under(&last, |ranges| ranges.nexts(own, &last));
-            rounds.push(next);
+            let next = self.under(&now, |ranges| ranges.nexts(own, &now));
+            let grown = own.carried.keys().map(|atom| (*atom, growth_of(&now, &next, *atom)));
+            before = std::mem::replace(&mut growth, grown.collect());
+            now = next;
+            if growth == before {
+                break;
+            }
         }
-        let [.., before, last, now] = rounds.as_slice() else { return first.clone() };
         let mut found = now.clone();
-        for atom in own.carried.keys() {
-            let of = |round: &AssumedValues| round.get(atom).copied().flatten();
-            let range = of(before).zip(of(last)).zip(of(now)).and_then(|((before, last), now)| {
-                let (below, above) = (last.0 - now.0, now.1 - last.1);
-                let is_steady = below <= before.0 - last.0 && above <= last.1 - before.1;
-                if below == 0 && above == 0 {
-                    return Some(now);
+        for (atom, growth) in growth {
+            let is_steady = before.get(&atom) == Some(&growth);
+            let range = now.get(&atom).copied().flatten();
+            let steady = range.zip(growth).and_then(|((least, most), (below, above))| {
+                if (below, above) == (0, 0) {
+                    return Some((least, most));
                 }
                 let trips = trips.filter(|_| is_steady)?;
-                Some((now.0 - trips.checked_mul(below)?, now.1 + trips.checked_mul(above)?))
+                Some((least - trips.checked_mul(below)?, most + trips.checked_mul(above)?))
             });
-            let range = range.or_else(|| self.limited(own, *atom, now));
-            found.insert(*atom, range);
+            let range = steady.or_else(|| self.limited(own, atom, &now));
+            found.insert(atom, range);
         }
         found
     }
@@ -163,7 +192,6 @@ impl RangesOfSize<'_> {
 
     /// The greatest value that a predicate permits what a loop carries.
     fn limit(&mut self, of: Expr, atom: Atom) -> Option<i128> {
-        use BinaryOperator::{Slt, Ult};
         let thread = self.thread;
         let exprs = &thread.exprs;
         let mut least = None;
@@ -190,7 +218,6 @@ impl RangesOfSize<'_> {
 
     /// Whether a value is computed from `atom` so that it is at least as large: `atom`, and sums and products with it.
     fn is_sum_with(&self, of: Expr, atom: Atom) -> bool {
-        use BinaryOperator::{Add, Mul, Shl};
         let (mut seen, mut work) = (BTreeSet::new(), vec![of]);
         while let Some(part) = work.pop() {
             if !seen.insert(part) {
@@ -205,4 +232,16 @@ impl RangesOfSize<'_> {
         }
         false
     }
+}
+
+/// Whether an atom changes with the iterations of a loop.
+fn is_of_loop(atom: Atom, header: BlockId) -> bool {
+    matches!(atom, Atom::Carried(at, _) | Atom::Iteration(at) if at == header)
+}
+
+/// By how much a range gets wider, at both ends.
+fn growth_of(last: &AssumedValues, now: &AssumedValues, atom: Atom) -> Option<ValueRange> {
+    let of = |round: &AssumedValues| round.get(&atom).copied().flatten();
+    let (last, now) = (of(last)?, of(now)?);
+    Some((last.0 - now.0, now.1 - last.1))
 }

@@ -10,13 +10,14 @@ use super::expr::{BinaryOperator, ExprNode, Exprs};
 use super::launched::LaunchedValues;
 use super::system::VarBounds;
 use super::thread::SymbolicThread;
-use super::view::width;
 use crate::launch::ExtentBound;
 
 /// Inputs that are small are up to this.
 pub(super) const SMALL: i128 = 256;
 /// One input is taken to be up to this, beside others that are small.
 pub(super) const MEDIUM: i128 = 1 << 12;
+/// An input that hardly counts.
+const TINY: i128 = 2;
 /// The deepest expression that is followed.
 const MOST_DEPTH: u32 = 200;
 /// The most expressions that are looked at.
@@ -30,10 +31,13 @@ pub(super) type ValueRange = (i128, i128);
 /// What atoms of loops are taken to be while the loops are looked at; `None`: anything.
 pub(super) type AssumedValues = BTreeMap<Atom, Option<ValueRange>>;
 
+/// The ranges of expressions, as signed numbers or not.
+pub(super) type KnownRanges = HashMap<(Expr, bool), Option<ValueRange>>;
+
 /// The ranges of a thread's expressions for small inputs, and for inputs of medium size.
 pub(super) struct OrdinaryRanges<'a> {
-    pub(super) small: RangesOfSize<'a>,
-    pub(super) medium: RangesOfSize<'a>,
+    small: RangesOfSize<'a>,
+    medium: RangesOfSize<'a>,
 }
 
 impl<'a> OrdinaryRanges<'a> {
@@ -42,13 +46,18 @@ impl<'a> OrdinaryRanges<'a> {
             thread,
             launched,
             size,
-            known: HashMap::default(),
+            known: KnownRanges::default(),
             loops: BTreeMap::new(),
             assumed: Vec::new(),
+            is_of_trips: false,
             effort: EFFORT,
             depth: 0,
         };
         Self { small: of_size(SMALL), medium: of_size(MEDIUM) }
+    }
+
+    pub(super) fn of_size(&mut self, is_medium: bool) -> &mut RangesOfSize<'a> {
+        if is_medium { &mut self.medium } else { &mut self.small }
     }
 }
 
@@ -58,11 +67,14 @@ pub(super) struct RangesOfSize<'a> {
     launched: &'a LaunchedValues,
     pub(super) size: i128,
     /// The ranges that rest on no assumption.
-    known: HashMap<(Expr, bool), Option<ValueRange>>,
+    known: KnownRanges,
     /// Likewise, of what loops carry and of their iterations.
     pub(super) loops: AssumedValues,
     /// The assumptions of loops that are being looked at, and the ranges that rest on them; the innermost ones last.
-    pub(super) assumed: Vec<(AssumedValues, HashMap<(Expr, bool), Option<ValueRange>>)>,
+    pub(super) assumed: Vec<(AssumedValues, KnownRanges)>,
+    /// Whether the iterations of a loop are counted: those that it has whatever its inputs are, since a loop that repeats
+    /// more often only because of these has as many as a small input.
+    pub(super) is_of_trips: bool,
     effort: u32,
     depth: u32,
 }
@@ -74,8 +86,12 @@ impl RangesOfSize<'_> {
 
     /// The range of an expression as an unsigned or a signed number.
     pub(super) fn exact(&mut self, of: Expr, is_signed: bool) -> Option<ValueRange> {
-        let (least, most) = self.ring(of, is_signed)?;
-        let bounds = width(self.exprs().bits(of), is_signed);
+        let (mut least, most) = self.ring(of, is_signed)?;
+        // A difference that counts iterations is not below zero where the loop is entered.
+        if self.is_of_trips && !is_signed && most >= 0 {
+            least = least.max(0);
+        }
+        let bounds = VarBounds::of_width(self.exprs().bits(of), is_signed);
         (bounds.least <= Some(least) && Some(most) <= bounds.most).then_some((least, most))
     }
 
@@ -139,12 +155,16 @@ impl RangesOfSize<'_> {
             BinaryOperator::Mul => product(self.ring(a, is_signed)?, self.ring(b, is_signed)?),
             BinaryOperator::Shl => {
                 let (least, most) = self.natural(b)?;
+                // How often an input makes it repeat grows too fast for that.
+                if self.is_of_trips && least != most {
+                    return None;
+                }
                 let power = |exponent: i128| 1_i128.checked_shl(u32::try_from(exponent).ok()?);
                 let powers = (power(least)?, power(most).filter(|power| *power < MOST)?);
                 product(self.ring(a, is_signed)?, powers)
             }
             BinaryOperator::Lshr => self.natural(a).map(|(_, most)| (0, most)),
-            BinaryOperator::Ashr => self.exact(a, true).map(towards_zero),
+            BinaryOperator::Ashr | BinaryOperator::Srem => self.exact(a, true).map(towards_zero),
             BinaryOperator::Udiv => self.natural(a).map(|(_, most)| (0, most)),
             BinaryOperator::Sdiv => {
                 let (least, most) = self.exact(a, true)?;
@@ -157,7 +177,6 @@ impl RangesOfSize<'_> {
                 let most = [self.natural(a), self.natural(b)].into_iter().flatten();
                 most.map(|(_, most)| (0, most)).min()
             }
-            BinaryOperator::Srem => self.exact(a, true).map(towards_zero),
             BinaryOperator::And => {
                 let most = [self.natural(a), self.natural(b)].into_iter().flatten();
                 most.map(|(_, most)| (0, most)).min()
@@ -193,8 +212,10 @@ impl RangesOfSize<'_> {
             | Atom::Unknown(_)
             | Atom::DynamicSharedSize => {
                 let is_signed = is_signed || self.thread.number_use(of).signed;
-                let VarBounds { least, most } = width(self.exprs().bits(of), is_signed);
-                Some((least?.max(-self.size), most?.min(self.size)))
+                let VarBounds { least, most } =
+                    VarBounds::of_width(self.exprs().bits(of), is_signed);
+                let size = if self.is_of_trips { TINY } else { self.size };
+                Some((least?.max(-size), most?.min(size)))
             }
         }
     }
@@ -212,6 +233,7 @@ impl RangesOfSize<'_> {
         };
         let of_grid = |part: u8| match grid[usize::from(part)] {
             ExtentBound::Is(number) => i128::from(number),
+            ExtentBound::UpTo(most) if self.is_of_trips => i128::from(most).min(TINY),
             ExtentBound::UpTo(most) => i128::from(most).min(self.size),
         };
         match atom {

@@ -67,6 +67,15 @@ impl Poly {
         }
     }
 
+    /// Returns the unknown that it is; `None` if it is no single one.
+    pub(super) fn as_var(&self) -> Option<Var> {
+        let mut terms = self.terms();
+        match (terms.next(), terms.next()) {
+            (Some((monomial, 1)), None) if monomial.len() == 1 => monomial.first().copied(),
+            _ => None,
+        }
+    }
+
     /// Whether it is zero for all values of its unknowns.
     pub(super) fn is_zero(&self) -> bool {
         self.terms.is_empty()

@@ -12,6 +12,8 @@ const FEW_FACTS: u32 = 3;
 const MOST_STEPS: u32 = 120;
 /// The combinations that are tried before a counterexample is looked for.
 const FIRST_STEPS: u32 = 6;
+/// So many facts of a system count as a step of each question about it.
+const FACTS_OF_STEP: usize = 4;
 /// The steps that an answer counts as that the point of an earlier search gives.
 const POINT_STEPS: u32 = 20;
 
@@ -31,6 +33,9 @@ impl System {
             *effort = effort.saturating_sub(POINT_STEPS);
             return false;
         }
+        // Whatever is done with a large system takes long.
+        let size = self.conditions.positive.len() / FACTS_OF_STEP;
+        *effort = effort.saturating_sub(u32::try_from(size).unwrap_or(u32::MAX));
         let mut is_shown = |facts: u32, steps: u32| {
             let granted = steps.min(*effort);
             let mut search = PositivitySearch { system: self, left: granted, failed: Vec::new() };

@@ -330,6 +330,10 @@ impl Prover<'_> {
             return;
         }
         let pair = Gap::Pair(self.accesses[a].pc, self.accesses[b].pc);
+        let key = (self.place(a), self.place(b), relation);
+        if self.disjoint.contains(&key) {
+            return;
+        }
         self.pairs += 1;
         if self.pairs > MOST_PAIRS || self.effort.get() == 0 {
             if !self.gaps.contains(&Gap::Size) {
@@ -340,18 +344,15 @@ impl Prover<'_> {
         if self.gaps.contains(&pair) {
             return;
         }
-        let key = (self.place(a), self.place(b), relation);
-        if !self.disjoint.contains(&key) {
-            match self.disjointness(a, b, relation) {
-                Some(assumed) => {
-                    self.disjoint.insert(key);
-                    self.assumed.extend(assumed);
-                }
-                None if self.is_refuted(a, b, relation) => {
-                    self.disjoint.insert(key);
-                }
-                None => self.gaps.push(pair),
+        match self.disjointness(a, b, relation) {
+            Some(assumed) => {
+                self.disjoint.insert(key);
+                self.assumed.extend(assumed);
             }
+            None if self.is_refuted(a, b, relation) => {
+                self.disjoint.insert(key);
+            }
+            None => self.gaps.push(pair),
         }
     }
 

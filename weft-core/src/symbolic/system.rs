@@ -15,6 +15,18 @@ pub(super) struct VarBounds {
     pub(super) most: Option<i128>,
 }
 
+impl VarBounds {
+    /// The values of a width.
+    pub(super) fn of_width(bits: u32, is_signed: bool) -> Self {
+        let (least, most) = if is_signed {
+            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+        } else {
+            (0, (1_i128 << bits) - 1)
+        };
+        Self { least: Some(least), most: Some(most) }
+    }
+}
+
 /// `dividend = divisor * quotient + remainder`, with `0 <= remainder < divisor`. Equal dividends and divisors give
 /// equal results, and the reverse.
 #[derive(Clone, Debug)]
@@ -95,6 +107,9 @@ impl System {
 
     fn is_refuted_by(&mut self, splits: u32, effort: &mut u32) -> bool {
         loop {
+            if *effort == 0 {
+                return false;
+            }
             self.conditions.drop_repeated_facts();
             match self.solve_equations(effort) {
                 SolverStep::Refuted => return true,
@@ -108,10 +123,9 @@ impl System {
                     }
                 }
             }
-            *effort = effort.saturating_sub(1);
-            if *effort == 0 {
-                return false;
-            }
+            // Facts are compared with each other.
+            let facts = u32::try_from(self.conditions.positive.len()).unwrap_or(u32::MAX);
+            *effort = effort.saturating_sub(1 + facts.saturating_mul(facts) / 1000);
         }
         splits > 0 && self.is_refuted_in_each_case(splits - 1, effort)
     }
@@ -145,8 +159,15 @@ impl System {
                 return SolverStep::Some;
             }
         }
-        let any = (0..self.conditions.zero.len()).find(|at| self.solve(*at));
-        if any.is_some() { SolverStep::Some } else { SolverStep::None }
+        let mut at = 0;
+        // Equations are dropped if one of them outgrows its limits.
+        while at < self.conditions.zero.len() {
+            if self.solve(at) {
+                return SolverStep::Some;
+            }
+            at += 1;
+        }
+        SolverStep::None
     }
 
     /// Whether a polynomial cannot be zero.

@@ -117,10 +117,11 @@ pub(super) fn run(
         }
         (exprs, derived) = (thread.exprs, found);
     }
+    derived.retain(|_, own| *own == DerivedRegister::Wide);
     let (thread, found) =
-        run_once((program, slice), launched, is_constant, (exprs, DerivedRegisters::default()))?;
-    drop(found);
-    Some(thread)
+        run_once((program, slice), launched, is_constant, (exprs, derived.clone()))?;
+    let mut wide = found.iter().filter(|(_, own)| **own == DerivedRegister::Wide);
+    wide.all(|(register, _)| derived.contains_key(register)).then_some(thread)
 }
 
 /// What a register of a loop holds when an iteration begins.
@@ -130,6 +131,8 @@ pub(super) enum DerivedRegister {
     Function(Expr),
     /// Its first value plus this in each iteration.
     Stepped(Expr),
+    /// Something unknown that has more bits than its first value.
+    Wide,
 }
 
 /// The registers whose values a loop derives from the number of the iteration.
@@ -211,6 +214,8 @@ pub(super) struct CarriedRegister {
     pub(super) now: Expr,
     /// What it holds after an iteration; `None`: the loop has several back edges, or none was reached.
     pub(super) next: Option<Expr>,
+    /// Whether it holds more bits after some iteration than where the loop begins.
+    pub(super) is_wide: bool,
 }
 
 impl Runner<'_> {

@@ -5,6 +5,7 @@
 //! bounds, or assumed of values that only large arguments, extents and contents could make wrap around. Otherwise the
 //! wrapped value is an unknown of its own, the remainder of a division by the power of two.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use foldhash::HashMap;
@@ -12,6 +13,7 @@ use foldhash::HashMap;
 use super::atom::{Atom, Variance};
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
+use super::ordinary_range::OrdinaryRanges;
 use super::poly::{Poly, Var};
 use super::system::{Conditions, System, ValueCases, VarBounds};
 use super::thread::{SymbolicThread, conjuncts};
@@ -63,6 +65,7 @@ pub(super) struct Views<'a> {
     pub(super) granted: Vec<Poly>,
     /// How many predicates can still be looked at.
     pub(super) predicates: u32,
+    pub(super) ordinary: RefCell<OrdinaryRanges<'a>>,
 }
 
 /// The steps that bounds of one query can take.
@@ -98,6 +101,7 @@ impl<'a> Views<'a> {
             choices: 0,
             granted: Vec::new(),
             predicates: MOST_PREDICATES,
+            ordinary: RefCell::new(OrdinaryRanges::of(thread, launched)),
         }
     }
 
@@ -171,7 +175,7 @@ impl<'a> Views<'a> {
     fn carried_bounds(&self, of: Expr) -> Option<VarBounds> {
         let ExprNode::Atom(atom) = self.exprs().node(of) else { return None };
         let VarBounds { least, most } = self.thread.carried.get(&atom)?;
-        let all = width(self.exprs().bits(of), false);
+        let all = VarBounds::of_width(self.exprs().bits(of), false);
         Some(VarBounds { least: least.or(all.least), most: most.or(all.most) })
     }
 
@@ -188,7 +192,7 @@ impl<'a> Views<'a> {
         let bits = self.exprs().bits(of);
         let is_signed = is_signed || self.thread.number_use(of).signed;
         let bounds = self.carried_bounds(of).filter(|_| !is_signed);
-        let var = self.system.var(bounds.unwrap_or(width(bits, is_signed)));
+        let var = self.system.var(bounds.unwrap_or(VarBounds::of_width(bits, is_signed)));
         self.unknowns.insert((of, copy), (var, is_signed));
         if self.depth > MOST_DEPTH {
             return Poly::var(var);
@@ -443,17 +447,7 @@ impl<'a> Views<'a> {
         }
         let poly = self.ring(of, false, copy);
         let range = self.system.range(&poly);
-        let most = width(self.exprs().bits(of), false).most;
+        let most = VarBounds::of_width(self.exprs().bits(of), false).most;
         range.least.is_none_or(|least| least < 0) || range.most > most
     }
-}
-
-/// The values of a width.
-pub(super) fn width(bits: u32, is_signed: bool) -> VarBounds {
-    let (least, most) = if is_signed {
-        (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1_i128 << bits) - 1)
-    };
-    VarBounds { least: Some(least), most: Some(most) }
 }

@@ -1,6 +1,8 @@
 //! Random kernels of the shapes that kernels have which know no launch: guards, strided loops, rows and columns, tiles, and
 //! barriers, each with deviations that make some of them race.
 
+mod arithmetic;
+
 use std::fmt::Write;
 
 use crate::dice::Dice;
@@ -58,6 +60,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     match writer.dice.roll(10) {
         0 | 1 => writer.wrapping(),
         2 | 3 => writer.carrying(),
+        4 | 5 => writer.asserting(),
         _ => writer.parts(),
     }
     writer.text.push_str("EXIT:\n    ret;\n}\n");
@@ -179,86 +182,6 @@ impl Writer {
             }
             _ => self.binary("mad.lo.u32", &b, &u, Some(&a)),
         }
-    }
-
-    /// Stores that race only where an index wraps around for ordinary values of others.
-    fn wrapping(&mut self) {
-        let (thread, u) = (self.global_thread(), self.uniform());
-        let threads = self.binary("mul.lo.u32", "%r4", "%r6", None);
-        match self.dice.roll(4) {
-            0 => {
-                // A number that stands for none, and the one after it.
-                let index = self.or_none(&thread, &u);
-                let next = self.binary("add.u32", &index, "1", None);
-                self.store_at(&next);
-            }
-            1 => {
-                let index = self.or_none(&thread, &u);
-                let even = self.binary("mad.lo.u32", &index, "2", Some("2"));
-                self.store_at(&even);
-            }
-            2 => {
-                // A difference that might be below zero, rounded.
-                self.store_at(&thread);
-                let difference = self.binary("sub.u32", &thread, &u, None);
-                let quotient = self.binary("shr.u32", &difference, "5", None);
-                let index = self.binary("mad.lo.u32", &quotient, "32", Some(&threads));
-                let other = self.register("p");
-                self.line(&format!("setp.ne.u32 {other}, {thread}, 0;"));
-                self.line(&format!("@{other} bra EXIT;"));
-                self.store_at(&index);
-            }
-            _ => {
-                // The number of the highest bit, which is -1 of zero.
-                self.store_at(&thread);
-                let highest = self.register("r");
-                self.line(&format!("bfind.u32 {highest}, {u};"));
-                let row = self.binary("add.u32", &highest, "1", None);
-                let end = self.binary("mad.lo.u32", &row, &threads, Some(&threads));
-                let behind = self.binary("sub.u32", &end, &thread, None);
-                let index = self.binary("sub.u32", &behind, "1", None);
-                self.store_at(&index);
-            }
-        }
-    }
-
-    /// Stores of one cta at multiples of a value that a loop carries, within the loop and behind it.
-    fn carrying(&mut self) {
-        let other = self.register("p");
-        self.line(&format!("setp.ne.u32 {other}, %r5, 0;"));
-        self.line(&format!("@{other} bra EXIT;"));
-        let (factor, head, end) = (self.register("r"), self.label(), self.label());
-        let first = self.dice.pick(&["1", "2", "3", "%r4"]);
-        let bound = self.dice.pick(&["%r4", "%r1", "64", "0"]);
-        let comparison = self.dice.pick(&["ge.u32", "eq.u32"]);
-        let step = self.dice.pick(&["shl.b32", "shl.b32", "shr.u32", "mul.lo.u32", "sub.u32"]);
-        let by = if step == "mul.lo.u32" { "3" } else { "1" };
-        self.line(&format!("mov.u32 {factor}, {first};"));
-        let _ = writeln!(self.text, "{head}:");
-        let done = self.register("p");
-        self.line(&format!("setp.{comparison} {done}, {factor}, {bound};"));
-        self.line(&format!("@{done} bra {end};"));
-        if self.dice.chance(80) {
-            self.barrier();
-        }
-        let index = self.binary("mul.lo.u32", "%r3", &factor, None);
-        self.store_at(&index);
-        self.line(&format!("{step} {factor}, {factor}, {by};"));
-        self.line(&format!("bra {head};"));
-        let _ = writeln!(self.text, "{end}:");
-        if self.dice.chance(30) {
-            self.barrier();
-            let index = self.binary("mul.lo.u32", "%r3", &factor, None);
-            self.store_at(&index);
-        }
-    }
-
-    /// A number on a condition, and otherwise -1.
-    fn or_none(&mut self, number: &str, u: &str) -> String {
-        let condition = self.condition(number, u);
-        let dest = self.register("r");
-        self.line(&format!("selp.b32 {dest}, {number}, -1, {condition};"));
-        dest
     }
 
     fn store_at(&mut self, index: &str) {
