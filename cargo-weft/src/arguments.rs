@@ -124,7 +124,7 @@ pub(crate) struct CheckArgs {
 /// Which other program is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct SolverArgs {
-    /// An SMT solver, asked about races that are neither proved nor refuted: `z3`, `cvc5`, `bitwuzla` or another program,
+    /// An SMT solver, asked about races that are neither proved nor refuted: `z3`, `cvc5` or another program,
     /// with its options; it is given the path of an SMT-LIB script
     #[arg(long, value_name = "COMMAND")]
     solver: Option<String>,

@@ -29,7 +29,7 @@ pub(crate) enum SolverError {
     Start { program: String, source: io::Error },
     #[error(
         "`{command}` is no solver: to a script that asks whether {question}, it answers {printed:?} instead of \
-         `{expected}`; it has to take the path of an SMT-LIB script as its last argument, as z3, cvc5 and bitwuzla do"
+         `{expected}`; it has to take the path of an SMT-LIB script as its last argument, as z3 and cvc5 do"
     )]
     Wrong { command: String, question: &'static str, expected: &'static str, printed: String },
 }
@@ -82,8 +82,9 @@ impl Solver {
     /// Returns what the solver prints about a script; empty if it prints nothing in time.
     fn answer(&self, script: &str) -> Result<String, SolverError> {
         let mut process = self.process()?;
+        let program = process.get_program().to_owned();
         let failed = |source| {
-            let program = self.command.split(' ').next().unwrap_or_default().to_owned();
+            let program = program.to_string_lossy().into_owned();
             SolverError::Start { program, source }
         };
         let mut file =

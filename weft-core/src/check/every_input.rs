@@ -33,7 +33,7 @@ pub(super) fn settle(
             report.findings.retain(|finding| finding.code.class() == Class::Warning);
             report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
             report.assumptions = assumptions(program, names, launch, &proof);
-            if let Some(outside) = outside.filter(|_| proof.answers_outside > 0) {
+            if let Some(outside) = outside.filter(|_| proof.trusts_solver) {
                 report.assumptions.push(Assumption::Solver(outside.name().to_owned()));
             }
             report.coverage.reached = observable(program).count();

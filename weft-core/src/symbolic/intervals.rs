@@ -10,6 +10,10 @@ use super::variance::Variances;
 use crate::flow::{BlockId, Program};
 use crate::slice::Slice;
 
+/// In how many ways a block is reached before further ones are taken together, as ways that only the loops around the
+/// block tell apart.
+const MOST_WAYS: u32 = 8;
+
 /// How the iteration of a synchronized loop in which an access happens, or in which the thread left the loop, relates to
 /// that of the barrier before the access. Bits stand for the synchronized loops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +46,6 @@ impl IterationsSince {
         Self { entered: self.entered & !any, next: self.next & !any, any }
     }
 }
-
-/// In how many ways a block is reached at most before ways are taken together.
-const MOST_WAYS: u32 = 8;
 
 impl IterationRelation {
     /// How the iterations of two accesses behind one barrier relate. `within`: the loops that contain the barrier.
@@ -110,7 +111,6 @@ impl Walk<'_> {
         while let Some((block, mut since)) = work.pop() {
             let ways = ways.entry(block).or_default();
             if *ways >= MOST_WAYS {
-                // Anything about the loops that lie behind.
                 since = since.without(!self.loops(block));
             }
             if !seen.insert((block, since)) {

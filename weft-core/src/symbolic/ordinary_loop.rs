@@ -9,7 +9,8 @@ use super::ordinary_range::{AssumedValues, KnownRanges, RangesOfSize, ValueRange
 use super::thread::{SymbolicLoop, conjuncts};
 use crate::flow::BlockId;
 
-/// The most values that one loop carries. A change needs as many iterations to get from the first to the last.
+/// The most values that one loop carries: a change of one might reach the last one after as many iterations, all of which
+/// are evaluated.
 const MOST_CARRIED: usize = 24;
 
 impl RangesOfSize<'_> {
@@ -65,9 +66,10 @@ impl RangesOfSize<'_> {
         own.carried.iter().map(first).collect()
     }
 
-    /// How often a loop repeats. Its conditions compare numbers that get nearer to each other by at least one in each
-    /// iteration. If one is the number of the iteration and the other is no input, the loop ends when they meet; otherwise
-    /// it repeats as often as a small input says, or as often as the numbers are apart where it begins.
+    /// How often a loop repeats at most. The conditions for another iteration compare numbers that get nearer to each other
+    /// by at least one in each iteration, so that the loop ends after as many as the numbers are apart where it begins.
+    /// Where the only condition compares the number of the iteration with what is no input, that is the answer. Any other
+    /// loop might also repeat as often as a small input says.
     fn trips(&mut self, own: &SymbolicLoop, header: BlockId) -> Option<i128> {
         let exprs = &self.thread.exprs;
         let (mut counted, mut open): (Option<i128>, _) = (None, self.size);

@@ -12,17 +12,17 @@ use super::system::VarBounds;
 use super::thread::SymbolicThread;
 use crate::launch::ExtentBound;
 
-/// Inputs that are small are up to this.
+/// Small inputs are at most this.
 pub(super) const SMALL: i128 = 256;
-/// One input is taken to be up to this, beside others that are small.
+/// An input of medium size is at most this. Only one at a time is taken to be of medium size.
 pub(super) const MEDIUM: i128 = 1 << 12;
-/// An input that hardly counts.
+/// What inputs are at most while the iterations that a loop has whatever its inputs are get counted.
 const TINY: i128 = 2;
 /// The deepest expression that is followed.
 const MOST_DEPTH: u32 = 200;
 /// The most expressions that are looked at.
 const EFFORT: u32 = 200_000;
-/// No range leads beyond this.
+/// Numbers above this are in no range, so that sums and products of ranges fit in an `i128`.
 const MOST: i128 = 1 << 80;
 
 /// The least and the greatest value.
@@ -72,8 +72,7 @@ pub(super) struct RangesOfSize<'a> {
     pub(super) loops: AssumedValues,
     /// The assumptions of loops that are being looked at, and the ranges that rest on them; the innermost ones last.
     pub(super) assumed: Vec<(AssumedValues, KnownRanges)>,
-    /// Whether the iterations of a loop are counted: those that it has whatever its inputs are, since a loop that repeats
-    /// more often only because of these has as many as a small input.
+    /// Whether the iterations are counted that a loop has whatever its inputs are. Inputs are tiny then.
     pub(super) is_of_trips: bool,
     effort: u32,
     depth: u32,
@@ -155,7 +154,7 @@ impl RangesOfSize<'_> {
             BinaryOperator::Mul => product(self.ring(a, is_signed)?, self.ring(b, is_signed)?),
             BinaryOperator::Shl => {
                 let (least, most) = self.natural(b)?;
-                // How often an input makes it repeat grows too fast for that.
+                // A power of an input is not tiny where the input is: it says nothing of what other inputs do.
                 if self.is_of_trips && least != most {
                     return None;
                 }
@@ -163,9 +162,10 @@ impl RangesOfSize<'_> {
                 let powers = (power(least)?, power(most).filter(|power| *power < MOST)?);
                 product(self.ring(a, is_signed)?, powers)
             }
-            BinaryOperator::Lshr => self.natural(a).map(|(_, most)| (0, most)),
+            BinaryOperator::Lshr | BinaryOperator::Udiv => {
+                self.natural(a).map(|(_, most)| (0, most))
+            }
             BinaryOperator::Ashr | BinaryOperator::Srem => self.exact(a, true).map(towards_zero),
-            BinaryOperator::Udiv => self.natural(a).map(|(_, most)| (0, most)),
             BinaryOperator::Sdiv => {
                 let (least, most) = self.exact(a, true)?;
                 let most = most.max(-least);
@@ -173,11 +173,7 @@ impl RangesOfSize<'_> {
                     least >= 0 && self.exact(b, true).is_some_and(|(least, _)| least >= 0);
                 Some((if is_natural { 0 } else { -most }, most))
             }
-            BinaryOperator::Urem => {
-                let most = [self.natural(a), self.natural(b)].into_iter().flatten();
-                most.map(|(_, most)| (0, most)).min()
-            }
-            BinaryOperator::And => {
+            BinaryOperator::Urem | BinaryOperator::And => {
                 let most = [self.natural(a), self.natural(b)].into_iter().flatten();
                 most.map(|(_, most)| (0, most)).min()
             }
@@ -239,7 +235,7 @@ impl RangesOfSize<'_> {
         match atom {
             Atom::Tid(part) => Some((0, of_block(part) - 1)),
             Atom::Ntid(part) => Some((1, of_block(part))),
-            Atom::Ctaid(part) => Some((0, of_grid(part))),
+            Atom::Ctaid(part) => Some((0, (of_grid(part) - 1).max(0))),
             Atom::Nctaid(part) => Some((1, of_grid(part).max(1))),
             Atom::Iteration(header) => self.of_loop(header, atom),
             _ => None,

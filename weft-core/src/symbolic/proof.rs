@@ -42,8 +42,8 @@ pub(crate) struct Proof {
     pub(crate) is_unwrapped: bool,
     /// Divisors are not zero.
     pub(crate) has_nonzero_divisors: bool,
-    /// How many answers of the solver outside of the library the proof rests on.
-    pub(crate) answers_outside: usize,
+    /// The solver outside of the library is right.
+    pub(crate) trusts_solver: bool,
 }
 
 /// Why there is no proof.
@@ -126,7 +126,7 @@ pub(crate) fn prove(
         disjoint: BTreeSet::new(),
         questions: MOST_QUESTIONS,
         outside,
-        answers_outside: 0,
+        trusts_solver: false,
         candidates: Vec::new(),
     };
     prover.within_ctas(&intervals);
@@ -139,7 +139,7 @@ pub(crate) fn prove(
         grid: launched.grid,
         is_unwrapped: prover.assumed.contains(&ArithmeticAssumption::Unwrapped),
         has_nonzero_divisors: prover.assumed.contains(&ArithmeticAssumption::NonzeroDivisors),
-        answers_outside: prover.answers_outside,
+        trusts_solver: prover.trusts_solver,
     })
 }
 
@@ -270,8 +270,8 @@ struct Prover<'a> {
     /// How many questions that are not refuted can still be asked of the solver.
     questions: usize,
     outside: Option<&'a dyn SmtSolver>,
-    /// How many questions the solver outside of the library alone has refuted.
-    answers_outside: usize,
+    /// Whether the solver outside of the library has refuted what this one could not.
+    trusts_solver: bool,
     candidates: Vec<CandidateLaunch>,
 }
 
@@ -412,7 +412,7 @@ impl Prover<'_> {
             answer = query.ask_outside(outside);
         }
         if answer == Answer::Unsatisfiable {
-            self.answers_outside += usize::from(outside.is_some());
+            self.trusts_solver |= outside.is_some();
             return true;
         }
         self.questions -= 1;
