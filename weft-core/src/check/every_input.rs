@@ -40,9 +40,7 @@ pub(super) fn settle(
             report.unreached.clear();
         }
         Err(unproved) => {
-            if report.block.is_none() {
-                explain(names, &unproved.gaps, &mut report.findings);
-            }
+            explain(names, &unproved.gaps, &mut report.findings);
             return unproved.candidates;
         }
     }
@@ -101,7 +99,7 @@ fn prove(
     symbolic::prove(program, &slice, launch, sizes, &strays, outside)
 }
 
-/// Says in a finding without a launch where the proof for every launch ended.
+/// Says in the finding that a launch is missing, if there is one, where the proof for every launch ended.
 fn explain(names: &Names<'_>, gaps: &[Gap], findings: &mut [Finding]) {
     let mut notes: Vec<String> = gaps.iter().map(|gap| doubts::gap(names, *gap)).collect();
     notes.dedup();
@@ -110,7 +108,7 @@ fn explain(names: &Names<'_>, gaps: &[Gap], findings: &mut [Finding]) {
     if !are_all {
         notes.push("and more places".to_owned());
     }
-    if let Some(finding) = findings.first_mut() {
+    if let Some(finding) = findings.iter_mut().find(|own| own.code == Code::NoLaunch) {
         finding.notes.extend(notes);
     }
 }

@@ -37,7 +37,6 @@ pub use machine::stop::MAX_REGISTERS;
 pub use memory::input_error::InputError;
 pub use memory::inputs::{Cta, Inputs, is_given, is_sized, pointers};
 pub use memory::region::MemoryRegion;
-#[cfg(test)]
 pub(crate) use ops::eval as eval_lane;
 pub use support::{Support, Supported, support_of_form, support_table};
 pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};

@@ -2,8 +2,11 @@
 //! guessed, and those are kept that hold where the loop begins and, if all of them hold before an iteration, after it
 //! (Flanagan, Leino: Houdini, an annotation assistant for ESC/Java, FME 2001).
 
+use std::cell::RefCell;
+
 use super::atom::{Atom, Expr, Variance};
 use super::launched::LaunchedValues;
+use super::ordinary_range::OrdinaryRanges;
 use super::poly::Poly;
 use super::required::RequiredFacts;
 use super::system::VarBounds;
@@ -76,7 +79,9 @@ impl Induction<'_> {
             return;
         }
         let Self { launched, variances, required } = *self;
-        let mut views = Views::new(thread, launched, variances, Variance::Launch, u64::MAX);
+        let ordinary = RefCell::new(OrdinaryRanges::of(thread, launched));
+        let mut views =
+            Views::new(thread, launched, variances, Variance::Launch, u64::MAX, &ordinary);
         views.require(required);
         views.assume(reach, Copy::First);
         for (atom, values) in &own.carried {

@@ -98,6 +98,9 @@ impl Views<'_> {
         // What is left of the dividend is not negative.
         let rest = divisor.product(&quotient).and_then(|multiple| dividend.minus(&multiple));
         self.system.conditions.positive.extend(rest);
+        if is_natural {
+            self.system.conditions.positive.extend(dividend.minus(&remainder));
+        }
         self.system.divisions.push(Division {
             dividend,
             divisor,

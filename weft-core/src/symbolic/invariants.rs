@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::atom::{Atom, Expr, Variance};
 use super::poly::{Poly, Var};
+use super::predicate::conjuncts;
 use super::system::{Conditions, Division};
-use super::thread::conjuncts;
 use super::view::{Copy, Views};
 use crate::flow::{BlockId, Program};
 
@@ -102,6 +102,30 @@ impl Views<'_> {
         found
     }
 
+    fn is_above_zero(&mut self, of: &Poly) -> bool {
+        let is_nonzero = [Some(of.clone()), of.times(-1)]
+            .iter()
+            .flatten()
+            .any(|side| self.system.conditions.nonzero.contains(side));
+        let least = of.minus(&Poly::constant(i128::from(!is_nonzero)));
+        least.is_some_and(|rest| self.is_positive(&rest))
+    }
+
+    /// The same polynomial, of quotients instead of remainders.
+    fn without_remainders(&self, of: &Poly) -> Poly {
+        let mut result = of.clone();
+        for Division { dividend, divisor, quotient, remainder } in
+            self.system.divisions.iter().rev()
+        {
+            let multiple = divisor.product(quotient);
+            let rest = multiple.and_then(|multiple| dividend.minus(&multiple));
+            let replaced =
+                remainder.as_var().zip(rest).and_then(|(var, rest)| result.substituted(var, &rest));
+            result = replaced.unwrap_or(result);
+        }
+        result
+    }
+
     /// A loop that goes on while a number is not zero, which it steps towards zero by one divisor of it, stays above zero.
     fn counts_down(&mut self, number: &Poly, iteration: Var) {
         for sign in [1, -1] {
@@ -110,13 +134,12 @@ impl Views<'_> {
             let is_linear =
                 number.terms().filter(|(product, _)| product.contains(&iteration)).count() == 1;
             let Some(first) = number.substituted(iteration, &Poly::constant(-1)) else { continue };
-            let is_divided = first.content() % step.max(1) == 0;
+            let is_divided = self.without_remainders(&first).content() % step.max(1) == 0;
             if step < 1 || !is_linear || !is_divided {
                 continue;
             }
-            // Before the first iteration the number is at least one step.
-            let above = first.minus(&Poly::constant(step));
-            if above.is_some_and(|above| self.is_positive(&above)) {
+            // Before the first iteration the number is at least one step, of which it is a multiple.
+            if self.is_above_zero(&first) {
                 let now = Poly::var(iteration).minus(&Poly::constant(1));
                 let now = now.and_then(|before| number.substituted(iteration, &before));
                 self.system

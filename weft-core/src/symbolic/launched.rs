@@ -1,7 +1,7 @@
 //! What a launch says about the values that threads begin with: extents, thread indices, arguments, and the addresses of
 //! variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
@@ -19,6 +19,8 @@ pub(super) struct LaunchedValues {
     given: BTreeMap<u64, (u32, u64)>,
     /// The variables that have addresses: space, first byte, end and index; the end of dynamic shared memory is open.
     variables: Vec<(Space, u64, u64, usize)>,
+    /// The variables whose contents the program states.
+    stated: BTreeSet<usize>,
 }
 
 /// The sizes that are stated for a launch.
@@ -83,11 +85,14 @@ impl LaunchedValues {
             };
             (symbol.space, symbol.address, end, at)
         });
+        let symbols = program.symbols.iter().enumerate();
+        let stated = symbols.filter(|(_, symbol)| symbol.init.is_some());
         Self {
             block,
             grid,
             given: launch.args.iter().filter_map(of_number).collect(),
             variables: variables.collect(),
+            stated: stated.map(|(at, _)| at).collect(),
         }
     }
 
@@ -163,6 +168,11 @@ impl LaunchedValues {
                 exprs.atom(Atom::Argument(offset, size), bytes * 8)
             }
         }
+    }
+
+    /// Whether the program states what a variable contains, by the variable's place among its symbols.
+    pub(super) fn has_contents(&self, variable: usize) -> bool {
+        self.stated.contains(&variable)
     }
 
     /// A number that the text names as an address: the address of a variable plus an offset, or the number.

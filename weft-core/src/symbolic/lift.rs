@@ -1,10 +1,11 @@
 //! What an instruction computes, as an expression: the arithmetic of integers and predicates, with the meaning that the
-//! machine gives it (`emulate/ops`). Everything else is not followed.
+//! machine gives it (`emulate/ops`). What else is computed from constants is a constant; the rest is not followed.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::expr::BinaryOperator::{self, Add, And, Ashr, Eq, Lshr, Mul, Or, Shl, Slt, Ult, Xor};
 use super::expr::{Expr, Exprs};
+use crate::emulate::eval_lane;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
@@ -27,7 +28,7 @@ pub(super) fn lift(
         Opcode::Mov => lift.mov(dests),
         Opcode::Setp => lift.setp(dests),
         _ if dests > 1 => None,
-        _ => Some(smallvec![lift.one()?]),
+        _ => Some(smallvec![lift.one().or_else(|| lift.of_constants())?]),
     }
 }
 
@@ -100,6 +101,14 @@ impl Lift<'_> {
             Opcode::Min | Opcode::Max if !self.has(Modifier::Relu) => self.bound(),
             _ => self.bitwise(),
         }
+    }
+
+    /// The value of an instruction of integers all of whose sources are constants.
+    fn of_constants(&mut self) -> Option<Expr> {
+        let sources: Option<SmallVec<[u64; 4]>> =
+            self.sources.iter().map(|source| self.exprs.as_constant(*source)).collect();
+        let (value, _) = eval_lane(self.decoded, &sources?).filter(|_| is_integer(self.ty()))?;
+        Some(self.exprs.constant(value, 64))
     }
 
     fn bitwise(&mut self) -> Option<Expr> {
@@ -320,7 +329,7 @@ fn is_integer(ty: Type) -> bool {
 mod tests {
     use super::super::atom::Atom;
     use super::*;
-    use crate::emulate::{eval_lane, truncate};
+    use crate::emulate::truncate;
     use crate::ptx::isa::{self, FORMS};
 
     /// Numbers around the limits of the widths, and pseudorandom ones of all lengths.

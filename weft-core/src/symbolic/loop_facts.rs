@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::atom::{Atom, Expr};
 use super::expr::{BinaryOperator, ExprNode};
 use super::pair_query::PairQuery;
-use super::thread::conjuncts;
+use super::predicate::conjuncts;
 use super::view::Copy;
 use crate::flow::{BlockId, Program};
 

@@ -25,6 +25,7 @@ mod ordinary_range;
 mod pair_query;
 mod poly;
 mod positive;
+mod predicate;
 mod proof;
 mod required;
 mod required_bits;
@@ -36,6 +37,7 @@ mod system;
 #[cfg(test)]
 mod system_laws;
 mod thread;
+mod trips;
 mod variance;
 mod view;
 

@@ -73,9 +73,13 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         if std::mem::replace(&mut self.are_found[usize::from(is_medium)][at], true) {
             return;
         }
-        if let Some(found) = self.bounds(var, is_medium) {
+        let found = self.bounds(var, is_medium);
+        // What inputs of medium size make wrap around is what small ones make it.
+        let found = found.or_else(|| is_medium.then(|| self.bounds(var, false)).flatten());
+        if let Some(found) = found {
             let system = if is_medium { &mut self.medium } else { &mut self.small };
-            system.bounds[at] = within(system.bounds[at], found);
+            let bounds = &mut system.bounds[at];
+            *bounds = bounds.within(found).unwrap_or(*bounds);
         }
     }
 
@@ -90,7 +94,7 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
             UnknownSource::Remainder(division) => self.of_division(division, false, is_medium),
             UnknownSource::Choice(choice) => {
                 let values = choice.cases.iter().map(|(value, _)| value);
-                values.map(|value| self.range_of_size(value, is_medium)).reduce(hull)
+                values.map(|value| self.range_of_size(value, is_medium)).reduce(VarBounds::hull)
             }
             UnknownSource::Natural(atom) => ranges().of_natural(atom).map(of_range),
             UnknownSource::Expression(of, is_signed) => {
@@ -151,20 +155,4 @@ fn sources<'v>(views: &'v Views<'_>) -> HashMap<Var, UnknownSource<'v>> {
         all.extend(quotient.map(|var| (var, UnknownSource::Quotient(division))));
     }
     all
-}
-
-/// The bounds that hold in both of two cases.
-fn hull(a: VarBounds, b: VarBounds) -> VarBounds {
-    VarBounds {
-        least: a.least.zip(b.least).map(|(a, b)| a.min(b)),
-        most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
-    }
-}
-
-/// The bounds of a value that has both; the former ones if no value has.
-fn within(bounds: VarBounds, found: VarBounds) -> VarBounds {
-    let least = [bounds.least, found.least].into_iter().flatten().max();
-    let most = [bounds.most, found.most].into_iter().flatten().min();
-    let is_empty = least.zip(most).is_some_and(|(least, most)| least > most);
-    if is_empty { bounds } else { VarBounds { least, most } }
 }

@@ -1,17 +1,22 @@
-//! The ranges of what loops carry for ordinary inputs: those of a few iterations, and how they grow.
+//! The ranges of what loops carry for ordinary inputs: values that hold where a loop begins, and after each iteration if
+//! they do before it, for as many iterations as the loop has at most (`trips.rs`).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::atom::{Atom, Expr};
-use super::expr::BinaryOperator::{self, Add, Eq, Mul, Shl, Slt, Ult};
-use super::expr::ExprNode;
+use super::expr::BinaryOperator::{Add, Slt, Ult};
+use super::expr::{ExprNode, Exprs};
 use super::ordinary_range::{AssumedValues, KnownRanges, RangesOfSize, ValueRange, hull};
-use super::thread::{SymbolicLoop, conjuncts};
+use super::predicate::conjuncts;
+use super::system::VarBounds;
+use super::thread::SymbolicLoop;
 use crate::flow::BlockId;
 
-/// The most values that one loop carries: a change of one might reach the last one after as many iterations, all of which
-/// are evaluated.
+/// The most values that one loop carries.
 const MOST_CARRIED: usize = 24;
+/// After so many iterations, a range that still grows is taken to be as large as the loop's conditions permit; one that grows
+/// beyond that has no end.
+const ROUNDS: usize = 3;
 
 impl RangesOfSize<'_> {
     /// The range of what a loop carries, or of the number of its iteration.
@@ -32,27 +37,31 @@ impl RangesOfSize<'_> {
     fn look_at(&mut self, header: BlockId) -> AssumedValues {
         let thread = self.thread;
         let Some(own) = thread.loops.get(&header) else { return AssumedValues::new() };
+        let effort = u32::try_from(own.carried.len() + 1).unwrap_or(u32::MAX);
+        self.effort = self.effort.saturating_sub(effort);
         let number = Atom::Iteration(header);
-        // What the first values are must not be asked of the loop itself.
-        let nothing = own.carried.keys().map(|atom| (*atom, None));
-        let nothing: AssumedValues = nothing.chain([(number, Some((0, 0)))]).collect();
-        let trips = self.under(&nothing, |ranges| {
-            let purpose = std::mem::replace(&mut ranges.is_of_trips, true);
-            let firsts = ranges.firsts(own);
-            let trips = ranges.under(&firsts, |ranges| ranges.trips(own, header));
-            ranges.is_of_trips = purpose;
-            trips
-        });
-        let mut values = self.under(&nothing, |ranges| ranges.firsts(own));
-        values.insert(number, trips.map(|trips| (0, trips)));
-        if own.carried.len() > MOST_CARRIED {
-            return nothing.into_iter().chain(values.remove_entry(&number)).collect();
-        }
-        self.grown(own, &values, trips)
+        let outer = std::mem::replace(&mut self.is_end, false);
+        // What holds in every iteration must not be asked of the loop itself.
+        let anything = own.carried.keys().chain([&number]).map(|atom| (*atom, None));
+        let anything: AssumedValues = anything.collect();
+        let firsts = self.under(&anything, |ranges| ranges.firsts(own));
+        let trips = self.under(&anything, |ranges| ranges.trips(own, header, &firsts));
+        let mut found = if own.carried.len() > MOST_CARRIED || self.effort == 0 {
+            anything
+        } else {
+            self.invariant(own, header, &firsts, trips)
+        };
+        found.insert(number, trips.map(|trips| (0, trips)));
+        self.is_end = outer;
+        found
     }
 
     /// Evaluates something under assumptions.
-    fn under<T>(&mut self, assumed: &AssumedValues, of: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn under<T>(
+        &mut self,
+        assumed: &AssumedValues,
+        of: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         self.assumed.push((assumed.clone(), KnownRanges::default()));
         let found = of(self);
         self.assumed.pop();
@@ -66,184 +75,169 @@ impl RangesOfSize<'_> {
         own.carried.iter().map(first).collect()
     }
 
-    /// How often a loop repeats at most. The conditions for another iteration compare numbers that get nearer to each other
-    /// by at least one in each iteration, so that the loop ends after as many as the numbers are apart where it begins.
-    /// Where the only condition compares the number of the iteration with what is no input, that is the answer. Any other
-    /// loop might also repeat as often as a small input says.
-    fn trips(&mut self, own: &SymbolicLoop, header: BlockId) -> Option<i128> {
-        let exprs = &self.thread.exprs;
-        let (mut counted, mut open): (Option<i128>, _) = (None, self.size);
-        let mut seen = BTreeSet::new();
-        for part in own.again.iter().flat_map(|reach| conjuncts(exprs, reach.holds)) {
-            let (inner, holds) = match exprs.node(part) {
+    /// Ranges that contain the first values, and the values after an iteration that begins with others of them.
+    fn invariant(
+        &mut self,
+        own: &SymbolicLoop,
+        header: BlockId,
+        firsts: &AssumedValues,
+        trips: Option<i128>,
+    ) -> AssumedValues {
+        let number = (Atom::Iteration(header), trips.map(|trips| (0, trips)));
+        let mut now = firsts.clone();
+        now.extend([number]);
+        for round in 0..=ROUNDS + 1 + own.carried.len() {
+            let mut next = AssumedValues::from([number]);
+            for (atom, values) in &own.carried {
+                let first = firsts.get(atom).copied().flatten();
+                let found = now.get(atom).copied().flatten().and_then(|old| {
+                    let new =
+                        self.after(own, (*atom, values), first?, (&now, trips, round == ROUNDS))?;
+                    Some(hull(old, new)).filter(|new| round <= ROUNDS || *new == old)
+                });
+                next.insert(*atom, found);
+            }
+            if next == now {
+                return now;
+            }
+            now = next;
+        }
+        now.into_keys().map(|atom| (atom, None)).collect()
+    }
+
+    /// The range of a value where iterations begin, if those where the iteration before began are `now`. `is_widened`: what
+    /// is limited is as large as the limit.
+    fn after(
+        &mut self,
+        own: &SymbolicLoop,
+        (atom, values): (Atom, &[Expr]),
+        first: ValueRange,
+        (now, trips, is_widened): (&AssumedValues, Option<i128>, bool),
+    ) -> Option<ValueRange> {
+        let (mut all, mut growth) = (first, (0, 0));
+        for (next, again) in values[1..].iter().zip(&own.again) {
+            let limits = self.under(now, |ranges| ranges.limits(again.holds));
+            let mut within = now.clone();
+            for (of, limit) in &limits {
+                if let ExprNode::Atom(atom) = self.exprs().node(*of)
+                    && let Some(range) = within.get_mut(&atom)
+                {
+                    *range = Some(limit.applied(range.filter(|_| !is_widened)));
+                }
+            }
+            let bits = self.exprs().bits(*next);
+            let (step, value) = self.under(&within, |ranges| {
+                (ranges.step(*next, atom, bits), ranges.ring(*next, false))
+            });
+            let value = match limits.get(next) {
+                Some(limit) => Some(limit.applied(value.filter(|_| !is_widened))),
+                None => value,
+            };
+            match step.zip(trips) {
+                Some((step, trips)) if value.is_none_or(|value| !is_within(value, all)) => {
+                    let step =
+                        (step.0.min(0).checked_mul(trips)?, step.1.max(0).checked_mul(trips)?);
+                    growth = hull(growth, step);
+                }
+                _ => all = hull(all, value?),
+            }
+        }
+        Some((all.0.checked_add(growth.0)?, all.1.checked_add(growth.1)?))
+    }
+
+    /// What one iteration adds to what a loop carries, if `next` is that plus something, modulo its `bits`.
+    pub(super) fn step(&mut self, next: Expr, atom: Atom, bits: u32) -> Option<ValueRange> {
+        match self.exprs().node(next) {
+            ExprNode::Atom(own) if own == atom => Some((0, 0)),
+            ExprNode::Binary(Add, a, b) => {
+                let (first, second) = match self.step(a, atom, bits) {
+                    Some(step) => (step, self.ring(b, true)?),
+                    None => (self.step(b, atom, bits)?, self.ring(a, true)?),
+                };
+                Some((first.0 + second.0, first.1 + second.1))
+            }
+            ExprNode::Ite(_, a, b) => {
+                Some(hull(self.step(a, atom, bits)?, self.step(b, atom, bits)?))
+            }
+            ExprNode::Extract(a, 0) => self.step(a, atom, bits),
+            ExprNode::Zext(a) | ExprNode::Sext(a) if self.exprs().bits(a) >= bits => {
+                self.step(a, atom, bits)
+            }
+            _ => None,
+        }
+    }
+
+    /// What follows from a predicate for the expressions that it compares, without extension: the last word on each.
+    fn limits(&mut self, of: Expr) -> BTreeMap<Expr, ValueLimit> {
+        let thread = self.thread;
+        let exprs = &thread.exprs;
+        let mut limits = BTreeMap::new();
+        for part in conjuncts(exprs, of) {
+            let (part, holds) = match exprs.node(part) {
                 ExprNode::Not(inner) => (inner, false),
                 _ => (part, true),
             };
-            let ExprNode::Binary(operator @ (Eq | Slt | Ult), a, b) = exprs.node(inner) else {
+            let ExprNode::Binary(operator @ (Ult | Slt), a, b) = exprs.node(part) else {
                 continue;
             };
-            let atoms = exprs.atoms(inner);
-            if exprs.bits(a) == 1
-                || !seen.insert(part)
-                || !atoms.iter().any(|atom| is_of_loop(*atom, header))
-            {
-                continue;
-            }
-            // The last iteration is one more, and another one where equal numbers let the loop go on.
-            let distance = self.distance(operator, a, b, holds)? + 2;
-            if own.again.len() == 1 && atoms == [Atom::Iteration(header)] {
-                counted = Some(counted.map_or(distance, |counted| counted.min(distance)));
-            } else {
-                open = open.max(distance);
-            }
-        }
-        Some(counted.unwrap_or(open))
-    }
-
-    /// How far two numbers are apart at most, if a loop repeats as long as a comparison holds, or does not.
-    fn distance(
-        &mut self,
-        operator: BinaryOperator,
-        a: Expr,
-        b: Expr,
-        holds: bool,
-    ) -> Option<i128> {
-        let is_signed = operator == Slt;
-        let (range_a, range_b) = (self.ring(a, is_signed)?, self.ring(b, is_signed)?);
-        let (a_below_b, b_below_a) = (range_b.1 - range_a.0, range_a.1 - range_b.0);
-        Some(match (operator, holds) {
-            (Slt | Ult, true) => a_below_b,
-            (Slt | Ult, false) => b_below_a,
-            // What changes is equal to something once.
-            (_, true) => 1,
-            (_, false) => a_below_b.max(b_below_a),
-        })
-    }
-
-    /// The ranges in all iterations, from those of the first one.
-    fn grown(
-        &mut self,
-        own: &SymbolicLoop,
-        first: &AssumedValues,
-        trips: Option<i128>,
-    ) -> AssumedValues {
-        let mut now = first.clone();
-        let (mut growth, mut before) = (AssumedValues::new(), AssumedValues::new());
-        // A change of one value gets to all others in so many iterations, to another one in each.
-        for _ in 0..own.carried.len() + 2 {
-            let next = self.under(&now, |ranges| ranges.nexts(own, &now));
-            let grown = own.carried.keys().map(|atom| (*atom, growth_of(&now, &next, *atom)));
-            before = std::mem::replace(&mut growth, grown.collect());
-            now = next;
-            if growth == before {
-                break;
+            // `a < b`, or `b <= a`.
+            let (less, more, room) = if holds { (a, b, 1) } else { (b, a, 0) };
+            for (of, than, is_below) in [(less, more, true), (more, less, false)] {
+                let is_signed = operator == Slt;
+                let bare = bare(exprs, of);
+                let is_same = match exprs.node(of) {
+                    ExprNode::Zext(_) => !is_signed,
+                    ExprNode::Sext(_) => is_signed,
+                    _ => true,
+                };
+                let Some((least, most)) = self.exact(than, is_signed).filter(|_| is_same) else {
+                    continue;
+                };
+                let (least, most) =
+                    if is_below { (None, Some(most - room)) } else { (Some(least + room), None) };
+                let width = VarBounds::of_width(exprs.bits(bare), is_signed);
+                let known = limits.get(&bare).filter(|limit: &&ValueLimit| limit.width == width);
+                let bounds = known.map_or(width, |limit| limit.bounds);
+                let Some(bounds) = bounds.within(VarBounds { least, most }) else { continue };
+                limits.insert(bare, ValueLimit { width, bounds });
             }
         }
-        let mut found = now.clone();
-        for (atom, growth) in growth {
-            let is_steady = before.get(&atom) == Some(&growth);
-            let range = now.get(&atom).copied().flatten();
-            let steady = range.zip(growth).and_then(|((least, most), (below, above))| {
-                if (below, above) == (0, 0) {
-                    return Some((least, most));
-                }
-                let trips = trips.filter(|_| is_steady)?;
-                Some((least - trips.checked_mul(below)?, most + trips.checked_mul(above)?))
-            });
-            let range = steady.or_else(|| self.limited(own, atom, &now));
-            found.insert(atom, range);
-        }
-        found
-    }
-
-    /// What the values are in the next iteration, or are already.
-    fn nexts(&mut self, own: &SymbolicLoop, now: &AssumedValues) -> AssumedValues {
-        let mut next = now.clone();
-        for (atom, values) in &own.carried {
-            let mut range = now.get(atom).copied().flatten();
-            for value in values.iter().skip(1) {
-                range = range.zip(self.ring(*value, false)).map(|(a, b)| hull(a, b));
-            }
-            next.insert(*atom, range);
-        }
-        next
-    }
-
-    /// The range of a value that grows faster and faster, if the loop repeats only while the value is below a limit.
-    fn limited(
-        &mut self,
-        own: &SymbolicLoop,
-        atom: Atom,
-        now: &AssumedValues,
-    ) -> Option<ValueRange> {
-        let values = own.carried.get(&atom)?;
-        let first = self.under(now, |ranges| ranges.ring(*values.first()?, false))?;
-        let limits: Option<Vec<i128>> = self.under(now, |ranges| {
-            own.again.iter().map(|reach| ranges.limit(reach.holds, atom)).collect()
-        });
-        let limit = limits?.into_iter().max()?;
-        let mut inside = now.clone();
-        let within = (first.0.min(0), first.1.max(limit));
-        inside.insert(atom, Some(within));
-        let next = self.under(&inside, |ranges| {
-            let mut nexts = values.iter().skip(1).map(|value| ranges.ring(*value, false));
-            nexts.try_fold(within, |all, next| next.map(|next| hull(all, next)))
-        })?;
-        (first.0 >= 0 && next.0 >= 0).then_some(next)
-    }
-
-    /// The greatest value that a predicate permits what a loop carries.
-    fn limit(&mut self, of: Expr, atom: Atom) -> Option<i128> {
-        let thread = self.thread;
-        let exprs = &thread.exprs;
-        let mut least = None;
-        for part in conjuncts(exprs, of) {
-            let (is_signed, less, limit) = match exprs.node(part) {
-                ExprNode::Binary(operator @ (Ult | Slt), less, limit) => {
-                    (operator == Slt, less, limit)
-                }
-                ExprNode::Not(inner) => match exprs.node(inner) {
-                    ExprNode::Binary(operator @ (Ult | Slt), limit, less) => {
-                        (operator == Slt, less, limit)
-                    }
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            if self.is_sum_with(less, atom) && !exprs.atoms(limit).contains(&atom) {
-                let most = self.exact(limit, is_signed).map(|(_, most)| most);
-                least = [least, most].into_iter().flatten().min();
-            }
-        }
-        least
-    }
-
-    /// Whether a value is computed from `atom` so that it is at least as large: `atom`, and sums and products with it.
-    fn is_sum_with(&self, of: Expr, atom: Atom) -> bool {
-        let (mut seen, mut work) = (BTreeSet::new(), vec![of]);
-        while let Some(part) = work.pop() {
-            if !seen.insert(part) {
-                continue;
-            }
-            match self.exprs().node(part) {
-                ExprNode::Atom(own) if own == atom => return true,
-                ExprNode::Zext(a) | ExprNode::Sext(a) | ExprNode::Binary(Shl, a, _) => work.push(a),
-                ExprNode::Binary(Add | Mul, a, b) => work.extend([a, b]),
-                _ => {}
-            }
-        }
-        false
+        limits
     }
 }
 
-/// Whether an atom changes with the iterations of a loop.
-fn is_of_loop(atom: Atom, header: BlockId) -> bool {
-    matches!(atom, Atom::Carried(at, _) | Atom::Iteration(at) if at == header)
+/// Bounds of a value, as a signed number or not.
+#[derive(Clone, Copy, Debug)]
+struct ValueLimit {
+    /// The numbers of its width.
+    width: VarBounds,
+    bounds: VarBounds,
 }
 
-/// By how much a range gets wider, at both ends.
-fn growth_of(last: &AssumedValues, now: &AssumedValues, atom: Atom) -> Option<ValueRange> {
-    let of = |round: &AssumedValues| round.get(&atom).copied().flatten();
-    let (last, now) = (of(last)?, of(now)?);
-    Some((last.0 - now.0, now.1 - last.1))
+impl ValueLimit {
+    /// The range of integers of which one is congruent to a value that has these bounds, and one that is within `range`.
+    fn applied(&self, range: Option<ValueRange>) -> ValueRange {
+        let own = |bounds: VarBounds| {
+            (bounds.least.unwrap_or(i128::MIN), bounds.most.unwrap_or(i128::MAX))
+        };
+        let (width, (least, most)) = (own(self.width), own(self.bounds));
+        match range.filter(|range| is_within(*range, width)) {
+            Some(range) if range.0.max(least) <= range.1.min(most) => {
+                (range.0.max(least), range.1.min(most))
+            }
+            _ => (least, most),
+        }
+    }
+}
+
+/// An expression without the extensions around it.
+fn bare(exprs: &Exprs, of: Expr) -> Expr {
+    match exprs.node(of) {
+        ExprNode::Zext(a) | ExprNode::Sext(a) => a,
+        _ => of,
+    }
+}
+
+fn is_within(range: ValueRange, whole: ValueRange) -> bool {
+    whole.0 <= range.0 && range.1 <= whole.1
 }

@@ -1,5 +1,5 @@
-//! The ranges of expressions for ordinary inputs: inputs up to a size, and loops that repeat as often at most, unless their
-//! conditions say that they repeat more often even then. A value that might wrap around for such inputs has no range.
+//! The ranges of expressions for ordinary inputs: inputs up to a size, and loops that repeat as often as their conditions
+//! say for these. A value that might wrap around for such inputs has no range.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,8 @@ use crate::launch::ExtentBound;
 pub(super) const SMALL: i128 = 256;
 /// An input of medium size is at most this. Only one at a time is taken to be of medium size.
 pub(super) const MEDIUM: i128 = 1 << 12;
-/// What inputs are at most while the iterations that a loop has whatever its inputs are get counted.
-const TINY: i128 = 2;
 /// The deepest expression that is followed.
-const MOST_DEPTH: u32 = 200;
+pub(super) const MOST_DEPTH: u32 = 200;
 /// The most expressions that are looked at.
 const EFFORT: u32 = 200_000;
 /// Numbers above this are in no range, so that sums and products of ranges fit in an `i128`.
@@ -49,7 +47,7 @@ impl<'a> OrdinaryRanges<'a> {
             known: KnownRanges::default(),
             loops: BTreeMap::new(),
             assumed: Vec::new(),
-            is_of_trips: false,
+            is_end: false,
             effort: EFFORT,
             depth: 0,
         };
@@ -72,10 +70,10 @@ pub(super) struct RangesOfSize<'a> {
     pub(super) loops: AssumedValues,
     /// The assumptions of loops that are being looked at, and the ranges that rest on them; the innermost ones last.
     pub(super) assumed: Vec<(AssumedValues, KnownRanges)>,
-    /// Whether the iterations are counted that a loop has whatever its inputs are. Inputs are tiny then.
-    pub(super) is_of_trips: bool,
-    effort: u32,
-    depth: u32,
+    /// Whether the expression is one of the two between which a loop counts: a difference is not negative then.
+    pub(super) is_end: bool,
+    pub(super) effort: u32,
+    pub(super) depth: u32,
 }
 
 impl RangesOfSize<'_> {
@@ -86,8 +84,7 @@ impl RangesOfSize<'_> {
     /// The range of an expression as an unsigned or a signed number.
     pub(super) fn exact(&mut self, of: Expr, is_signed: bool) -> Option<ValueRange> {
         let (mut least, most) = self.ring(of, is_signed)?;
-        // A difference that counts iterations is not below zero where the loop is entered.
-        if self.is_of_trips && !is_signed && most >= 0 {
+        if self.is_end && !is_signed && most >= 0 {
             least = least.max(0);
         }
         let bounds = VarBounds::of_width(self.exprs().bits(of), is_signed);
@@ -154,10 +151,6 @@ impl RangesOfSize<'_> {
             BinaryOperator::Mul => product(self.ring(a, is_signed)?, self.ring(b, is_signed)?),
             BinaryOperator::Shl => {
                 let (least, most) = self.natural(b)?;
-                // A power of an input is not tiny where the input is: it says nothing of what other inputs do.
-                if self.is_of_trips && least != most {
-                    return None;
-                }
                 let power = |exponent: i128| 1_i128.checked_shl(u32::try_from(exponent).ok()?);
                 let powers = (power(least)?, power(most).filter(|power| *power < MOST)?);
                 product(self.ring(a, is_signed)?, powers)
@@ -198,22 +191,24 @@ impl RangesOfSize<'_> {
             | Atom::Ctaid(_)
             | Atom::Nctaid(_)
             | Atom::Iteration(_) => self.of_natural(atom),
-            Atom::Variable(_) => None,
             Atom::Carried(header, _) => self.of_loop(header, atom),
-            // What is not followed might be anything.
-            Atom::Result(..) if self.thread.results.get(&atom).is_some_and(Option::is_some) => None,
-            Atom::Argument(..)
-            | Atom::Loaded(..)
-            | Atom::Result(..)
-            | Atom::Unknown(_)
-            | Atom::DynamicSharedSize => {
+            // What is computed in ways that are not followed might be anything, and so might what the program states.
+            Atom::Variable(_) | Atom::Result(..) | Atom::Unknown(_) => None,
+            Atom::Loaded(address, _) if self.is_stated(address) => None,
+            Atom::Argument(..) | Atom::Loaded(..) | Atom::DynamicSharedSize => {
                 let is_signed = is_signed || self.thread.number_use(of).signed;
                 let VarBounds { least, most } =
                     VarBounds::of_width(self.exprs().bits(of), is_signed);
-                let size = if self.is_of_trips { TINY } else { self.size };
-                Some((least?.max(-size), most?.min(size)))
+                Some((least?.max(-self.size), most?.min(self.size)))
             }
         }
+    }
+
+    /// Whether an address is one of a variable whose contents the program states.
+    fn is_stated(&self, address: Expr) -> bool {
+        let is_stated =
+            |atom: Atom| matches!(atom, Atom::Variable(at) if self.launched.has_contents(at));
+        self.exprs().atoms(address).into_iter().any(is_stated)
     }
 
     /// Whether an expression is an input.
@@ -229,7 +224,6 @@ impl RangesOfSize<'_> {
         };
         let of_grid = |part: u8| match grid[usize::from(part)] {
             ExtentBound::Is(number) => i128::from(number),
-            ExtentBound::UpTo(most) if self.is_of_trips => i128::from(most).min(TINY),
             ExtentBound::UpTo(most) => i128::from(most).min(self.size),
         };
         match atom {
@@ -253,7 +247,8 @@ fn towards_zero((least, most): ValueRange) -> ValueRange {
     (least.min(0), most.max(0))
 }
 
-fn product(a: ValueRange, b: ValueRange) -> Option<ValueRange> {
+/// The range of a product.
+pub(super) fn product(a: ValueRange, b: ValueRange) -> Option<ValueRange> {
     let corners = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
     let corners: Option<Vec<i128>> = corners.iter().map(|(a, b)| a.checked_mul(*b)).collect();
     let corners = corners?;

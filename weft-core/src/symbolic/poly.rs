@@ -76,6 +76,17 @@ impl Poly {
         }
     }
 
+    /// Returns the unknown and its coefficient, if it is a multiple of one unknown plus a number.
+    pub(super) fn sole_var(&self) -> Option<(Var, i128)> {
+        let mut terms = self.terms().filter(|(monomial, _)| !monomial.is_empty());
+        match (terms.next()?, terms.next()) {
+            ((monomial, coefficient), None) if monomial.len() == 1 => {
+                Some((monomial[0], coefficient))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it is zero for all values of its unknowns.
     pub(super) fn is_zero(&self) -> bool {
         self.terms.is_empty()

@@ -12,6 +12,8 @@ const FEW_FACTS: u32 = 3;
 const MOST_STEPS: u32 = 120;
 /// The combinations that are tried before a counterexample is looked for.
 const FIRST_STEPS: u32 = 6;
+/// Numbers below minus this come from the limits of widths.
+const FAR: i128 = 1 << 28;
 /// So many facts of a system count as a step of each question about it.
 const FACTS_OF_STEP: usize = 4;
 /// The steps that an answer counts as that the point of an earlier search gives.
@@ -84,7 +86,8 @@ impl System {
                 rests.extend(balanced);
             }
         }
-        rests.sort_by_key(Poly::len);
+        // That a number fits in its width seldom helps.
+        rests.sort_by_key(|rest| (rest.constant_part() < -FAR, rest.len()));
         rests
     }
 

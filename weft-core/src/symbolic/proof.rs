@@ -4,7 +4,7 @@
 //! their addresses, of the conditions under which they are reached and of the bounds of the launch must have no
 //! solution.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Variance};
@@ -15,6 +15,7 @@ use super::constant::ConstantMemory;
 use super::expr::{BinaryOperator, Expr};
 use super::intervals::{self, BarrierInterval, IterationRelation, IterationsSince};
 use super::launched::{LaunchedValues, StatedSizes};
+use super::ordinary_range::OrdinaryRanges;
 use super::pair_query::{AskedAccess, PairQuery};
 use super::poly::Poly;
 use super::required::RequiredFacts;
@@ -111,6 +112,7 @@ pub(crate) fn prove(
     carried::bound(&mut thread, &launched, &variances, &required);
     let barriers = barriers(program, &thread, &variances)?;
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
+    let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
         program,
         launch,
@@ -118,6 +120,7 @@ pub(crate) fn prove(
         required,
         thread: &thread,
         variances: &variances,
+        ordinary: &ordinary,
         accesses,
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
@@ -221,12 +224,11 @@ fn barriers(
         let loops = &program.blocks[barrier.block.index()].loops;
         let is_uniform = variances.variance(barrier.reach.comes) <= Variance::Cta
             && loops.iter().all(|header| variances.synchronized.contains(header));
-        let is_plain = match instr.effect() {
-            Effect::Barrier => is_plain_barrier(instr),
-            _ => {
-                matches!(instr.sources.last(), Some(Operand::Constant(mask)) if mask & 0xffff_ffff == 0xffff_ffff)
-                    && instr.waits()
-            }
+        let mask = barrier.last.and_then(|mask| thread.exprs.as_constant(mask));
+        let is_plain = if instr.effect() == Effect::Barrier {
+            is_plain_barrier(instr)
+        } else {
+            mask.is_some_and(|mask| mask & 0xffff_ffff == 0xffff_ffff) && instr.waits()
         };
         if !is_uniform || !is_plain {
             gaps.push(Gap::Divergence(barrier.pc));
@@ -259,6 +261,7 @@ struct Prover<'a> {
     required: RequiredFacts,
     thread: &'a SymbolicThread,
     variances: &'a Variances,
+    ordinary: &'a RefCell<OrdinaryRanges<'a>>,
     accesses: Vec<BasedAccess>,
     assumed: BTreeSet<ArithmeticAssumption>,
     gaps: Vec<Gap>,
@@ -375,7 +378,8 @@ impl Prover<'_> {
             Some(relation) => (Variance::Cta, relation.apart),
             None => (Variance::Launch, u64::MAX),
         };
-        let mut views = Views::new(self.thread, self.launched, self.variances, shared, apart);
+        let Self { thread, launched, variances, ordinary, .. } = *self;
+        let mut views = Views::new(thread, launched, variances, shared, apart, ordinary);
         views.require(&self.required);
         let (first, second) = (&self.accesses[a], &self.accesses[b]);
         views.assume(first.reach, Copy::First);

@@ -25,6 +25,31 @@ impl VarBounds {
         };
         Self { least: Some(least), most: Some(most) }
     }
+
+    /// The bounds that hold in both of two cases.
+    pub(super) fn hull(self, other: Self) -> Self {
+        Self {
+            least: self.least.zip(other.least).map(|(a, b)| a.min(b)),
+            most: self.most.zip(other.most).map(|(a, b)| a.max(b)),
+        }
+    }
+
+    /// The bounds of a value that has both.
+    pub(super) fn and(self, other: Self) -> Self {
+        let least = [self.least, other.least].into_iter().flatten().max();
+        let most = [self.most, other.most].into_iter().flatten().min();
+        Self { least, most }
+    }
+
+    /// The bounds of a value that has both; `None` if no value has.
+    pub(super) fn within(self, other: Self) -> Option<Self> {
+        Some(self.and(other)).filter(|both| !both.is_empty())
+    }
+
+    /// Whether no value has the bounds.
+    fn is_empty(self) -> bool {
+        self.least.zip(self.most).is_some_and(|(least, most)| least > most)
+    }
 }
 
 /// `dividend = divisor * quotient + remainder`, with `0 <= remainder < divisor`. Equal dividends and divisors give
@@ -111,6 +136,7 @@ impl System {
                 return false;
             }
             self.conditions.drop_repeated_facts();
+            self.bound_by_facts();
             match self.solve_equations(effort) {
                 SolverStep::Refuted => return true,
                 SolverStep::Some => {}
@@ -128,6 +154,31 @@ impl System {
             *effort = effort.saturating_sub(1 + facts.saturating_mul(facts) / 1000);
         }
         splits > 0 && self.is_refuted_in_each_case(splits - 1, effort)
+    }
+
+    /// Makes facts of one unknown its bounds; where one value is left, the unknown is solved.
+    fn bound_by_facts(&mut self) {
+        for fact in std::mem::take(&mut self.conditions.positive) {
+            let fact_of_one = fact.rounded();
+            let number = Some(fact_of_one.constant_part());
+            let (var, bounds) = match fact_of_one.sole_var() {
+                Some((var, 1)) => {
+                    let least = number.map(|number| -number);
+                    (var, VarBounds { least, most: None })
+                }
+                Some((var, -1)) => (var, VarBounds { least: None, most: number }),
+                _ => {
+                    self.conditions.positive.push(fact);
+                    continue;
+                }
+            };
+            let own = &mut self.bounds[var.0 as usize];
+            let was_open = own.least != own.most;
+            *own = own.and(bounds);
+            if let Some(value) = own.least.filter(|_| was_open && own.least == own.most) {
+                self.conditions.zero.extend(Poly::var(var).minus(&Poly::constant(value)));
+            }
+        }
     }
 
     /// Solves one equation for an unknown, or splits one by its digits.
@@ -159,13 +210,14 @@ impl System {
                 return SolverStep::Some;
             }
         }
-        let mut at = 0;
-        // Equations are dropped if one of them outgrows its limits.
-        while at < self.conditions.zero.len() {
-            if self.solve(at) {
+        // The shortest one first: a long one might have digits once others are solved.
+        let mut shortest: Vec<usize> = (0..self.conditions.zero.len()).collect();
+        shortest.sort_by_key(|at| self.conditions.zero[*at].len());
+        for at in shortest {
+            // Equations are dropped if one of them outgrows its limits.
+            if at < self.conditions.zero.len() && self.solve(at) {
                 return SolverStep::Some;
             }
-            at += 1;
         }
         SolverStep::None
     }
@@ -295,7 +347,8 @@ impl System {
         let is_negative = |fact: &Poly, effort: &mut u32| {
             minus_one.minus(fact).is_some_and(|below| self.is_positive(&below, effort))
         };
-        (!self.distinct.is_empty() && self.distinct.iter().all(Poly::is_zero))
+        self.bounds.iter().any(|bounds| bounds.is_empty())
+            || (!self.distinct.is_empty() && self.distinct.iter().all(Poly::is_zero))
             || self.conditions.nonzero.iter().any(Poly::is_zero)
             || self.conditions.positive.iter().any(|fact| is_negative(fact, effort))
     }

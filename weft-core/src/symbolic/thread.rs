@@ -8,10 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::atom::Atom;
-use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
+use super::expr::{BinaryOperator, Expr, Exprs};
 use super::launched::LaunchedValues;
 use super::lift;
 use super::number_use::{self, NumberUse};
+use super::predicate::{conjunction, conjuncts, disjunction};
 use super::state::ThreadState;
 use super::system::VarBounds;
 use crate::flow::{
@@ -39,6 +40,8 @@ pub(super) struct SymbolicBarrier {
     pub(super) pc: Pc,
     pub(super) block: BlockId,
     pub(super) reach: ReachCondition,
+    /// The last operand: the lanes that take part, if it is one of a warp.
+    pub(super) last: Option<Expr>,
 }
 
 /// When a thread comes to a place.
@@ -257,17 +260,12 @@ impl Runner<'_> {
         let mut edges = edges.into_iter();
         let (mut reach, mut state) = edges.next().expect("a block in the table has an edge");
         for (condition, other) in edges {
-            let whole = exprs.binary(BinaryOperator::Or, reach.holds, condition.holds);
+            let whole = disjunction(exprs, reach.holds, condition.holds);
             // Where the block is reached, both conditions share what its own says.
             let known: BTreeSet<Expr> = conjuncts(exprs, whole).into_iter().collect();
-            let rest: Vec<Expr> = conjuncts(exprs, condition.holds)
-                .into_iter()
-                .filter(|part| !known.contains(part))
-                .collect();
-            let mut relative = exprs.truth(true);
-            for part in rest {
-                relative = exprs.binary(BinaryOperator::And, relative, part);
-            }
+            let mut rest = conjuncts(exprs, condition.holds);
+            rest.retain(|part| !known.contains(part));
+            let relative = conjunction(exprs, rest);
             state.merge(exprs, relative, &other);
             let comes = exprs.binary(BinaryOperator::Or, reach.comes, condition.comes);
             reach = ReachCondition { holds: whole, comes };
@@ -373,7 +371,8 @@ impl Runner<'_> {
                 self.access(block, pc, instr, reach.holds, state);
             }
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
-                self.thread.barriers.push(SymbolicBarrier { pc, block, reach });
+                let last = instr.sources.last().and_then(|last| self.operand(last, state));
+                self.thread.barriers.push(SymbolicBarrier { pc, block, reach, last });
                 self.forget(block, pc, instr, None, state);
             }
             Effect::Asynchronous => {
@@ -464,21 +463,4 @@ impl Runner<'_> {
             Operand::Special(special) => Some(self.launched.special(exprs, *special)),
         }
     }
-}
-
-/// The predicates whose conjunction a predicate is.
-pub(super) fn conjuncts(exprs: &Exprs, of: Expr) -> Vec<Expr> {
-    let (mut parts, mut work, mut seen) = (Vec::new(), vec![of], BTreeSet::new());
-    while let Some(part) = work.pop() {
-        if !seen.insert(part) {
-            continue;
-        }
-        match exprs.node(part) {
-            ExprNode::Binary(BinaryOperator::And, a, b) if exprs.bits(part) == 1 => {
-                work.extend([a, b]);
-            }
-            _ => parts.push(part),
-        }
-    }
-    parts
 }

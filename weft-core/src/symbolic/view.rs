@@ -15,8 +15,9 @@ use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
 use super::ordinary_range::OrdinaryRanges;
 use super::poly::{Poly, Var};
+use super::predicate::conjuncts;
 use super::system::{Conditions, System, ValueCases, VarBounds};
-use super::thread::{SymbolicThread, conjuncts};
+use super::thread::SymbolicThread;
 use super::variance::Variances;
 use crate::launch::ExtentBound;
 
@@ -65,7 +66,7 @@ pub(super) struct Views<'a> {
     pub(super) granted: Vec<Poly>,
     /// How many predicates can still be looked at.
     pub(super) predicates: u32,
-    pub(super) ordinary: RefCell<OrdinaryRanges<'a>>,
+    pub(super) ordinary: &'a RefCell<OrdinaryRanges<'a>>,
 }
 
 /// The steps that bounds of one query can take.
@@ -82,6 +83,7 @@ impl<'a> Views<'a> {
         variances: &'a Variances,
         shared: Variance,
         apart: u64,
+        ordinary: &'a RefCell<OrdinaryRanges<'a>>,
     ) -> Self {
         Self {
             thread,
@@ -101,7 +103,7 @@ impl<'a> Views<'a> {
             choices: 0,
             granted: Vec::new(),
             predicates: MOST_PREDICATES,
-            ordinary: RefCell::new(OrdinaryRanges::of(thread, launched)),
+            ordinary,
         }
     }
 
@@ -218,8 +220,12 @@ impl<'a> Views<'a> {
         let mut side = |holds: bool, value: Expr| {
             self.side(condition, holds, copy, |views| views.exact(value, is_signed, copy))
         };
-        let cases = vec![side(true, then), side(false, otherwise)];
-        self.system.alternatives.push(ValueCases { var, cases });
+        let cases = [side(true, then), side(false, otherwise)];
+        let [a, b] = [0, 1].map(|at: usize| self.system.range(&cases[at].0));
+        let bounds = &mut self.system.bounds[var.0 as usize];
+        *bounds = bounds.within(a.hull(b)).unwrap_or(*bounds);
+        self.system.conditions.positive.extend(extremes(var, &cases));
+        self.system.alternatives.push(ValueCases { var, cases: cases.into() });
     }
 
     /// Returns a value with the conditions under which a choice takes it. What the value takes for granted holds only
@@ -450,4 +456,20 @@ impl<'a> Views<'a> {
         let most = VarBounds::of_width(self.exprs().bits(of), false).most;
         range.least.is_none_or(|least| least < 0) || range.most > most
     }
+}
+
+/// What follows for the lesser or the greater of two values: it is at most, or at least, as large as both.
+fn extremes(var: Var, [(a, if_a), (b, if_b)]: &[(Poly, Conditions); 2]) -> Vec<Poly> {
+    let is_said = |conditions: &Conditions, room: Option<Poly>| {
+        let rest = |fact: &Poly| room.as_ref()?.minus(fact)?.as_constant();
+        conditions.positive.iter().any(|fact| rest(fact).is_some_and(|rest| rest >= 0))
+    };
+    let room = |to: &Poly, from: &Poly, sign: i128| to.minus(from)?.times(sign);
+    let mut facts = Vec::new();
+    for sign in [1, -1] {
+        if is_said(if_a, room(b, a, sign)) && is_said(if_b, room(a, b, sign)) {
+            facts.extend([a, b].into_iter().filter_map(|value| room(value, &Poly::var(var), sign)));
+        }
+    }
+    facts
 }

@@ -22,7 +22,6 @@ mod plain;
 mod results;
 
 pub(super) use compute::compute;
-#[cfg(test)]
 pub(crate) use eval::eval;
 pub(super) use eval::{MAX_OPERANDS, compute_once, is_computed};
 pub(super) use results::{Results, results};

@@ -146,25 +146,94 @@ impl Writer {
 
     /// What a loop computes from its first value.
     fn iterated(&mut self, large: &'static str) -> String {
-        let (value, round, head) = (self.register("r"), self.register("r"), self.label());
+        let (value, other, round) = (self.register("r"), self.register("r"), self.register("r"));
+        let head = self.label();
         let (first, by) = (self.uniform(), self.uniform());
         let first = if self.dice.chance(25) { large.to_owned() } else { first };
         let by = if self.dice.chance(25) { "65536".to_owned() } else { by };
-        let rounds = self.dice.pick(&["3", "40", "%r1"]);
-        let step =
-            self.dice.pick(&["add.u32", "add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "shl.b32"]);
         self.line(&format!("mov.u32 {value}, {first};"));
+        let second = self.dice.pick(&["0", "1", "1000", "%r1"]);
+        self.line(&format!("mov.u32 {other}, {second};"));
         self.line(&format!("mov.u32 {round}, 0;"));
         let _ = writeln!(self.text, "{head}:");
-        self.line(&format!("{step} {value}, {value}, {by};"));
+        self.iteration(&value, &other, &round, &by);
         if self.dice.chance(40) {
             self.line(&format!("and.b32 {value}, {value}, 0xfffffff7;"));
         }
         self.line(&format!("add.u32 {round}, {round}, 1;"));
-        let again = self.register("p");
-        self.line(&format!("setp.lt.u32 {again}, {round}, {rounds};"));
+        let again = self.again(&value, &other, &round);
         self.line(&format!("@{again} bra {head};"));
         value
+    }
+
+    /// What a round does to two values.
+    fn iteration(&mut self, value: &str, other: &str, round: &str, by: &str) {
+        let steps = [
+            "add.u32",
+            "add.u32",
+            "sub.u32",
+            "mul.lo.u32",
+            "xor.b32",
+            "shl.b32",
+            "max.u32",
+            "or.b32",
+        ];
+        match self.dice.roll(5) {
+            0 => {
+                // They change places.
+                let kept = self.binary("add.u32", value, "0", None);
+                self.line(&format!("add.u32 {value}, {other}, {by};"));
+                self.line(&format!("mov.u32 {other}, {kept};"));
+            }
+            1 => {
+                // One grows, and the other follows.
+                let step = self.dice.pick(&steps);
+                self.line(&format!("add.u32 {other}, {other}, {by};"));
+                self.line(&format!("{step} {value}, {value}, {other};"));
+            }
+            2 => {
+                // Only every eighth round counts.
+                let (part, holds) = (self.binary("and.b32", round, "7", None), self.register("p"));
+                self.line(&format!("setp.eq.u32 {holds}, {part}, 0;"));
+                self.line(&format!("@{holds} add.u32 {other}, {other}, 1;"));
+                self.line(&format!("add.u32 {value}, {value}, {by};"));
+            }
+            _ => {
+                let step = self.dice.pick(&steps);
+                self.line(&format!("{step} {value}, {value}, {by};"));
+            }
+        }
+    }
+
+    /// Whether another round follows.
+    fn again(&mut self, value: &str, other: &str, round: &str) -> String {
+        let (again, few) = (self.register("p"), self.register("p"));
+        let rounds = self.dice.pick(&["3", "40", "%r1", "%r1", "300"]);
+        self.line(&format!("setp.lt.u32 {few}, {round}, {rounds};"));
+        match self.dice.roll(8) {
+            0 => {
+                let part = self.binary("shr.u32", round, "4", None);
+                self.line(&format!("setp.lt.u32 {again}, {part}, {rounds};"));
+            }
+            1 => {
+                let bit = self.binary("and.b32", round, "64", None);
+                self.line(&format!("setp.eq.u32 {again}, {bit}, 0;"));
+            }
+            2 => {
+                let last = self.binary("mul.lo.u32", "%r1", "%r1", None);
+                self.line(&format!("setp.lt.u32 {again}, {round}, {last};"));
+            }
+            3 => {
+                let limit = self.dice.pick(&["100", "%r1", "100000"]);
+                let compared = self.dice.pick(&[value, other]).to_owned();
+                self.line(&format!("setp.lt.and.u32 {again}, {compared}, {limit}, {few};"));
+            }
+            4 => {
+                self.line(&format!("setp.lt.or.u32 {again}, {round}, 50, {few};"));
+            }
+            _ => return few,
+        }
+        again
     }
 
     /// A number on a condition, and otherwise -1.
