@@ -28,7 +28,10 @@ pub(super) fn settle(
     }
     match prove(program, kernel, launch, outside) {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
-        Ok(proof) if proof.is_unwrapped && has_possible_race(report) => {}
+        Ok(proof)
+            if proof.is_unwrapped
+                && has_possible_race(report)
+                && !is_proved_as_run(program, kernel, launch, report) => {}
         Ok(proof) => {
             report.findings.retain(|finding| finding.code.class() == Class::Warning);
             report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
@@ -45,6 +48,19 @@ pub(super) fn settle(
         }
     }
     Vec::new()
+}
+
+/// Whether there is a proof for the block and the grid of a run that holds even if integers wrap around.
+fn is_proved_as_run(
+    program: &Program,
+    kernel: &Function,
+    launch: &Launch,
+    report: &Report,
+) -> bool {
+    let mut as_run = launch.clone();
+    as_run.block = report.block.map(Dimensions::Is);
+    as_run.grid = Some(Dimensions::Is(report.grid));
+    prove(program, kernel, &as_run, None).is_ok_and(|proof| !proof.is_unwrapped)
 }
 
 fn has_possible_race(report: &Report) -> bool {

@@ -9,8 +9,8 @@ use super::launched::LaunchedValues;
 use super::ordinary_range::OrdinaryRanges;
 use super::poly::Poly;
 use super::required::RequiredFacts;
-use super::system::VarBounds;
 use super::thread::{CarriedBounds, SymbolicLoop, SymbolicThread};
+use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use super::view::{Copy, Views};
 

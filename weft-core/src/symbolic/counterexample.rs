@@ -6,7 +6,8 @@
 //! as fulfils a condition that does not hold there, and so that as few others as possible fail.
 
 use super::poly::{Poly, Var};
-use super::system::{System, VarBounds};
+use super::system::System;
+use super::var_bounds::VarBounds;
 
 /// The most changes of one search.
 const MOST_CHANGES: u32 = 24;

@@ -2,7 +2,8 @@
 
 use super::atom::Expr;
 use super::poly::Poly;
-use super::system::{Division, System, VarBounds};
+use super::system::{Division, System};
+use super::var_bounds::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views};
 
 impl Views<'_> {

@@ -4,7 +4,7 @@
 use super::atom::Expr;
 use super::ordinary::OrdinaryBounds;
 use super::poly::{Poly, Var};
-use super::system::VarBounds;
+use super::var_bounds::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views};
 
 impl Views<'_> {

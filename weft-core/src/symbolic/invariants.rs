@@ -78,6 +78,8 @@ impl Views<'_> {
         let unknowns = self.unknowns.iter().filter(|((of, _), _)| is_fixed(*of));
         let mut fixed: BTreeSet<Var> = atoms.map(|(_, var)| *var).collect();
         fixed.extend(unknowns.map(|(_, (var, _))| *var));
+        let chosen = self.chosen.iter().filter(|((of, _), _)| is_fixed(*of));
+        fixed.extend(chosen.map(|(_, (_, var))| *var));
         for Division { dividend, divisor, quotient, remainder } in &self.system.divisions {
             let operands = dividend.vars().into_iter().chain(divisor.vars());
             if operands.into_iter().all(|var| fixed.contains(&var)) {

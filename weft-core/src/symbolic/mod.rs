@@ -5,6 +5,7 @@ mod atom;
 mod base;
 mod candidate;
 mod carried;
+mod choice;
 mod constant;
 mod copies;
 mod counterexample;
@@ -38,6 +39,7 @@ mod system;
 mod system_laws;
 mod thread;
 mod trips;
+mod var_bounds;
 mod variance;
 mod view;
 

@@ -8,7 +8,8 @@ use foldhash::HashMap;
 use super::atom::{Atom, Expr};
 use super::ordinary_range::{MEDIUM, SMALL, ValueRange};
 use super::poly::{Poly, Var};
-use super::system::{Division, System, ValueCases, VarBounds};
+use super::system::{Division, System, ValueCases};
+use super::var_bounds::VarBounds;
 use super::view::Views;
 
 /// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.

@@ -8,8 +8,8 @@ use super::expr::BinaryOperator::{Add, Slt, Ult};
 use super::expr::{ExprNode, Exprs};
 use super::ordinary_range::{AssumedValues, KnownRanges, RangesOfSize, ValueRange, hull};
 use super::predicate::conjuncts;
-use super::system::VarBounds;
 use super::thread::SymbolicLoop;
+use super::var_bounds::VarBounds;
 use crate::flow::BlockId;
 
 /// The most values that one loop carries.

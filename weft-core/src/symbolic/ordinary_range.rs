@@ -8,8 +8,8 @@ use foldhash::HashMap;
 use super::atom::{Atom, Expr};
 use super::expr::{BinaryOperator, ExprNode, Exprs};
 use super::launched::LaunchedValues;
-use super::system::VarBounds;
 use super::thread::SymbolicThread;
+use super::var_bounds::VarBounds;
 use crate::launch::ExtentBound;
 
 /// Small inputs are at most this.

@@ -204,6 +204,14 @@ impl Poly {
         self.terms().fold(0, |all, (_, coefficient)| gcd(all, coefficient))
     }
 
+    /// Returns the quotient by a number that divides all coefficients; `None` if the number is zero.
+    pub(super) fn divided(&self, by: i128) -> Option<Self> {
+        let terms = self
+            .terms()
+            .map(|(monomial, coefficient)| Some((monomial.clone(), coefficient.checked_div(by)?)));
+        Some(Self { terms: terms.collect::<Option<_>>()? })
+    }
+
     /// Returns a polynomial that is at least zero if this one is: `3 - 4 * x >= 0` means `0 - x >= 0` for integers.
     pub(super) fn rounded(&self) -> Self {
         let constant = self.constant_part();

@@ -2,7 +2,8 @@
 //! terms remain that are not negative.
 
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
-use super::system::{System, VarBounds};
+use super::system::System;
+use super::var_bounds::VarBounds;
 
 /// How many facts are combined to show that a polynomial is not negative.
 const MOST_FACTS: u32 = 5;

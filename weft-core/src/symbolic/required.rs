@@ -6,7 +6,8 @@ use super::atom::{Atom, Expr};
 use super::expr::Exprs;
 use super::launched::LaunchedValues;
 use super::poly::{Poly, Var};
-use super::system::{Conditions, ValueCases, VarBounds};
+use super::system::{Conditions, ValueCases};
+use super::var_bounds::VarBounds;
 use super::view::{Copy, Views};
 use crate::flow::Program;
 use crate::launch::requires::{

@@ -7,50 +7,7 @@
 use std::cell::RefCell;
 
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
-
-/// What is known of an unknown by itself. Both bounds are included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct VarBounds {
-    pub(super) least: Option<i128>,
-    pub(super) most: Option<i128>,
-}
-
-impl VarBounds {
-    /// The values of a width.
-    pub(super) fn of_width(bits: u32, is_signed: bool) -> Self {
-        let (least, most) = if is_signed {
-            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
-        } else {
-            (0, (1_i128 << bits) - 1)
-        };
-        Self { least: Some(least), most: Some(most) }
-    }
-
-    /// The bounds that hold in both of two cases.
-    pub(super) fn hull(self, other: Self) -> Self {
-        Self {
-            least: self.least.zip(other.least).map(|(a, b)| a.min(b)),
-            most: self.most.zip(other.most).map(|(a, b)| a.max(b)),
-        }
-    }
-
-    /// The bounds of a value that has both.
-    pub(super) fn and(self, other: Self) -> Self {
-        let least = [self.least, other.least].into_iter().flatten().max();
-        let most = [self.most, other.most].into_iter().flatten().min();
-        Self { least, most }
-    }
-
-    /// The bounds of a value that has both; `None` if no value has.
-    pub(super) fn within(self, other: Self) -> Option<Self> {
-        Some(self.and(other)).filter(|both| !both.is_empty())
-    }
-
-    /// Whether no value has the bounds.
-    fn is_empty(self) -> bool {
-        self.least.zip(self.most).is_some_and(|(least, most)| least > most)
-    }
-}
+use super::var_bounds::VarBounds;
 
 /// `dividend = divisor * quotient + remainder`, with `0 <= remainder < divisor`. Equal dividends and divisors give
 /// equal results, and the reverse.
@@ -117,7 +74,7 @@ impl System {
         for (monomial, coefficient) in of.terms() {
             let mut term = VarBounds { least: Some(coefficient), most: Some(coefficient) };
             for var in monomial {
-                term = product(term, self.bounds[var.0 as usize]);
+                term = term.times(self.bounds[var.0 as usize]);
             }
             all.least = all.least.zip(term.least).and_then(|(a, b)| a.checked_add(b));
             all.most = all.most.zip(term.most).and_then(|(a, b)| a.checked_add(b));
@@ -177,6 +134,24 @@ impl System {
             *own = own.and(bounds);
             if let Some(value) = own.least.filter(|_| was_open && own.least == own.most) {
                 self.conditions.zero.extend(Poly::var(var).minus(&Poly::constant(value)));
+            }
+        }
+        self.find_naturals();
+    }
+
+    /// Bounds an unknown that might be negative where a fact says that it is above something: a size is, if an index that
+    /// is not negative is below it.
+    fn find_naturals(&mut self) {
+        for fact in &self.conditions.positive {
+            for (monomial, _) in fact.terms().filter(|(_, coefficient)| *coefficient == 1) {
+                let &[var] = monomial.as_slice() else { continue };
+                if self.is_natural(var) {
+                    continue;
+                }
+                let rest = Poly::var(var).minus(fact).map(|below| self.range(&below).least);
+                let least = rest.flatten().filter(|least| *least >= 0);
+                let own = &mut self.bounds[var.0 as usize];
+                *own = own.and(VarBounds { least, most: None });
             }
         }
     }
@@ -464,24 +439,4 @@ impl Conditions {
         self.zero.extend(other.zero.iter().cloned());
         self.nonzero.extend(other.nonzero.iter().cloned());
     }
-}
-
-/// The bounds of a product.
-fn product(a: VarBounds, b: VarBounds) -> VarBounds {
-    let corners = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_mul(y));
-    let all = [
-        corners(a.least, b.least),
-        corners(a.least, b.most),
-        corners(a.most, b.least),
-        corners(a.most, b.most),
-    ];
-    let are_known = all.iter().all(Option::is_some);
-    if are_known {
-        let known = || all.iter().flatten().copied();
-        return VarBounds { least: known().min(), most: known().max() };
-    }
-    // Of two factors that are not negative, the product of the least values is known even if they have no bound.
-    let is_natural = |bounds: VarBounds| bounds.least.is_some_and(|least| least >= 0);
-    let least = if is_natural(a) && is_natural(b) { corners(a.least, b.least) } else { None };
-    VarBounds { least, most: None }
 }

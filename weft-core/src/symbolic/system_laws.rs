@@ -3,7 +3,8 @@
 
 use super::poly::{Poly, Var};
 use super::split_mix::SplitMix;
-use super::system::{Conditions, Division, System, ValueCases, VarBounds};
+use super::system::{Conditions, Division, System, ValueCases};
+use super::var_bounds::VarBounds;
 
 /// The unknowns of a system.
 const UNKNOWNS: u32 = 4;

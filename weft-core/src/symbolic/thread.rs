@@ -14,7 +14,7 @@ use super::lift;
 use super::number_use::{self, NumberUse};
 use super::predicate::{conjunction, conjuncts, disjunction};
 use super::state::ThreadState;
-use super::system::VarBounds;
+use super::var_bounds::VarBounds;
 use crate::flow::{
     BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
 };

@@ -8,8 +8,8 @@ use super::expr::BinaryOperator::{Add, Eq, Mul, Shl, Slt, Ult};
 use super::expr::ExprNode;
 use super::ordinary_range::{AssumedValues, RangesOfSize, ValueRange, hull, product};
 use super::predicate::conjuncts;
-use super::system::VarBounds;
 use super::thread::SymbolicLoop;
+use super::var_bounds::VarBounds;
 use crate::flow::BlockId;
 
 /// Inputs are not taken to decide that a loop repeats more often than this.

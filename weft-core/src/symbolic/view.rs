@@ -16,8 +16,9 @@ use super::launched::LaunchedValues;
 use super::ordinary_range::OrdinaryRanges;
 use super::poly::{Poly, Var};
 use super::predicate::conjuncts;
-use super::system::{Conditions, System, ValueCases, VarBounds};
+use super::system::{Conditions, System};
 use super::thread::SymbolicThread;
+use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use crate::launch::ExtentBound;
 
@@ -54,6 +55,8 @@ pub(super) struct Views<'a> {
     pub(super) exact: HashMap<(Expr, bool, Copy), Poly>,
     pub(super) rings: HashMap<(Expr, bool, Copy), Poly>,
     pub(super) unknowns: HashMap<(Expr, Copy), (Var, bool)>,
+    /// The choices between two values, and the unknown that each depends on.
+    pub(super) chosen: HashMap<(Expr, Copy), (Poly, Var)>,
     pub(super) atoms: HashMap<(Atom, Copy), Var>,
     /// The predicates that hold for each thread.
     pub(super) known: BTreeSet<(Expr, Copy)>,
@@ -96,6 +99,7 @@ impl<'a> Views<'a> {
             exact: HashMap::default(),
             rings: HashMap::default(),
             unknowns: HashMap::default(),
+            chosen: HashMap::default(),
             atoms: HashMap::default(),
             known: BTreeSet::new(),
             effort: EFFORT,
@@ -191,73 +195,24 @@ impl<'a> Views<'a> {
         if let Some((var, _)) = self.unknowns.get(&(of, copy)) {
             return Poly::var(*var);
         }
+        if let Some((known, _)) = self.chosen.get(&(of, copy)) {
+            return known.clone();
+        }
         let bits = self.exprs().bits(of);
         let is_signed = is_signed || self.thread.number_use(of).signed;
         let bounds = self.carried_bounds(of).filter(|_| !is_signed);
-        let var = self.system.var(bounds.unwrap_or(VarBounds::of_width(bits, is_signed)));
-        self.unknowns.insert((of, copy), (var, is_signed));
-        if self.depth > MOST_DEPTH {
-            return Poly::var(var);
+        let bounds = bounds.unwrap_or(VarBounds::of_width(bits, is_signed));
+        if self.depth <= MOST_DEPTH
+            && let ExprNode::Ite(condition, a, b) = self.exprs().node(of)
+        {
+            return self.either(of, (condition, [a, b]), bounds, is_signed, copy);
         }
-        if let ExprNode::Ite(condition, a, b) = self.exprs().node(of) {
-            self.either(var, condition, [a, b], is_signed, copy);
-        } else if bits == 1 {
+        let var = self.system.var(bounds);
+        self.unknowns.insert((of, copy), (var, is_signed));
+        if self.depth <= MOST_DEPTH && bits == 1 {
             self.truth(var, of, copy);
         }
         Poly::var(var)
-    }
-
-    /// One of two values.
-    fn either(
-        &mut self,
-        var: Var,
-        condition: Expr,
-        values: [Expr; 2],
-        is_signed: bool,
-        copy: Copy,
-    ) {
-        let [then, otherwise] = values;
-        let mut side = |holds: bool, value: Expr| {
-            self.side(condition, holds, copy, |views| views.exact(value, is_signed, copy))
-        };
-        let cases = [side(true, then), side(false, otherwise)];
-        let [a, b] = [0, 1].map(|at: usize| self.system.range(&cases[at].0));
-        let bounds = &mut self.system.bounds[var.0 as usize];
-        *bounds = bounds.within(a.hull(b)).unwrap_or(*bounds);
-        self.system.conditions.positive.extend(extremes(var, &cases));
-        self.system.alternatives.push(ValueCases { var, cases: cases.into() });
-    }
-
-    /// Returns a value with the conditions under which a choice takes it. What the value takes for granted holds only
-    /// there.
-    fn side(
-        &mut self,
-        condition: Expr,
-        holds: bool,
-        copy: Copy,
-        value: impl FnOnce(&mut Self) -> Poly,
-    ) -> (Poly, Conditions) {
-        let mut conditions = Conditions::default();
-        let outer = std::mem::take(&mut self.granted);
-        self.choices += 1;
-        self.condition(condition, holds, copy, &mut conditions);
-        let value = value(self);
-        self.choices -= 1;
-        conditions.positive.extend(std::mem::replace(&mut self.granted, outer));
-        (value, conditions)
-    }
-
-    /// A predicate as a number.
-    fn truth(&mut self, var: Var, of: Expr, copy: Copy) {
-        let is_comparison =
-            matches!(self.exprs().node(of), ExprNode::Binary(..) | ExprNode::Not(_));
-        if !is_comparison {
-            return;
-        }
-        let mut side =
-            |holds: bool| self.side(of, holds, copy, |_| Poly::constant(i128::from(holds)));
-        let cases = vec![side(true), side(false)];
-        self.system.alternatives.push(ValueCases { var, cases });
     }
 
     /// An integer that is congruent to an expression modulo its width.
@@ -292,27 +247,6 @@ impl<'a> Views<'a> {
         self.depth -= 1;
         self.rings.insert((of, is_signed, copy), found.clone());
         found
-    }
-
-    /// A choice whose condition is known.
-    fn decided(
-        &mut self,
-        condition: Expr,
-        a: Expr,
-        b: Expr,
-        is_signed: bool,
-        copy: Copy,
-    ) -> Option<Poly> {
-        let is_known = |expr: Expr| {
-            self.known.contains(&(expr, copy)) || self.known.contains(&(expr, Copy::Both))
-        };
-        if is_known(condition) {
-            return Some(self.ring(a, is_signed, copy));
-        }
-        let is_false = self.known.iter().any(|(own, of)| {
-            (*of == copy || *of == Copy::Both) && self.exprs().are_complements(*own, condition)
-        });
-        is_false.then(|| self.ring(b, is_signed, copy))
     }
 
     fn operation(
@@ -456,20 +390,4 @@ impl<'a> Views<'a> {
         let most = VarBounds::of_width(self.exprs().bits(of), false).most;
         range.least.is_none_or(|least| least < 0) || range.most > most
     }
-}
-
-/// What follows for the lesser or the greater of two values: it is at most, or at least, as large as both.
-fn extremes(var: Var, [(a, if_a), (b, if_b)]: &[(Poly, Conditions); 2]) -> Vec<Poly> {
-    let is_said = |conditions: &Conditions, room: Option<Poly>| {
-        let rest = |fact: &Poly| room.as_ref()?.minus(fact)?.as_constant();
-        conditions.positive.iter().any(|fact| rest(fact).is_some_and(|rest| rest >= 0))
-    };
-    let room = |to: &Poly, from: &Poly, sign: i128| to.minus(from)?.times(sign);
-    let mut facts = Vec::new();
-    for sign in [1, -1] {
-        if is_said(if_a, room(b, a, sign)) && is_said(if_b, room(a, b, sign)) {
-            facts.extend([a, b].into_iter().filter_map(|value| room(value, &Poly::var(var), sign)));
-        }
-    }
-    facts
 }
