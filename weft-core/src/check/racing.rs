@@ -152,6 +152,7 @@ fn record(
             cta: cta.index,
         };
         let run = passes.run(slice, cta, &mut recorder, &mut reached);
+        pairs.end_cta();
         is_whole &= run.end == decided_cta.map_or(End::Finished, |candidate| candidate.end.clone());
         if !is_whole && matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit()) {
             break;

@@ -92,7 +92,7 @@ impl LaunchHistory {
             pairs.cut();
             return;
         }
-        for (byte, mut new) in records_of(access, cta, &self.watched) {
+        for (byte, mut new) in self.records_of(access, cta) {
             let (page, bytes) = (byte / PAGE, 1 << (byte % PAGE));
             let met = Met { space: Space::Global, page, bytes };
             let records = self.records.entry(byte).or_default();
@@ -102,6 +102,16 @@ impl LaunchHistory {
             if records.len() >= MAX_VALUES {
                 new.stored = StoredByte::Unknown;
             }
+            let mut known = records.iter().filter(|old| old.is_alike(&new, symbolics));
+            let is_known = match (known.next(), known.next()) {
+                (None, _) => false,
+                (Some(first), None) => first.side.cta == cta,
+                _ => true,
+            };
+            // What races with a third cta that does the same races with one of the first two.
+            if is_known {
+                continue;
+            }
             for old in records.iter().filter(|old| old.side.cta != cta) {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
                     let threads = Threads::one(old.side.lane, new.side.lane);
@@ -109,33 +119,30 @@ impl LaunchHistory {
                     pairs.add(met, &old.side, &new.side, &threads, conflict, is_benign);
                 }
             }
-            let mut known = records.iter().filter(|old| old.is_alike(&new, symbolics));
-            let is_new = match (known.next(), known.next()) {
-                (None, _) => true,
-                (Some(first), None) => first.side.cta != cta,
-                _ => false,
-            };
-            if is_new {
-                records.push(new);
-                self.kept += 1;
+            records.push(new);
+            self.kept += 1;
+        }
+    }
+
+    /// What each lane of an access does to each watched byte; lanes that do the same to the same address count once.
+    fn records_of(&self, access: &Access<'_>, cta: u32) -> Vec<(u64, CtaRecord)> {
+        let is_store = access.kind.writes && !access.kind.is_atomic;
+        let elements = if is_store { access.stored } else { &[] };
+        let watched =
+            |first: u64| self.watched.range(first..first.saturating_add(u64::from(access.bytes)));
+        let is_full =
+            |byte: &u64| self.records.get(byte).is_some_and(|records| records.len() >= MAX_VALUES);
+        let address = access.addresses.as_uniform();
+        let do_the_same =
+            address.is_some_and(|address| !access.kind.writes || watched(address).all(is_full));
+        let mut records = Vec::new();
+        for lane in lanes(access.lanes).take(if do_the_same { 1 } else { WARP }) {
+            let side = RacingAccess::new(access, cta, lane);
+            for byte in watched(side.address) {
+                let stored = StoredByte::new(elements, access.bytes, lane, byte - side.address);
+                records.push((*byte, CtaRecord { side, stored }));
             }
         }
+        records
     }
-}
-
-/// What each lane of an access does to each watched byte; lanes that read the same address do the same and count once.
-fn records_of(access: &Access<'_>, cta: u32, watched: &BTreeSet<u64>) -> Vec<(u64, CtaRecord)> {
-    let reads_one = !access.kind.writes && access.addresses.as_uniform().is_some();
-    let is_store = access.kind.writes && !access.kind.is_atomic;
-    let elements = if is_store { access.stored } else { &[] };
-    let mut records = Vec::new();
-    for lane in lanes(access.lanes).take(if reads_one { 1 } else { WARP }) {
-        let side = RacingAccess::new(access, cta, lane);
-        let end = side.address.saturating_add(u64::from(access.bytes));
-        for byte in watched.range(side.address..end) {
-            let stored = StoredByte::new(elements, access.bytes, lane, byte - side.address);
-            records.push((*byte, CtaRecord { side, stored }));
-        }
-    }
-    records
 }

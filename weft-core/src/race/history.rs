@@ -7,10 +7,10 @@ use foldhash::fast::RandomState;
 use super::entry::conflict;
 use super::pages::Pages;
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
-use super::rows::{KnownRows, Row, rows};
+use super::rows::{KnownRows, LaneBytes, Row, rows};
 use super::stored::{StoredByte, are_same};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, Symbolics, Value, WarpId, lanes};
+use crate::emulate::{Access, LaneMask, Symbolics, Value, WarpId, lanes};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -150,6 +150,9 @@ impl HistoryPage {
         let may_race = |old: &&AccessRecord| {
             old.row.bytes & new.row.bytes != 0 && (writes(old) || writes(&new))
         };
+        if writes(&new) && new.row.is_of_several() {
+            meet(&new, &new);
+        }
         for old in records.iter().filter(may_race) {
             meet(old, &new);
         }
@@ -229,6 +232,12 @@ impl AccessRecord {
         is_one
     }
 
+    /// Whether all lanes store one value to one address.
+    fn is_uniform(&self) -> bool {
+        let lanes = self.row.lanes;
+        self.row.by == LaneBytes::All && self.stored.iter().all(|value| value.is_one(lanes))
+    }
+
     /// The byte that a lane stored at address `at`.
     fn stored(&self, lane: usize, at: u64) -> StoredByte {
         let offset = at.wrapping_sub(self.addresses.bits_of(lane));
@@ -270,8 +279,12 @@ impl Meeting<'_> {
         }
         let threads = self.unordered(old, new);
         let Some((first, second)) = threads.first() else { return };
-        let is_benign =
-            || threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second));
+        let is_benign = || {
+            if old.is_uniform() && new.is_uniform() {
+                return self.store_the_same(old, first, new, second);
+            }
+            threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second))
+        };
         let met = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
         pairs.add(met, &old.side(first), &new.side(second), &threads, conflict, is_benign);
     }
@@ -281,9 +294,14 @@ impl Meeting<'_> {
     fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
         let (before, after) = (old.side.warp, new.side.warp);
         let both = old.row.bytes & new.row.bytes;
-        let unordered = |others, lane: usize| {
+        let are_lanes_alike = !self.order.distinguishes_lanes(before);
+        let unordered = |others: LaneMask, lane: usize| {
             if before == after {
                 return self.order.unordered_lanes(before, old.when, others, lane);
+            }
+            // Of another warp, that some lane is not ordered before is known already.
+            if are_lanes_alike {
+                return others;
             }
             let is_unordered =
                 |lane: &usize| !self.order.is_before(before, old.when, 1 << lane, after);

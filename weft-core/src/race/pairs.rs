@@ -64,6 +64,30 @@ impl Threads {
         self.of.iter().enumerate().flat_map(of)
     }
 
+    /// The same pairs, with the two accesses exchanged.
+    fn turned(&self) -> [LaneMask; WARP] {
+        let (mut rows, mut width, mut low) = (self.of, WARP / 2, LaneMask::MAX >> (WARP / 2));
+        // Exchanges two of the four quarters of each block, and halves the blocks.
+        while width > 0 {
+            for row in (0..WARP).filter(|row| row & width == 0) {
+                let moved = (rows[row] >> width ^ rows[row + width]) & low;
+                rows[row] ^= moved << width;
+                rows[row + width] ^= moved;
+            }
+            width /= 2;
+            low ^= low << width;
+        }
+        rows
+    }
+
+    /// The pairs without an order: the lower lane is the first one.
+    fn joined(&self) -> [LaneMask; WARP] {
+        let turned = self.turned();
+        std::array::from_fn(|lane| {
+            (self.of[lane] | turned[lane]) & (LaneMask::MAX >> (WARP - 1 - lane))
+        })
+    }
+
     /// One of the pairs, if there is any.
     pub(super) fn first(&self) -> Option<(usize, usize)> {
         let second = self.of.iter().position(|first| *first != 0)?;
@@ -101,12 +125,12 @@ pub struct Pair {
     pub within_warps: u64,
     /// Number of racing pairs of threads of different warps of a cta.
     pub between_warps: u64,
-    /// Lower bound for the number of racing pairs of threads of different ctas: of threads of one cta that do the same
-    /// to a location, one is counted.
+    /// Lower bound for the number of racing pairs of threads of different ctas: of threads that do the same to a
+    /// location, one of each of two ctas is counted.
     pub between_ctas: u64,
     /// For each page: the bytes that the instructions race on.
     pages: HashMap<u64, Bytes, RandomState>,
-    /// For each pair of warps of the launch: the pairs of lanes that were counted, one bit each.
+    /// For each pair of warps of which one is of the running cta: the pairs of lanes that were counted, as in [`Threads`].
     seen: HashMap<(u64, u64), Box<[LaneMask; WARP]>, RandomState>,
 }
 
@@ -116,7 +140,7 @@ pub struct Pairs {
     all: BTreeMap<(bool, Pc, Pc), Pair>,
     /// Number of comparisons of accesses.
     compared: u64,
-    /// Number of entries in `Pair::seen` and `Pair::pages` of all pairs, and the limit.
+    /// Number of entries in `Pair::seen` and `Pair::pages` of all pairs, and their limit.
     listed: u64,
     most: u64,
     is_cut: bool,
@@ -152,6 +176,15 @@ impl Pairs {
     /// Whether there might be more pairs than are recorded, or more details of those that are.
     pub const fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Ends the run of a cta: no later access is one of its accesses again, so pairs of threads that it is part of are not
+    /// met again.
+    pub fn end_cta(&mut self) {
+        for pair in self.all.values_mut() {
+            self.listed -= pair.seen.len() as u64;
+            pair.seen.clear();
+        }
     }
 
     /// Counts comparisons. Returns false if there were too many.
@@ -268,17 +301,16 @@ impl Pair {
         let is_turned = (first.pc, a) > (second.pc, b);
         let key = if is_turned { (b, a) } else { (a, b) };
         let seen = self.seen.entry(key).or_insert_with(|| Box::new([0; WARP]));
-        let is_one = (first.pc, a) == (second.pc, b);
+        // Within one instruction and warp, a pair of lanes has no order: the lower lane counts as the first.
+        let of = match () {
+            () if (first.pc, a) == (second.pc, b) => threads.joined(),
+            () if is_turned => threads.turned(),
+            () => threads.of,
+        };
         let mut new = 0;
-        for (before, after) in threads.iter() {
-            let (row, lane) = match () {
-                // Within one instruction and warp, a pair of lanes has no order: the lower lane counts as the first.
-                () if is_one => (before.min(after), before.max(after)),
-                () if is_turned => (after, before),
-                () => (before, after),
-            };
-            new += u64::from(seen[row] >> lane & 1 == 0);
-            seen[row] |= 1 << lane;
+        for (known, lanes) in seen.iter_mut().zip(of) {
+            new += u64::from((lanes & !*known).count_ones());
+            *known |= lanes;
         }
         let count = match (first.cta == second.cta, first.warp == second.warp) {
             (true, true) => &mut self.within_warps,

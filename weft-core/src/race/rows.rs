@@ -61,6 +61,11 @@ impl Row {
             .fold(0, |mask, lane| mask | 1 << lane)
     }
 
+    /// Whether several lanes access the same bytes: if they write, they race with each other.
+    pub(crate) fn is_of_several(&self) -> bool {
+        self.by == LaneBytes::All && self.lanes.count_ones() > 1
+    }
+
     /// Drops all bytes but these, and the lanes that access no others.
     pub(crate) fn restrict(&mut self, bytes: Bytes) {
         if self.bytes & !bytes != 0 {
@@ -98,12 +103,12 @@ impl Row {
     }
 }
 
-/// Calls `visit` with the number of each page that an access touches, and a row. Lanes that write the same address are
-/// in rows of their own, because they race with each other.
+/// Calls `visit` with the number of each page that an access touches, and a row. Lanes that write some of the same bytes
+/// are in one row only if all of them access all of its bytes; such a row races with itself.
 pub(crate) fn rows(access: &Access<'_>, known: &mut KnownRows, mut visit: impl FnMut(u64, Row)) {
     let bytes = u64::from(access.bytes);
     match access.addresses.as_affine() {
-        Some((address, 0)) if !access.kind.writes => {
+        Some((address, 0)) => {
             one(address, bytes, access.lanes, &mut visit);
         }
         Some((base, stride)) if is_row(base, stride, bytes) => {

@@ -175,6 +175,12 @@ impl ShadowPage {
         if same[alike.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row)) {
             return;
         }
+        if writes
+            && new.row.is_of_several()
+            && let Some(conflict) = conflict(new.kind, new.kind, true)
+        {
+            note_racing(racing, new.row.bytes, conflict, &mut emit);
+        }
         let mut is_covered = |old: &mut Past| {
             if let Some((bytes, conflict)) = old.conflict_with(&new, order) {
                 note_racing(racing, bytes, conflict, &mut emit);

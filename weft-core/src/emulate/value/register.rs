@@ -257,6 +257,13 @@ impl Value {
         self.symbol_of(lanes(self.open & among).next()?)
     }
 
+    /// Whether these lanes hold the same bits and the same symbolic value, and no lane has to be looked at to see it.
+    pub(crate) fn is_one(&self, among: LaneMask) -> bool {
+        let is_open = self.open & among;
+        let has_one_base = is_open == among && matches!(self.bases, Bases::One(_));
+        matches!(self.shape, LaneShape::Uniform(_)) && (is_open == 0 || has_one_base)
+    }
+
     /// The bits of all lanes, if they are known and equal.
     pub fn as_uniform(&self) -> Option<u64> {
         match self.shape {
