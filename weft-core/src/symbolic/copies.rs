@@ -126,10 +126,10 @@ impl<'a> ThreadCopies<'a> {
 
     /// Whether the thread's expressions multiply or divide unknowns by each other.
     pub(super) fn has_products(&self) -> bool {
-        use BinaryOperator::{Mul, Sdiv, Srem, Udiv, Urem};
+        use BinaryOperator::{Mul, Sdiv, SmulHigh, Srem, Udiv, UmulHigh, Urem};
         let exprs = &self.thread.exprs;
         self.copied.keys().any(|(of, ..)| match exprs.node(*of) {
-            ExprNode::Binary(Mul | Udiv | Urem | Sdiv | Srem, a, b) => {
+            ExprNode::Binary(Mul | UmulHigh | SmulHigh | Udiv | Urem | Sdiv | Srem, a, b) => {
                 exprs.as_constant(a).or(exprs.as_constant(b)).is_none()
             }
             _ => false,

@@ -33,6 +33,9 @@ pub(crate) enum BinaryOperator {
     Shl,
     Lshr,
     Ashr,
+    /// The upper half of a product of twice the width, without signs or with them: PTX's `mul.hi`.
+    UmulHigh,
+    SmulHigh,
     /// Comparisons give one bit.
     Eq,
     Ult,
@@ -142,7 +145,7 @@ impl Exprs {
 
     /// Returns the result of an operator.
     pub(crate) fn binary(&mut self, operator: BinaryOperator, a: Expr, b: Expr) -> Expr {
-        use BinaryOperator::{Add, And, Eq, Mul, Or, Slt, Ult, Xor};
+        use BinaryOperator::{Add, And, Eq, Mul, Or, Slt, SmulHigh, Ult, UmulHigh, Xor};
         let bits = self.bits(a);
         debug_assert_eq!(bits, self.bits(b), "operands of {operator:?}");
         if let (Some(x), Some(y)) = (self.as_constant(a), self.as_constant(b))
@@ -150,7 +153,7 @@ impl Exprs {
         {
             return self.constant(value, result_bits(operator, bits));
         }
-        let commutes = matches!(operator, Add | Mul | And | Or | Xor | Eq);
+        let commutes = matches!(operator, Add | Mul | UmulHigh | SmulHigh | And | Or | Xor | Eq);
         // A number comes second, so that there is one place to look for it.
         let (a, b) = if commutes
             && (self.as_constant(a).is_some() || self.as_constant(b).is_none() && b < a)
@@ -206,7 +209,7 @@ impl Exprs {
         match operator {
             And if bits == 1 => self.conjunction(a, b),
             Or if bits == 1 => self.disjunction(a, b),
-            _ => None,
+            _ => self.division_by_number(operator, a, b),
         }
     }
 
@@ -324,6 +327,9 @@ impl Exprs {
         }
         if let ExprNode::Not(inner) = self.node(condition) {
             return self.ite(inner, b, a);
+        }
+        if let Some(division) = self.division_in_two_widths(condition, a, b) {
+            return division;
         }
         let bits = self.bits(a);
         self.intern(ExprNode::Ite(condition, a, b), bits)
@@ -446,6 +452,11 @@ impl Exprs {
     }
 }
 
+/// The upper of the two halves of a product, which have `bits` bits each.
+fn upper(product: u128, bits: u32) -> u64 {
+    u64::try_from(product >> bits & u128::from(u64::MAX)).expect("64 bits")
+}
+
 /// The width of a result whose operands have `bits` bits.
 const fn result_bits(operator: BinaryOperator, bits: u32) -> u32 {
     match operator {
@@ -461,6 +472,8 @@ fn fold(operator: BinaryOperator, x: u64, y: u64, bits: u32) -> Option<u64> {
     let value = match operator {
         BinaryOperator::Add => x.wrapping_add(y),
         BinaryOperator::Mul => x.wrapping_mul(y),
+        BinaryOperator::UmulHigh => upper(u128::from(x) * u128::from(y), bits),
+        BinaryOperator::SmulHigh => upper((i128::from(sx) * i128::from(sy)).cast_unsigned(), bits),
         BinaryOperator::And => x & y,
         BinaryOperator::Or => x | y,
         BinaryOperator::Xor => x ^ y,

@@ -129,7 +129,7 @@ impl Lift<'_> {
         }
     }
 
-    /// The product; at twice the width, both factors are extended first.
+    /// The product: its lower or its upper half, or all of it, for which both factors are extended first.
     fn product(&mut self) -> Option<Expr> {
         let (bits, is_signed) = (self.ty().bits(), self.ty().is_signed());
         let (mut a, mut b) = (self.arg(0)?, self.arg(1)?);
@@ -141,7 +141,8 @@ impl Lift<'_> {
             a = self.exprs.resized(a, wide, is_signed);
             b = self.exprs.resized(b, wide, is_signed);
         } else if self.has(Modifier::Hi) {
-            return None;
+            let upper = if is_signed { BinaryOperator::SmulHigh } else { BinaryOperator::UmulHigh };
+            return Some(self.exprs.binary(upper, a, b));
         }
         Some(self.exprs.binary(Mul, a, b))
     }

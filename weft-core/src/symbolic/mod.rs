@@ -6,6 +6,7 @@ mod base;
 mod candidate;
 mod carried;
 mod choice;
+mod compiled_division;
 mod constant;
 mod copies;
 mod counterexample;

@@ -13,7 +13,9 @@ pub(super) struct NumberUse {
 
 /// Returns how each expression is used, by its index.
 pub(super) fn uses(exprs: &Exprs) -> Vec<NumberUse> {
-    use BinaryOperator::{Add, Ashr, Lshr, Mul, Sdiv, Shl, Slt, Srem, Udiv, Ult, Urem};
+    use BinaryOperator::{
+        Add, Ashr, Lshr, Mul, Sdiv, Shl, Slt, SmulHigh, Srem, Udiv, Ult, UmulHigh, Urem,
+    };
     const SIGNED: NumberUse = NumberUse { signed: true, unsigned: false };
     const UNSIGNED: NumberUse = NumberUse { signed: false, unsigned: true };
     let mut uses = vec![NumberUse::default(); exprs.len()];
@@ -28,9 +30,9 @@ pub(super) fn uses(exprs: &Exprs) -> Vec<NumberUse> {
             }
         };
         match exprs.node(of) {
-            ExprNode::Binary(Slt | Sdiv | Srem, a, b) => mark(&[a, b], SIGNED),
+            ExprNode::Binary(Slt | Sdiv | Srem | SmulHigh, a, b) => mark(&[a, b], SIGNED),
             ExprNode::Binary(Ashr, a, _) | ExprNode::Sext(a) => mark(&[a], SIGNED),
-            ExprNode::Binary(Ult | Udiv | Urem, a, b) => mark(&[a, b], UNSIGNED),
+            ExprNode::Binary(Ult | Udiv | Urem | UmulHigh, a, b) => mark(&[a, b], UNSIGNED),
             ExprNode::Binary(Lshr, a, _) | ExprNode::Zext(a) => mark(&[a], UNSIGNED),
             ExprNode::Binary(Add | Mul, a, b) | ExprNode::Ite(_, a, b) => mark(&[a, b], own),
             ExprNode::Binary(Shl, a, _) | ExprNode::Extract(a, 0) => mark(&[a], own),

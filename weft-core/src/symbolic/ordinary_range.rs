@@ -149,6 +149,8 @@ impl RangesOfSize<'_> {
                 Some((a.0 + b.0, a.1 + b.1))
             }
             BinaryOperator::Mul => product(self.ring(a, is_signed)?, self.ring(b, is_signed)?),
+            BinaryOperator::UmulHigh => self.of_upper_half(a, b, false),
+            BinaryOperator::SmulHigh => self.of_upper_half(a, b, true),
             BinaryOperator::Shl => {
                 let (least, most) = self.natural(b)?;
                 let power = |exponent: i128| 1_i128.checked_shl(u32::try_from(exponent).ok()?);
@@ -177,6 +179,12 @@ impl RangesOfSize<'_> {
             }
             BinaryOperator::Eq | BinaryOperator::Ult | BinaryOperator::Slt => Some((0, 1)),
         }
+    }
+
+    fn of_upper_half(&mut self, a: Expr, b: Expr, are_signed: bool) -> Option<ValueRange> {
+        let bits = self.exprs().bits(a);
+        let (least, most) = product(self.exact(a, are_signed)?, self.exact(b, are_signed)?)?;
+        Some((least >> bits, most >> bits))
     }
 
     /// The range of an expression as an unsigned number.

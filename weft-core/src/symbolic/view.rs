@@ -234,6 +234,10 @@ impl<'a> Views<'a> {
                 minus_one.minus(&self.ring(a, is_signed, copy))
             }
             ExprNode::Extract(a, 0) => Some(self.ring(a, is_signed, copy)),
+            ExprNode::Extract(a, low) => {
+                let whole = self.exact(a, false, copy);
+                self.divided(whole, Poly::constant(1 << low)).map(|(upper, _)| upper)
+            }
             ExprNode::Zext(a) => Some(self.exact(a, false, copy)),
             ExprNode::Sext(a) => Some(self.exact(a, true, copy)),
             ExprNode::Binary(operator, a, b) => self.operation(of, operator, a, b, is_signed, copy),
@@ -268,6 +272,12 @@ impl<'a> Views<'a> {
             BinaryOperator::Mul => {
                 let a = self.ring(a, is_signed, copy);
                 a.product(&self.ring(b, is_signed, copy))
+            }
+            BinaryOperator::UmulHigh | BinaryOperator::SmulHigh => {
+                let are_signed = operator == BinaryOperator::SmulHigh;
+                let a = self.exact(a, are_signed, copy);
+                let product = a.product(&self.exact(b, are_signed, copy))?;
+                Some(self.divided(product, Poly::constant(1 << bits))?.0)
             }
             BinaryOperator::Shl => {
                 let amount = number.filter(|amount| *amount < u64::from(bits))?;

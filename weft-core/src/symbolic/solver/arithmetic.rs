@@ -22,6 +22,12 @@ pub(super) fn resized(word: &[Wire], bits: usize) -> Vec<Wire> {
     word.iter().copied().chain(zeros).take(bits).collect()
 }
 
+/// Returns a word in more bits, extended by its sign or by zeros.
+pub(super) fn extended(word: &[Wire], bits: usize, is_signed: bool) -> Vec<Wire> {
+    let fill = word.last().copied().filter(|_| is_signed).unwrap_or(Wire::FALSE);
+    word.iter().copied().chain(std::iter::repeat(fill)).take(bits).collect()
+}
+
 /// Returns how many bits are left without the upper ones that are always zero.
 pub(super) fn significant(word: &[Wire]) -> usize {
     word.iter().rposition(|wire| *wire != Wire::FALSE).map_or(0, |at| at + 1)

@@ -102,12 +102,8 @@ impl Blaster<'_> {
             ExprNode::Not(a) => words::complement(&self.words[&a]),
             ExprNode::Binary(operator, a, b) => self.binary(operator, a, b),
             ExprNode::Extract(a, low) => self.words[&a][usize::from(low)..][..bits].to_vec(),
-            ExprNode::Zext(a) => words::resized(&self.words[&a], bits),
-            ExprNode::Sext(a) => {
-                let mut word = self.words[&a].clone();
-                word.resize(bits, word[word.len() - 1]);
-                word
-            }
+            ExprNode::Zext(a) => words::extended(&self.words[&a], bits, false),
+            ExprNode::Sext(a) => words::extended(&self.words[&a], bits, true),
             ExprNode::Ite(condition, a, b) => {
                 let condition = self.words[&condition][0];
                 let (a, b) = (&self.words[&a], &self.words[&b]);
@@ -129,6 +125,11 @@ impl Blaster<'_> {
             Op::Xor => bitwise(Circuit::xor),
             Op::Add => self.sum(x, y),
             Op::Mul => product(circuit, a, b),
+            Op::UmulHigh | Op::SmulHigh => {
+                let (bits, is_signed) = (a.len(), operator == Op::SmulHigh);
+                let [a, b] = [a, b].map(|word| words::extended(word, 2 * bits, is_signed));
+                product(circuit, &a, &b)[bits..].to_vec()
+            }
             Op::Udiv => self.division(x, y, false)[0].clone(),
             Op::Urem => self.division(x, y, false)[1].clone(),
             Op::Sdiv => self.division(x, y, true)[0].clone(),

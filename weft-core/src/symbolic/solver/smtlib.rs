@@ -94,6 +94,11 @@ fn term(exprs: &Exprs, of: Expr, atoms: &BTreeMap<Atom, u32>) -> String {
                 BinaryOperator::Eq | BinaryOperator::Ult | BinaryOperator::Slt => {
                     format!("(ite {plain} #b1 #b0)")
                 }
+                BinaryOperator::UmulHigh | BinaryOperator::SmulHigh => {
+                    let of = |part: Expr| format!("((_ {name} {bits}) e{})", place(part));
+                    let product = format!("(bvmul {} {})", of(a), of(b));
+                    format!("((_ extract {} {bits}) {product})", 2 * bits - 1)
+                }
                 _ if divides(operator) => {
                     let zero = format!("(= e{} (_ bv0 {bits}))", place(b));
                     format!("(ite {zero} ({name}-by-zero-{bits} e{}) {plain})", place(a))
@@ -108,6 +113,9 @@ fn name(operator: BinaryOperator) -> &'static str {
     match operator {
         BinaryOperator::Add => "bvadd",
         BinaryOperator::Mul => "bvmul",
+        // How the factors are extended.
+        BinaryOperator::UmulHigh => "zero_extend",
+        BinaryOperator::SmulHigh => "sign_extend",
         BinaryOperator::And => "bvand",
         BinaryOperator::Or => "bvor",
         BinaryOperator::Xor => "bvxor",

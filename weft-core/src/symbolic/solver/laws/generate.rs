@@ -5,11 +5,15 @@ use crate::symbolic::expr::{BinaryOperator, Expr, Exprs};
 use crate::symbolic::split_mix::SplitMix;
 
 /// All operators.
-pub(super) const OPERATORS: [BinaryOperator; 15] = {
+pub(super) const OPERATORS: [BinaryOperator; 17] = {
     use BinaryOperator::{
-        Add, And, Ashr, Eq, Lshr, Mul, Or, Sdiv, Shl, Slt, Srem, Udiv, Ult, Urem, Xor,
+        Add, And, Ashr, Eq, Lshr, Mul, Or, Sdiv, Shl, Slt, SmulHigh, Srem, Udiv, Ult, UmulHigh,
+        Urem, Xor,
     };
-    [Add, Mul, And, Or, Xor, Udiv, Urem, Sdiv, Srem, Shl, Lshr, Ashr, Eq, Ult, Slt]
+    [
+        Add, Mul, UmulHigh, SmulHigh, And, Or, Xor, Udiv, Urem, Sdiv, Srem, Shl, Lshr, Ashr, Eq,
+        Ult, Slt,
+    ]
 };
 
 /// What random expressions are made of.

@@ -69,7 +69,7 @@ fn operators_give_their_results_and_no_others() {
             }
         }
     }
-    assert_eq!(count, 15 * 340 * 3);
+    assert_eq!(count, 17 * 340 * 3);
 }
 
 /// Checks that a division by zero can give any value, and that no model is said that relies on one.
