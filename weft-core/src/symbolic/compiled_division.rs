@@ -265,7 +265,7 @@ mod tests {
             let exact = (1_u128 << (bits + amount)).div_ceil(u128::from(divisor));
             let off = u128::from(random.below(8) == 0);
             let mask = (1_u128 << bits) - 1;
-            let reciprocal = u64::try_from(exact + off & mask).unwrap();
+            let reciprocal = u64::try_from((exact + off) & mask).unwrap();
             let amount = if way == 2 { amount.saturating_sub(1) } else { amount };
             let mut numbers = Vec::new();
             for _ in 0..20 {
@@ -314,7 +314,7 @@ mod tests {
             let [a, b] = values.map(|value| exprs.constant(value, 64));
             let one = build(exprs, a, b);
             let of = |atom: Atom| values[usize::from(atom == Atom::Tid(1))];
-            let is_divided_by_zero = values[1] % (1 << 32) == 0;
+            let is_divided_by_zero = values[1].is_multiple_of(1 << 32);
             if !is_divided_by_zero {
                 assert_eq!(exprs.value(general, &of), exprs.as_constant(one), "{values:?}");
             }
