@@ -10,6 +10,7 @@ use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
+use crate::symbolic::ArithmeticAssumption::{NonzeroDivisors, PositiveDivisors, Unwrapped};
 use crate::symbolic::{self, CandidateLaunch, Gap, Proof, SmtSolver, StatedSizes, Unproved};
 
 /// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
@@ -29,7 +30,7 @@ pub(super) fn settle(
     match prove(program, kernel, launch, outside) {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
         Ok(proof)
-            if proof.is_unwrapped
+            if proof.arithmetic.contains(&Unwrapped)
                 && has_possible_race(report)
                 && !is_proved_as_run(program, kernel, launch, report) => {}
         Ok(proof) => {
@@ -60,7 +61,7 @@ fn is_proved_as_run(
     let mut as_run = launch.clone();
     as_run.block = report.block.map(Dimensions::Is);
     as_run.grid = Some(Dimensions::Is(report.grid));
-    prove(program, kernel, &as_run, None).is_ok_and(|proof| !proof.is_unwrapped)
+    prove(program, kernel, &as_run, None).is_ok_and(|proof| !proof.arithmetic.contains(&Unwrapped))
 }
 
 fn has_possible_race(report: &Report) -> bool {
@@ -180,8 +181,9 @@ fn assumptions(
     assume(has(Space::Shared) || has(Space::Global), Assumption::WithinVariables);
     assume(effects(&[Effect::Load, Effect::Store, Effect::Atomic]), Assumption::OpenAddresses);
     assume(has(Space::Shared) && effects(&[Effect::Load]), Assumption::Written);
-    assume(proof.is_unwrapped, Assumption::UnwrappedIndices);
-    assume(proof.has_nonzero_divisors, Assumption::NonzeroDivisors);
+    assume(proof.arithmetic.contains(&Unwrapped), Assumption::UnwrappedIndices);
+    assume(proof.arithmetic.contains(&NonzeroDivisors), Assumption::NonzeroDivisors);
+    assume(proof.arithmetic.contains(&PositiveDivisors), Assumption::PositiveDivisors);
     assume(!program.spans.is_empty(), Assumption::AllLoopsEnd);
     let leaves_out = |block: &Block| block.merge != block.post_dominator;
     assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);

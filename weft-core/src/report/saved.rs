@@ -137,6 +137,7 @@ enum AssumptionMirror {
     LoopsEnd,
     AllLoopsEnd,
     NonzeroDivisors,
+    PositiveDivisors,
     WaitsEnd,
     RegistersFree,
     NoTrap,

@@ -128,34 +128,65 @@ impl Exprs {
         short: Expr,
         long: Expr,
     ) -> Option<Expr> {
-        const UPPER: u64 = !0 << 32;
         let ExprNode::Zext(short) = self.node(short) else { return None };
-        let ExprNode::Binary(operator, x, y) = self.node(long) else { return None };
-        let expected = match operator {
-            Udiv | Sdiv => Udiv,
-            Urem | Srem => Urem,
-            _ => return None,
-        };
-        let [low_x, low_y] = [x, y].map(|operand| self.resized(operand, 32, false));
-        if self.bits(long) != 64 || self.node(short) != ExprNode::Binary(expected, low_x, low_y) {
+        if self.bits(long) != 64 || self.bits(short) != 32 {
             return None;
         }
-        let ExprNode::Binary(Eq, upper, zero) = self.node(fit) else { return None };
-        let ExprNode::Binary(And, tested, mask) = self.node(upper) else { return None };
-        if self.as_constant(zero) != Some(0) || self.as_constant(mask) != Some(UPPER) {
-            return None;
-        }
-        let tested = match self.node(tested) {
-            ExprNode::Binary(Or, a, b) => [a, b],
-            _ => [tested; 2],
+        let operands = self.divided_or_left(long)?;
+        let [x, y] = operands.map(|operand| self.resized(operand, 32, false));
+        let quotient = self.binary(Udiv, x, y);
+        let expected = match self.node(long) {
+            ExprNode::Binary(Udiv | Sdiv, ..) => quotient,
+            ExprNode::Binary(Urem | Srem, ..) => self.binary(Urem, x, y),
+            _ => {
+                let multiple = self.binary(Mul, quotient, y);
+                self.minus(x, multiple)
+            }
         };
-        let is_short = |operand: Expr| match self.node(operand) {
+        (short == expected && self.fit_in_32_bits(operands, fit)).then_some(long)
+    }
+
+    /// The operands of a division whose quotient, whose remainder, or the dividend less quotient times divisor is given.
+    fn divided_or_left(&self, of: Expr) -> Option<[Expr; 2]> {
+        let ExprNode::Binary(operator, a, b) = self.node(of) else { return None };
+        let left = |x: Expr, rest: Expr| {
+            let ExprNode::Binary(Mul, multiple, minus_one) = self.node(rest) else { return None };
+            let ExprNode::Binary(Mul, a, b) = self.node(multiple) else { return None };
+            let is_minus = self.as_constant(minus_one) == Some(u64::MAX);
+            let is_quotient = |quotient: Expr, y: Expr| match self.node(quotient) {
+                ExprNode::Binary(Udiv | Sdiv, own, by) => own == x && by == y,
+                _ => false,
+            };
+            let divisor = [(a, b), (b, a)].into_iter().find(|(q, y)| is_quotient(*q, *y));
+            divisor.filter(|_| is_minus).map(|(_, y)| [x, y])
+        };
+        match operator {
+            Udiv | Sdiv | Urem | Srem => Some([a, b]),
+            Add => left(a, b).or_else(|| left(b, a)),
+            _ => None,
+        }
+    }
+
+    /// Whether operands have no bits above the lowest 32 where a predicate holds.
+    fn fit_in_32_bits(&self, operands: [Expr; 2], fit: Expr) -> bool {
+        const UPPER: u64 = !0 << 32;
+        let tested = || {
+            let ExprNode::Binary(Eq, upper, zero) = self.node(fit) else { return None };
+            let ExprNode::Binary(And, tested, mask) = self.node(upper) else { return None };
+            let is_test =
+                self.as_constant(zero) == Some(0) && self.as_constant(mask) == Some(UPPER);
+            is_test.then(|| match self.node(tested) {
+                ExprNode::Binary(Or, a, b) => [a, b],
+                _ => [tested; 2],
+            })
+        };
+        let Some(tested) = tested() else { return false };
+        operands.into_iter().all(|operand| match self.node(operand) {
             _ if tested.contains(&operand) => true,
             ExprNode::Zext(inner) => self.bits(inner) <= 32,
             ExprNode::Constant(value) => value & UPPER == 0,
             _ => false,
-        };
-        (is_short(x) && is_short(y)).then_some(long)
+        })
     }
 }
 
@@ -291,11 +322,19 @@ mod tests {
             let values = [random.number(64), random.number(64).max(1)];
             let operators = [(Udiv, Udiv), (Urem, Urem), (Udiv, Sdiv), (Urem, Srem), (Udiv, Urem)];
             let (short, long) = operators[usize::try_from(random.below(5)).unwrap()];
-            let tests = random.below(3);
+            let (tests, is_rest) = (random.below(3), random.below(2) == 0);
+            let result = |exprs: &mut Exprs, operator: BinaryOperator, x: Expr, y: Expr| {
+                let result = exprs.binary(operator, x, y);
+                if !is_rest {
+                    return result;
+                }
+                let multiple = exprs.binary(Mul, result, y);
+                exprs.minus(x, multiple)
+            };
             let build = |exprs: &mut Exprs, x: Expr, y: Expr| {
                 let [low_x, low_y] = [x, y].map(|operand| exprs.resized(operand, 32, false));
-                let short = exprs.binary(short, low_x, low_y);
-                let (short, long) = (exprs.resized(short, 64, false), exprs.binary(long, x, y));
+                let short = result(exprs, short, low_x, low_y);
+                let (short, long) = (exprs.resized(short, 64, false), result(exprs, long, x, y));
                 let tested = match tests {
                     0 => exprs.binary(Or, x, y),
                     _ => x,
@@ -318,7 +357,7 @@ mod tests {
             if !is_divided_by_zero {
                 assert_eq!(exprs.value(general, &of), exprs.as_constant(one), "{values:?}");
             }
-            found += u32::from(divides(exprs, general));
+            found += u32::from(!matches!(exprs.node(general), ExprNode::Ite(..)));
         }
         assert!(found > 300, "{found}");
     }

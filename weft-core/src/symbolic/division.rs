@@ -1,7 +1,8 @@
 //! Quotients, remainders and bit fields as integers.
 
-use super::atom::Expr;
-use super::poly::Poly;
+use super::atom::{Atom, Expr};
+use super::expr::ExprNode;
+use super::poly::{Poly, Var};
 use super::system::{Division, System};
 use super::var_bounds::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views};
@@ -59,19 +60,7 @@ impl Views<'_> {
             if self.is_positive(&dividend) && self.is_positive(&room) {
                 return Some((Poly::default(), dividend));
             }
-            let above = divisor.minus(&Poly::constant(1))?;
-            if !self.is_positive(&above) {
-                // A negative divisor is not followed.
-                if self.system.range(&divisor).least.is_none_or(|least| least < 0) {
-                    return None;
-                }
-                // Only a division that is carried out in any case needs a divisor that is not zero.
-                if self.choices > 0 {
-                    return None;
-                }
-                self.assumed.insert(ArithmeticAssumption::NonzeroDivisors);
-                self.system.conditions.positive.push(above);
-            }
+            self.grant_positive(&divisor)?;
         }
         let known = self
             .system
@@ -81,7 +70,62 @@ impl Views<'_> {
         if let Some(known) = known {
             return Some((known.quotient.clone(), known.remainder.clone()));
         }
-        Some(self.new_division(dividend, divisor))
+        let nested = self.nested(&dividend, &divisor);
+        Some(nested.unwrap_or_else(|| self.new_division(dividend, divisor)))
+    }
+
+    /// Takes for granted that a divisor is positive, if that is not known: that it is not zero, or that the inputs whose
+    /// product it is are sizes. `None` if it might be negative for other reasons.
+    fn grant_positive(&mut self, divisor: &Poly) -> Option<()> {
+        let above = divisor.minus(&Poly::constant(1))?;
+        if self.is_positive(&above) {
+            return Some(());
+        }
+        // Only a division that is carried out in any case tells something of its divisor.
+        if self.choices > 0 {
+            return None;
+        }
+        if self.system.range(divisor).least.is_none_or(|least| least < 0) {
+            let (factors, _) = divisor.sole_term().filter(|(_, coefficient)| *coefficient > 0)?;
+            let signed = factors.iter().filter(|var| !self.system.is_natural(**var));
+            let signed: Vec<Var> = signed.copied().collect();
+            if !signed.iter().all(|var| self.is_input(*var)) {
+                return None;
+            }
+            self.assumed.insert(ArithmeticAssumption::PositiveDivisors);
+            let one = Poly::constant(1);
+            let facts = signed.iter().filter_map(|var| Poly::var(*var).minus(&one));
+            self.system.conditions.positive.extend(facts);
+        }
+        self.assumed.insert(ArithmeticAssumption::NonzeroDivisors);
+        self.system.conditions.positive.push(above);
+        Some(())
+    }
+
+    /// Whether an unknown is an argument or the content of a buffer.
+    fn is_input(&self, var: Var) -> bool {
+        let is_atom = |of: Expr| {
+            matches!(self.exprs().node(of), ExprNode::Atom(Atom::Argument(..) | Atom::Loaded(..)))
+        };
+        self.unknowns.iter().any(|((of, _), (own, _))| *own == var && is_atom(*of))
+    }
+
+    /// Quotient and remainder by `a * b`, from those of the same dividend by `a`, or the reverse: a quotient of a quotient is
+    /// that by the product.
+    fn nested(&mut self, dividend: &Poly, divisor: &Poly) -> Option<(Poly, Poly)> {
+        let of_dividend = |known: &&Division| known.dividend == *dividend;
+        let known: Vec<Division> =
+            self.system.divisions.iter().filter(of_dividend).cloned().collect();
+        known.into_iter().find_map(|known| {
+            if let Some(factor) = divisor.quotient_of_terms(&known.divisor) {
+                let (quotient, rest) = self.divided(known.quotient, factor)?;
+                let remainder = rest.product(&known.divisor)?.plus(&known.remainder)?;
+                return Some((quotient, remainder));
+            }
+            let factor = known.divisor.quotient_of_terms(divisor)?;
+            let (rest, remainder) = self.divided(known.remainder, divisor.clone())?;
+            Some((known.quotient.product(&factor)?.plus(&rest)?, remainder))
+        })
     }
 
     pub(super) fn new_division(&mut self, dividend: Poly, divisor: Poly) -> (Poly, Poly) {

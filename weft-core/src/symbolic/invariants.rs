@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::atom::{Atom, Expr, Variance};
 use super::poly::{Poly, Var};
 use super::predicate::conjuncts;
-use super::system::{Conditions, Division};
+use super::system::{Conditions, Division, ValueCases};
+use super::var_bounds::VarBounds;
 use super::view::{Copy, Views};
 use crate::flow::{BlockId, Program};
 
@@ -57,17 +58,34 @@ impl Views<'_> {
         let one = Poly::constant(1);
         let Some(before) = Poly::var(iteration).minus(&one) else { return };
         let minus_one = Poly::constant(-1);
-        let holds_first = |poly: &Poly, views: &mut Self| {
-            poly.substituted(iteration, &minus_one).is_some_and(|first| views.is_positive(&first))
-        };
-        for poly in conditions.positive {
-            if poly.has(iteration) && holds_first(&poly, self) {
-                self.system.conditions.positive.extend(poly.substituted(iteration, &before));
-            }
+        let mut behind_first = Conditions::default();
+        for poly in conditions.positive.into_iter().filter(|poly| poly.has(iteration)) {
+            let first = poly.substituted(iteration, &minus_one);
+            let holds_first = first.is_some_and(|first| self.is_positive(&first));
+            let known = if holds_first { &mut self.system.conditions } else { &mut behind_first };
+            known.positive.extend(poly.substituted(iteration, &before));
+        }
+        if !behind_first.positive.is_empty() {
+            self.split_first_iteration(iteration, &behind_first);
         }
         for poly in conditions.nonzero {
             self.counts_down(&poly, iteration);
         }
+    }
+
+    /// Adds conditions that hold in every iteration but the first one.
+    fn split_first_iteration(&mut self, iteration: Var, conditions: &Conditions) {
+        let alternatives = &mut self.system.alternatives;
+        if let Some(known) = alternatives.iter_mut().find(|known| known.var == iteration) {
+            for (_, later) in known.cases.iter_mut().skip(1) {
+                later.extend(conditions);
+            }
+            return;
+        }
+        let later = VarBounds { least: Some(1), most: Some(i64::MAX.into()) };
+        let later = (self.unknown(later), conditions.clone());
+        let cases = vec![(Poly::default(), Conditions::default()), later];
+        self.system.alternatives.push(ValueCases { var: iteration, cases });
     }
 
     /// The unknowns that have one value in all iterations of a loop, whatever else they depend on.

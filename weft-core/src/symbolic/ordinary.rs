@@ -11,9 +11,14 @@ use super::poly::{Poly, Var};
 use super::system::{Division, System, ValueCases};
 use super::var_bounds::VarBounds;
 use super::view::Views;
+use crate::launch::ExtentBound;
 
 /// Bounds above this, of arguments and of grids, are no bounds in that respect: those of blocks are not.
 const LARGE: i128 = 1024;
+
+/// The most threads of a block, and of ctas of an ordinary grid, in all dimensions together.
+const THREADS: i128 = 1024;
+const CTAS: i128 = 1 << 16;
 
 /// The bounds of unknowns for ordinary inputs.
 pub(super) struct OrdinaryBounds<'v, 'a> {
@@ -56,7 +61,7 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         self.find(var, true);
         let at = var.0 as usize;
         let small = std::mem::replace(&mut self.small.bounds[at], self.medium.bounds[at]);
-        let range = self.small.range(of);
+        let range = self.joint_range(of, &self.small);
         self.small.bounds[at] = small;
         range
     }
@@ -65,7 +70,43 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         for var in of.vars() {
             self.find(var, is_medium);
         }
-        if is_medium { self.medium.range(of) } else { self.small.range(of) }
+        self.joint_range(of, if is_medium { &self.medium } else { &self.small })
+    }
+
+    /// The range of a polynomial, given the bounds of its unknowns and those of blocks and grids in all dimensions together.
+    fn joint_range(&self, of: &Poly, system: &System) -> VarBounds {
+        let is_open = |extent: &ExtentBound| !matches!(extent, ExtentBound::Is(2..));
+        let most_ctas = self.views.launched.grid.iter().all(is_open).then_some(CTAS);
+        let mut all = VarBounds { least: Some(0), most: Some(0) };
+        for (monomial, coefficient) in of.terms() {
+            let mut extents = [VarBounds::ONE; 2];
+            let mut term = VarBounds { least: Some(coefficient), most: Some(coefficient) };
+            let mut met = [[false; 3]; 2];
+            for var in monomial {
+                let bounds = system.bounds[var.0 as usize];
+                let dimension = match self.sources.get(var) {
+                    Some(UnknownSource::Natural(Atom::Tid(at) | Atom::Ntid(at))) => Some((0, *at)),
+                    Some(UnknownSource::Natural(Atom::Ctaid(at) | Atom::Nctaid(at))) => {
+                        Some((1, *at))
+                    }
+                    _ => None,
+                };
+                // Only one index or extent of each dimension is part of a number of threads or ctas.
+                let dimension = dimension.filter(|(of_grid, at)| {
+                    !std::mem::replace(&mut met[*of_grid][usize::from(*at)], true)
+                });
+                match dimension {
+                    Some((of_grid, _)) => extents[of_grid] = extents[of_grid].times(bounds),
+                    None => term = term.times(bounds),
+                }
+            }
+            for (extents, limit) in extents.iter_mut().zip([Some(THREADS), most_ctas]) {
+                extents.most = extents.most.map(|own| limit.map_or(own, |limit| own.min(limit)));
+                term = term.times(*extents);
+            }
+            all = all.plus(term);
+        }
+        all
     }
 
     /// Finds the bounds of an unknown.

@@ -87,6 +87,22 @@ impl Poly {
         }
     }
 
+    /// Returns the product and its coefficient, if it is a single term.
+    pub(super) fn sole_term(&self) -> Option<(&Monomial, i128)> {
+        match &self.terms[..] {
+            [(monomial, coefficient)] => Some((monomial, *coefficient)),
+            _ => None,
+        }
+    }
+
+    /// Returns the quotient by another single term that divides this one and is not equal to it.
+    pub(super) fn quotient_of_terms(&self, part: &Self) -> Option<Self> {
+        let ((whole, coefficient), (part, by)) = (self.sole_term()?, part.sole_term()?);
+        let rest = quotient(whole, part)?;
+        let is_multiple = coefficient % by == 0 && !(rest.is_empty() && coefficient == by);
+        is_multiple.then(|| Self::term(rest, coefficient / by))
+    }
+
     /// Whether it is zero for all values of its unknowns.
     pub(super) fn is_zero(&self) -> bool {
         self.terms.is_empty()

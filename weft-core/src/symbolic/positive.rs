@@ -1,24 +1,26 @@
-//! The proof that a polynomial is not negative in any solution of a system: conditions and bounds are added up until only
-//! terms remain that are not negative.
+//! The proof that a polynomial is not negative in any solution of a system: facts with non-negative weights are subtracted
+//! from it so that only terms remain that are not negative (Farkas' lemma; products of facts with unknowns that are not
+//! negative are facts, too). Whether the weights are right is computed with integers.
 
-use super::poly::{Monomial, Poly, Var, gcd, quotient};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+
+use super::combination::Combination;
+use super::poly::{Monomial, Poly, Var, gcd};
 use super::system::System;
 use super::var_bounds::VarBounds;
 
-/// How many facts are combined to show that a polynomial is not negative.
-const MOST_FACTS: u32 = 5;
-/// How many are combined first.
-const FEW_FACTS: u32 = 3;
-/// The most combinations that are tried for one polynomial.
-const MOST_STEPS: u32 = 120;
-/// The combinations that are tried before a counterexample is looked for.
-const FIRST_STEPS: u32 = 6;
-/// Numbers below minus this come from the limits of widths.
-const FAR: i128 = 1 << 28;
-/// So many facts of a system count as a step of each question about it.
-const FACTS_OF_STEP: usize = 4;
-/// The steps that an answer counts as that the point of an earlier search gives.
-const POINT_STEPS: u32 = 20;
+/// The most facts that are combined.
+const MOST_FACTS: usize = 160;
+/// How often a fact leads to others that balance its terms.
+const MOST_ROUNDS: u32 = 6;
+/// A fact with a number that is at least this says that something fits in its width, which is rarely needed.
+const FAR: i128 = 1 << 30;
+/// The steps of a search for a counterexample.
+const STEPS_OF_SEARCH: u32 = 3;
+/// So many facts that are found count as a step.
+const FACTS_OF_STEP: usize = 16;
+/// Denominators of weights are at most this.
+const MOST_DENOMINATOR: i128 = 1 << 12;
 
 impl System {
     /// Whether an unknown is never negative.
@@ -26,70 +28,70 @@ impl System {
         self.bounds[var.0 as usize].least.is_some_and(|least| least >= 0)
     }
 
+    fn is_natural_product(&self, of: &Monomial) -> bool {
+        of.iter().all(|var| self.is_natural(*var))
+    }
+
     /// Whether a polynomial is at least zero in every solution. `effort`: the steps that are left.
     pub(super) fn is_positive(&self, of: &Poly, effort: &mut u32) -> bool {
+        *effort = effort.saturating_sub(1);
         if self.is_positive_in_range(of) {
-            *effort = effort.saturating_sub(1);
             return true;
         }
-        if self.is_negative_at_known_point(of) {
-            *effort = effort.saturating_sub(POINT_STEPS);
+        if self.is_refuted_at_a_point(of, effort) {
             return false;
         }
-        // Whatever is done with a large system takes long.
-        let size = self.conditions.positive.len() / FACTS_OF_STEP;
-        *effort = effort.saturating_sub(u32::try_from(size).unwrap_or(u32::MAX));
-        let mut is_shown = |facts: u32, steps: u32| {
-            let granted = steps.min(*effort);
-            let mut search = PositivitySearch { system: self, left: granted, failed: Vec::new() };
-            let is_shown = search.is_positive_by(of, facts);
-            *effort -= granted - search.left;
-            (is_shown, search.left == 0)
-        };
-        match is_shown(MOST_FACTS, FIRST_STEPS) {
-            (true, _) => true,
-            (false, has_more) => {
-                // A combination of few facts is found sooner if longer ones wait.
-                has_more
-                    && !self.has_counterexample(of)
-                    && [FEW_FACTS, MOST_FACTS]
-                        .into_iter()
-                        .any(|facts| is_shown(facts, MOST_STEPS).0)
-            }
+        let terms = || products(of).collect();
+        *effort > 0
+            && (self.follows(of, terms(), FAR, effort)
+                || self.follows(of, terms(), i128::MAX, effort))
+    }
+
+    /// The same, without facts of large numbers.
+    pub(super) fn is_positive_nearby(&self, of: &Poly, effort: &mut u32) -> bool {
+        *effort = effort.saturating_sub(1);
+        self.is_positive_in_range(of)
+            || (*effort > 0
+                && !self.is_refuted_at_a_point(of, effort)
+                && self.follows(of, products(of).collect(), FAR, effort))
+    }
+
+    /// Most polynomials are negative somewhere, which is shown sooner by an example.
+    fn is_refuted_at_a_point(&self, of: &Poly, effort: &mut u32) -> bool {
+        if self.is_negative_at_known_point(of) {
+            return true;
         }
+        *effort = effort.saturating_sub(STEPS_OF_SEARCH);
+        self.has_counterexample(of)
+    }
+
+    /// Whether the facts exclude each other: then minus one is not negative, too.
+    pub(super) fn are_facts_absurd(&self, effort: &mut u32) -> bool {
+        let facts = self.conditions.positive.iter();
+        let terms: Vec<Monomial> = facts.flat_map(products).collect();
+        let below = Poly::constant(-1);
+        *effort > 0
+            && (self.follows(&below, terms.clone(), FAR, effort)
+                || self.follows(&below, terms, i128::MAX, effort))
+    }
+
+    /// Whether that a polynomial is not negative follows from the facts that balance these products. `most`: the numbers in
+    /// the facts are smaller.
+    fn follows(&self, of: &Poly, terms: Vec<Monomial>, most: i128, effort: &mut u32) -> bool {
+        let facts = FactIndex::of(self).balancing(of, terms, most);
+        let combination = Combination::new(of, &facts, |product| self.is_natural_product(product));
+        let (weights, steps) = combination.weights();
+        let found = u32::try_from(facts.len() / FACTS_OF_STEP).unwrap_or(u32::MAX);
+        *effort = effort.saturating_sub(steps.saturating_add(found));
+        weights.is_some_and(|weights| self.is_certificate(of, &facts, &weights))
     }
 
     fn is_positive_in_range(&self, of: &Poly) -> bool {
         self.range(of).least.is_some_and(|least| least >= 0)
     }
 
-    /// What remains to be shown positive if a term is balanced by a fact.
-    fn rests(&self, of: &Poly, monomial: &Monomial, coefficient: i128) -> Vec<Poly> {
-        let own: Vec<Poly> = monomial.iter().flat_map(|var| self.bounds_as_facts(*var)).collect();
-        let of_number: Vec<Poly> = if monomial.is_empty() {
-            of.vars().into_iter().flat_map(|var| self.bounds_as_facts(var)).collect()
-        } else {
-            Vec::new()
-        };
-        let mut rests = Vec::new();
-        for fact in self.conditions.positive.iter().chain(&own).chain(&of_number) {
-            for (part, weight) in fact.terms() {
-                let same_sign = (weight > 0) == (coefficient > 0);
-                let Some(factor) = quotient(monomial, part).filter(|_| same_sign) else { continue };
-                if !factor.iter().all(|var| self.is_natural(*var)) {
-                    continue;
-                }
-                let divisor = gcd(coefficient, weight).max(1);
-                let (mine, theirs) = (weight.abs() / divisor, coefficient.abs() / divisor);
-                let balanced = fact
-                    .product(&Poly::term(factor, theirs))
-                    .and_then(|scaled| of.times(mine)?.minus(&scaled));
-                rests.extend(balanced);
-            }
-        }
-        // That a number fits in its width seldom helps.
-        rests.sort_by_key(|rest| (rest.constant_part() < -FAR, rest.len()));
-        rests
+    pub(super) fn is_negative_in_range(&self, of: &Poly) -> bool {
+        self.range(of).most.is_some_and(|most| most < 0)
     }
 
     pub(super) fn bounds_as_facts(&self, var: Var) -> impl Iterator<Item = Poly> + use<> {
@@ -99,45 +101,158 @@ impl System {
         let below = most.and_then(|most| Poly::constant(most).minus(&own));
         above.into_iter().chain(below)
     }
+
+    /// Whether a polynomial less the facts with these weights, rounded to fractions, is not negative.
+    fn is_certificate(&self, of: &Poly, facts: &[Poly], weights: &[f64]) -> bool {
+        let fractions: Option<Vec<(i128, i128)>> =
+            weights.iter().map(|own| fraction(*own)).collect();
+        let whole = |fractions: Vec<(i128, i128)>| {
+            let mut common = 1_i128;
+            for (_, denominator) in &fractions {
+                common = common.checked_mul(denominator / gcd(common, *denominator))?;
+            }
+            let mut rest = of.times(common)?;
+            for ((numerator, denominator), fact) in fractions.iter().zip(facts) {
+                rest = rest.plus_times(fact, -numerator.checked_mul(common / denominator)?)?;
+            }
+            Some(rest)
+        };
+        fractions.and_then(whole).is_some_and(|rest| self.is_positive_in_range(&rest))
+    }
 }
 
-/// A search for conditions that show that a polynomial is not negative.
-struct PositivitySearch<'a> {
+/// The products of unknowns in the terms of a polynomial.
+fn products(of: &Poly) -> impl Iterator<Item = Monomial> {
+    of.terms().map(|(monomial, _)| monomial.clone()).filter(|monomial| !monomial.is_empty())
+}
+
+/// The conditions of a system that are facts, by their terms.
+struct FactIndex<'a> {
     system: &'a System,
-    /// The steps that are left.
-    left: u32,
-    /// The polynomials that so many facts do not show to be positive.
-    failed: Vec<(Poly, u32)>,
+    with_term: HashMap<&'a Monomial, Vec<usize>>,
 }
 
-impl PositivitySearch<'_> {
-    fn is_positive_by(&mut self, of: &Poly, facts: u32) -> bool {
-        if self.failed.iter().any(|(failed, by)| *by >= facts && failed == of) {
-            return false;
+impl<'a> FactIndex<'a> {
+    fn of(system: &'a System) -> Self {
+        let mut with_term: HashMap<&Monomial, Vec<usize>> = HashMap::new();
+        for (at, fact) in system.conditions.positive.iter().enumerate() {
+            for (monomial, _) in fact.terms() {
+                with_term.entry(monomial).or_default().push(at);
+            }
         }
-        if self.left == 0 {
-            return false;
-        }
-        self.left -= 1;
-        if self.system.is_positive_in_range(of) {
-            return true;
-        }
-        let is_shown = facts > 0 && self.is_positive_with_fact(of, facts);
-        if !is_shown {
-            self.failed.push((of.clone(), facts));
-        }
-        is_shown
+        Self { system, with_term }
     }
 
-    fn is_positive_with_fact(&mut self, of: &Poly, facts: u32) -> bool {
-        let system = self.system;
-        // A term that might be negative; the number comes last, because every fact changes it.
-        let is_bad = |(monomial, coefficient): &(&Monomial, i128)| {
-            !(*coefficient > 0 && monomial.iter().all(|var| system.is_natural(*var)))
-        };
-        let bad = of.terms().filter(is_bad).max_by_key(|(monomial, _)| monomial.len());
-        let Some((monomial, coefficient)) = bad else { return true };
-        let rests = system.rests(of, monomial, coefficient);
-        rests.into_iter().any(|rest| self.is_positive_by(&rest, facts - 1))
+    /// The facts that balance terms with these products, and those that balance terms of these facts; none if a term of the
+    /// polynomial `of` is not balanced. `most`: the numbers in the facts are smaller.
+    fn balancing(&self, of: &Poly, mut terms: Vec<Monomial>, most: i128) -> Vec<Poly> {
+        let mut found = Found { facts: Vec::new(), seen: HashSet::new(), most };
+        let mut met: HashSet<Monomial> = HashSet::new();
+        for round in 0..MOST_ROUNDS {
+            let before = found.facts.len();
+            for monomial in std::mem::take(&mut terms) {
+                if met.insert(monomial.clone()) {
+                    self.find(&monomial, &mut found);
+                }
+                if found.facts.len() >= MOST_FACTS {
+                    return found.facts;
+                }
+            }
+            if round == 0 && !found.balance(of) {
+                return Vec::new();
+            }
+            terms = found.facts[before..].iter().flat_map(products).collect();
+        }
+        found.facts
+    }
+
+    /// Finds the facts that have a term with this product: conditions and bounds, multiplied where that gives the product.
+    fn find(&self, monomial: &Monomial, found: &mut Found) {
+        for (part, factor) in self.parts(monomial) {
+            for at in self.with_term.get(&part).into_iter().flatten() {
+                found.add((false, *at), &self.system.conditions.positive[*at], &factor);
+            }
+            if let &[var] = part.as_slice() {
+                for (side, fact) in self.system.bounds_as_facts(var).enumerate() {
+                    found.add((true, 2 * var.0 as usize + side), &fact, &factor);
+                }
+            }
+        }
+    }
+
+    /// The parts of a product, without the empty one, each with the other factors, if these are not negative.
+    fn parts(&self, monomial: &Monomial) -> Vec<(Monomial, Monomial)> {
+        let mut parts = vec![(Monomial::new(), Monomial::new())];
+        for var in monomial {
+            let mut longer = parts.clone();
+            for (part, _) in &mut longer {
+                part.push(*var);
+            }
+            if self.system.is_natural(*var) {
+                for (_, factor) in &mut parts {
+                    factor.push(*var);
+                }
+            } else {
+                parts.clear();
+            }
+            parts.extend(longer);
+        }
+        parts.retain(|(part, _)| !part.is_empty());
+        parts.sort();
+        parts.dedup();
+        parts
+    }
+}
+
+/// The facts that were found.
+struct Found {
+    facts: Vec<Poly>,
+    /// Their conditions or bounds, each with the factor.
+    seen: HashSet<((bool, usize), Monomial)>,
+    most: i128,
+}
+
+impl Found {
+    /// Whether a fact takes away each negative term of a polynomial.
+    fn balance(&self, of: &Poly) -> bool {
+        let mut negative = of.terms().filter(|(own, weight)| !own.is_empty() && *weight < 0);
+        negative.all(|(own, _)| self.facts.iter().any(|fact| fact.coefficient(own) < 0))
+    }
+
+    fn add(&mut self, key: (bool, usize), fact: &Poly, factor: &Monomial) {
+        let is_near = fact.constant_part().abs() < self.most;
+        if is_near && self.seen.insert((key, factor.clone())) {
+            self.facts.extend(fact.product(&Poly::term(factor.clone(), 1)));
+        }
+    }
+}
+
+/// The simplest fraction near a number that is not negative.
+#[allow(clippy::cast_possible_truncation, reason = "numbers are below 2^100")]
+#[allow(clippy::cast_precision_loss, reason = "what is near enough is checked with integers")]
+fn fraction(of: f64) -> Option<(i128, i128)> {
+    const NEAR: f64 = 1e-7;
+    if !(of.is_finite() && of < 2.0_f64.powi(100)) {
+        return None;
+    }
+    if of < NEAR {
+        return Some((0, 1));
+    }
+    // Continued fractions: each convergent is nearer than any simpler fraction.
+    let ((mut before, mut last), mut rest) = (((0, 1), (1, 0)), of);
+    loop {
+        let whole = rest.floor() as i128;
+        let next = (
+            whole.checked_mul(last.0)?.checked_add(before.0)?,
+            whole.checked_mul(last.1)?.checked_add(before.1)?,
+        );
+        (before, last) = (last, next);
+        if (of - last.0 as f64 / last.1 as f64).abs() <= NEAR * of.max(1.0) {
+            return Some(last);
+        }
+        rest = (rest - whole as f64).recip();
+        if last.1 > MOST_DENOMINATOR || !rest.is_finite() {
+            return None;
+        }
     }
 }

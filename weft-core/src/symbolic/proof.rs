@@ -40,10 +40,8 @@ pub(crate) struct Proof {
     pub(crate) block: [ExtentBound; 3],
     /// The extents of the grids.
     pub(crate) grid: [ExtentBound; 3],
-    /// Integers do not wrap around.
-    pub(crate) is_unwrapped: bool,
-    /// Divisors are not zero.
-    pub(crate) has_nonzero_divisors: bool,
+    /// What is assumed of integers.
+    pub(crate) arithmetic: BTreeSet<ArithmeticAssumption>,
     /// The solver outside of the library is right.
     pub(crate) trusts_solver: bool,
 }
@@ -79,7 +77,7 @@ impl From<Vec<Gap>> for Unproved {
 }
 
 /// The steps that the proof of one pair can take.
-const EFFORT: u32 = 20_000;
+const EFFORT: u32 = 50_000;
 /// The most questions of a kernel that the solver leaves open: one is enough for an open verdict, the others are asked
 /// for candidates of a race.
 const MOST_QUESTIONS: usize = 3;
@@ -141,8 +139,7 @@ pub(crate) fn prove(
     Ok(Proof {
         block: launched.block,
         grid: launched.grid,
-        is_unwrapped: prover.assumed.contains(&ArithmeticAssumption::Unwrapped),
-        has_nonzero_divisors: prover.assumed.contains(&ArithmeticAssumption::NonzeroDivisors),
+        arithmetic: prover.assumed,
         trusts_solver: prover.trusts_solver,
     })
 }
@@ -393,9 +390,9 @@ impl Prover<'_> {
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
         let granted = EFFORT.min(self.effort.get());
-        let mut effort = granted;
-        let is_refuted = views.system.is_refuted(&mut effort);
-        self.effort.set(self.effort.get() - (granted - effort));
+        let mut left = granted;
+        let is_refuted = views.system.is_refuted(&mut left);
+        self.effort.set(self.effort.get() - (granted - left));
         is_refuted.then_some(views.assumed)
     }
 

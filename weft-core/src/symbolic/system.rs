@@ -21,7 +21,7 @@ pub(super) struct Division {
 
 impl Division {
     /// Returns what is zero by definition.
-    fn equation(&self) -> Option<Poly> {
+    pub(super) fn equation(&self) -> Option<Poly> {
         let multiple = self.divisor.product(&self.quotient)?;
         self.dividend.minus(&multiple)?.minus(&self.remainder)
     }
@@ -54,12 +54,9 @@ pub(super) struct System {
     pub(super) alternatives: Vec<ValueCases>,
     /// At least one of these is not zero, unless there are none.
     pub(super) distinct: Vec<Poly>,
-    /// A value for each of the first unknowns, at which the last search for a counterexample ended.
+    /// Where the last search for a counterexample ended.
     pub(super) point: RefCell<Vec<i128>>,
 }
-
-/// How many unknowns of several values are split one inside the other.
-const MOST_SPLITS: u32 = 6;
 
 impl System {
     /// Adds an unknown.
@@ -76,18 +73,13 @@ impl System {
             for var in monomial {
                 term = term.times(self.bounds[var.0 as usize]);
             }
-            all.least = all.least.zip(term.least).and_then(|(a, b)| a.checked_add(b));
-            all.most = all.most.zip(term.most).and_then(|(a, b)| a.checked_add(b));
+            all = all.plus(term);
         }
         all
     }
 
-    /// Whether the system has no solution. `effort`: the steps that are left.
-    pub(super) fn is_refuted(&mut self, effort: &mut u32) -> bool {
-        self.is_refuted_by(MOST_SPLITS, effort)
-    }
-
-    fn is_refuted_by(&mut self, splits: u32, effort: &mut u32) -> bool {
+    /// Solves what can be solved; returns whether that leads to a contradiction. `effort`: the steps that are left.
+    pub(super) fn is_absurd(&mut self, effort: &mut u32) -> bool {
         loop {
             if *effort == 0 {
                 return false;
@@ -102,7 +94,7 @@ impl System {
                         return true;
                     }
                     if !self.follow_divisions() && !self.strengthen(effort) {
-                        break;
+                        return false;
                     }
                 }
             }
@@ -110,22 +102,24 @@ impl System {
             let facts = u32::try_from(self.conditions.positive.len()).unwrap_or(u32::MAX);
             *effort = effort.saturating_sub(1 + facts.saturating_mul(facts) / 1000);
         }
-        splits > 0 && self.is_refuted_in_each_case(splits - 1, effort)
     }
 
     /// Makes facts of one unknown its bounds; where one value is left, the unknown is solved.
-    fn bound_by_facts(&mut self) {
+    pub(super) fn bound_by_facts(&mut self) {
         for fact in std::mem::take(&mut self.conditions.positive) {
-            let fact_of_one = fact.rounded();
-            let number = Some(fact_of_one.constant_part());
-            let (var, bounds) = match fact_of_one.sole_var() {
+            let rounded = fact.rounded();
+            let number = Some(rounded.constant_part());
+            let (var, bounds) = match rounded.sole_var() {
                 Some((var, 1)) => {
                     let least = number.map(|number| -number);
                     (var, VarBounds { least, most: None })
                 }
                 Some((var, -1)) => (var, VarBounds { least: None, most: number }),
                 _ => {
-                    self.conditions.positive.push(fact);
+                    // A number that is not negative says nothing.
+                    if fact.as_constant().is_none_or(|number| number < 0) {
+                        self.conditions.positive.push(rounded);
+                    }
                     continue;
                 }
             };
@@ -172,7 +166,8 @@ impl System {
                 return SolverStep::Refuted;
             }
             // An equation of many unknowns is first split by its digits, which says more.
-            if equation.len() <= 2 && self.solve(at) {
+            let terms = equation.terms().filter(|(monomial, _)| !monomial.is_empty()).count();
+            if terms <= 2 && self.solve(at) {
                 return SolverStep::Some;
             }
             at += 1;
@@ -213,15 +208,18 @@ impl System {
         is_above(1) || is_above(-1)
     }
 
-    /// Solves an equation for an unknown that occurs in it alone, and replaces that unknown everywhere.
+    /// Solves an equation for an unknown that occurs in it alone, and replaces that unknown everywhere. Results of divisions
+    /// are kept if possible: they are digits.
     fn solve(&mut self, at: usize) -> bool {
-        let solved = self.conditions.zero[at].solved(Some);
+        let results = self.divisions.iter().flat_map(|own| [&own.quotient, &own.remainder]);
+        let results: Vec<Var> = results.filter_map(Poly::as_var).collect();
+        let solved = self.conditions.zero[at].solved(|var| Some((!results.contains(&var), var)));
         let Some((var, value)) = solved else { return false };
         self.conditions.zero.swap_remove(at);
         self.substitute(var, &value)
     }
 
-    fn substitute(&mut self, var: Var, value: &Poly) -> bool {
+    pub(super) fn substitute(&mut self, var: Var, value: &Poly) -> bool {
         // What bounds the unknown now bounds its value.
         let bounds: Vec<Poly> = self.bounds_as_facts(var).collect();
         self.conditions.positive.extend(bounds);
@@ -282,7 +280,8 @@ impl System {
             }
             let radix = Poly::term(monomial, coefficient).minus(&one)?;
             let mut fits = |sign: i128| {
-                radix.plus_times(&low, sign).is_some_and(|room| self.is_positive(&room, effort))
+                let room = radix.plus_times(&low, sign);
+                room.is_some_and(|room| self.is_positive_nearby(&room, effort))
             };
             if fits(1) && fits(-1) {
                 return Some((high, low));
@@ -291,7 +290,8 @@ impl System {
         None
     }
 
-    /// The candidates for the radix of an equation: what the coefficients of its terms consist of, largest first.
+    /// The candidates for the radix of an equation: what the coefficients of its terms consist of, smallest first: it takes
+    /// the fewest facts to show that a low digit is small.
     fn radices(&self, equation: &Poly) -> Vec<(Monomial, i128)> {
         let mut radices = Vec::new();
         for (monomial, coefficient) in equation.terms() {
@@ -311,21 +311,16 @@ impl System {
         });
         radices.sort();
         radices.dedup();
-        radices.sort_by_key(|(part, number)| {
-            (std::cmp::Reverse(part.len()), std::cmp::Reverse(*number))
-        });
+        radices.sort_by_key(|(part, number)| (part.len(), *number));
         radices
     }
 
     fn is_contradictory(&self, effort: &mut u32) -> bool {
-        let minus_one = Poly::constant(-1);
-        let is_negative = |fact: &Poly, effort: &mut u32| {
-            minus_one.minus(fact).is_some_and(|below| self.is_positive(&below, effort))
-        };
         self.bounds.iter().any(|bounds| bounds.is_empty())
             || (!self.distinct.is_empty() && self.distinct.iter().all(Poly::is_zero))
             || self.conditions.nonzero.iter().any(Poly::is_zero)
-            || self.conditions.positive.iter().any(|fact| is_negative(fact, effort))
+            || self.conditions.positive.iter().any(|fact| self.is_negative_in_range(fact))
+            || self.are_facts_absurd(effort)
     }
 
     /// Makes results of divisions equal whose operands are, and operands whose results are.
@@ -389,26 +384,6 @@ impl System {
         }
         false
     }
-
-    /// Splits one unknown that has several values.
-    fn is_refuted_in_each_case(&mut self, splits: u32, effort: &mut u32) -> bool {
-        if let Some(division) = self.divisions.pop() {
-            let mut system = self.clone();
-            system.conditions.zero.extend(division.equation());
-            return system.is_refuted_by(splits, effort)
-                || self.is_refuted_in_each_case(splits, effort);
-        }
-        let Some(alternatives) = self.alternatives.pop() else { return false };
-        alternatives.cases.iter().all(|(value, conditions)| {
-            let mut system = self.clone();
-            system.conditions.extend(conditions);
-            if system.substitute(alternatives.var, value) {
-                system.is_refuted_by(splits, effort)
-            } else {
-                false
-            }
-        })
-    }
 }
 
 enum SolverStep {
@@ -425,7 +400,7 @@ impl Conditions {
     }
 
     /// Keeps one of several equal facts: the same is often known of several terms.
-    fn drop_repeated_facts(&mut self) {
+    pub(super) fn drop_repeated_facts(&mut self) {
         for fact in std::mem::take(&mut self.positive) {
             if !self.positive.contains(&fact) {
                 self.positive.push(fact);

@@ -1,5 +1,6 @@
 //! Laws of systems, by brute force over all values of a few unknowns: what is refuted has no solution, what is said to be
-//! positive is so in every solution of the conditions, and a counterexample is one.
+//! positive is so in every solution of the conditions, and a counterexample is one. What is a sum of facts is found to be
+//! positive.
 
 use super::poly::{Poly, Var};
 use super::split_mix::SplitMix;
@@ -151,4 +152,48 @@ fn what_is_positive_is_so_everywhere() {
         }
     }
     assert!(positive > 1000 && negative > 1000, "{positive} {negative}");
+}
+
+#[test]
+fn sums_of_facts_are_positive() {
+    for seed in 0..3000 {
+        let mut random = RandomSystem::new(seed);
+        let mut facts = random.polys(5);
+        facts.retain(|fact| fact.as_constant().is_none());
+        random.system.conditions.positive.clone_from(&facts);
+        let mut sum = Poly::constant(i128::from(random.random.below(3)));
+        for fact in &facts {
+            let weight = i128::from(random.random.below(4));
+            sum = sum.plus_times(fact, weight).unwrap();
+        }
+        assert!(
+            random.system.is_positive(&sum, &mut 2000),
+            "seed {seed}: {sum:?} in {:?}",
+            random.system
+        );
+    }
+}
+
+/// Threads `x` and `y` access the elements `x / 3 * 5 + x % 3` and `y / 3 * 5 + y % 3` of a cta's part of a buffer.
+#[test]
+fn an_index_of_quotient_and_remainder_is_one_thread_s() {
+    let mut system = System::default();
+    let mut below =
+        |most: i128| Poly::var(system.var(VarBounds { least: Some(0), most: Some(most) }));
+    let [x, y, quotient_x, quotient_y] = [1023, 1023, 1 << 32, 1 << 32].map(&mut below);
+    let [rest_x, rest_y, first] = [2, 2, 1 << 31].map(&mut below);
+    let element = |thread: &Poly, quotient: &Poly| thread.plus_times(quotient, 2).unwrap();
+    let difference = element(&x, &quotient_x).minus(&element(&y, &quotient_y)).unwrap();
+    system.conditions.zero.push(difference);
+    system.distinct.push(x.minus(&y).unwrap());
+    for (thread, quotient, remainder) in [(x, quotient_x, rest_x), (y, quotient_y, rest_y)] {
+        let dividend = first.plus(&thread).unwrap();
+        system.divisions.push(Division {
+            dividend,
+            divisor: Poly::constant(3),
+            quotient,
+            remainder,
+        });
+    }
+    assert!(system.is_refuted(&mut 1000));
 }

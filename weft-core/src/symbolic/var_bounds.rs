@@ -8,6 +8,9 @@ pub(super) struct VarBounds {
 }
 
 impl VarBounds {
+    /// The bounds of the number 1.
+    pub(super) const ONE: Self = Self { least: Some(1), most: Some(1) };
+
     /// The values of a width.
     pub(super) fn of_width(bits: u32, is_signed: bool) -> Self {
         let (least, most) = if is_signed {
@@ -41,6 +44,14 @@ impl VarBounds {
     /// Whether no value has the bounds.
     pub(super) fn is_empty(self) -> bool {
         self.least.zip(self.most).is_some_and(|(least, most)| least > most)
+    }
+
+    /// The bounds of a sum.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            least: self.least.zip(other.least).and_then(|(a, b)| a.checked_add(b)),
+            most: self.most.zip(other.most).and_then(|(a, b)| a.checked_add(b)),
+        }
     }
 
     /// The bounds of a product.

@@ -24,11 +24,13 @@ use crate::launch::ExtentBound;
 
 /// What a proof takes for granted about arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum ArithmeticAssumption {
+pub(crate) enum ArithmeticAssumption {
     /// Integers do not wrap around.
     Unwrapped,
     /// Divisors are not zero.
     NonzeroDivisors,
+    /// Arguments and contents that divide are not negative.
+    PositiveDivisors,
 }
 
 /// Which of the two threads an expression is evaluated for.
@@ -287,14 +289,9 @@ impl<'a> Views<'a> {
             BinaryOperator::Or | BinaryOperator::Xor if bits > 1 => {
                 self.joined(a, b, is_signed, copy)
             }
-            BinaryOperator::Lshr => {
+            BinaryOperator::Lshr | BinaryOperator::Ashr => {
                 let amount = number.filter(|amount| *amount < u64::from(bits))?;
-                let dividend = self.exact(a, false, copy);
-                Some(self.divided(dividend, Poly::constant(1 << amount))?.0)
-            }
-            BinaryOperator::Ashr => {
-                let amount = number.filter(|amount| *amount < u64::from(bits))?;
-                let dividend = self.exact(a, true, copy);
+                let dividend = self.exact(a, operator == BinaryOperator::Ashr, copy);
                 Some(self.divided(dividend, Poly::constant(1 << amount))?.0)
             }
             BinaryOperator::Udiv | BinaryOperator::Urem => {
@@ -368,6 +365,11 @@ impl<'a> Views<'a> {
             ExprNode::Binary(BinaryOperator::Or, a, b) if !holds => {
                 self.condition(a, false, copy, conditions);
                 self.condition(b, false, copy, conditions);
+            }
+            ExprNode::Binary(BinaryOperator::And | BinaryOperator::Or, a, b) => {
+                if let Some((part, holds)) = self.resolved([(a, holds), (b, holds)], copy) {
+                    self.condition(part, holds, copy, conditions);
+                }
             }
             ExprNode::Binary(BinaryOperator::Eq, a, b) if exprs.bits(a) > 1 => {
                 let is_signed = self.is_signed(a, copy) || self.is_signed(b, copy);

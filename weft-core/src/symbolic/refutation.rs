@@ -1,0 +1,138 @@
+//! The search for a proof that a system has no solution: unknowns of several values are split into cases, and in each case
+//! divisions are written out in one way after the other.
+
+use super::poly::{Poly, Var};
+use super::system::{Conditions, System};
+
+/// How many unknowns of several values are split one inside the other.
+const MOST_SPLITS: u32 = 6;
+/// The steps that one way of writing divisions out can take.
+const WAY: u32 = 8000;
+/// Facts of quotients have at most so many terms, and a number below this.
+const FEW_TERMS: usize = 4;
+const FAR: i128 = 1 << 16;
+
+impl System {
+    /// Whether the system has no solution. `effort`: the steps that are left.
+    pub(super) fn is_refuted(&self, effort: &mut u32) -> bool {
+        self.clone().is_refuted_case(self.clone(), MOST_SPLITS, effort)
+    }
+
+    /// `first`: the case before anything was solved.
+    fn is_refuted_case(&mut self, mut first: Self, splits: u32, effort: &mut u32) -> bool {
+        if self.is_absurd_within(WAY, effort) {
+            return true;
+        }
+        if splits > 0
+            && let (Some(own), Some(of_first)) = (self.alternatives.pop(), first.alternatives.pop())
+        {
+            return own.cases.into_iter().zip(of_first.cases).all(|(own_case, case_of_first)| {
+                let (mut system, mut first) = (self.clone(), first.clone());
+                system.applies(own.var, own_case)
+                    && first.applies(of_first.var, case_of_first)
+                    && system.is_refuted_case(first, splits - 1, effort)
+            });
+        }
+        self.alternatives.clear();
+        first.alternatives.clear();
+        let ways = [first.with_facts_of_quotients(), first.without_remainders()];
+        ways.into_iter().flatten().any(|mut system| system.is_absurd_within(WAY, effort))
+            || within(WAY, effort, |effort| self.is_refuted_by_divisions(0, effort))
+    }
+
+    fn is_absurd_within(&mut self, most: u32, effort: &mut u32) -> bool {
+        within(most, effort, |effort| self.is_absurd(effort))
+    }
+
+    /// Makes an unknown one of its values; returns false if that takes too large polynomials.
+    fn applies(&mut self, var: Var, (value, conditions): (Poly, Conditions)) -> bool {
+        self.conditions.extend(&conditions);
+        self.substitute(var, &value)
+    }
+
+    /// Adds of some divisions what their dividends are made of, and leaves out others. `first`: the first division that is
+    /// added or left out.
+    fn is_refuted_by_divisions(&self, first: usize, effort: &mut u32) -> bool {
+        (first..self.divisions.len()).any(|at| {
+            // Systems are copied.
+            let facts = u32::try_from(self.conditions.positive.len()).unwrap_or(u32::MAX);
+            *effort = effort.saturating_sub(1 + facts / 4);
+            let mut system = self.clone();
+            system.conditions.zero.extend(system.divisions[at].equation());
+            *effort > 0
+                && (system.is_absurd(effort) || system.is_refuted_by_divisions(at + 1, effort))
+        })
+    }
+
+    /// The system with what is left of each dividend in place of the remainder; `None` if there is no division.
+    fn without_remainders(&self) -> Option<Self> {
+        let mut system = self.clone();
+        for at in 0..system.divisions.len() {
+            let division = &system.divisions[at];
+            let multiple = division.divisor.product(&division.quotient)?;
+            let rest = division.dividend.minus(&multiple)?;
+            let remainder = division.remainder.as_var()?;
+            system.substitute(remainder, &rest);
+        }
+        (!system.divisions.is_empty()).then_some(system)
+    }
+
+    /// The system with what follows for quotients by numbers from its facts, if these are written with quotient and
+    /// remainder in place of what is divided; `None` if there is no such division. An unrolled loop ends in time because of
+    /// such facts.
+    fn with_facts_of_quotients(&self) -> Option<Self> {
+        let (mut written, mut system) = (self.clone(), self.clone());
+        for at in 0..written.divisions.len() {
+            let division = &written.divisions[at];
+            if division.divisor.as_constant().is_none() {
+                continue;
+            }
+            let is_result = |var: Var| division.quotient.has(var) || division.remainder.has(var);
+            let equation = division.equation()?;
+            system.conditions.positive.extend(self.divisions[at].equation());
+            if let Some((var, value)) = equation.solved(|var| (!is_result(var)).then_some(var)) {
+                written.substitute(var, &value);
+            }
+        }
+        if system.conditions.positive.len() == self.conditions.positive.len() {
+            return None;
+        }
+        written.bound_by_facts();
+        let facts = written.conditions.positive.iter();
+        system.conditions.positive.extend(facts.flat_map(|fact| written.divided(fact)));
+        system.conditions.drop_repeated_facts();
+        Some(system)
+    }
+
+    /// What `k * p + q >= 0` says of `p`, where `q` has a greatest value `m`: `p + m / k >= 0`, rounded down.
+    fn divided(&self, fact: &Poly) -> Vec<Poly> {
+        let weights = fact.terms().map(|(_, weight)| weight.abs());
+        let mut factors: Vec<i128> = weights.filter(|weight| *weight > 1).collect();
+        factors.sort_unstable();
+        factors.dedup();
+        let by = |factor: i128| {
+            let (mut multiple, mut rest) = (Poly::default(), Poly::default());
+            for (monomial, weight) in fact.terms() {
+                if weight % factor == 0 && !monomial.is_empty() {
+                    multiple = multiple.plus(&Poly::term(monomial.clone(), weight / factor))?;
+                } else {
+                    rest = rest.plus(&Poly::term(monomial.clone(), weight))?;
+                }
+            }
+            let most = self.range(&rest).most?.div_euclid(factor);
+            // That a number fits in its width says nothing of a quotient.
+            let is_near = multiple.len() <= FEW_TERMS && most.abs() < FAR;
+            multiple.plus(&Poly::constant(most)).filter(|_| is_near).map(|fact| fact.rounded())
+        };
+        factors.into_iter().filter_map(by).collect()
+    }
+}
+
+/// Tries something that can take so many of the steps that are left.
+fn within(most: u32, effort: &mut u32, attempt: impl FnOnce(&mut u32) -> bool) -> bool {
+    let granted = most.min(*effort);
+    let mut left = granted;
+    let is_done = attempt(&mut left);
+    *effort -= granted - left;
+    is_done
+}
