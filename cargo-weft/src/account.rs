@@ -154,8 +154,8 @@ pub(crate) fn unchecked(
 
 /// Returns what a verdict covers, such as `grid 2, block 160, 2 ctas, 31/31 sites`.
 fn scope(report: &Report) -> String {
-    if let Some(proved) = report.proved {
-        return proved.sentence();
+    if let Some(proved) = report.proved_in_words() {
+        return proved;
     }
     let (grid, block) = (report.grid_in_words(), report.block_in_words());
     if report.stats.ctas == 0 {

@@ -289,9 +289,9 @@ impl Default for Limit {
 /// One launch configuration of a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launch {
-    /// Threads per cta; `None`: the kernel's own `.reqntid` or `.maxntid` applies.
+    /// Threads per cta; `None`: the kernel's own `.reqntid` applies, or every block.
     pub block: Option<Dimensions>,
-    /// Ctas of the grid; `None`: one cta is checked and races between ctas are not examined.
+    /// Ctas of the grid; `None`: every grid, or a few ctas if there is no proof.
     pub grid: Option<Dimensions>,
     /// Bytes of dynamic shared memory; `None`: as many as the accesses need.
     pub shared: Option<u32>,

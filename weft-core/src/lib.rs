@@ -24,7 +24,7 @@ pub mod slice;
 mod symbolic;
 
 pub use check::{
-    CheckError, RequirementMisfit, applied, check, check_placed, check_with, link,
-    prove_every_input,
+    BlockSource, CheckError, KnownBlock, RequirementMisfit, applied, check, check_placed,
+    check_with, known_block, link, prove_every_input,
 };
 pub use symbolic::SmtSolver;

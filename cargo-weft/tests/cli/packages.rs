@@ -30,7 +30,10 @@ fn ptx_of_a_build_script_is_found() {
     run.says("DEFECT built::kernel.ptx::race_of_neighbours")
         .says("weft: 0 clean, 1 defect, 0 open");
     folder.weft("weft test -p built").exits(100);
-    folder.weft("list").exits(0).says("built::kernel.ptx::race_of_neighbours  (one cta, block 64)");
+    folder
+        .weft("list")
+        .exits(0)
+        .says("built::kernel.ptx::race_of_neighbours  (no grid stated, block 64)");
     let json = folder.weft("test --message-format json").exits(100);
     json.says("\"package\":\"built\"");
     let any = "[[kernel]]\nname = '.'\nblock = 64\ngrid = \"any\"\nrequires = ['grid.x<9']\n";

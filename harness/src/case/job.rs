@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use weft_core::CheckError;
 use weft_core::finding::{Check, Report};
 use weft_core::launch::Launch;
 use weft_core::mutate::{self, Mutant, Mutants};
 use weft_core::ptx::Module;
+use weft_core::{BlockSource, CheckError, KnownBlock};
 
 use super::guard::guarded;
 use super::{Checker, Outcome};
@@ -113,15 +113,34 @@ impl Job {
         format!("{}::{}", self.name(), check.name())
     }
 
-    /// Returns the configured grid and block and what is required in words, such as `grid any, block 64, n <= 1024`,
-    /// without the arguments.
+    /// Returns the grid, the block and what is required in words, such as `grid any, block 64, n <= 1024`, without the
+    /// arguments. A block that the launch does not state is the kernel's own, or a guess.
     pub fn launch_in_words(&self) -> String {
-        let grid =
-            self.launch.grid.map_or_else(|| "one cta".to_owned(), |grid| format!("grid {grid}"));
-        let block = self
-            .launch
-            .block
-            .map_or_else(|| "the kernel's own block".to_owned(), |block| format!("block {block}"));
+        let known = self.module.kernel(&self.kernel.mangled).and_then(|kernel| {
+            let known =
+                || weft_core::known_block(&self.module, kernel, &self.launch).ok().flatten();
+            guarded(&self.subject(), known).ok().flatten()
+        });
+        match known {
+            Some(KnownBlock { size, source: BlockSource::Guessed }) => {
+                self.in_words(&format!("block {size}, a guess within .maxntid"))
+            }
+            Some(KnownBlock { size, .. }) => self.in_words(&format!("block {size}")),
+            None => self.stated_in_words(),
+        }
+    }
+
+    /// Returns what the launch states of grid and block, and what is required, in words.
+    fn stated_in_words(&self) -> String {
+        let block = self.launch.block;
+        self.in_words(
+            &block.map_or_else(|| "no block stated".to_owned(), |block| format!("block {block}")),
+        )
+    }
+
+    fn in_words(&self, block: &str) -> String {
+        let grid = self.launch.grid;
+        let grid = grid.map_or_else(|| "no grid stated".to_owned(), |grid| format!("grid {grid}"));
         let required = self.launch.requires.iter().map(|requirement| format!(", {requirement}"));
         format!("{grid}, {block}{}", required.collect::<String>())
     }
@@ -158,7 +177,7 @@ impl Job {
         format!(
             "kernel `{name}` of {}, launched with {}",
             self.file.display,
-            self.launch_in_words()
+            self.stated_in_words()
         )
     }
 

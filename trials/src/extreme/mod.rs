@@ -149,7 +149,7 @@ fn kernel(body: &str) -> String {
 fn with_functions(functions: &str, body: &str) -> String {
     format!(
         "{HEAD}{functions}.visible .entry kernel(.param .u64 kernel_param_0, .param .u32 kernel_param_1)\n\
-         .maxntid 64\n{{{DECLARED}{body}    st.shared.u32 [%r3], %r1;\n    ret;\n}}\n"
+         .reqntid 64\n{{{DECLARED}{body}    st.shared.u32 [%r3], %r1;\n    ret;\n}}\n"
     )
 }
 

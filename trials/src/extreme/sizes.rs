@@ -32,7 +32,7 @@ pub(super) fn wide_registers(n: usize) -> String {
         ".reg .b32 %own<{n}>;\nmul.lo.u32 %own0, %r1, %r1;\n{used}and.b32 %own{last}, %own{last}, 4092;\n\
          st.shared.u32 [%own{last}], %r1;\n"
     ));
-    text.replace(".maxntid 64", ".maxntid 1024")
+    text.replace(".reqntid 64", ".reqntid 1024")
 }
 
 pub(super) fn register_range(_: usize) -> String {
@@ -49,7 +49,7 @@ pub(super) fn parameters(n: usize) -> String {
     let names = rows(n, |at| format!(".param .u64 own_{at},"));
     let loads = rows(n, |at| format!("ld.param.u64 %rd1, [own_{at}];\nst.global.u32 [%rd1], %r1;"));
     format!(
-        "{HEAD}.visible .entry wide({names}.param .u32 last)\n.maxntid 64\n\
+        "{HEAD}.visible .entry wide({names}.param .u32 last)\n.reqntid 64\n\
          {{\n.reg .b64 %rd<2>;\n.reg .b32 %r<2>;\n{loads}ret;\n}}\n"
     )
 }
@@ -57,7 +57,7 @@ pub(super) fn parameters(n: usize) -> String {
 pub(super) fn kernels(n: usize) -> String {
     let each = |at| {
         format!(
-            ".visible .entry k{at}()\n.maxntid 32\n{{\n.reg .b32 %r<2>;\n.shared .b32 own{at};\n\
+            ".visible .entry k{at}()\n.reqntid 32\n{{\n.reg .b32 %r<2>;\n.shared .b32 own{at};\n\
              st.shared.u32 [own{at}], %r1;\nret;\n}}"
         )
     };

@@ -115,9 +115,9 @@ fn places(known: &Assumption, name: &String) -> bool {
     matches!(known, Assumption::Places(names) if names.contains(name))
 }
 
-/// Turns a defect into an open finding, because it depends on where variables and buffers lie.
+/// Turns a defect, be it for a chosen input, into an open finding, because it depends on where variables and buffers lie.
 fn undecide(finding: &mut Finding) {
-    if finding.code.class() == Class::Defect {
+    if finding.code.class() == Class::Defect || finding.code == Code::RaceForInput {
         let note =
             format!("that this is `{}` depends on where variables and buffers lie", finding.code);
         finding.notes.push(note);

@@ -11,23 +11,29 @@ use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
 use crate::symbolic::ArithmeticAssumption::{NonzeroDivisors, PositiveDivisors, Unwrapped};
-use crate::symbolic::{self, CandidateLaunch, Gap, Proof, SmtSolver, StatedSizes, Unproved};
+use crate::symbolic::{self, Gap, Proof, ProofBudget, SmtSolver, StatedSizes, Unproved};
 
-/// Replaces an open verdict by a proof, if there is one: for the block and grid of the launch, and for every block and
-/// every grid where the launch states none.
-/// Returns launches with which the kernel might have a race, if there is no proof.
+/// Replaces a verdict that is open, or clean for one cta where no grid is stated, by a proof, if there is one: for the block
+/// and grid of the launch, and for every block and every grid where the launch states none.
+/// Returns why there is no proof, if one was tried.
 pub(super) fn settle(
     names: &Names<'_>,
     kernel: &Function,
     launch: &Launch,
     outside: Option<&dyn SmtSolver>,
     report: &mut Report,
-) -> Vec<CandidateLaunch> {
+) -> Unproved {
     let program = names.program;
-    if report.verdict() != Verdict::Open || !is_of_races(report) {
-        return Vec::new();
-    }
-    match prove(program, kernel, launch, outside) {
+    let budget = match report.verdict() {
+        Verdict::Open if is_of_races(report) => ProofBudget::VERDICT,
+        Verdict::Clean
+            if launch.grid.is_none() && distinguishes_ctas(program) && !is_empty(report) =>
+        {
+            ProofBudget::AFTER_RUN
+        }
+        _ => return Unproved::default(),
+    };
+    match prove(program, kernel, launch, (outside, budget)) {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
         Ok(proof)
             if proof.arithmetic.contains(&Unwrapped)
@@ -45,10 +51,18 @@ pub(super) fn settle(
         }
         Err(unproved) => {
             explain(names, &unproved.gaps, &mut report.findings);
-            return unproved.candidates;
+            return unproved;
         }
     }
-    Vec::new()
+    Unproved::default()
+}
+
+fn distinguishes_ctas(program: &Program) -> bool {
+    (0..3).any(|dimension| program.distinguishes_ctas(dimension))
+}
+
+fn is_empty(report: &Report) -> bool {
+    report.coverage.sites == 0
 }
 
 /// Whether there is a proof for the block and the grid of a run that holds even if integers wrap around.
@@ -61,7 +75,8 @@ fn is_proved_as_run(
     let mut as_run = launch.clone();
     as_run.block = report.block.map(Dimensions::Is);
     as_run.grid = Some(Dimensions::Is(report.grid));
-    prove(program, kernel, &as_run, None).is_ok_and(|proof| !proof.arithmetic.contains(&Unwrapped))
+    prove(program, kernel, &as_run, (None, ProofBudget::VERDICT))
+        .is_ok_and(|proof| !proof.arithmetic.contains(&Unwrapped))
 }
 
 fn has_possible_race(report: &Report) -> bool {
@@ -90,15 +105,16 @@ pub fn prove_every_input(
     launch: &Launch,
 ) -> Result<Option<ProvedFor>, CheckError> {
     let program = super::link(module, kernel, launch, &Placement::default())?;
-    let proof = prove(&program, kernel, launch, None).ok();
+    let proof = prove(&program, kernel, launch, (None, ProofBudget::VERDICT)).ok();
     Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
 }
 
-fn prove(
+/// Tries to prove a kernel for all that the launch leaves open.
+pub(super) fn prove(
     program: &Program,
     kernel: &Function,
     launch: &Launch,
-    outside: Option<&dyn SmtSolver>,
+    (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
 ) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
     let dependences = Dependences::of(program, &crate::emulate::pointers(program, launch));
@@ -113,7 +129,7 @@ fn prove(
         grid: known(launch.grid),
         is_any_grid: launch.grid.is_some(),
     };
-    symbolic::prove(program, &slice, launch, sizes, &strays, outside)
+    symbolic::prove(program, &slice, launch, sizes, &strays, (outside, budget))
 }
 
 /// Says in the finding that a launch is missing, if there is one, where the proof for every launch ended.

@@ -13,8 +13,19 @@ use crate::finding::{Class, Code, Finding};
 use crate::launch::{Atomics, Limit, Schedule};
 use crate::slice::{self, Floats, Slice};
 
+/// What a check is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// A verdict: what is open is tried again with less left open.
+    Verdict,
+    /// A witness: one defect is enough.
+    Trial,
+}
+
 /// When floating-point arithmetic is left open, the check can spend its remaining instructions divided by this.
 const ROUGH_PART: u64 = 4;
+/// Likewise of a trial, which is mostly enough.
+const ROUGH_PART_OF_TRIAL: u64 = 2;
 
 /// The result of checking a launch with one slice.
 pub(super) struct SliceResult {
@@ -32,7 +43,9 @@ pub(super) struct SliceResult {
     /// What is known about the values drawn from counters.
     drawn: Drawn,
     /// The instructions that the check has run so far, including earlier slices.
-    spent: u64,
+    pub(super) spent: u64,
+    /// The origins of open values because of which something is open.
+    pub(super) doubted: BTreeSet<Origin>,
 }
 
 impl SliceResult {
@@ -75,8 +88,8 @@ impl SliceResult {
 
 /// Checks a launch with the treatment of atomics that it asks for. `Auto`: counters are taken to be unique only if that
 /// settles what is open otherwise.
-pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> SliceResult {
-    let mut first = among_more(names, inputs, 0);
+pub(super) fn find(names: &Names<'_>, inputs: &Inputs, effort: Effort) -> SliceResult {
+    let mut first = among_more(names, inputs, effort, 0);
     if names.atomics == Atomics::Unique {
         return refuted(names, inputs, first);
     }
@@ -85,7 +98,7 @@ pub(super) fn find(names: &Names<'_>, inputs: &Inputs) -> SliceResult {
     }
     let mut unique = inputs.clone();
     unique.options.atomics = Atomics::Unique;
-    let second = refuted(names, &unique, among_more(names, &unique, first.spent));
+    let second = refuted(names, &unique, among_more(names, &unique, effort, first.spent));
     if second.settles_more_than(&first) {
         return second;
     }
@@ -112,7 +125,8 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
     in_turn.draws_in_turn = true;
     // The schedule is fixed so that the findings do not depend on the one that the launch asks for.
     in_turn.options.schedule = Schedule::InOrder;
-    let other = among(names, &in_turn, found.ctas, Floats::Open, found.spent);
+    let so_far = (Effort::Verdict, found.spent);
+    let other = among(names, &in_turn, found.ctas, Floats::Open, so_far);
     found.spent = other.spent;
     let happens = other.drawn == Drawn::InOrder;
     let is_defect = |finding: &Finding| happens && finding.code.class() == Class::Defect;
@@ -144,24 +158,30 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
 
 /// Checks the first ctas of a large grid, then more of them as long as all are clean; checks all at once if the
 /// findings of all ctas are needed. `spent`: instructions that were run before.
-fn among_more(names: &Names<'_>, inputs: &Inputs, spent: u64) -> SliceResult {
+fn among_more(names: &Names<'_>, inputs: &Inputs, effort: Effort, spent: u64) -> SliceResult {
     let all = names.grid.count();
     let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, spent);
     while count < all && !names.past_findings {
-        let first = among(names, inputs, count, floats, spent);
+        let first = among(names, inputs, count, floats, (effort, spent));
         if first.has(|class| class != Class::Warning) {
             return first;
         }
         (floats, spent) = (first.slice.floats, first.spent);
         count = count.saturating_mul(ctas::FIRST);
     }
-    among(names, inputs, all, floats, spent)
+    among(names, inputs, all, floats, (effort, spent))
 }
 
 /// Checks the first ctas of a launch, first with the results of floating-point arithmetic left open, which is cheap and
 /// mostly enough; if its values might change the findings, with these. `floats`: `Computed` if the values are known to
 /// be needed.
-fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u64) -> SliceResult {
+fn among(
+    names: &Names<'_>,
+    inputs: &Inputs,
+    ctas: u64,
+    floats: Floats,
+    (effort, spent): (Effort, u64),
+) -> SliceResult {
     let mark = |floats| slice::mark(names.program, &BTreeSet::new(), floats);
     let most = names.limit.instructions;
     let mut before = spent;
@@ -170,9 +190,17 @@ fn among(names: &Names<'_>, inputs: &Inputs, ctas: u64, floats: Floats, spent: u
         if !rough.leaves_open() {
             return with_slice(names, inputs, ctas, rough, (spent, most));
         }
-        let part = spent + (most - spent) / ROUGH_PART;
+        let part = match effort {
+            Effort::Verdict => ROUGH_PART,
+            Effort::Trial => ROUGH_PART_OF_TRIAL,
+        };
+        let part = spent + (most - spent) / part;
         let found = with_slice(names, inputs, ctas, rough, (spent, part));
-        if !found.might_depend_on_floats() {
+        // Of several cases of a condition, those might not happen that a floating-point value decides.
+        let is_one = found.outcome.decisions.len() == 1;
+        let is_enough =
+            effort == Effort::Trial && is_one && found.has(|class| class == Class::Defect);
+        if is_enough || !found.might_depend_on_floats() {
             return found;
         }
         before = found.spent;
@@ -192,9 +220,11 @@ fn with_slice(
     if inputs.draws_in_turn {
         facts.choose_draw_order(ctas);
     }
-    let mut passes = PassContext { names, inputs, slice: &slice, ctas, facts };
+    let doubted = BTreeSet::new();
+    let mut passes = PassContext { names, inputs, slice: &slice, ctas, facts, doubted };
     let outcome = case_split::check(&mut passes);
-    let PassContext { facts, .. } = passes;
+    let PassContext { facts, mut doubted, .. } = passes;
+    doubted.extend(outcome.decisions.iter().flat_map(Decision::open_origins).flatten());
     SliceResult {
         outcome,
         assumed: facts.assumed(),
@@ -204,6 +234,7 @@ fn with_slice(
         draws: facts.draws,
         drawn: facts.drawn(),
         spent: facts.spent(),
+        doubted,
         slice,
     }
 }

@@ -1,15 +1,19 @@
 //! Drives the stages: checks one kernel under one launch and builds its report.
 //!
-//! [`request`] tests the launch, and [`requirements`] applies what it requires. [`find`] chooses what to try first,
+//! [`request`] tests the launch, [`requirements`] applies what it requires, and [`unstated`] runs a kernel with
+//! [`chosen_sizes`] if nobody states its block or its grid. [`find`] chooses what to try first,
 //! [`case_split`] runs each case of a split condition, [`settle`] repeats passes until their facts are known from the
 //! start, and [`passes`] is what the passes of a launch share. In a deciding pass a [`detector`] judges each cta
 //! ([`ctas`]), several at once where they are [`independent`]; a [`decision`] is what the pass found. In an explaining
 //! pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`] looks for
 //! mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other addresses,
-//! [`assumptions`] lists what was taken for granted, and [`witness`] tries an open verdict with concrete inputs.
+//! [`assumptions`] lists what was taken for granted, [`witness`] tries an open verdict with concrete inputs, and
+//! [`clean_block`] looks for a block with which the kernel is clean.
 
 mod assumptions;
 mod case_split;
+mod chosen_sizes;
+mod clean_block;
 mod ctas;
 mod decision;
 mod detector;
@@ -27,24 +31,25 @@ mod requirements;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
+mod unstated;
 mod witness;
 
 use std::collections::BTreeSet;
 
-use crate::emulate::{self, Inputs};
+use crate::emulate::{self, Inputs, Origin};
 use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
 use crate::flow::{self, Growth, Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
-use crate::symbolic::{CandidateLaunch, SmtSolver};
+use crate::symbolic::{SmtSolver, Unproved};
 
 use assumptions::CheckOutcome;
 use decision::Decision;
 pub use every_input::prove_every_input;
-use find::SliceResult;
-pub use request::CheckError;
+use find::{Effort, SliceResult};
+pub use request::{BlockSource, CheckError, KnownBlock};
 pub use requirements::{RequirementMisfit, applied};
 
 /// Checks `kernel` of `module` under `launch`. The report is deterministic.
@@ -67,7 +72,7 @@ pub fn check_with(
     solver: &dyn SmtSolver,
 ) -> Result<Report, CheckError> {
     let outside = Some(solver);
-    let request = CheckRequest { module, kernel, launch, proves_every_input: true, outside };
+    let request = CheckRequest { module, kernel, launch, effort: Effort::Verdict, outside };
     complete(&request, &Placement::default())
 }
 
@@ -82,19 +87,23 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
-    let request = CheckRequest { module, kernel, launch, proves_every_input: true, outside: None };
+    let request = CheckRequest { module, kernel, launch, effort: Effort::Verdict, outside: None };
     complete(&request, placement)
 }
 
 /// Checks a kernel, and looks for a witness if its verdict is open.
 fn complete(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report, CheckError> {
-    let (mut report, candidates) = prove(request, placement)?;
-    if request.launch.options.witness > 0
-        && report.verdict() == Verdict::Open
-        && let Some(finding) = witness::search(request, &candidates)?
-    {
+    let CheckedProgram { mut report, unproved, shown, .. } = prove(request, placement)?;
+    if request.launch.options.witness == 0 || report.verdict() != Verdict::Open {
+        return Ok(report);
+    }
+    let found = witness::search(request, &unproved.candidates, shown)?;
+    let (finding, input) = found.unzip();
+    if let Some(finding) = finding {
+        report.findings.retain(|own| own.code != Code::RaceForInput);
         report.findings.insert(0, finding);
     }
+    clean_block::suggest(request, &unproved.gaps, input.as_ref(), &mut report)?;
     Ok(report)
 }
 
@@ -104,8 +113,8 @@ struct CheckRequest<'a> {
     module: &'a Module,
     kernel: &'a Function,
     launch: &'a Launch,
-    /// Whether what a run leaves open is to be proved for every input.
-    proves_every_input: bool,
+    /// Of a verdict, what a run leaves open is to be proved for every input.
+    effort: Effort,
     /// A solver outside of the library.
     outside: Option<&'a dyn SmtSolver>,
 }
@@ -115,30 +124,48 @@ struct CheckedProgram {
     report: Report,
     /// The variables and buffers whose addresses decide something.
     decides: BTreeSet<Base>,
-    /// Launches with which the kernel might have a race.
-    candidates: Vec<CandidateLaunch>,
+    /// Why there is no proof, and launches with which the kernel might have a race; empty if none was tried.
+    unproved: Unproved,
+    /// The instructions that were run in all passes, counted once a warp.
+    spent: u64,
+    /// The arguments and fields because of whose values or contents something is open, by position.
+    depends_on: BTreeSet<usize>,
+    /// The kind of the defect that the report has for a chosen block or grid.
+    shown: Option<Code>,
 }
 
-/// Checks a kernel without a search for witnesses. Returns launches with which it might have a race beside the report.
-fn prove(
-    request: &CheckRequest<'_>,
-    placement: &Placement,
-) -> Result<(Report, Vec<CandidateLaunch>), CheckError> {
+/// Checks a kernel without a search for witnesses.
+fn prove(request: &CheckRequest<'_>, placement: &Placement) -> Result<CheckedProgram, CheckError> {
     let CheckRequest { module, kernel, launch, .. } = *request;
     let program = link(module, kernel, launch, placement)?;
     let given = launch;
     let launch = requirements::applied(&program, kernel, given)?;
     let applied = CheckRequest { launch: &launch, ..*request };
-    let CheckedProgram { mut report, decides, candidates } = check_program(&applied, &program)?;
-    report.launch = given.clone();
-    report.assumptions.splice(0..0, Assumption::required(&given.requires));
-    let placement = elsewhere::placement(&program, &decides);
+    let mut checked = unstated::check(&applied, &program)?;
+    checked.report.launch = given.clone();
+    checked.report.assumptions.splice(0..0, Assumption::required(&given.requires));
+    let placement = elsewhere::placement(&program, &checked.decides);
     if placement == program.placement {
-        return Ok((report, candidates));
+        return Ok(checked);
     }
     let elsewhere = build(module, kernel, &placement)?;
-    let other = check_program(&applied, &elsewhere)?.report;
-    Ok((elsewhere::compared(report, other), candidates))
+    let other = unstated::check(&applied, &elsewhere)?.report;
+    Ok(CheckedProgram { report: elsewhere::compared(checked.report, other), ..checked })
+}
+
+/// Returns the block that a kernel is run with under a launch, and who says so; `None` if nobody states one and the kernel has
+/// no bound to guess one within.
+///
+/// # Errors
+/// A block that the kernel cannot have, requirements that it cannot fulfil, or PTX that does not link.
+pub fn known_block(
+    module: &Module,
+    kernel: &Function,
+    launch: &Launch,
+) -> Result<Option<KnownBlock>, CheckError> {
+    let program = build(module, kernel, &Placement::default())?;
+    let launch = requirements::applied(&program, kernel, launch)?;
+    request::block(&program, kernel, &launch)
 }
 
 /// Builds the program of a kernel as it is checked: shared variables are packed if the kernel accesses shared memory by
@@ -165,18 +192,19 @@ fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Pr
         .map_err(|error| request::link(module, &error))
 }
 
-/// Returns the report on a program, and the variables and buffers whose addresses decide something. Requirements are
-/// applied to the launch.
-fn check_program(
+/// Checks a program with a block, or without a run if there is none. Requirements are applied to the launch.
+fn attempt(
     request: &CheckRequest<'_>,
     program: &Program,
+    block: Option<Dim3>,
 ) -> Result<CheckedProgram, CheckError> {
-    let CheckRequest { module, kernel, launch, proves_every_input, outside } = *request;
+    let CheckRequest { module, kernel, launch, effort, outside } = *request;
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let kernel_name = module.name(kernel.name).to_owned();
     let mut report = unrun(kernel_name, program, launch, grid);
-    let (block, atomics) = (Dim3::line(1), launch.options.atomics);
+    report.block = block;
+    let (block, atomics) = (block.unwrap_or(Dim3::line(1)), launch.options.atomics);
     let dynamic_shared = launch.shared;
     let (args, limit) = (&launch.args, launch.limit);
     let past_findings = launch.options.past_findings;
@@ -192,13 +220,14 @@ fn check_program(
         limit,
         past_findings,
     };
-    let RunFacts { decides, reads_unwritten } = run(&names, kernel, launch, &mut report)?;
-    let mut candidates = Vec::new();
+    let RunFacts { decides, reads_unwritten, spent, depends_on } =
+        run(&names, launch, effort, &mut report)?;
+    let mut unproved = Unproved::default();
     // A run also finds reads of shared memory that nothing wrote, which a proof takes for granted that there are none.
-    if proves_every_input && !reads_unwritten {
-        candidates = every_input::settle(&names, kernel, launch, outside, &mut report);
+    if effort == Effort::Verdict && !reads_unwritten {
+        unproved = every_input::settle(&names, kernel, launch, outside, &mut report);
     }
-    Ok(CheckedProgram { report, decides, candidates })
+    Ok(CheckedProgram { report, decides, unproved, spent, depends_on, shown: None })
 }
 
 /// What a run says beside its report.
@@ -208,26 +237,26 @@ struct RunFacts {
     decides: BTreeSet<Base>,
     /// Whether it read, or might have read, shared memory that nothing wrote.
     reads_unwritten: bool,
+    /// The instructions that were run in all passes, counted once a warp.
+    spent: u64,
+    /// The arguments and fields because of whose values or contents something is open, by position.
+    depends_on: BTreeSet<usize>,
 }
 
-/// Runs a kernel, if its block is known.
+/// Runs a kernel with the block of its report, if it has one.
 fn run(
     names: &Names<'_>,
-    kernel: &Function,
     launch: &Launch,
+    effort: Effort,
     report: &mut Report,
 ) -> Result<RunFacts, CheckError> {
     let program = names.program;
-    let Some((block, is_bound)) = request::block(kernel, launch)? else {
+    let Some(block) = report.block else {
         if report.coverage.sites > 0 {
             report.findings.push(doubts::no_launch(names, launch.block.is_some()));
         }
         return Ok(RunFacts::default());
     };
-    report.block = Some(block);
-    if is_bound {
-        report.assumptions.push(Assumption::MaxBlock);
-    }
     let is_any_grid = launch.grid == Some(Dimensions::Any) && report.coverage.sites > 0;
     if is_any_grid && !requirements::permit_one_cta(program, launch, block) {
         report.findings.push(doubts::any_grid(names, 0));
@@ -240,10 +269,9 @@ fn run(
     // the report is open about the other ctas.
     inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());
     request::shared(inputs.shared)?;
-    let names = Names { block, ..*names };
-    let facts = run_with(&names, &inputs, launch, &dependences, report)?;
+    let facts = run_with(names, (&inputs, effort), launch, &dependences, report)?;
     if is_any_grid {
-        report.findings.push(doubts::any_grid(&names, 1));
+        report.findings.push(doubts::any_grid(names, 1));
     }
     Ok(facts)
 }
@@ -280,14 +308,16 @@ fn spans(program: &Program, is_reached: impl Fn(Pc) -> bool) -> Vec<Span> {
 /// Runs a kernel with the inputs of its launch.
 fn run_with(
     names: &Names<'_>,
-    inputs: &Inputs,
+    (inputs, effort): (&Inputs, Effort),
     launch: &Launch,
     dependences: &Dependences<'_>,
     report: &mut Report,
 ) -> Result<RunFacts, CheckError> {
-    let found = find::find(names, inputs);
+    let found = find::find(names, inputs, effort);
     let is_too_open = found.is_too_open();
-    let SliceResult { slice, outcome, assumed, distinguishes_counters, ctas, .. } = found;
+    let SliceResult {
+        slice, outcome, assumed, distinguishes_counters, ctas, spent, doubted, ..
+    } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
         report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
@@ -325,7 +355,13 @@ fn run_with(
     };
     // If nothing was settled, nothing is known of the reads either.
     let reads = decisions.is_empty() || decisions.iter().any(|decision| decision.reads_unwritten);
-    Ok(RunFacts { decides: taken.list(names, launch, report), reads_unwritten: reads })
+    let position = |origin| match origin {
+        Origin::Argument(at) | Origin::Contents(at) => Some(at),
+        _ => None,
+    };
+    let depends_on = doubted.into_iter().filter_map(position).collect();
+    let decides = taken.list(names, launch, report);
+    Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on })
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.

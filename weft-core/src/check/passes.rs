@@ -1,9 +1,11 @@
 //! What all passes over a launch share, and the deciding pass.
 
+use std::collections::BTreeSet;
+
 use super::ctas;
 use super::decision::Decision;
 use super::detector::Detector;
-use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs, OrderQuery};
+use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs, OrderQuery, Origin};
 use crate::explain::Names;
 use crate::race::OpenAccesses;
 use crate::slice::Slice;
@@ -16,6 +18,8 @@ pub(super) struct PassContext<'a> {
     /// The number of ctas that are run; they are the first ones of the launch.
     pub(super) ctas: u64,
     pub(super) facts: Facts,
+    /// The origins of open values because of which accesses only might race.
+    pub(super) doubted: BTreeSet<Origin>,
 }
 
 impl PassContext<'_> {

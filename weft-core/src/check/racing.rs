@@ -30,7 +30,7 @@ pub(super) fn explain(
     if !races && decision.earlier.is_empty() {
         return Default::default();
     }
-    let (mut pairs, is_whole) = all(passes, decision);
+    let (mut pairs, is_whole, are_valued) = all(passes, decision);
     // Races of earlier passes occur in some schedule, and are added if this pass shows no certain race. Otherwise they
     // would be reported under the one schedule whose values those passes saw.
     if pairs.iter().all(|(_, pair)| pair.conflict == Conflict::Possible) {
@@ -38,33 +38,40 @@ pub(super) fn explain(
     }
     let names = passes.names;
     let may_order = races::hands_over(names.program);
-    let mut findings: Vec<_> =
-        pairs.iter().map(|(space, pair)| races::finding(names, space, pair, may_order)).collect();
+    let finding = |(space, pair): (_, &Pair)| {
+        let mut finding = races::finding(names, space, pair, may_order);
+        if !are_valued && stores_race(pair) && !pair.is_benign {
+            finding.notes.push(races::UNVALUED.to_owned());
+        }
+        finding
+    };
+    let mut findings: Vec<_> = pairs.iter().map(finding).collect();
     if findings.is_empty() {
         findings.push(doubts::unexplained(names));
     } else if pairs.is_cut() || !is_whole {
         findings.push(doubts::unlisted(names));
     }
     findings.sort_by_key(|finding| finding.sites.first().map(|site| site.span));
-    let sides = pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
-    (findings, sides.map(|side| side.pc).collect())
+    let sides = || pairs.iter().flat_map(|(_, pair)| [pair.example.first, pair.example.second]);
+    passes.doubted.extend(sides().filter_map(|side| side.condition));
+    (findings, sides().map(|side| side.pc).collect())
 }
 
-/// Returns all racing pairs of instructions, and whether the pass saw everything. It first finds the pairs; then, with
-/// the values of stores that race with each other, which of the races are benign.
-pub(super) fn all(passes: &mut PassContext<'_>, decision: &Decision) -> (Pairs, bool) {
+/// Returns all racing pairs of instructions, whether the pass saw everything, and whether it is known which races are
+/// benign. It first finds the pairs; then, with the values of stores that race with each other, which are benign.
+pub(super) fn all(passes: &mut PassContext<'_>, decision: &Decision) -> (Pairs, bool, bool) {
     let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
-    record_values(passes, decision, &mut pairs);
-    (pairs, is_whole)
+    let are_valued = record_values(passes, decision, &mut pairs);
+    (pairs, is_whole, are_valued)
 }
 
 /// Finds out which races between stores are benign. Computing the values can need loops that reach the limit of
-/// instructions; then no race is taken to be benign.
-fn record_values(passes: &mut PassContext<'_>, decision: &Decision, pairs: &mut Pairs) {
+/// instructions; then no race is taken to be benign, and the result is `false`.
+fn record_values(passes: &mut PassContext<'_>, decision: &Decision, pairs: &mut Pairs) -> bool {
     let stores: BTreeSet<Pc> =
         pairs.iter().filter_map(|(_, pair)| stores(pair)).flatten().collect();
     if stores.is_empty() {
-        return;
+        return true;
     }
     let mark = |floats| slice::mark(passes.names.program, &stores, floats);
     let computed = mark(Floats::Computed);
@@ -73,19 +80,22 @@ fn record_values(passes: &mut PassContext<'_>, decision: &Decision, pairs: &mut 
     let may_be_long =
         passes.slice.floats == Floats::Open && computed.branches != passes.slice.branches;
     let rough = may_be_long.then(|| mark(Floats::Open)).filter(Slice::leaves_open);
+    let mut are_valued = false;
     for slice in rough.iter().chain([&computed]) {
         if !pairs.iter().any(|(_, pair)| stores_race(pair) && !pair.is_benign) {
-            return;
+            return true;
         }
         passes.facts.symbolics.distinguishes_floats = true;
         passes.facts.racing = loads(pairs);
         let (valued, is_whole) = record(passes, decision, slice, Some(&stores));
         passes.facts.racing.clear();
         passes.facts.symbolics.distinguishes_floats = false;
-        if is_whole && !valued.is_cut() {
+        are_valued = is_whole && !valued.is_cut();
+        if are_valued {
             pairs.take_values(&valued);
         }
     }
+    are_valued
 }
 
 /// Returns the loads that race.

@@ -1,5 +1,6 @@
 //! Rejects launches that a kernel cannot have, and fills in what a launch leaves out.
 
+use super::chosen_sizes;
 use super::requirements::RequirementMisfit;
 use crate::emulate::InputError;
 use crate::flow::{LinkError, Program};
@@ -110,31 +111,52 @@ pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
     }
 }
 
-/// Returns the block size, and whether it is only the kernel's upper bound; `None` if neither launch nor kernel states
-/// one. A launch with any block has the one that the kernel requires, but not just its upper bound.
+/// The block that a kernel is run with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownBlock {
+    /// Its size.
+    pub size: Dim3,
+    /// Who says so.
+    pub source: BlockSource,
+}
+
+/// Who says which block a kernel is launched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockSource {
+    /// The launch.
+    Stated,
+    /// The kernel, by `.reqntid`.
+    Required,
+    /// Nobody: the kernel states an upper bound, `.maxntid`.
+    Guessed,
+}
+
+/// Returns the block that a kernel is run with; `None` if nobody states one and the kernel has no bound to guess one
+/// within. A launch with any block has the one that the kernel requires, but no guessed one.
 pub(super) fn block(
+    program: &Program,
     kernel: &Function,
     launch: &Launch,
-) -> Result<Option<(Dim3, bool)>, CheckError> {
+) -> Result<Option<KnownBlock>, CheckError> {
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let (required, most) = (kernel.reqntid.map(dim), kernel.maxntid.map(dim));
-    let (block, is_bound) = match (launch.block, required, most) {
-        (Some(Dimensions::Is(given)), _, _) => (given, false),
-        (_, Some(required), _) => (required, false),
-        (None, None, Some(most)) => (most, true),
+    let (size, source) = match (launch.block, required, most) {
+        (Some(Dimensions::Is(given)), _, _) => (given, BlockSource::Stated),
+        (_, Some(required), _) => (required, BlockSource::Required),
+        (None, None, Some(most)) => (chosen_sizes::block(program, most), BlockSource::Guessed),
         (Some(Dimensions::Any), None, _) | (None, None, None) => return Ok(None),
     };
-    if !(1..=Dim3::MAX_THREADS).contains(&block.count()) {
-        return Err(CheckError::BlockSize(block.count()));
+    if !(1..=Dim3::MAX_THREADS).contains(&size.count()) {
+        return Err(CheckError::BlockSize(size.count()));
     }
-    if let Some(misfit) = block.misfit(Dim3::MAX_BLOCK) {
+    if let Some(misfit) = size.misfit(Dim3::MAX_BLOCK) {
         return Err(CheckError::BlockExtent(misfit));
     }
-    if let Some(stated) = required.filter(|stated| *stated != block) {
-        return Err(CheckError::BlockBound { given: block, directive: ".reqntid", stated });
+    if let Some(stated) = required.filter(|stated| *stated != size) {
+        return Err(CheckError::BlockBound { given: size, directive: ".reqntid", stated });
     }
-    if let Some(stated) = most.filter(|stated| stated.count() < block.count()) {
-        return Err(CheckError::BlockBound { given: block, directive: ".maxntid", stated });
+    if let Some(stated) = most.filter(|stated| stated.count() < size.count()) {
+        return Err(CheckError::BlockBound { given: size, directive: ".maxntid", stated });
     }
-    Ok(Some((block, is_bound)))
+    Ok(Some(KnownBlock { size, source }))
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::{CheckRequest, check_program};
+use super::find::Effort;
+use super::{CheckRequest, attempt};
 use crate::finding::{Class, Code, Report, Verdict};
 use crate::flow::{self, Growth, Placement};
 use crate::launch::{BarrierDivergence, Dim3, Launch, Options};
@@ -11,6 +12,8 @@ use crate::ptx::{self, Function, Module};
 
 /// The number of functions besides the kernel; each calls only later ones.
 const FUNCTIONS: usize = 3;
+/// The block of each launch.
+const BLOCK: Dim3 = Dim3 { x: 64, y: 1, z: 1 };
 
 struct Dice(u64);
 
@@ -140,8 +143,8 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    let request = CheckRequest { module, kernel, launch, proves_every_input: true, outside: None };
-    check_program(&request, &program).expect("the launch fits").report
+    let request = CheckRequest { module, kernel, launch, effort: Effort::Verdict, outside: None };
+    attempt(&request, &program, Some(BLOCK)).expect("the launch fits").report
 }
 
 /// Returns the codes of defects, without the instructions: if several defects can end a run, another one might come
@@ -168,7 +171,7 @@ fn says_what_is_said_of_the_inlined_kernel() {
             },
             ..Options::default()
         };
-        let launch = Launch { block: Some(Dim3::line(64).into()), options, ..Launch::default() };
+        let launch = Launch { block: Some(BLOCK.into()), options, ..Launch::default() };
         let inlined = checked(&module, kernel, Growth::DEFAULT, &launch);
         let shared = checked(&module, kernel, Growth::NONE, &launch);
         if inlined.verdict() == shared.verdict() {

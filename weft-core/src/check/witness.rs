@@ -25,9 +25,11 @@ mod values;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::{CheckError, CheckRequest, applied, key, link, prove, request};
+use super::find::Effort;
+use super::{CheckError, CheckRequest, CheckedProgram, applied, key, link, prove, request};
 use crate::explain::witness::{self, ChosenInput};
-use crate::finding::{Class, Code, Finding};
+use crate::explain::{doubts, races};
+use crate::finding::{Class, Code, Finding, Report};
 use crate::flow::Placement;
 use crate::launch::requires::{LaunchVariable, Requirement};
 use crate::launch::{Dim3, Dimensions, Launch, Limit, Schedule};
@@ -39,26 +41,34 @@ use permitted::Permission;
 /// The resources of a trial, if those of the launch are not less.
 const TRIAL: Limit = Limit { instructions: 1 << 20, memory: 1 << 28 };
 
-/// About the most instructions of all trials together, counted once a warp: of a trial, those of its deciding passes count.
+/// The instructions that a trial can run at first. Those that need more are run again with more, after the others.
+const AT_FIRST: [u64; 2] = [1 << 15, 1 << 18];
+
+/// About the most instructions of all trials together, counted once a warp.
 const ALL_TRIALS: u64 = 1 << 22;
 
 /// The most trials with different inputs.
 const MOST: u32 = 1024;
 
-/// The defects that a witness shows.
-const SHOWN: [Code; 6] = [
-    Code::SharedRace,
-    Code::GlobalRace,
-    Code::Deadlock,
-    Code::BarrierRecycling,
-    Code::BarrierCount,
-    Code::BarrierDivergence,
-];
+/// The defects that are shown only if no input has a worse one.
+const LESSER: [Code; 3] = [Code::UnorderedStrong, Code::WarpMask, Code::BenignRace];
 
-/// Findings after which a trial does not count: the input might not be one that the kernel is meant for, or the trial
-/// is not complete.
-const SPOILING: [Code; 5] =
-    [Code::OutOfBounds, Code::Misaligned, Code::Uninitialized, Code::Trap, Code::Limit];
+fn is_lesser(code: Code) -> bool {
+    LESSER.contains(&code)
+}
+
+/// Findings after which a run does not count: its input might not be one that the kernel is meant for.
+const SPOILING: [Code; 4] = [Code::OutOfBounds, Code::Misaligned, Code::Uninitialized, Code::Trap];
+
+/// Whether a finding says that the check is not complete. That not all races are listed does not.
+fn is_limit(finding: &Finding) -> bool {
+    finding.code == Code::Limit && !doubts::is_unlisted(finding)
+}
+
+/// Whether a finding says that a trial with higher limits might find more.
+fn needs_more(finding: &Finding) -> bool {
+    is_limit(finding) || races::is_unvalued(finding)
+}
 
 /// A chosen input, and the defects that occur with it.
 struct Witness {
@@ -66,8 +76,8 @@ struct Witness {
     defect: Finding,
     /// The number of further defects.
     others: usize,
-    /// The instructions of the run, counted once a warp.
-    instructions: u64,
+    /// The instructions of the trial, counted once a warp.
+    spent: u64,
 }
 
 impl Witness {
@@ -77,7 +87,43 @@ impl Witness {
     }
 }
 
-/// Tries a kernel whose verdict is open with concrete inputs. Returns the finding for the first input with a defect.
+/// Whether a run has a finding which says that its input, or its block or grid, might not be one that the kernel is meant
+/// for.
+pub(super) fn is_unfit(report: &Report) -> bool {
+    report.findings.iter().any(|finding| SPOILING.contains(&finding.code))
+}
+
+/// Returns the worst of the defects of a run with a block or grid that nobody states, and the number of the others; `None` if
+/// there is none, or the run does not count.
+pub(super) fn shown(report: &Report) -> Option<(Finding, usize)> {
+    let is_defect = |finding: &&Finding| finding.code.class() == Class::Defect;
+    if is_unfit(report) { None } else { worst(report.findings.iter().filter(is_defect)) }
+}
+
+/// Returns the worst defect that a trial shows for its input, and the number of the others; `None` if there is none, or the
+/// trial does not count.
+fn shown_by_trial(report: &Report) -> Option<(Finding, usize)> {
+    let is_open = |finding: &&Finding| finding.code.class() == Class::Open;
+    let sites = report.findings.iter().filter(is_open).flat_map(|finding| &finding.sites);
+    let open: BTreeSet<Span> = sites.map(|site| site.span).collect();
+    let is_certain = |finding: &&Finding| {
+        finding.code.class() == Class::Defect
+            && !races::is_unvalued(finding)
+            && !finding.sites.iter().any(|site| open.contains(&site.span))
+    };
+    let is_spoiled = is_unfit(report) || report.findings.iter().any(is_limit);
+    if is_spoiled { None } else { worst(report.findings.iter().filter(is_certain)) }
+}
+
+fn worst<'a>(defects: impl Iterator<Item = &'a Finding>) -> Option<(Finding, usize)> {
+    let (worse, lesser): (Vec<_>, Vec<_>) = defects.partition(|own| !is_lesser(own.code));
+    let mut all = worse.into_iter().chain(lesser);
+    let first = all.next()?.clone();
+    Some((first, all.count()))
+}
+
+/// Tries a kernel whose verdict is open with concrete inputs. Returns the finding for the first input with a defect, a
+/// worse one than `known`, if one is known, and the input.
 /// `candidates`: launches to try before others.
 ///
 /// # Errors
@@ -85,32 +131,57 @@ impl Witness {
 pub(super) fn search(
     request: &CheckRequest<'_>,
     candidates: &[CandidateLaunch],
-) -> Result<Option<Finding>, CheckError> {
+    known: Option<Code>,
+) -> Result<Option<(Finding, ChosenInput)>, CheckError> {
+    if known.is_some_and(|code| !is_lesser(code)) {
+        return Ok(None);
+    }
     let CheckRequest { module, kernel, .. } = *request;
     let program = link(module, kernel, request.launch, &Placement::default())?;
     let launch = &*applied(&program, kernel, request.launch)?;
-    let Ok(stated) = request::block(kernel, launch) else { return Ok(None) };
-    let open = OpenInputs::of(&program, launch, stated.map(|(block, _)| block));
+    let Ok(block) = request::block(&program, kernel, launch) else { return Ok(None) };
+    let open = OpenInputs::of(&program, launch, block);
     let permission = Permission { program: &program, kernel, launch };
     let trials = Trials { module, permission, left: Cell::new(ALL_TRIALS) };
-    let mut tried: Vec<ChosenInput> = Vec::new();
     let ordinary = values::choose(&open, 0);
     let wanted =
         candidates.iter().map(|candidate| solved::input(&permission, candidate, &ordinary));
     let table = (0..launch.options.witness.min(MOST)).map(|number| values::choose(&open, number));
-    for wanted in wanted.chain(table) {
-        let Some(input) = permission.nearest(&wanted) else { continue };
-        if input.is_empty() || tried.contains(&input) {
-            continue;
+    let mut inputs: Vec<ChosenInput> = Vec::new();
+    for input in wanted.chain(table).filter_map(|wanted| permission.nearest(&wanted)) {
+        if !input.is_empty() && !inputs.contains(&input) {
+            inputs.push(input);
         }
-        if let Some(found) = trials.run(&input, TRIAL.instructions)
-            && let Some(found) = reduce::reduced(&trials, found)
-        {
-            return Ok(Some(trials.finding(&found)));
-        }
-        tried.push(input);
     }
-    Ok(None)
+    let mut lesser = None;
+    for most in AT_FIRST.into_iter().chain([TRIAL.instructions]) {
+        let mut longer = Vec::new();
+        for input in inputs {
+            match trials.run(&input, most) {
+                Trial::Shows(found) if !is_lesser(found.defect.code) => {
+                    if let Some(found) = reduce::reduced(&trials, *found) {
+                        return Ok(Some((trials.finding(&found), found.input)));
+                    }
+                }
+                Trial::Shows(found) if known.is_none() => lesser = lesser.or(Some(found)),
+                Trial::Shows(_) | Trial::Nothing(_) => {}
+                Trial::Limited(_) => longer.push(input),
+            }
+        }
+        inputs = longer;
+    }
+    let lesser = lesser.and_then(|found| reduce::reduced(&trials, *found));
+    Ok(lesser.map(|found| (trials.finding(&found), found.input)))
+}
+
+/// What a trial found.
+enum Trial {
+    /// A defect.
+    Shows(Box<Witness>),
+    /// Nothing that counts. What is open depends on these arguments and fields.
+    Nothing(BTreeSet<usize>),
+    /// That it needs more instructions, or memory. What is open so far depends on these arguments and fields.
+    Limited(BTreeSet<usize>),
 }
 
 /// Runs trials of a kernel.
@@ -122,40 +193,34 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Checks the kernel with a chosen input; returns its first defect, if there is one and the trial counts.
-    /// `instructions`: the limit of the trial.
-    fn run(&self, input: &ChosenInput, instructions: u64) -> Option<Witness> {
+    /// Checks the kernel with a chosen input. `instructions`: the limit of the trial.
+    fn run(&self, input: &ChosenInput, instructions: u64) -> Trial {
         let Self { module, permission: Permission { program, kernel, launch }, .. } = *self;
         let instructions = instructions.min(self.left.get());
         if instructions == 0 || !self.permission.permits(input) {
-            return None;
+            return Trial::Nothing(BTreeSet::new());
         }
         let concrete = with_limit(input.launch(program, launch), instructions);
         let trial = CheckRequest {
             module,
             kernel,
             launch: &concrete,
-            proves_every_input: false,
+            effort: Effort::Trial,
             outside: None,
         };
-        let (report, _) = prove(&trial, &Placement::default()).ok()?;
-        let is_limited = report.findings.iter().any(|finding| finding.code == Code::Limit);
-        let spent = if is_limited { instructions } else { report.stats.warp_instructions };
-        self.left.set(self.left.get().saturating_sub(spent));
-        if report.findings.iter().any(|finding| SPOILING.contains(&finding.code)) {
-            return None;
-        }
-        let is_open = |finding: &&Finding| finding.code.class() == Class::Open;
-        let sites = report.findings.iter().filter(is_open).flat_map(|finding| &finding.sites);
-        let open: BTreeSet<Span> = sites.map(|site| site.span).collect();
-        let is_shown = |finding: &&Finding| {
-            SHOWN.contains(&finding.code)
-                && !finding.sites.iter().any(|site| open.contains(&site.span))
+        let Ok(checked) = prove(&trial, &Placement::default()) else {
+            return Trial::Nothing(BTreeSet::new());
         };
-        let mut shown = report.findings.iter().filter(is_shown);
-        let defect = shown.next()?.clone();
-        let (others, instructions) = (shown.count(), report.stats.warp_instructions);
-        Some(Witness { input: input.clone(), defect, others, instructions })
+        let CheckedProgram { report, spent, depends_on, .. } = checked;
+        self.left.set(self.left.get().saturating_sub(spent));
+        match shown_by_trial(&report) {
+            Some((defect, others)) => {
+                let input = input.clone();
+                Trial::Shows(Box::new(Witness { input, defect, others, spent }))
+            }
+            None if report.findings.iter().any(needs_more) => Trial::Limited(depends_on),
+            None => Trial::Nothing(depends_on),
+        }
     }
 
     /// Returns the finding for a witness. It is a defect if everything that it depends on is stated.

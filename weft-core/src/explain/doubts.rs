@@ -1,9 +1,11 @@
 //! Open findings: what could not be decided, where it comes from, and what would settle it.
 
 use super::names::Names;
+use super::witness;
 use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
-use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::finding::{Check, Code, Finding, Report, Role, Site};
 use crate::flow::{Pc, PlaceId};
+use crate::launch::Dim3;
 use crate::race::MAX_PAIRS;
 use crate::symbolic::Gap;
 
@@ -46,7 +48,7 @@ pub(crate) fn no_launch(names: &Names<'_>, is_any: bool) -> Finding {
     } else {
         (
             "the block size of this kernel is not stated",
-            "give `block` in weft.toml, or state it in the kernel with `__launch_bounds__` or `.reqntid`",
+            "give `block` in weft.toml, or state it in the kernel with `.reqntid`",
         )
     };
     let site = names.kernel_site("which block size?");
@@ -63,6 +65,25 @@ pub(crate) fn any_grid(names: &Names<'_>, ctas: usize) -> Finding {
     let help = "give `grid` in weft.toml, as a launch for each size that is meant";
     let site = names.kernel_site("which grid?");
     open(Code::NoLaunch, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Says in a finding, that the launch is missing or that a chosen one shows a defect, that the kernel is clean with this
+/// block, as another report found.
+pub(crate) fn clean_with(finding: &mut Finding, kernel: &str, block: Dim3, found: &Report) {
+    let setting = witness::setting("block", block);
+    let scope = match found.proved {
+        Some(proved) => proved.beside_block(),
+        None => format!("grid {}", found.grid_in_words()),
+    };
+    let what = format!("clean with `{setting}` ({scope})");
+    if finding.code == Code::NoLaunch {
+        finding.help = Some(format!(
+            "{what}: if the host launches that, state it in weft.toml:\n{}\n{setting}",
+            witness::selector(kernel)
+        ));
+    } else {
+        finding.notes.push(what);
+    }
 }
 
 /// Returns where the proof for every input ended.
@@ -165,11 +186,16 @@ pub(crate) fn too_many_faults(names: &Names<'_>, most: usize) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
 }
 
+/// Whether a finding is that of [`unlisted`].
+pub(crate) fn is_unlisted(finding: &Finding) -> bool {
+    finding.code == Code::Limit && finding.message.starts_with(MORE_RACES)
+}
+
+const MORE_RACES: &str = "more accesses race than are compared";
+
 /// Returns the finding that there are more races than the explaining pass lists.
 pub(crate) fn unlisted(names: &Names<'_>) -> Finding {
-    let message = format!(
-        "more accesses race than are compared, or more than {MAX_PAIRS} pairs of instructions"
-    );
+    let message = format!("{MORE_RACES}, or more than {MAX_PAIRS} pairs of instructions");
     let help = "the list of races is incomplete: correct these first, or choose a smaller launch";
     open(Code::Limit, None, message, names.kernel_site("races elsewhere too"), Some(help.into()))
 }

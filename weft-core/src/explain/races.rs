@@ -29,6 +29,14 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     has(is_ordered) || has(is_fence) && has(is_strong)
 }
 
+/// The note on a race of two stores whose values are not known within the limits of the check.
+pub(crate) const UNVALUED: &str = "whether both store the same value, so that the race is benign, was not found out within the limits of the check";
+
+/// Whether a finding is a race of two stores whose values are not known.
+pub(crate) fn is_unvalued(finding: &Finding) -> bool {
+    finding.notes.iter().any(|note| note == UNVALUED)
+}
+
 /// Returns the finding for one pair. `may_order`: whether threads of the kernel might order each other through memory.
 pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);

@@ -144,13 +144,10 @@ impl ChosenInput {
 
     /// Returns the table of weft.toml that states the input for a kernel.
     fn table(&self, program: &Program, kernel: &str) -> String {
-        let mut table = format!("[[kernel]]\nname = '^{}$'", kernel.replace('$', r"\$"));
+        let mut table = selector(kernel);
         for (key, dim) in [("block", self.block), ("grid", self.grid)] {
-            if let Some(Dim3 { x, y, z }) = dim {
-                let _ = match (y, z) {
-                    (1, 1) => write!(table, "\n{key} = {x}"),
-                    _ => write!(table, "\n{key} = [{x}, {y}, {z}]"),
-                };
+            if let Some(dim) = dim {
+                let _ = write!(table, "\n{}", setting(key, dim));
             }
         }
         let mut args: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -176,6 +173,19 @@ impl ChosenInput {
             let _ = write!(table, "\nargs = {{ {} }}", args.join(", "));
         }
         table
+    }
+}
+
+/// Returns the head of the table of weft.toml for a kernel.
+pub(crate) fn selector(kernel: &str) -> String {
+    format!("[[kernel]]\nname = '^{}$'", kernel.replace('$', r"\$"))
+}
+
+/// Returns the line of weft.toml that states a block or a grid.
+pub(crate) fn setting(key: &str, Dim3 { x, y, z }: Dim3) -> String {
+    match (y, z) {
+        (1, 1) => format!("{key} = {x}"),
+        _ => format!("{key} = [{x}, {y}, {z}]"),
     }
 }
 

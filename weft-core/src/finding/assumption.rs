@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::launch::Dim3;
 use crate::launch::requires::Requirement;
 
 /// Something that a clean verdict takes for granted.
@@ -29,6 +30,8 @@ pub enum Assumption {
     UniqueCounters,
     /// The launch states no grid: one cta was checked.
     OneCta,
+    /// The launch states no grid: a grid of this size was checked.
+    OrdinaryGrid([u32; 3]),
     /// Initialised variables hold their initial values.
     InitialValues,
     /// A cycle has several entries, so that its iterations cannot be counted.
@@ -57,8 +60,8 @@ pub enum Assumption {
     RegistersFree,
     /// Threads do not trap on open values.
     NoTrap,
-    /// The block size is the kernel's own `.maxntid`, its upper bound.
-    MaxBlock,
+    /// The block size is a guess within `.maxntid`.
+    GuessedBlock,
     /// Launches fulfil these conditions of `requires`, in their order.
     Required(Vec<String>),
     /// A solver outside of this library, with this name, answers right.
@@ -83,6 +86,9 @@ impl Assumption {
                     (true, false) => format!("aligned beyond what is declared: {}", more.join(", ")).into(),
                     _ => format!("{OF_WORDS}; beyond that: {}", more.join(", ")).into(),
                 }
+            }
+            &Self::OrdinaryGrid([x, y, z]) => {
+                format!("no grid is stated: a grid of {} ctas was checked", Dim3 { x, y, z }).into()
             }
             Self::DynamicShared(bytes) => format!("{}: at least {bytes} bytes", self.general()).into(),
             Self::Pointers(names) => format!("{}: {}", self.general(), names.join(", ")).into(),
@@ -125,8 +131,9 @@ impl Assumption {
                  their values (atomics = \"unique\")"
             }
             Self::OneCta => {
-                "no grid is given: one cta was checked, races between ctas were not examined"
+                "no grid is stated: one cta was checked, races between ctas were not examined"
             }
+            Self::OrdinaryGrid(_) => "no grid is stated: a grid of a few ctas was checked",
             Self::InitialValues => "initialised variables hold their initial values at the launch",
             Self::UncountedLoops => {
                 "threads reach barriers inside loops with several entries in the same iterations"
@@ -153,7 +160,7 @@ impl Assumption {
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::NoTrap => "threads do not abort the launch because of an open value",
-            Self::MaxBlock => "the block size is the kernel's .maxntid",
+            Self::GuessedBlock => "the block size is a guess within the kernel's bound, .maxntid",
             Self::Required(_) => "launches fulfil what `requires` states",
             Self::Solver(_) => "the solver that was asked gives right answers",
         }

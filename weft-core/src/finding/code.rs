@@ -162,8 +162,8 @@ codes! {
          finding names.";
     RaceForInput "race-for-input" Open
         "a race or a defective barrier for a concrete input that nothing states"
-        "The verdict was open, so the kernel was run with a few concrete inputs: arguments, contents of buffers and, if \
-         nobody states them, block and grid. With the input that the finding names the defect is certain, but the host \
+        "The kernel was run with a few concrete inputs: arguments, contents of buffers and, if nobody states them, block and \
+         grid. With the input that the finding names the defect is certain, but the host \
          might never pass this input. The help is a part of weft.toml with which the check reports the defect itself. \
          If the input can occur, correct the kernel; otherwise state in weft.toml the inputs that occur. With `inputs = \
          \"any\"`, which says that the host might pass any value that the launch leaves open, the defect is reported as \
@@ -182,8 +182,9 @@ codes! {
          which the kernel does its work.";
     NoLaunch "no-launch" Open
         "the block size of this kernel is not stated, or block or grid can be any"
-        "Give `block` in weft.toml for this kernel, or state it in the kernel with `__launch_bounds__` or `.reqntid`. For a \
-         block or grid of `\"any\"` size, give a launch for each size that is meant.";
+        "Give `block` in weft.toml for this kernel, or state it in the kernel with `.reqntid`; `__launch_bounds__` states only \
+         a bound. The help names a block with which the kernel is clean, if one was found. For a block or grid of \
+         `\"any\"` size, give a launch for each size that is meant.";
 }
 
 impl Code {

@@ -88,22 +88,28 @@ pub struct ProvedFor {
 }
 
 impl ProvedFor {
-    /// Returns what the proof holds for, such as "every block up to 1024, every grid, every argument".
+    /// Returns what the proof holds for, such as "every block, every grid, every argument".
     pub fn sentence(self) -> String {
-        let extents = |what: &str, extents: [ExtentBound; 3]| {
-            let [_, y, z] = extents;
-            if extents.iter().all(|extent| matches!(extent, ExtentBound::Is(_))) {
-                let [x, y, z] = extents.map(ExtentBound::most);
-                return format!("{what} {}", Dim3 { x, y, z });
-            }
-            let one = ExtentBound::Is(1);
-            match (y == one, z == one) {
-                (true, true) => format!("every {what} of one dimension"),
-                (_, true) => format!("every {what} of two dimensions"),
-                _ => format!("every {what}"),
-            }
-        };
-        format!("{}, {}, every argument", extents("block", self.block), extents("grid", self.grid))
+        format!("{}, {}", extents("block", self.block), self.beside_block())
+    }
+
+    /// Returns what the proof holds for beside its block, such as "every grid, every argument".
+    pub(crate) fn beside_block(self) -> String {
+        format!("{}, every argument", extents("grid", self.grid))
+    }
+}
+
+fn extents(what: &str, extents: [ExtentBound; 3]) -> String {
+    let [_, y, z] = extents;
+    if extents.iter().all(|extent| matches!(extent, ExtentBound::Is(_))) {
+        let [x, y, z] = extents.map(ExtentBound::most);
+        return format!("{what} {}", Dim3 { x, y, z });
+    }
+    let one = ExtentBound::Is(1);
+    match (y == one, z == one) {
+        (true, true) => format!("every {what} of one dimension"),
+        (_, true) => format!("every {what} of two dimensions"),
+        _ => format!("every {what}"),
     }
 }
 
@@ -135,10 +141,23 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the block in words: the size used, `any`, or `unknown` if neither launch nor kernel states one.
+    /// Returns the block in words: the size used, and whether it is a guess; `any`; or `unknown` if neither launch nor
+    /// kernel states one.
     pub fn block_in_words(&self) -> String {
         let stated = self.block.map(Dimensions::Is).or(self.launch.block);
-        stated.map_or_else(|| "unknown".to_owned(), |block| block.to_string())
+        let guess = if self.has_guessed_block() { " (a guess)" } else { "" };
+        stated.map_or_else(|| "unknown".to_owned(), |block| format!("{block}{guess}"))
+    }
+
+    /// Whether the verdict holds for a block that is a guess.
+    pub fn has_guessed_block(&self) -> bool {
+        self.assumptions.contains(&Assumption::GuessedBlock)
+    }
+
+    /// Returns what the proof holds for, and whether the block is a guess; `None` if there is no proof for every input.
+    pub fn proved_in_words(&self) -> Option<String> {
+        let guess = if self.has_guessed_block() { "; the block is a guess" } else { "" };
+        self.proved.map(|proved| proved.sentence() + guess)
     }
 
     /// Returns the grid in words: as the launch states it, else the size used, or `unknown` if nothing was run.

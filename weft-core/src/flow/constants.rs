@@ -200,6 +200,16 @@ impl Constants {
     }
 }
 
+/// For each instruction, the first byte of the parameter bank that it accesses, if it is known.
+pub(crate) fn known_parameters(program: &Program) -> Vec<Option<u64>> {
+    let constants = Constants::of(program);
+    let first = |instr: &Instr| match constants.place(instr)? {
+        (Space::Param, first) => Some(first),
+        _ => None,
+    };
+    program.code.iter().map(first).collect()
+}
+
 /// For each instruction, the first byte of local memory that it accesses, if that does not depend on the contents of
 /// memory.
 pub(crate) fn known_locals(program: &Program) -> Vec<Option<u64>> {

@@ -98,7 +98,7 @@ pub struct Field {
 }
 
 /// A set of parameters and fields by position; only the first 64 can be in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Params(u64);
 
 impl Params {

@@ -47,7 +47,7 @@ mod unset;
 
 pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};
-pub(crate) use constants::known_locals;
+pub(crate) use constants::{known_locals, known_parameters};
 pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;
 pub use error::{LinkError, LinkErrorKind};

@@ -94,8 +94,8 @@ pub fn summary(report: &Report, color: bool) -> String {
     };
     let (block, grid) = (report.block_in_words(), report.grid_in_words());
     let kernel = escape(&report.kernel);
-    let title = match report.proved {
-        Some(proved) => format!("kernel `{kernel}` for {}", proved.sentence()),
+    let title = match report.proved_in_words() {
+        Some(proved) => format!("kernel `{kernel}` for {proved}"),
         None => format!("kernel `{kernel}` with block {block}, grid {grid}"),
     };
     let mut group = Group::with_title(level.with_name(verdict.name()).primary_title(title));

@@ -127,6 +127,7 @@ enum AssumptionMirror {
     WarpSynchronous,
     UniqueCounters,
     OneCta,
+    OrdinaryGrid([u32; 3]),
     InitialValues,
     UncountedLoops,
     NoDivergence,
@@ -141,7 +142,7 @@ enum AssumptionMirror {
     WaitsEnd,
     RegistersFree,
     NoTrap,
-    MaxBlock,
+    GuessedBlock,
     Required(Vec<String>),
     Solver(String),
 }

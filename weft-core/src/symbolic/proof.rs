@@ -18,6 +18,7 @@ use super::launched::{LaunchedValues, StatedSizes};
 use super::ordinary_range::OrdinaryRanges;
 use super::pair_query::{AskedAccess, PairQuery};
 use super::poly::Poly;
+use super::proof_budget::ProofBudget;
 use super::required::RequiredFacts;
 use super::solver::{Answer, SmtSolver};
 use super::system::System;
@@ -62,9 +63,9 @@ pub(crate) enum Gap {
 }
 
 /// Why there is no proof, and where a run might find a race.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unproved {
-    /// Never empty.
+    /// Empty only if no proof was tried.
     pub(crate) gaps: Vec<Gap>,
     /// Launches with which two threads might access the same bytes.
     pub(crate) candidates: Vec<CandidateLaunch>,
@@ -78,13 +79,8 @@ impl From<Vec<Gap>> for Unproved {
 
 /// The steps that the proof of one pair can take.
 const EFFORT: u32 = 50_000;
-/// The most questions of a kernel that the solver leaves open: one is enough for an open verdict, the others are asked
-/// for candidates of a race.
-const MOST_QUESTIONS: usize = 3;
 /// The most pairs of accesses that are compared.
 const MOST_PAIRS: usize = 20_000;
-/// The steps that the proofs of all pairs can take together.
-const WHOLE_EFFORT: u32 = 400_000;
 
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
 /// `strays`: the accesses whose addresses are computed from several pointers. `outside`: a solver that is asked what the
@@ -95,7 +91,7 @@ pub(crate) fn prove(
     launch: &Launch,
     sizes: StatedSizes,
     strays: &BTreeSet<Pc>,
-    outside: Option<&dyn SmtSolver>,
+    (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
 ) -> Result<Proof, Unproved> {
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
@@ -124,9 +120,10 @@ pub(crate) fn prove(
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
         pairs: 0,
-        effort: Cell::new(WHOLE_EFFORT),
+        effort: Cell::new(budget.effort),
         disjoint: BTreeSet::new(),
-        questions: MOST_QUESTIONS,
+        questions: budget.questions,
+        budget,
         outside,
         trusts_solver: false,
         candidates: Vec::new(),
@@ -246,9 +243,6 @@ fn is_plain_barrier(instr: &crate::flow::Instr) -> bool {
     is_named && instr.sources.len() == operands && !decoded.modifiers.has(Modifier::Arrive)
 }
 
-/// After so many pairs that are not proved, no others are compared: they would not change the verdict.
-const MOST_GAPS: usize = 5;
-
 /// The offset, condition, size and innermost loop of an access.
 type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
 
@@ -270,6 +264,7 @@ struct Prover<'a> {
     disjoint: BTreeSet<(AccessPlace, AccessPlace, Option<IterationRelation>)>,
     /// How many questions that are not refuted can still be asked of the solver.
     questions: usize,
+    budget: ProofBudget,
     outside: Option<&'a dyn SmtSolver>,
     /// Whether the solver outside of the library has refuted what this one could not.
     trusts_solver: bool,
@@ -327,7 +322,7 @@ impl Prover<'_> {
     /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no
     /// relation of their iterations.
     fn compare(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) {
-        if self.gaps.len() >= MOST_GAPS {
+        if self.gaps.len() >= self.budget.gaps {
             return;
         }
         let pair = Gap::Pair(self.accesses[a].pc, self.accesses[b].pc);
@@ -418,7 +413,8 @@ impl Prover<'_> {
             return true;
         }
         self.questions -= 1;
-        if let Answer::Satisfiable(large) = answer
+        if self.budget.wants_candidates
+            && let Answer::Satisfiable(large) = answer
             && let Some(model) = query.model().or(outside.map(|_| large))
         {
             self.candidates.push(CandidateLaunch::of(self.program, self.launched, &model));

@@ -10,3 +10,4 @@ mod instructions;
 mod mutants;
 mod reader;
 mod requirements;
+mod unstated;

@@ -23,7 +23,7 @@ use std::fs;
 use weft_core::emulate::{self, Cta, DoubtKind, End, Facts, Inputs};
 use weft_core::finding::Report;
 use weft_core::flow::{Placement, Program};
-use weft_core::launch::Launch;
+use weft_core::launch::{Dimensions, Launch};
 use weft_core::ptx::{self, Function, Module};
 use weft_core::slice::{self, Dependences, Floats};
 use weft_fixture_tests::files;
@@ -103,10 +103,19 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
 }
 
 fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Outcome {
-    let report: Report = weft_core::check(module, kernel, launch).expect("the launch fits");
+    let check = |launch: &Launch| -> Report {
+        weft_core::check(module, kernel, launch).expect("the launch fits")
+    };
+    let mut report = check(launch);
+    let mut launch = launch.clone();
+    if launch.grid.is_none() && report.grid.count() > 1 {
+        // A grid that nobody states was run: with it stated, its defects have their own codes.
+        launch.grid = Some(Dimensions::Is(report.grid));
+        report = check(&launch);
+    }
     let program =
-        weft_core::link(module, kernel, launch, &Placement::default()).expect("fixtures link");
-    let launch = &*weft_core::applied(&program, kernel, launch).expect("it was checked");
+        weft_core::link(module, kernel, &launch, &Placement::default()).expect("fixtures link");
+    let launch = &*weft_core::applied(&program, kernel, &launch).expect("it was checked");
     let Some(block) = report.block else { return Outcome::NoLaunch };
     if report.grid.count() > MOST_CTAS {
         return Outcome::ManyCtas;

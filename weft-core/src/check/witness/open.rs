@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::deciding::deciding_loads;
 use super::roles::{NumberRole, roles};
+use crate::check::chosen_sizes;
+use crate::check::request::{BlockSource, KnownBlock};
 use crate::emulate::{self, is_given, is_sized};
 use crate::explain::witness::ElementType;
 use crate::flow::{Instr, Operand, Program, Special, sources_of};
@@ -12,12 +14,12 @@ use crate::ptx::isa::{Decoded, Effect};
 
 /// The threads of a chosen block, unless barriers of the kernel need more.
 const THREADS: u32 = 64;
+/// The threads of a large chosen block.
+const LARGE: u32 = 256;
 /// The threads of a chosen square block in each dimension.
 const SIDE: u32 = 16;
 /// Barriers count whole warps.
 const WARP: u32 = 32;
-/// The ctas of a chosen grid in each dimension that the kernel distinguishes.
-const CTAS: u32 = 2;
 
 /// A number that a launch leaves open.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +38,7 @@ pub(super) struct OpenNumber {
 #[derive(Debug)]
 pub(super) struct OpenInputs {
     /// The blocks to try, each in some trials, if nobody states one.
-    pub(super) blocks: Option<[Dim3; 2]>,
+    pub(super) blocks: Option<[Dim3; 3]>,
     /// The grid to try, if the launch states none.
     pub(super) grid: Option<Dim3>,
     /// The block that is stated.
@@ -51,11 +53,14 @@ pub(super) struct OpenInputs {
 }
 
 impl OpenInputs {
-    /// Returns what a launch leaves open. `stated`: the block, if launch or kernel state one.
-    pub(super) fn of(program: &Program, launch: &Launch, stated: Option<Dim3>) -> Self {
-        let blocks = if stated.is_none() { Some(blocks(program)) } else { None };
+    /// Returns what a launch leaves open. `block`: the block, if launch or kernel state one, or a guess.
+    pub(super) fn of(program: &Program, launch: &Launch, block: Option<KnownBlock>) -> Self {
+        let is_guess = |block: &KnownBlock| block.source == BlockSource::Guessed;
+        let guess = block.filter(is_guess).map(|block| block.size);
+        let stated = block.filter(|block| !is_guess(block)).map(|block| block.size);
+        let blocks = if stated.is_none() { Some(blocks(program, guess)) } else { None };
         let given = launch.grid.and_then(Dimensions::known);
-        let grid = if given.is_none() { Some(grid(program)) } else { None };
+        let grid = if given.is_none() { Some(chosen_sizes::grid(program)) } else { None };
         let ctas = given.or(grid).map_or(1, Dim3::count);
         let pointers = emulate::pointers(program, launch);
         let contents = contents(program, launch, &pointers);
@@ -69,17 +74,22 @@ impl OpenInputs {
     }
 }
 
-/// Returns two blocks with several threads in each dimension that the kernel distinguishes: two warps, or as many as the
-/// counts of its barriers name; the second one is square if there are two dimensions, as tiles often are.
-fn blocks(program: &Program) -> [Dim3; 2] {
+/// Returns three blocks with several threads in each dimension that the kernel distinguishes: one that is square if there are
+/// two dimensions, as tiles often are; two warps, or as many as the counts of its barriers name; and a large one. If a
+/// bound is stated, each is within it, the first and the last one the `guess`.
+fn blocks(program: &Program, guess: Option<Dim3>) -> [Dim3; 3] {
     let read = [0, 1, 2].map(|dimension| program.distinguishes_threads(dimension));
-    let block = block(program, read);
-    let is_plane = read == [true, true, false] && block.count() == u64::from(THREADS);
-    [block, if is_plane { Dim3 { x: SIDE, y: SIDE, z: 1 } } else { block }]
+    let least = barrier_count(program);
+    let [small, large] = [THREADS, LARGE].map(|threads| block(program, read, threads.max(least)));
+    if let Some(guess) = guess {
+        return [guess, if small.count() <= guess.count() { small } else { guess }, guess];
+    }
+    let is_plane = read == [true, true, false] && least <= THREADS;
+    [if is_plane { Dim3 { x: SIDE, y: SIDE, z: 1 } } else { small }, small, large]
 }
 
-fn block(program: &Program, read: [bool; 3]) -> Dim3 {
-    let threads = THREADS.max(barrier_count(program));
+fn block(program: &Program, read: [bool; 3], threads: u32) -> Dim3 {
+    let row = threads / WARP;
     match read {
         [false, false, false] => {
             Dim3::line(if program.code.iter().any(is_for_several) { threads } else { 1 })
@@ -87,10 +97,10 @@ fn block(program: &Program, read: [bool; 3]) -> Dim3 {
         [_, false, false] => Dim3::line(threads),
         [false, true, false] => Dim3 { x: 1, y: threads, z: 1 },
         [false, false, true] => Dim3 { x: threads.div_ceil(64), y: 1, z: 64 },
-        [true, true, false] => Dim3 { x: threads / 2, y: 2, z: 1 },
-        [true, false, true] => Dim3 { x: threads / 2, y: 1, z: 2 },
+        [true, true, false] => Dim3 { x: WARP, y: row, z: 1 },
+        [true, false, true] => Dim3 { x: WARP, y: 1, z: row },
         [false, true, true] => Dim3 { x: 1, y: threads / 2, z: 2 },
-        [true, true, true] => Dim3 { x: threads / 4, y: 2, z: 2 },
+        [true, true, true] => Dim3 { x: WARP / 2, y: row, z: 2 },
     }
 }
 
@@ -116,12 +126,6 @@ fn barrier_count(program: &Program) -> u32 {
         _ => None,
     });
     counts.max().unwrap_or(0).min(1024).next_multiple_of(WARP)
-}
-
-/// Returns a grid with several ctas in each dimension that the kernel distinguishes; one cta if it distinguishes none.
-fn grid(program: &Program) -> Dim3 {
-    let [x, y, z] = [0, 1, 2].map(|at| if program.reads(Special::Ctaid(at)) { CTAS } else { 1 });
-    Dim3 { x, y, z }
 }
 
 /// Returns the numbers that a launch leaves open. A number of eight bytes that is used for nothing known might be a

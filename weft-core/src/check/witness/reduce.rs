@@ -1,17 +1,18 @@
 //! Leaves open again what a defect does not depend on, and makes small what has to be stated.
 
-use super::{TRIAL, Trials, Witness};
+use std::collections::BTreeSet;
+
+use super::{TRIAL, Trial, Trials, Witness};
 use crate::explain::witness::{ChosenInput, ChosenValue};
 
 /// The most trials that reduce one input.
-const TRIALS: u32 = 48;
+const TRIALS: u32 = 32;
 /// The most elements of a buffer that a finding states.
 const ELEMENTS: usize = 1024;
 /// The value that large numbers are replaced with, so that fewer elements are accessed.
 const SMALL: i128 = 8;
-/// A trial can run so many times as long as the one that found the defect, and a little longer.
-const AS_LONG: u64 = 64;
-const SHORTEST: u64 = 1 << 15;
+/// A trial can run as long as the one that found the defect, and a little longer.
+const LONGER: u64 = 1 << 15;
 /// The number of elements that is tried first.
 const SHORT: usize = 8;
 
@@ -19,21 +20,27 @@ const SHORT: usize = 8;
 /// can state.
 pub(super) fn reduced(trials: &Trials<'_>, found: Witness) -> Option<Witness> {
     let mut reducer = Reducer { trials, found, left: TRIALS };
+    // What makes the other trials cheaper comes first: fewer ctas, then small numbers.
+    reducer.try_with(|input| input.grid = None);
+    let large = reducer.large();
+    let is_small = reducer.try_with(|input| shrink(input, &large));
+    reducer.keep_only_needed();
+    if !is_small {
+        let large = reducer.large();
+        reducer.change_some(&large, shrink);
+    }
+    reducer.try_with(|input| input.grid = None);
     let values: Vec<usize> = reducer.found.input.values.keys().rev().copied().collect();
-    // First what is cheap: trials with small numbers, and with open ones only after that.
-    for at in &values {
-        reducer.shrink(*at);
-    }
-    for at in &values {
-        reducer.shorten(*at);
-    }
-    for at in &values {
-        reducer.try_with(|input| drop(input.values.remove(at)));
-    }
-    if reducer.found.input.grid.is_some() {
-        reducer.try_with(|input| input.grid = None);
+    for at in values {
+        reducer.shorten(at);
     }
     (reducer.largest() <= ELEMENTS).then_some(reducer.found)
+}
+
+fn shrink(input: &mut ChosenInput, values: &[usize]) {
+    for at in values {
+        input.values.insert(*at, ChosenValue::Integer(SMALL));
+    }
 }
 
 struct Reducer<'a> {
@@ -44,29 +51,81 @@ struct Reducer<'a> {
 }
 
 impl Reducer<'_> {
+    /// Runs a trial with another input, if there is one left.
+    fn trial(&mut self, input: &ChosenInput) -> Trial {
+        if self.left == 0 {
+            return Trial::Nothing(BTreeSet::new());
+        }
+        self.left -= 1;
+        // With an open number of iterations a run can take as long as it is given.
+        let most = TRIAL.instructions.min(LONGER + self.found.spent);
+        self.trials.run(input, most)
+    }
+
     /// Changes the input if the same defect occurs with the changed one; returns whether it does.
     fn try_with(&mut self, change: impl FnOnce(&mut ChosenInput)) -> bool {
         let mut input = self.found.input.clone();
         change(&mut input);
-        if self.left == 0 {
-            return false;
+        if input == self.found.input {
+            return true;
         }
-        self.left -= 1;
-        // With an open number of iterations a run can take as long as it is given.
-        let most = TRIAL.instructions.min(SHORTEST + AS_LONG * self.found.instructions);
-        let other = self.trials.run(&input, most).filter(|other| other.is_as(&self.found));
-        let is_found = other.is_some();
-        if let Some(other) = other {
-            self.found = other;
+        match self.trial(&input) {
+            Trial::Shows(other) if other.is_as(&self.found) => {
+                self.found = *other;
+                true
+            }
+            _ => false,
         }
-        is_found
     }
 
-    /// Replaces a large number with a small one.
-    fn shrink(&mut self, at: usize) {
-        if matches!(self.found.input.values.get(&at), Some(ChosenValue::Integer(value)) if *value > SMALL)
-        {
-            self.try_with(|input| drop(input.values.insert(at, ChosenValue::Integer(SMALL))));
+    /// Returns the large numbers of the input.
+    fn large(&self) -> Vec<usize> {
+        let is_large =
+            |value: &ChosenValue| matches!(value, ChosenValue::Integer(value) if *value > SMALL);
+        let values = self.found.input.values.iter().rev();
+        values.filter(|(_, value)| is_large(value)).map(|(at, _)| *at).collect()
+    }
+
+    /// Leaves all values open, and states again what something open depends on, until the defect occurs.
+    fn keep_only_needed(&mut self) {
+        let mut kept = BTreeSet::new();
+        loop {
+            let mut input = self.found.input.clone();
+            input.values.retain(|at, _| kept.contains(at));
+            let needed = match self.trial(&input) {
+                Trial::Shows(other) if other.is_as(&self.found) => {
+                    self.found = *other;
+                    return;
+                }
+                Trial::Nothing(depends_on) | Trial::Limited(depends_on) => depends_on,
+                Trial::Shows(_) => BTreeSet::new(),
+            };
+            let values = &self.found.input.values;
+            let before = kept.len();
+            kept.extend(needed.into_iter().filter(|at| values.contains_key(at)));
+            if kept.len() == before {
+                let others = values.keys().filter(|at| !kept.contains(at)).copied();
+                let others: Vec<usize> = others.collect();
+                self.change_some(&others, |input, some| {
+                    input.values.retain(|at, _| !some.contains(at));
+                });
+                return;
+            }
+        }
+    }
+
+    /// Changes as many of these values as possible, which cannot all be changed together.
+    fn change_some(&mut self, values: &[usize], change: fn(&mut ChosenInput, &[usize])) {
+        if values.len() > 1 {
+            let (first, second) = values.split_at(values.len() / 2);
+            if self.try_with(|input| change(input, first)) {
+                self.change_some(second, change);
+            } else {
+                self.change_some(first, change);
+                if !self.try_with(|input| change(input, second)) {
+                    self.change_some(second, change);
+                }
+            }
         }
     }
 

@@ -1,9 +1,8 @@
 //! What a kernel uses numbers for that are passed to it, as far as registers show it. This only guides the choice of
 //! values: nothing is concluded from it.
 
-use crate::flow::{Instr, Operand, Params, Program, settle};
-use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Opcode};
+use crate::flow::{Instr, Operand, Params, Program, known_parameters, settle};
+use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// What a number is used for; of several uses, the greatest counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,23 +12,69 @@ pub(super) enum NumberRole {
     Unknown,
     /// A factor, as a stride is.
     Factor,
-    /// It is compared with something, as a size is.
+    /// It is compared with something, by itself or as a part of an expression of numbers that are passed, as a size is.
     Bound,
     /// Another number divides it, as a number of groups divides a number of channels.
     Dividend,
     /// It divides something, as the extents of a shape do.
     Divisor,
+    /// An index is multiplied by it, and the high half of the product used: a reciprocal, by which a division is carried
+    /// out.
+    Reciprocal,
+    /// Something is shifted by it, as the last step of such a division.
+    Shift,
+    /// A quotient of such a division is multiplied by it, and the product subtracted from something: the divisor.
+    ShiftDivisor,
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Held {
+    /// The parameters that it is computed from, if it is computed from nothing else but constants.
+    passed: Params,
+    /// Whether it was shifted to the right by a number that is passed.
+    is_quotient: bool,
+    /// The parameters that it is the product of with such a quotient.
+    multiple_of: Params,
+    /// The parameters that it is what is left of, after something is subtracted.
+    rest_of: Params,
+}
+
+impl Held {
+    fn and(self, other: Self) -> Self {
+        Self {
+            passed: self.passed.and(other.passed),
+            is_quotient: self.is_quotient || other.is_quotient,
+            multiple_of: self.multiple_of.and(other.multiple_of),
+            rest_of: self.rest_of.and(other.rest_of),
+        }
+    }
+
+    fn of(passed: Params) -> Self {
+        Self { passed, ..Self::default() }
+    }
+
+    fn left_of(self) -> Self {
+        Self { rest_of: self.passed.and(self.rest_of), ..Self::default() }
+    }
+
+    fn is_passed(self) -> bool {
+        self.passed != Params::NONE
+    }
 }
 
 /// Returns the roles of parameters and fields, by position. Only the first 64 are followed.
 pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
-    let mut held = vec![Params::NONE; program.registers as usize];
+    let places = known_parameters(program);
+    let mut held = vec![Held::default(); program.registers as usize];
     settle(program, |at| {
         let instr = &program.code[at];
         let mut changed = false;
         for (element, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
-            let joined = held[dest.index()].and(value(program, instr, element, &held));
+            let loaded = places[at].and_then(|place| loaded(program, instr, (element, place)));
+            let value = loaded.unwrap_or_else(|| value(instr, &held));
+            let joined = held[dest.index()].and(value);
             changed |= joined != held[dest.index()];
             held[dest.index()] = joined;
         }
@@ -38,30 +83,42 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
     let mut roles = vec![NumberRole::Unknown; program.params.len() + program.fields.len()];
     for instr in &program.code {
         for (at, operand) in instr.sources.iter().enumerate() {
-            let role = role(instr, at, &held);
-            for position in params(operand, &held).all() {
-                if let Some(known) = roles.get_mut(position) {
-                    *known = role.max(*known);
+            let operand = of(operand, &held);
+            let mut add = |params: Params, role: NumberRole| {
+                for position in params.all() {
+                    if let Some(known) = roles.get_mut(position) {
+                        *known = role.max(*known);
+                    }
                 }
+            };
+            let role = role(instr, at, &held);
+            add(operand.passed, role);
+            if is_subtracted(instr, at) {
+                add(operand.multiple_of, NumberRole::ShiftDivisor);
+            }
+            if role == NumberRole::Bound {
+                add(operand.rest_of, role);
             }
         }
     }
     roles
 }
 
-fn params(operand: &Operand, held: &[Params]) -> Params {
+fn of(operand: &Operand, held: &[Held]) -> Held {
     match operand {
         Operand::Register(register) => held[register.index()],
-        _ => Params::NONE,
+        _ => Held::default(),
     }
 }
 
-/// Returns the parameters that a result is computed from, if it is computed from nothing else but constants.
-fn value(program: &Program, instr: &Instr, element: usize, held: &[Params]) -> Params {
-    let Some(decoded) = instr.decoded() else { return Params::NONE };
-    let is_constant = |operand: &Operand| matches!(operand, Operand::Constant(_));
+/// Returns what an instruction computes.
+fn value(instr: &Instr, held: &[Held]) -> Held {
+    let Some(decoded) = instr.decoded() else { return Held::default() };
+    let all = || instr.sources.iter().fold(Held::default(), |all, one| all.and(of(one, held)));
+    let is_known = |operand: &Operand| {
+        matches!(operand, Operand::Constant(_)) || of(operand, held).is_passed()
+    };
     match decoded.row.opcode {
-        Opcode::Ld if instr.effect() == Effect::Load => loaded(program, instr, element),
         Opcode::Mov
         | Opcode::Cvt
         | Opcode::Cvta
@@ -69,56 +126,124 @@ fn value(program: &Program, instr: &Instr, element: usize, held: &[Params]) -> P
         | Opcode::Abs
         | Opcode::Min
         | Opcode::Max
-        | Opcode::Selp => {
-            instr.sources.iter().fold(Params::NONE, |all, one| all.and(params(one, held)))
-        }
+        | Opcode::Selp => all(),
         Opcode::Add
         | Opcode::Sub
         | Opcode::Mul
+        | Opcode::Mad
         | Opcode::Shl
         | Opcode::Shr
         | Opcode::Div
-        | Opcode::And => match &*instr.sources {
-            [one, other] if is_constant(other) => params(one, held),
-            [one, other] if is_constant(one) => params(other, held),
-            _ => Params::NONE,
+        | Opcode::And
+            if instr.sources.iter().all(is_known) =>
+        {
+            Held::of(all().passed)
+        }
+        Opcode::Shr => {
+            let shift = instr.sources.get(1).map(|shift| of(shift, held));
+            Held { is_quotient: shift.is_some_and(Held::is_passed), ..Held::default() }
+        }
+        Opcode::Sub => instr.sources.first().map_or(Held::default(), |one| of(one, held).left_of()),
+        Opcode::Add => Held { rest_of: all().rest_of, ..Held::default() },
+        Opcode::Mul => match &*instr.sources {
+            [one, other] if of(one, held).is_quotient => {
+                Held { multiple_of: of(other, held).passed, ..Held::default() }
+            }
+            [one, other] if of(other, held).is_quotient => {
+                Held { multiple_of: of(one, held).passed, ..Held::default() }
+            }
+            _ => Held::default(),
         },
-        _ => Params::NONE,
+        _ => Held::default(),
     }
 }
 
-/// Returns the parameter or field that an element is loaded from.
-fn loaded(program: &Program, instr: &Instr, element: usize) -> Params {
-    let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
-        return Params::NONE;
-    };
-    if address.space != Space::Param || address.base.is_some() {
-        return Params::NONE;
-    }
-    let bytes = u64::from(decoded.ty().bytes());
-    let offset = address.offset.wrapping_add(bytes * element as u64);
+/// Returns the parameter or field that an element is loaded from; `None` if the instruction loads none.
+fn loaded(program: &Program, instr: &Instr, (element, place): (usize, u64)) -> Option<Held> {
+    let decoded = instr.decoded().filter(|_| instr.effect() == Effect::Load)?;
+    let offset = place.wrapping_add(u64::from(decoded.ty().bytes()) * element as u64);
     let is_scalar =
         program.params.iter().position(|param| param.is_scalar && param.offset == offset);
     let field = || {
         let at = program.fields.iter().position(|field| field.offset == offset)?;
         Some(program.params.len() + at)
     };
-    is_scalar.or_else(field).and_then(Params::one).unwrap_or(Params::NONE)
+    Params::one(is_scalar.or_else(field)?).map(Held::of)
+}
+
+fn is_subtracted(instr: &Instr, at: usize) -> bool {
+    at == 1 && instr.decoded().is_some_and(|decoded| decoded.row.opcode == Opcode::Sub)
 }
 
 /// Returns the role of a source operand of an instruction.
-fn role(instr: &Instr, at: usize, held: &[Params]) -> NumberRole {
+fn role(instr: &Instr, at: usize, held: &[Held]) -> NumberRole {
     let Some(decoded) = instr.decoded() else { return NumberRole::Unknown };
-    let is_passed = |at: usize| {
-        instr.sources.get(at).is_some_and(|operand| params(operand, held).all().next().is_some())
-    };
+    let source = |at: usize| instr.sources.get(at).map_or(Held::default(), |one| of(one, held));
+    let is_constant = |at: usize| matches!(instr.sources.get(at), Some(Operand::Constant(_)));
+    let is_product = |at: usize| at < 2 && !decoded.ty().is_float();
     match (decoded.row.opcode, at) {
-        (Opcode::Div | Opcode::Rem, 0) if is_passed(1) => NumberRole::Dividend,
+        (Opcode::Div | Opcode::Rem, _) if decoded.ty().is_float() => NumberRole::Unknown,
+        (Opcode::Div | Opcode::Rem, 0) if source(1).is_passed() => NumberRole::Dividend,
         (Opcode::Setp | Opcode::Set, 0 | 1) => NumberRole::Bound,
         (Opcode::Div | Opcode::Rem, 1) => NumberRole::Divisor,
+        (Opcode::Shl | Opcode::Shr, 1) => NumberRole::Shift,
+        (Opcode::Mul | Opcode::Mad, at)
+            if is_product(at) && decoded.modifiers.has(Modifier::Hi) =>
+        {
+            let other = 1 - at;
+            if is_constant(other) || source(other).is_passed() {
+                NumberRole::Factor
+            } else {
+                NumberRole::Reciprocal
+            }
+        }
         (Opcode::Mul | Opcode::Mul24 | Opcode::Mad | Opcode::Mad24, 0 | 1) | (Opcode::Shl, 0) => {
             NumberRole::Factor
         }
         _ => NumberRole::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NumberRole::{Bound, Dividend, Divisor, Factor, Reciprocal, Shift, ShiftDivisor};
+    use super::{NumberRole, roles};
+    use crate::flow;
+    use crate::ptx;
+
+    #[test]
+    fn numbers_have_roles() {
+        let names = ["m", "s", "d", "f", "a", "b", "n", "x", "y", "o"];
+        let params: Vec<_> = names.iter().map(|name| format!(".param .s64 {name}")).collect();
+        let loads = names.map(|name| format!("ld.param.s64 %{name}, [{name}];\n")).concat();
+        let registers: Vec<_> = names.iter().map(|name| format!("%{name}")).collect();
+        let text = format!(
+            ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k({})\n{{\n\
+             .reg .s64 {}, %t, %q, %r;\n.reg .u32 %u;\n.reg .pred %p;\n{loads}\
+             mov.u32 %u, %tid.x;\ncvt.s64.u32 %t, %u;\n\
+             mul.hi.s64 %q, %t, %m;\nadd.s64 %q, %q, %t;\nshr.s64 %q, %q, %s;\n\
+             mul.lo.s64 %r, %q, %d;\nsub.s64 %r, %t, %r;\nmul.lo.s64 %q, %q, %f;\n\
+             mul.lo.s64 %r, %a, %b;\nsetp.lt.s64 %p, %t, %r;\n\
+             sub.s64 %r, %n, %t;\nsetp.lt.s64 %p, %t, %r;\n\
+             div.s64 %r, %x, %y;\nadd.s64 %t, %t, %o;\nret;\n}}\n",
+            params.join(", "),
+            registers.join(", ")
+        );
+        let module = ptx::parse(&text);
+        assert!(module.errors.is_empty(), "{:?}", module.errors);
+        let program = flow::build(&module, module.kernel("k").expect("it is there"));
+        let expected = [
+            Reciprocal,
+            Shift,
+            ShiftDivisor,
+            Factor,
+            Bound,
+            Bound,
+            Bound,
+            Dividend,
+            Divisor,
+            NumberRole::Unknown,
+        ];
+        assert_eq!(roles(&program.expect("it links")), expected);
     }
 }

@@ -11,8 +11,16 @@ use crate::explain::witness::{ChosenInput, ChosenValue, ElementType};
 const BUFFER: usize = 1 << 16;
 /// Chosen elements are less than this.
 const ELEMENTS: u64 = 8;
-/// A bound of which there are several: a number of dimensions, for instance.
-const FEW: u64 = 3;
+/// A bound of which there are several: a number of dimensions, for instance. Even, so that words stay aligned.
+const FEW: u64 = 4;
+/// The binary logarithm of a divisor that comes as a reciprocal and a shift.
+const SHIFT: u32 = 2;
+/// The innermost stride of several, and how many times as large the next one is: aligned for most accesses, and small enough
+/// that indices stay within buffers with chosen contents.
+const INNERMOST: u64 = 8;
+const STEP: u64 = 4;
+/// Tensors have up to so many dimensions: after that many strides, those of another one begin.
+const DIMENSIONS: u32 = 4;
 /// The largest number that is chosen: the largest of 32 bits with a sign.
 const LARGEST: u64 = i32::MAX as u64;
 
@@ -33,9 +41,9 @@ enum BoundValues {
 /// The values for factors.
 #[derive(Clone, Copy)]
 enum Factors {
-    /// As the strides of a shape, the innermost dimension last.
+    /// As the strides of shapes, the innermost dimension last.
     Descending,
-    /// As the strides of a shape, the innermost dimension first.
+    /// As the strides of shapes, the innermost dimension first.
     Ascending,
     /// All have this value.
     All(u64),
@@ -53,13 +61,13 @@ enum BufferContents {
 }
 
 const TABLE: [(BoundValues, Factors, BufferContents); 8] = [
-    (BoundValues::Threads, Factors::Descending, BufferContents::Positive),
     (BoundValues::FirstThreads, Factors::Descending, BufferContents::Positive),
-    (BoundValues::Fewer, Factors::Ascending, BufferContents::Small),
     (BoundValues::Small, Factors::Descending, BufferContents::Small),
+    (BoundValues::Fewer, Factors::Ascending, BufferContents::Small),
+    (BoundValues::Threads, Factors::Descending, BufferContents::Positive),
     (BoundValues::More, Factors::All(1), BufferContents::Positive),
-    (BoundValues::Threads, Factors::All(0), BufferContents::Open),
-    (BoundValues::FirstThreads, Factors::All(0), BufferContents::Zero),
+    (BoundValues::FirstThreads, Factors::All(0), BufferContents::Open),
+    (BoundValues::Small, Factors::All(0), BufferContents::Zero),
     (BoundValues::Threads, Factors::All(LARGEST), BufferContents::Zero),
 ];
 
@@ -69,9 +77,7 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
     let mut dice = RandomChoices(u64::from(number));
     let (bounds, factors, contents) = row.unwrap_or_else(|| dice.row());
     let factor_count = open.numbers.iter().filter(|open| open.role == NumberRole::Factor).count();
-    // A square block, which tiles need, in every third trial.
-    let block =
-        open.blocks.map(|[block, square]| if number.is_multiple_of(3) { square } else { block });
+    let block = open.blocks.map(|blocks| blocks[number as usize % blocks.len()]);
     let threads = open.threads(block);
     let mut values = BTreeMap::new();
     let (mut factor, mut is_first) = (0, true);
@@ -85,6 +91,9 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
             NumberRole::Divisor => 4 + index % 8,
             // At least twice as large as what divides it.
             NumberRole::Dividend => 24,
+            NumberRole::Reciprocal => 1,
+            NumberRole::Shift => SHIFT.into(),
+            NumberRole::ShiftDivisor => 1 << SHIFT,
             NumberRole::Factor => {
                 let before = factor;
                 factor += 1;
@@ -123,12 +132,16 @@ fn bound(bounds: BoundValues, is_first: bool, threads: u64) -> u64 {
 /// Returns the value of one of several factors. A single one is taken to be the length of a row.
 fn factor_value(factors: Factors, index: u32, count: usize, threads: u64) -> u64 {
     let count = u32::try_from(count).unwrap_or(u32::MAX);
-    let row = if count > 3 { ELEMENTS } else { threads.next_power_of_two() };
-    let power = |exponent: u32| row.saturating_pow(exponent);
+    let row = threads.next_power_of_two();
+    let (index, of) = (index % DIMENSIONS, count.min(DIMENSIONS));
+    let power = |exponent: u32| match of {
+        0..DIMENSIONS => row.saturating_pow(exponent),
+        _ => INNERMOST * STEP.pow(exponent),
+    };
     match factors {
         Factors::All(value) => value,
         Factors::Descending if count == 1 => row,
-        Factors::Descending => power(count - 1 - index),
+        Factors::Descending => power((of - 1).saturating_sub(index)),
         Factors::Ascending => power(index),
     }
 }

@@ -1,0 +1,29 @@
+//! The budgets of proofs.
+
+/// What a proof can take before it is given up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProofBudget {
+    /// The steps that the proofs of all pairs can take together.
+    pub(super) effort: u32,
+    /// The most questions that the solver leaves open: one is enough for an open verdict, the others are asked for candidates
+    /// of a race.
+    pub(super) questions: usize,
+    /// After so many pairs that are not proved, no others are compared: they would not change the verdict.
+    pub(super) gaps: usize,
+    /// Whether launches are wanted with which two threads might access the same bytes.
+    pub(super) wants_candidates: bool,
+}
+
+impl ProofBudget {
+    /// That of a verdict.
+    pub(crate) const VERDICT: Self =
+        Self { effort: 400_000, questions: 3, gaps: 5, wants_candidates: true };
+
+    /// That of a launch that a run has found clean, as far as it was run. It ends at the first pair that is not proved.
+    pub(crate) const AFTER_RUN: Self = Self { gaps: 1, wants_candidates: false, ..Self::VERDICT };
+
+    /// That of an attempt, which ends at the first pair that is not proved. `asks`: whether the solver is asked.
+    pub(crate) fn attempt(asks: bool) -> Self {
+        Self { effort: 100_000, questions: asks.into(), gaps: 1, wants_candidates: false }
+    }
+}
