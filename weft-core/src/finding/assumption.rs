@@ -52,7 +52,7 @@ pub enum Assumption {
     AllLoopsEnd,
     /// Divisors are not zero.
     NonzeroDivisors,
-    /// Arguments and contents of buffers that divide are not negative.
+    /// Arguments and contents of buffers by which signed numbers are divided are positive.
     PositiveDivisors,
     /// Loops that wait for an open value, and do not count up to it, end.
     WaitsEnd,
@@ -154,9 +154,7 @@ impl Assumption {
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::AllLoopsEnd => "all loops end",
             Self::NonzeroDivisors => "no number is divided by zero",
-            Self::PositiveDivisors => {
-                "arguments and contents of buffers by which numbers are divided are not negative"
-            }
+            Self::PositiveDivisors => "signed divisors in arguments or buffers are positive",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::NoTrap => "threads do not abort the launch because of an open value",

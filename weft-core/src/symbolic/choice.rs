@@ -7,7 +7,7 @@ use super::var_bounds::VarBounds;
 use super::view::{Copy, Views};
 
 /// A predicate, and whether it is true.
-type Literal = (Expr, bool);
+type Claim = (Expr, bool);
 
 /// The most steps between two values of a choice that are counted.
 const MOST_STEPS: i128 = 1024;
@@ -108,18 +108,18 @@ impl Views<'_> {
 
     /// Which of two predicates, of which one holds, surely does: where it or the complement of the other is known to hold,
     /// too. Predicates come with whether they are true.
-    pub(super) fn resolved(&self, of: [Literal; 2], copy: Copy) -> Option<Literal> {
-        let is_same = |a: Literal, b: Literal| {
+    pub(super) fn resolved(&self, of: [Claim; 2], copy: Copy) -> Option<Claim> {
+        let is_same = |a: Claim, b: Claim| {
             (a.0 == b.0 && a.1 == b.1) || (a.1 != b.1 && self.exprs().are_complements(a.0, b.0))
         };
-        let is_refuted_by = |known: Literal, other: Literal| is_same((known.0, !known.1), other);
+        let is_refuted_by = |known: Claim, other: Claim| is_same((known.0, !known.1), other);
         let all = self.known.iter().filter(|(_, own)| *own == copy || *own == Copy::Both);
-        let known: Vec<Literal> = all.map(|(own, _)| self.literal(*own)).collect();
+        let known: Vec<Claim> = all.map(|(own, _)| self.claim(*own)).collect();
         let [p, q] = of;
         [(p, q), (q, p)].into_iter().find_map(|(own, other)| {
-            let settles = |known: Literal| {
+            let settles = |known: Claim| {
                 let alternatives = self.alternatives_of(known);
-                let settles_in = |[a, b]: [Literal; 2]| is_same(a, own) && is_refuted_by(b, other);
+                let settles_in = |[a, b]: [Claim; 2]| is_same(a, own) && is_refuted_by(b, other);
                 is_refuted_by(known, other)
                     || alternatives.is_some_and(|[a, b]| settles_in([a, b]) || settles_in([b, a]))
             };
@@ -128,7 +128,7 @@ impl Views<'_> {
     }
 
     /// A predicate without negations around it.
-    fn literal(&self, mut of: Expr) -> Literal {
+    fn claim(&self, mut of: Expr) -> Claim {
         let mut holds = true;
         while let ExprNode::Not(inner) = self.exprs().node(of) {
             (of, holds) = (inner, !holds);
@@ -137,7 +137,7 @@ impl Views<'_> {
     }
 
     /// The two predicates of which one holds if a disjunction holds, or a conjunction does not.
-    fn alternatives_of(&self, (of, holds): Literal) -> Option<[Literal; 2]> {
+    fn alternatives_of(&self, (of, holds): Claim) -> Option<[Claim; 2]> {
         match self.exprs().node(of) {
             ExprNode::Binary(BinaryOperator::Or, a, b) if holds => Some([(a, true), (b, true)]),
             ExprNode::Binary(BinaryOperator::And, a, b) if !holds => Some([(a, false), (b, false)]),

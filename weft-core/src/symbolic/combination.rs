@@ -15,13 +15,13 @@ const ENTRIES_OF_STEP: usize = 4000;
 pub(super) struct Combination<'a> {
     of: &'a Poly,
     facts: &'a [Poly],
-    rows: Vec<Row>,
+    rows: Vec<TermSum>,
     /// Whether all terms of a fact can be balanced.
     is_usable: Vec<bool>,
 }
 
 /// What is left of a term.
-struct Row {
+struct TermSum {
     /// Whether the product might be negative: then nothing may be left.
     is_exact: bool,
     coefficient: i128,
@@ -36,7 +36,7 @@ impl<'a> Combination<'a> {
         facts: &'a [Poly],
         is_natural: impl Fn(&Monomial) -> bool,
     ) -> Self {
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<TermSum> = Vec::new();
         let mut row_of: HashMap<&Monomial, usize> = HashMap::new();
         let all = facts.iter().enumerate().map(|(at, fact)| (Some(at), fact));
         for (at, poly) in std::iter::once((None, of)).chain(all) {
@@ -44,7 +44,7 @@ impl<'a> Combination<'a> {
                 let row = *row_of.entry(monomial).or_insert(rows.len());
                 if row == rows.len() {
                     let is_exact = !is_natural(monomial);
-                    rows.push(Row { is_exact, coefficient: 0, entries: Vec::new() });
+                    rows.push(TermSum { is_exact, coefficient: 0, entries: Vec::new() });
                 }
                 match at {
                     Some(at) => rows[row].entries.push((at, coefficient)),

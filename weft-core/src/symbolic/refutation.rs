@@ -15,7 +15,10 @@ const FAR: i128 = 1 << 16;
 impl System {
     /// Whether the system has no solution. `effort`: the steps that are left.
     pub(super) fn is_refuted(&self, effort: &mut u32) -> bool {
-        self.clone().is_refuted_case(self.clone(), MOST_SPLITS, effort)
+        // A large digit might be bounded where a part of it is not.
+        let mut other = Self { has_large_digits_first: true, ..self.clone() };
+        other.is_absurd_within(WAY, effort)
+            || self.clone().is_refuted_case(self.clone(), MOST_SPLITS, effort)
     }
 
     /// `first`: the case before anything was solved.

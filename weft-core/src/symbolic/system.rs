@@ -54,6 +54,8 @@ pub(super) struct System {
     pub(super) alternatives: Vec<ValueCases>,
     /// At least one of these is not zero, unless there are none.
     pub(super) distinct: Vec<Poly>,
+    /// Whether digits of large radices are split off first.
+    pub(super) has_large_digits_first: bool,
     /// Where the last search for a counterexample ended.
     pub(super) point: RefCell<Vec<i128>>,
 }
@@ -208,12 +210,9 @@ impl System {
         is_above(1) || is_above(-1)
     }
 
-    /// Solves an equation for an unknown that occurs in it alone, and replaces that unknown everywhere. Results of divisions
-    /// are kept if possible: they are digits.
+    /// Solves an equation for an unknown that occurs in it alone, and replaces that unknown everywhere.
     fn solve(&mut self, at: usize) -> bool {
-        let results = self.divisions.iter().flat_map(|own| [&own.quotient, &own.remainder]);
-        let results: Vec<Var> = results.filter_map(Poly::as_var).collect();
-        let solved = self.conditions.zero[at].solved(|var| Some((!results.contains(&var), var)));
+        let solved = self.conditions.zero[at].solved(Some);
         let Some((var, value)) = solved else { return false };
         self.conditions.zero.swap_remove(at);
         self.substitute(var, &value)
@@ -290,8 +289,8 @@ impl System {
         None
     }
 
-    /// The candidates for the radix of an equation: what the coefficients of its terms consist of, smallest first: it takes
-    /// the fewest facts to show that a low digit is small.
+    /// The candidates for the radix of an equation: what the coefficients of its terms consist of, in most systems smallest
+    /// first: it takes the fewest facts to show that a low digit is small.
     fn radices(&self, equation: &Poly) -> Vec<(Monomial, i128)> {
         let mut radices = Vec::new();
         for (monomial, coefficient) in equation.terms() {
@@ -312,6 +311,9 @@ impl System {
         radices.sort();
         radices.dedup();
         radices.sort_by_key(|(part, number)| (part.len(), *number));
+        if self.has_large_digits_first {
+            radices.reverse();
+        }
         radices
     }
 

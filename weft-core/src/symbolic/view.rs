@@ -29,7 +29,7 @@ pub(crate) enum ArithmeticAssumption {
     Unwrapped,
     /// Divisors are not zero.
     NonzeroDivisors,
-    /// Arguments and contents that divide are not negative.
+    /// Arguments and contents by which signed numbers are divided are positive.
     PositiveDivisors,
 }
 
