@@ -30,7 +30,7 @@ pub(super) fn explain(
     if !races && decision.earlier.is_empty() {
         return Default::default();
     }
-    let (mut pairs, is_whole, are_valued) = all(passes, decision);
+    let RacingPairs { mut pairs, is_whole, are_valued } = all(passes, decision);
     // Races of earlier passes occur in some schedule, and are added if this pass shows no certain race. Otherwise they
     // would be reported under the one schedule whose values those passes saw.
     if pairs.iter().all(|(_, pair)| pair.conflict == Conflict::Possible) {
@@ -57,12 +57,21 @@ pub(super) fn explain(
     (findings, sides().map(|side| side.pc).collect())
 }
 
-/// Returns all racing pairs of instructions, whether the pass saw everything, and whether it is known which races are
-/// benign. It first finds the pairs; then, with the values of stores that race with each other, which are benign.
-pub(super) fn all(passes: &mut PassContext<'_>, decision: &Decision) -> (Pairs, bool, bool) {
+/// The racing pairs of instructions.
+pub(super) struct RacingPairs {
+    pub(super) pairs: Pairs,
+    /// Whether the pass saw all of them.
+    pub(super) is_whole: bool,
+    /// Whether it is known which of the races are benign.
+    are_valued: bool,
+}
+
+/// Returns all racing pairs of instructions. It first finds the pairs; then, with the values of stores that race with each
+/// other, which of the races are benign.
+pub(super) fn all(passes: &mut PassContext<'_>, decision: &Decision) -> RacingPairs {
     let (mut pairs, is_whole) = record(passes, decision, passes.slice, None);
     let are_valued = record_values(passes, decision, &mut pairs);
-    (pairs, is_whole, are_valued)
+    RacingPairs { pairs, is_whole, are_valued }
 }
 
 /// Finds out which races between stores are benign. Computing the values can need loops that reach the limit of

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decision::Decision;
 use super::passes::PassContext;
-use super::racing;
+use super::racing::{self, RacingPairs};
 use crate::emulate::MemoryRegion;
 use crate::emulate::memory::bytes::PAGE;
 use crate::race::{OpenAccesses, Pairs};
@@ -49,7 +49,7 @@ impl PassContext<'_> {
         let mut harmful: Vec<(bool, u64)> =
             decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
         if !harmful.is_empty() {
-            let (pairs, is_whole, _) = racing::all(self, decision);
+            let RacingPairs { pairs, is_whole, .. } = racing::all(self, decision);
             let bytes = pairs.harmful();
             let is_harmful = |&(is_global, byte): &(bool, u64)| {
                 let page = bytes.get(&(is_global, byte / PAGE));

@@ -1,13 +1,10 @@
 //! Choices between two values, as integers: an unknown that is one of the two, each under its conditions.
 
-use super::expr::{BinaryOperator, Expr, ExprNode};
+use super::expr::{Expr, ExprNode};
 use super::poly::{Poly, Var, gcd};
 use super::system::{Conditions, ValueCases};
 use super::var_bounds::VarBounds;
 use super::view::{Copy, Views};
-
-/// A predicate, and whether it is true.
-type Claim = (Expr, bool);
 
 /// The most steps between two values of a choice that are counted.
 const MOST_STEPS: i128 = 1024;
@@ -104,45 +101,6 @@ impl Views<'_> {
             (*of == copy || *of == Copy::Both) && self.exprs().are_complements(*own, condition)
         });
         is_false.then(|| self.ring(b, is_signed, copy))
-    }
-
-    /// Which of two predicates, of which one holds, surely does: where it or the complement of the other is known to hold,
-    /// too. Predicates come with whether they are true.
-    pub(super) fn resolved(&self, of: [Claim; 2], copy: Copy) -> Option<Claim> {
-        let is_same = |a: Claim, b: Claim| {
-            (a.0 == b.0 && a.1 == b.1) || (a.1 != b.1 && self.exprs().are_complements(a.0, b.0))
-        };
-        let is_refuted_by = |known: Claim, other: Claim| is_same((known.0, !known.1), other);
-        let all = self.known.iter().filter(|(_, own)| *own == copy || *own == Copy::Both);
-        let known: Vec<Claim> = all.map(|(own, _)| self.claim(*own)).collect();
-        let [p, q] = of;
-        [(p, q), (q, p)].into_iter().find_map(|(own, other)| {
-            let settles = |known: Claim| {
-                let alternatives = self.alternatives_of(known);
-                let settles_in = |[a, b]: [Claim; 2]| is_same(a, own) && is_refuted_by(b, other);
-                is_refuted_by(known, other)
-                    || alternatives.is_some_and(|[a, b]| settles_in([a, b]) || settles_in([b, a]))
-            };
-            known.iter().any(|known| settles(*known)).then_some(own)
-        })
-    }
-
-    /// A predicate without negations around it.
-    fn claim(&self, mut of: Expr) -> Claim {
-        let mut holds = true;
-        while let ExprNode::Not(inner) = self.exprs().node(of) {
-            (of, holds) = (inner, !holds);
-        }
-        (of, holds)
-    }
-
-    /// The two predicates of which one holds if a disjunction holds, or a conjunction does not.
-    fn alternatives_of(&self, (of, holds): Claim) -> Option<[Claim; 2]> {
-        match self.exprs().node(of) {
-            ExprNode::Binary(BinaryOperator::Or, a, b) if holds => Some([(a, true), (b, true)]),
-            ExprNode::Binary(BinaryOperator::And, a, b) if !holds => Some([(a, false), (b, false)]),
-            _ => None,
-        }
     }
 }
 

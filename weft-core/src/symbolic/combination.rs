@@ -94,19 +94,17 @@ impl<'a> Combination<'a> {
             let mut is_changed = false;
             for row in &self.rows {
                 let usable = || row.entries.iter().filter(|(fact, _)| self.is_usable[*fact]);
-                let supply = row.coefficient > 0 || usable().any(|(_, own)| *own < 0);
-                let demand =
-                    !row.is_exact || row.coefficient < 0 || usable().any(|(_, own)| *own > 0);
-                if (row.coefficient < 0 && !usable().any(|(_, own)| *own < 0))
-                    || (row.coefficient > 0 && row.is_exact && !usable().any(|(_, own)| *own > 0))
-                {
+                // A fact of positive weight raises what is left by its negative terms, and lowers it by the others. What is
+                // never negative can be left.
+                let is_raised = usable().any(|(_, own)| *own < 0);
+                let is_lowered = usable().any(|(_, own)| *own > 0) || !row.is_exact;
+                if row.coefficient < 0 && !is_raised || row.coefficient > 0 && !is_lowered {
                     return false;
                 }
-                if supply && demand {
-                    continue;
-                }
+                let can_be_lowered = row.coefficient > 0 || is_raised;
+                let can_be_raised = row.coefficient < 0 || is_lowered;
                 for (fact, own) in &row.entries {
-                    let is_balanced = if *own > 0 { supply } else { demand };
+                    let is_balanced = if *own > 0 { can_be_lowered } else { can_be_raised };
                     is_changed |= !is_balanced && self.is_usable[*fact];
                     self.is_usable[*fact] &= is_balanced;
                 }

@@ -26,12 +26,13 @@ pub(super) struct Table {
     basis: Vec<usize>,
     weights: usize,
     columns: usize,
+    /// How many pivots were made, and how many can be made.
     pivots: u32,
     most: u32,
 }
 
 impl Table {
-    /// Returns the table of sums over so many weights. `most`: the pivots that are left.
+    /// Returns the table of sums over so many weights. `most`: how many pivots can be made.
     pub(super) fn new(weights: usize, sums: &[LimitedSum], most: u32) -> Self {
         let columns = weights + sums.len();
         let mut table = Self {

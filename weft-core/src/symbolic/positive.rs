@@ -34,29 +34,24 @@ impl System {
 
     /// Whether a polynomial is at least zero in every solution. `effort`: the steps that are left.
     pub(super) fn is_positive(&self, of: &Poly, effort: &mut u32) -> bool {
-        *effort = effort.saturating_sub(1);
-        if self.is_positive_in_range(of) {
-            return true;
-        }
-        if self.is_refuted_at_a_point(of, effort) {
-            return false;
-        }
-        let terms = || products(of).collect();
-        *effort > 0
-            && (self.follows(of, terms(), FAR, effort)
-                || self.follows(of, terms(), i128::MAX, effort))
+        self.is_positive_by(of, &[FAR, i128::MAX], effort)
     }
 
-    /// The same, without facts of large numbers.
+    /// Whether facts without large numbers show that a polynomial is at least zero in every solution.
     pub(super) fn is_positive_nearby(&self, of: &Poly, effort: &mut u32) -> bool {
+        self.is_positive_by(of, &[FAR], effort)
+    }
+
+    /// `limits`: the numbers in facts are smaller than the first limit at first, then than the next one.
+    fn is_positive_by(&self, of: &Poly, limits: &[i128], effort: &mut u32) -> bool {
         *effort = effort.saturating_sub(1);
         self.is_positive_in_range(of)
-            || (*effort > 0
-                && !self.is_refuted_at_a_point(of, effort)
-                && self.follows(of, products(of).collect(), FAR, effort))
+            || (!self.is_refuted_at_a_point(of, effort)
+                && self.follows(of, &products(of).collect::<Vec<_>>(), limits, effort))
     }
 
-    /// Most polynomials are negative somewhere, which is shown sooner by an example.
+    /// Whether a polynomial is found to be negative in some solution. Most polynomials are, which an example shows sooner
+    /// than a failing search for facts.
     fn is_refuted_at_a_point(&self, of: &Poly, effort: &mut u32) -> bool {
         if self.is_negative_at_known_point(of) {
             return true;
@@ -67,29 +62,38 @@ impl System {
 
     /// Whether the facts exclude each other: then minus one is not negative, too.
     pub(super) fn are_facts_absurd(&self, effort: &mut u32) -> bool {
-        let facts = self.conditions.positive.iter();
-        let terms: Vec<Monomial> = facts.flat_map(products).collect();
-        let below = Poly::constant(-1);
-        *effort > 0
-            && (self.follows(&below, terms.clone(), FAR, effort)
-                || self.follows(&below, terms, i128::MAX, effort))
+        let terms: Vec<Monomial> = self.conditions.positive.iter().flat_map(products).collect();
+        self.follows(&Poly::constant(-1), &terms, &[FAR, i128::MAX], effort)
     }
 
-    /// Whether that a polynomial is not negative follows from the facts that balance these products. `most`: the numbers in
-    /// the facts are smaller.
-    fn follows(&self, of: &Poly, terms: Vec<Monomial>, most: i128, effort: &mut u32) -> bool {
-        let facts = FactIndex::of(self).balancing(of, terms, most);
-        let combination = Combination::new(of, &facts, |product| self.is_natural_product(product));
-        let (weights, steps) = combination.weights();
-        let found = u32::try_from(facts.len() / FACTS_OF_STEP).unwrap_or(u32::MAX);
-        *effort = effort.saturating_sub(steps.saturating_add(found));
-        weights.is_some_and(|weights| self.is_certificate(of, &facts, &weights))
+    /// Whether it follows that a polynomial is not negative, from the facts that balance these products.
+    fn follows(&self, of: &Poly, terms: &[Monomial], limits: &[i128], effort: &mut u32) -> bool {
+        let index = FactIndex::of(self);
+        let mut tried = None;
+        limits.iter().any(|most| {
+            if *effort == 0 {
+                return false;
+            }
+            let facts = index.balancing(of, terms.to_vec(), *most);
+            if tried.as_ref() == Some(&facts) {
+                return false;
+            }
+            let combination =
+                Combination::new(of, &facts, |product| self.is_natural_product(product));
+            let (weights, steps) = combination.weights();
+            let found = u32::try_from(facts.len() / FACTS_OF_STEP).unwrap_or(u32::MAX);
+            *effort = effort.saturating_sub(steps.saturating_add(found));
+            let is_shown = weights.is_some_and(|weights| self.is_certificate(of, &facts, &weights));
+            tried = Some(facts);
+            is_shown
+        })
     }
 
     fn is_positive_in_range(&self, of: &Poly) -> bool {
         self.range(of).least.is_some_and(|least| least >= 0)
     }
 
+    /// Whether the bounds of the unknowns make a polynomial negative.
     pub(super) fn is_negative_in_range(&self, of: &Poly) -> bool {
         self.range(of).most.is_some_and(|most| most < 0)
     }
@@ -170,11 +174,12 @@ impl<'a> FactIndex<'a> {
     fn find(&self, monomial: &Monomial, found: &mut Found) {
         for (part, factor) in self.parts(monomial) {
             for at in self.with_term.get(&part).into_iter().flatten() {
-                found.add((false, *at), &self.system.conditions.positive[*at], &factor);
+                let condition = &self.system.conditions.positive[*at];
+                found.add(FactSource::Condition(*at), condition, &factor);
             }
             if let &[var] = part.as_slice() {
                 for (side, fact) in self.system.bounds_as_facts(var).enumerate() {
-                    found.add((true, 2 * var.0 as usize + side), &fact, &factor);
+                    found.add(FactSource::Bound(var, side), &fact, &factor);
                 }
             }
         }
@@ -204,11 +209,21 @@ impl<'a> FactIndex<'a> {
     }
 }
 
+/// Where a fact comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum FactSource {
+    /// The condition with this number.
+    Condition(usize),
+    /// One of the bounds of an unknown, in the order of [`System::bounds_as_facts`].
+    Bound(Var, usize),
+}
+
 /// The facts that were found.
 struct Found {
     facts: Vec<Poly>,
-    /// Their conditions or bounds, each with the factor.
-    seen: HashSet<((bool, usize), Monomial)>,
+    /// The source and the factor of each.
+    seen: HashSet<(FactSource, Monomial)>,
+    /// The numbers in the facts are smaller.
     most: i128,
 }
 
@@ -219,9 +234,9 @@ impl Found {
         negative.all(|(own, _)| self.facts.iter().any(|fact| fact.coefficient(own) < 0))
     }
 
-    fn add(&mut self, key: (bool, usize), fact: &Poly, factor: &Monomial) {
+    fn add(&mut self, source: FactSource, fact: &Poly, factor: &Monomial) {
         let is_near = fact.constant_part().abs() < self.most;
-        if is_near && self.seen.insert((key, factor.clone())) {
+        if is_near && self.seen.insert((source, factor.clone())) {
             self.facts.extend(fact.product(&Poly::term(factor.clone(), 1)));
         }
     }

@@ -385,9 +385,9 @@ impl Prover<'_> {
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
         let granted = EFFORT.min(self.effort.get());
-        let mut left = granted;
-        let is_refuted = views.system.is_refuted(&mut left);
-        self.effort.set(self.effort.get() - (granted - left));
+        let mut effort = granted;
+        let is_refuted = views.system.is_refuted(&mut effort);
+        self.effort.set(self.effort.get() - (granted - effort));
         is_refuted.then_some(views.assumed)
     }
 

@@ -15,14 +15,16 @@ pub(crate) struct ProofBudget {
 }
 
 impl ProofBudget {
-    /// That of a verdict.
+    /// The budget of a proof that decides a verdict.
     pub(crate) const VERDICT: Self =
         Self { effort: 400_000, questions: 3, gaps: 5, wants_candidates: true };
 
-    /// That of a launch that a run has found clean, as far as it was run. It ends at the first pair that is not proved.
+    /// The budget of a proof for every grid, where a run of one cta was clean: the proof ends at the first pair that is not
+    /// proved.
     pub(crate) const AFTER_RUN: Self = Self { gaps: 1, wants_candidates: false, ..Self::VERDICT };
 
-    /// That of an attempt, which ends at the first pair that is not proved. `asks`: whether the solver is asked.
+    /// The budget of a proof for one of several blocks, which ends at the first pair that is not proved. `asks`: whether the
+    /// solver is asked.
     pub(crate) fn attempt(asks: bool) -> Self {
         Self { effort: 100_000, questions: asks.into(), gaps: 1, wants_candidates: false }
     }

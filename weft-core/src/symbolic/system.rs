@@ -56,7 +56,7 @@ pub(super) struct System {
     pub(super) distinct: Vec<Poly>,
     /// Whether digits of large radices are split off first.
     pub(super) has_large_digits_first: bool,
-    /// Where the last search for a counterexample ended.
+    /// A value for each of the first unknowns, at which the last search for a counterexample ended.
     pub(super) point: RefCell<Vec<i128>>,
 }
 

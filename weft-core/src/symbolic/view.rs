@@ -15,7 +15,7 @@ use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
 use super::ordinary_range::OrdinaryRanges;
 use super::poly::{Poly, Var};
-use super::predicate::conjuncts;
+use super::predicate::{conjuncts, resolved};
 use super::system::{Conditions, System};
 use super::thread::SymbolicThread;
 use super::var_bounds::VarBounds;
@@ -367,7 +367,9 @@ impl<'a> Views<'a> {
                 self.condition(b, false, copy, conditions);
             }
             ExprNode::Binary(BinaryOperator::And | BinaryOperator::Or, a, b) => {
-                if let Some((part, holds)) = self.resolved([(a, holds), (b, holds)], copy) {
+                let known = self.known.iter().filter(|(_, own)| [copy, Copy::Both].contains(own));
+                let known = known.map(|(own, _)| *own);
+                if let Some((part, holds)) = resolved(exprs, [(a, holds), (b, holds)], known) {
                     self.condition(part, holds, copy, conditions);
                 }
             }
