@@ -59,6 +59,17 @@ impl IterationRelation {
             first_b: b.entered & !b.any,
         }
     }
+
+    /// The same, if nothing is known of the iterations of other loops than these.
+    pub(super) fn only_of(self, loops: u64) -> Self {
+        Self {
+            apart: self.apart | !loops,
+            ahead_a: self.ahead_a & loops,
+            ahead_b: self.ahead_b & loops,
+            first_a: self.first_a & loops,
+            first_b: self.first_b & loops,
+        }
+    }
 }
 
 /// The accesses that follow one barrier before any other.

@@ -26,6 +26,7 @@ mod number_use;
 mod ordinary;
 mod ordinary_loop;
 mod ordinary_range;
+mod outcome;
 mod pair_query;
 mod poly;
 mod positive;
@@ -50,7 +51,8 @@ mod view;
 
 pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
-pub(crate) use proof::{Gap, Proof, Unproved, prove};
+pub(crate) use outcome::{Gap, Proof, Unproved};
+pub(crate) use proof::prove;
 pub(crate) use proof_budget::ProofBudget;
 pub use solver::SmtSolver;
 pub(crate) use view::ArithmeticAssumption;

@@ -13,9 +13,10 @@ use super::candidate::CandidateLaunch;
 use super::carried;
 use super::constant::ConstantMemory;
 use super::expr::{BinaryOperator, Expr};
-use super::intervals::{self, BarrierInterval, IterationRelation, IterationsSince};
+use super::intervals::{self, BarrierInterval, IterationRelation};
 use super::launched::{LaunchedValues, StatedSizes};
 use super::ordinary_range::OrdinaryRanges;
+use super::outcome::{Gap, Proof, Unproved};
 use super::pair_query::{AskedAccess, PairQuery};
 use super::poly::Poly;
 use super::proof_budget::ProofBudget;
@@ -33,49 +34,6 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier};
 use crate::race::conflict;
 use crate::slice::Slice;
-
-/// What a proof holds for, and what it takes for granted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Proof {
-    /// The extents of the blocks, in each dimension.
-    pub(crate) block: [ExtentBound; 3],
-    /// The extents of the grids.
-    pub(crate) grid: [ExtentBound; 3],
-    /// What is assumed of integers.
-    pub(crate) arithmetic: BTreeSet<ArithmeticAssumption>,
-    /// The solver outside of the library is right.
-    pub(crate) trusts_solver: bool,
-}
-
-/// Why there is no proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gap {
-    /// The program is too large, or has a cycle with several entries.
-    Size,
-    /// The stage does not know what this instruction does.
-    Unknown(Pc),
-    /// The address is based on more than one buffer or variable, or on none.
-    Base(Pc),
-    /// Not all threads might come to this barrier or exchange.
-    Divergence(Pc),
-    /// Two threads might access the same bytes here.
-    Pair(Pc, Pc),
-}
-
-/// Why there is no proof, and where a run might find a race.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unproved {
-    /// Empty only if no proof was tried.
-    pub(crate) gaps: Vec<Gap>,
-    /// Launches with which two threads might access the same bytes.
-    pub(crate) candidates: Vec<CandidateLaunch>,
-}
-
-impl From<Vec<Gap>> for Unproved {
-    fn from(gaps: Vec<Gap>) -> Self {
-        Self { gaps, candidates: Vec::new() }
-    }
-}
 
 /// The steps that the proof of one pair can take.
 const EFFORT: u32 = 50_000;
@@ -277,30 +235,54 @@ impl Prover<'_> {
         if self.launched.block.iter().all(|extent| *extent == ExtentBound::Is(1)) {
             return;
         }
-        let mut done = BTreeSet::new();
-        for interval in intervals {
-            for a in 0..self.accesses.len() {
-                for b in a..self.accesses.len() {
-                    let of = |at: usize| interval.accesses.get(&self.accesses[at].index);
-                    let (Some(ways_a), Some(ways_b)) = (of(a), of(b)) else { continue };
-                    if !self.conflicts(a, b, true) {
-                        continue;
+        for a in 0..self.accesses.len() {
+            for b in a..self.accesses.len() {
+                if self.conflicts(a, b, true) {
+                    for relation in self.relations_to_tell_apart(a, b, intervals) {
+                        self.compare(a, b, Some(relation));
                     }
-                    let ways: Vec<(IterationsSince, IterationsSince)> =
-                        ways_a.iter().flat_map(|x| ways_b.iter().map(|y| (*x, *y))).collect();
-                    for (x, y) in ways {
-                        let relation = IterationRelation::of(interval.within, x, y);
-                        if done.insert((a, b, relation)) {
-                            self.compare(a, b, Some(relation));
-                        }
-                    }
+                }
+                if self.is_over() {
+                    return;
                 }
             }
         }
     }
 
+    /// Returns how the iterations of two accesses might relate where they are not known to be disjoint: whatever the
+    /// iterations of loops that their addresses do not depend on.
+    fn relations_to_tell_apart(
+        &mut self,
+        a: usize,
+        b: usize,
+        intervals: &[BarrierInterval],
+    ) -> BTreeSet<IterationRelation> {
+        let [first, second] = [a, b].map(|at| &self.accesses[at]);
+        let mut all = BTreeSet::new();
+        for interval in intervals {
+            let of = |access: &BasedAccess| interval.accesses.get(&access.index);
+            let (Some(ways), Some(others)) = (of(first), of(second)) else { continue };
+            all.extend(ways.iter().flat_map(|way| {
+                others.iter().map(|other| IterationRelation::of(interval.within, *way, *other))
+            }));
+        }
+        let [first, second] =
+            [first.offset, second.offset].map(|of| self.variances.iterations_of(of));
+        let narrow = |relation: &IterationRelation| relation.only_of(first | second);
+        let narrowed: BTreeSet<IterationRelation> = all.iter().map(narrow).collect();
+        if narrowed.len() < all.len() {
+            let told_apart: BTreeSet<IterationRelation> = narrowed
+                .into_iter()
+                .filter(|relation| self.are_disjoint(a, b, Some(*relation)))
+                .collect();
+            all.retain(|relation| !told_apart.contains(&narrow(relation)));
+        }
+        all
+    }
+
     fn between_ctas(&mut self) {
-        if self.launched.grid.iter().all(|extent| *extent == ExtentBound::Is(1)) {
+        let is_one = self.launched.grid.iter().all(|extent| *extent == ExtentBound::Is(1));
+        if is_one || self.is_over() {
             return;
         }
         for a in 0..self.accesses.len() {
@@ -308,8 +290,16 @@ impl Prover<'_> {
                 if self.accesses[a].space != Space::Shared && self.conflicts(a, b, false) {
                     self.compare(a, b, None);
                 }
+                if self.is_over() {
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether enough is known to be unproved.
+    fn is_over(&self) -> bool {
+        self.gaps.len() >= self.budget.gaps || self.gaps.contains(&Gap::Size)
     }
 
     fn conflicts(&self, a: usize, b: usize, same_cta: bool) -> bool {
@@ -322,34 +312,31 @@ impl Prover<'_> {
     /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no
     /// relation of their iterations.
     fn compare(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) {
-        if self.gaps.len() >= self.budget.gaps {
-            return;
+        if self.pairs >= MOST_PAIRS || self.effort.get() == 0 {
+            self.gaps.push(Gap::Size);
         }
         let pair = Gap::Pair(self.accesses[a].pc, self.accesses[b].pc);
+        if self.is_over() || self.gaps.contains(&pair) || self.are_disjoint(a, b, relation) {
+            return;
+        }
+        if self.is_refuted(a, b, relation) {
+            self.disjoint.insert((self.place(a), self.place(b), relation));
+        } else {
+            self.gaps.push(pair);
+        }
+    }
+
+    /// Whether the algebra shows that two accesses do not overlap.
+    fn are_disjoint(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) -> bool {
         let key = (self.place(a), self.place(b), relation);
         if self.disjoint.contains(&key) {
-            return;
+            return true;
         }
         self.pairs += 1;
-        if self.pairs > MOST_PAIRS || self.effort.get() == 0 {
-            if !self.gaps.contains(&Gap::Size) {
-                self.gaps.push(Gap::Size);
-            }
-            return;
-        }
-        if self.gaps.contains(&pair) {
-            return;
-        }
-        match self.disjointness(a, b, relation) {
-            Some(assumed) => {
-                self.disjoint.insert(key);
-                self.assumed.extend(assumed);
-            }
-            None if self.is_refuted(a, b, relation) => {
-                self.disjoint.insert(key);
-            }
-            None => self.gaps.push(pair),
-        }
+        let Some(assumed) = self.disjointness(a, b, relation) else { return false };
+        self.disjoint.insert(key);
+        self.assumed.extend(assumed);
+        true
     }
 
     /// What decides whether an access overlaps another one, beside its base.
@@ -384,6 +371,9 @@ impl Prover<'_> {
         }
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
+        // Whatever is done with a system takes time for each of its facts.
+        let facts = u32::try_from(views.system.conditions.positive.len()).unwrap_or(u32::MAX);
+        self.effort.set(self.effort.get().saturating_sub(facts));
         let granted = EFFORT.min(self.effort.get());
         let mut effort = granted;
         let is_refuted = views.system.is_refuted(&mut effort);
