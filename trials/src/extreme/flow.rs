@@ -60,6 +60,11 @@ pub(super) fn loops(n: usize) -> String {
     kernel(&rows(n, each))
 }
 
+/// The same without a stated block: the kernel is first tried for every launch.
+pub(super) fn loops_of_every_block(n: usize) -> String {
+    loops(n).replace(".reqntid 64", ".maxntid 1024")
+}
+
 /// `n` nested loops with an open trip count.
 pub(super) fn nested_loops(n: usize) -> String {
     let heads = rows(n, |at| format!("L{at}:\nadd.s32 %r5, %r5, 1;"));

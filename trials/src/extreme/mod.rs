@@ -20,8 +20,8 @@ use calls::{
 use flow::{
     branches, counted_nested_loops, endless_atomic, endless_barrier, endless_kept_store,
     endless_local_store, endless_loop, endless_open_loop, endless_store, far_branches, label_cycle,
-    loops, nested_loops, nested_open_branches, open_branches, open_branches_over_barriers,
-    open_branches_over_stores, switch, switches,
+    loops, loops_of_every_block, nested_loops, nested_open_branches, open_branches,
+    open_branches_over_barriers, open_branches_over_stores, switch, switches,
 };
 use nesting::{
     brackets, comments, errors, names_in_scopes, parentheses, scopes, unclosed, vector_elements,
@@ -72,6 +72,7 @@ pub const ALL: &[Extreme] = &[
     of("indirect-calls", indirect_calls, 100, 10_000),
     of("inlined-sources", inlined_sources, 300, 15_000),
     of("loops", loops, 2_000, 100_000),
+    of("loops-of-every-block", loops_of_every_block, 2_000, 20_000),
     of("nested-loops", nested_loops, 60, 100_000),
     of("counted-nested-loops", counted_nested_loops, 10, 10_000),
     of("endless-loop", endless_loop, 1, 1),
