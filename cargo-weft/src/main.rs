@@ -5,6 +5,7 @@
 
 mod account;
 mod arguments;
+mod body;
 mod cache;
 mod cargo;
 mod check;

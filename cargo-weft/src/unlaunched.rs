@@ -6,11 +6,12 @@ use std::io;
 use weft_core::finding::{Code, Finding, Report};
 use weft_harness::case::Job;
 
+use crate::body;
 use crate::print::Printer;
 
 /// The most kernels that are listed.
 const LISTED: usize = 20;
-/// The most kernels whose names the proposed table selects; for more, it is for all kernels.
+/// The most kernels whose names a proposed table selects.
 const SELECTED: usize = 6;
 
 /// Whether a report says only that the block size is not stated.
@@ -41,20 +42,48 @@ pub(crate) fn summary(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     if all.len() > LISTED {
         printer.line(&format!("  and {} more", all.len() - LISTED))?;
     }
-    let mut kernels: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (_, report) in &all {
-        let block = clean_block(&report.findings[0]).unwrap_or(ORDINARY);
-        kernels.entry(block).or_default().push(&report.kernel);
+    let mut kernels: BTreeMap<Proposal, Vec<&str>> = BTreeMap::new();
+    for (job, report) in &all {
+        kernels.entry(Proposal::of(job, report)).or_default().push(&report.kernel);
     }
-    let table = |(block, kernels): (&str, Vec<&str>)| {
-        Some(format!("\n    {}\n    {block}", selector(kernels, block == ORDINARY)?))
-    };
-    let tables: String = kernels.into_iter().filter_map(table).collect();
-    printer.line(&format!("  = help: a run decides them; state in weft.toml what the host launches, such as{tables}\n    grid = 4       # in two dimensions [4, 4]\n  or for files alone: --block 256 --grid 4"))
+    let tables: String = kernels.into_iter().map(|(own, kernels)| own.table(kernels)).collect();
+    printer.line(&format!(
+        "  = help: a run decides them; state in weft.toml what the host launches, such as{tables}"
+    ))
 }
 
-/// The line of weft.toml that states a block, where none is known to be clean.
-const ORDINARY: &str = "block = 256    # in two dimensions [32, 8]";
+/// Lines of weft.toml that state a launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Proposal {
+    block: String,
+    grid: &'static str,
+}
+
+impl Proposal {
+    /// Returns the block with which the kernel is clean, else an ordinary one with the dimensions that the kernel reads.
+    fn of(job: &Job, report: &Report) -> Self {
+        // Functions that it calls are not looked at.
+        let span = job.module.kernel(&report.kernel).and_then(body::span);
+        let text = span.map_or("", |span| job.module.name(span));
+        let reads = |names: [&str; 2]| names.iter().any(|name| text.contains(name));
+        let ordinary = match (reads(["%tid.z", "%ntid.z"]), reads(["%tid.y", "%ntid.y"])) {
+            (true, _) => "block = [8, 8, 4]",
+            (_, true) => "block = [32, 8]",
+            _ => "block = 256",
+        };
+        let grid = match (text.contains("%ctaid.z"), text.contains("%ctaid.y")) {
+            (true, _) => "grid = [2, 2, 2]",
+            (_, true) => "grid = [4, 4]",
+            _ => "grid = 4",
+        };
+        Self { block: clean_block(&report.findings[0]).unwrap_or(ordinary).to_owned(), grid }
+    }
+
+    /// Returns the table of weft.toml for these kernels.
+    fn table(&self, kernels: Vec<&str>) -> String {
+        format!("\n    {}\n    {}\n    {}", selector(kernels), self.block, self.grid)
+    }
+}
 
 /// Returns the line of weft.toml that states the block with which a kernel is clean, if the finding proposes one.
 fn clean_block(finding: &Finding) -> Option<&str> {
@@ -71,17 +100,18 @@ fn reason(finding: &Finding) -> &str {
     note.strip_prefix("not proved for every launch: ").unwrap_or(note)
 }
 
-/// Returns the head of a table for these kernels; `None` if there are too many of them. `is_default`: of many, it is one for
-/// all kernels.
-fn selector(mut kernels: Vec<&str>, is_default: bool) -> Option<String> {
+/// Returns the head of a table for these kernels, or for the first of them if they are many.
+fn selector(mut kernels: Vec<&str>) -> String {
     kernels.sort_unstable();
     kernels.dedup();
-    match kernels[..] {
-        [only] => Some(format!("[[kernel]]\n    name = '^{}$'", only.replace('$', r"\$"))),
-        _ if kernels.len() <= SELECTED => {
-            let names = kernels.join("|").replace('$', r"\$");
-            Some(format!("[[kernel]]\n    name = '^({names})$'"))
-        }
-        _ => is_default.then(|| "[default]".to_owned()),
+    let names = |kernels: &[&str]| kernels.join("|").replace('$', r"\$");
+    match &kernels[..] {
+        [only] => format!("[[kernel]]\n    name = '^{}$'", names(&[only])),
+        few if few.len() <= SELECTED => format!("[[kernel]]\n    name = '^({})$'", names(few)),
+        many => format!(
+            "[[kernel]]    # and {} more\n    name = '^({})$'",
+            many.len() - SELECTED,
+            names(&many[..SELECTED])
+        ),
     }
 }

@@ -45,11 +45,12 @@ fn kernels_without_a_launch_are_told_of_together() {
         .says("open[no-launch]: 2 kernels are not proved for every launch")
         .says("  race.ptx::race_of_neighbours: two threads might access the same bytes in line")
         .says("  second.ptx::second: two threads might access")
-        .says("name = '^(race_of_neighbours|second)$'\n    block = 256    # in two dimensions");
+        .says("name = '^(race_of_neighbours|second)$'\n    block = 256\n    grid = 4");
     assert!(!run.out.contains("----"), "{run:#?}");
     folder.weft("check race.ptx --witness off --verbose").exits(102).says("which block size?");
     // What the help says works.
-    let toml = "[[kernel]]\n    name = '^(race_of_neighbours|second)$'\n    block = 256    # in two dimensions [32, 8]\n";
+    let toml =
+        "[[kernel]]\n    name = '^(race_of_neighbours|second)$'\n    block = 256\n    grid = 4\n";
     let folder = folder.with("weft.toml", toml);
     folder
         .weft("check race.ptx second.ptx --config weft.toml")

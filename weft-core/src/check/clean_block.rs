@@ -92,7 +92,7 @@ fn passes_only_pointers(program: &Program, launch: &Launch) -> bool {
 }
 
 /// Returns the blocks to try: ordinary ones in the dimensions that the kernel distinguishes, within its bound.
-fn blocks(program: &Program, kernel: &Function) -> Vec<Dim3> {
+pub(super) fn blocks(program: &Program, kernel: &Function) -> Vec<Dim3> {
     let most = kernel.maxntid.map_or(Dim3::MAX_THREADS, |[x, y, z]| Dim3 { x, y, z }.count());
     let line = || LINES.map(Dim3::line).to_vec();
     let all = match [0, 1, 2].map(|dimension| program.distinguishes_threads(dimension)) {

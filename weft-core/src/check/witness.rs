@@ -26,7 +26,9 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::find::Effort;
-use super::{CheckError, CheckRequest, CheckedProgram, applied, key, link, prove, request};
+use super::{
+    CheckError, CheckRequest, CheckedProgram, applied, clean_block, key, link, prove, request,
+};
 use crate::explain::witness::{self, ChosenInput};
 use crate::explain::{doubts, races};
 use crate::finding::{Class, Code, Finding, Report};
@@ -147,8 +149,18 @@ pub(super) fn search(
     let wanted =
         candidates.iter().map(|candidate| solved::input(&permission, candidate, &ordinary));
     let table = (0..launch.options.witness.min(MOST)).map(|number| values::choose(&open, number));
+    // A size that a kernel is written for, such as 128 or 256, is rarely one that an argument is.
+    let sizes = if block.is_none() && launch.block.is_none() {
+        clean_block::blocks(&program, kernel)
+    } else {
+        Vec::new()
+    };
+    let with_sizes =
+        sizes.into_iter().map(|size| ChosenInput { block: Some(size), ..ordinary.clone() });
     let mut inputs: Vec<ChosenInput> = Vec::new();
-    for input in wanted.chain(table).filter_map(|wanted| permission.nearest(&wanted)) {
+    for input in
+        wanted.chain(table).chain(with_sizes).filter_map(|wanted| permission.nearest(&wanted))
+    {
         if !input.is_empty() && !inputs.contains(&input) {
             inputs.push(input);
         }

@@ -70,14 +70,17 @@ impl Views<'_> {
     }
 
     /// A predicate as a number.
-    pub(super) fn truth(&mut self, var: Var, of: Expr, copy: Copy) {
+    pub(super) fn truth(&mut self, var: Var, of: Expr, is_signed: bool, copy: Copy) {
         let is_comparison =
             matches!(self.exprs().node(of), ExprNode::Binary(..) | ExprNode::Not(_));
         if !is_comparison {
             return;
         }
-        let mut side =
-            |holds: bool| self.side(of, holds, copy, |_| Poly::constant(i128::from(holds)));
+        // The one bit of a signed number is its sign.
+        let one = if is_signed { -1 } else { 1 };
+        let mut side = |holds: bool| {
+            self.side(of, holds, copy, |_| Poly::constant(if holds { one } else { 0 }))
+        };
         let cases = vec![side(true), side(false)];
         self.system.alternatives.push(ValueCases { var, cases });
     }

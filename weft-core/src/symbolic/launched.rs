@@ -37,8 +37,9 @@ pub(crate) struct StatedSizes {
 }
 
 impl StatedSizes {
-    /// Returns the extents of block and grid. Where the kernel does not read an index of a dimension, and no requirement is
-    /// about it, every extent that is not given is 1, except that of blocks and of any grid in x.
+    /// Returns the extents of block and grid. Those that are not given are open up to the last dimension of which the kernel
+    /// reads an index or a requirement speaks, and in x for blocks and for any grid; behind it they are 1. A launch with an
+    /// extent in y has one in x, whether the kernel reads that index or not.
     fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
         let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
         let is_required = |variable: LaunchVariable| required.contains(&&variable);
@@ -47,16 +48,20 @@ impl StatedSizes {
             None if is_open => ExtentBound::UpTo(most),
             None => ExtentBound::Is(1),
         };
+        let from = |axis: Axis| &Axis::ALL[usize::from(axis.number())..];
         let block = |axis: Axis| {
-            let is_read = program.distinguishes_threads(axis.number());
-            let is_open = axis == Axis::X || is_read || is_required(LaunchVariable::Block(axis));
+            let is_used = |of: &Axis| {
+                program.distinguishes_threads(of.number())
+                    || is_required(LaunchVariable::Block(*of))
+            };
+            let is_open = axis == Axis::X || from(axis).iter().any(is_used);
             extent(self.block, axis, is_open, axis.of(Dim3::MAX_BLOCK).min(self.threads))
         };
         let grid = |axis: Axis| {
-            let is_read = program.distinguishes_ctas(axis.number());
-            let is_open = axis == Axis::X && self.is_any_grid
-                || is_read
-                || is_required(LaunchVariable::Grid(axis));
+            let is_used = |of: &Axis| {
+                program.distinguishes_ctas(of.number()) || is_required(LaunchVariable::Grid(*of))
+            };
+            let is_open = axis == Axis::X && self.is_any_grid || from(axis).iter().any(is_used);
             extent(self.grid, axis, is_open, axis.of(Dim3::MAX_GRID))
         };
         [Axis::ALL.map(block), Axis::ALL.map(grid)]

@@ -212,7 +212,7 @@ impl<'a> Views<'a> {
         let var = self.system.var(bounds);
         self.unknowns.insert((of, copy), (var, is_signed));
         if self.depth <= MOST_DEPTH && bits == 1 {
-            self.truth(var, of, copy);
+            self.truth(var, of, is_signed, copy);
         }
         Poly::var(var)
     }

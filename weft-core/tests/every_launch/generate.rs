@@ -42,8 +42,6 @@ const PROLOGUE: &str = "\
     ld.param.u32 %r2, [k];
     mov.u32 %r3, %tid.x;
     mov.u32 %r4, %ntid.x;
-    mov.u32 %r5, %ctaid.x;
-    mov.u32 %r6, %nctaid.x;
 ";
 
 /// Returns the text of the kernel that a seed gives; its entry is called `kernel`.
@@ -57,6 +55,9 @@ pub(crate) fn kernel(seed: u64) -> String {
         values: ["%r3"].map(str::to_owned).to_vec(),
         depth: 0,
     };
+    // A kernel that reads no index of the grid in x is launched with several ctas in x all the same.
+    let dimension = if writer.dice.chance(10) { "y" } else { "x" };
+    writer.line(&format!("mov.u32 %r5, %ctaid.{dimension};\nmov.u32 %r6, %nctaid.{dimension};"));
     match writer.dice.roll(10) {
         0 | 1 => writer.wrapping(),
         2 | 3 => writer.carrying(),

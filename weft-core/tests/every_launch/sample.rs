@@ -42,6 +42,15 @@ impl AnyLaunch {
     }
 }
 
+/// Returns the extents that a report states: it counts dimensions, and every extent of them is meant.
+fn in_words(bounds: [ExtentBound; 3]) -> [ExtentBound; 3] {
+    let last = bounds.iter().rposition(|bound| matches!(bound, ExtentBound::UpTo(_)));
+    std::array::from_fn(|at| match (bounds[at], last) {
+        (ExtentBound::Is(_), Some(last)) if at < last => ExtentBound::UpTo(u32::MAX),
+        (bound, _) => bound,
+    })
+}
+
 impl Sample {
     /// Returns a launch with ordinary arguments.
     pub(crate) fn any(dice: &mut Dice) -> AnyLaunch {
@@ -52,16 +61,18 @@ impl Sample {
 
     /// Returns a launch that a proof is about.
     pub(crate) fn within(self, dice: &mut Dice, proved: ProvedFor) -> Launch {
+        // What a proof says of two dimensions holds for every extent of both.
+        let (block, grid) = (in_words(proved.block), in_words(proved.grid));
         let mut extent = |bound: ExtentBound, all: &[u32]| match bound {
             ExtentBound::Is(only) => only,
             ExtentBound::UpTo(most) => dice.pick(all).min(most),
         };
-        let [x, y, z] = proved.block;
+        let [x, y, z] = block;
         let x = extent(x, &EXTENTS);
         // Few threads in other dimensions, so that no block has more than 1024.
         let (y, z) = (extent(y, &EXTENTS[..6]).min(1024 / x), extent(z, &EXTENTS[..1]));
         let block = Dim3 { x, y: y.max(1), z };
-        let [x, y, z] = proved.grid.map(|bound| extent(bound, &GRIDS));
+        let [x, y, z] = grid.map(|bound| extent(bound, &GRIDS));
         let grid = Dim3 { x, y: y.min(3), z };
         let args = (2..5).map(|at| (at, Arg::Integer(i128::from(self.argument(dice)))));
         let args: BTreeMap<usize, Arg> = args.collect();
