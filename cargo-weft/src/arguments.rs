@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Weaken the synchronization of clean kernels in one place at a time, to find what they do not need
     Mutate(Mutate),
+    /// Find the cheapest barriers that make racing kernels clean
+    Repair(Repair),
     /// List the kernels and launches that `test` would check
     List(Selection),
     /// Explain what a finding code means and what to do about it
@@ -146,6 +148,61 @@ impl SolverArgs {
                   a mutant could not be checked."
 )]
 pub(crate) struct Mutate {
+    #[command(flatten)]
+    pub(crate) targets: KernelArgs,
+    /// How to print the advice
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) message_format: Format,
+}
+
+/// Arguments of `cargo weft repair`. The kernels are those of `test`, or those of `check` if files are named.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Inserts the cheapest barriers that make a racing kernel clean for all its launches, each placement checked. \
+                  Nothing is changed without --write or -o.\n\nExit codes: 0 if every kernel is clean or mended, 100 if barriers \
+                  do not mend a kernel with a defect, 102 if they do not mend one with open questions, 101 if something could \
+                  not be checked."
+)]
+pub(crate) struct Repair {
+    #[command(flatten)]
+    pub(crate) targets: KernelArgs,
+    /// Find the cheapest barriers of clean kernels instead, those that they have included
+    #[arg(long, conflicts_with_all = ["write", "output"])]
+    pub(crate) minimize: bool,
+    /// Change the source files
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Change them even if git has uncommitted changes, or if there is no git
+    #[arg(long, requires = "write")]
+    pub(crate) allow_dirty: bool,
+    /// Write the changed PTX to this file, if the kernels are of one file
+    #[arg(short, long, value_name = "FILE.ptx")]
+    pub(crate) output: Option<PathBuf>,
+    /// The factor of a barrier's cost for each loop around it
+    #[arg(long, value_name = "FACTOR", default_value = "100", value_parser = factor)]
+    pub(crate) loop_cost: f64,
+    /// The factor of a barrier's cost for each condition around it
+    #[arg(long, value_name = "FACTOR", default_value = "0.5", value_parser = factor)]
+    pub(crate) if_cost: f64,
+    /// The most placements to check for a kernel
+    #[arg(long, value_name = "NUMBER", default_value_t = 200)]
+    pub(crate) checks: usize,
+    /// How to print the changes
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) message_format: Format,
+}
+
+/// Returns a factor of a cost.
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if (1e-3..=1e6).contains(&factor) => Ok(factor),
+        _ => Err("a factor is a number from 0.001 to 1000000".to_owned()),
+    }
+}
+
+/// Kernels of packages, or of files.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct KernelArgs {
     /// PTX files, instead of packages
     #[arg(value_name = "FILE.ptx")]
     pub(crate) files: Vec<PathBuf>,
@@ -159,17 +216,14 @@ pub(crate) struct Mutate {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How to print the advice
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) message_format: Format,
 }
 
-impl Mutate {
+impl KernelArgs {
     /// Returns why arguments cannot be combined; `None` if they can.
     fn conflict(&self) -> Option<&'static str> {
         if self.files.is_empty() && self.settings != CommandSettings::default() {
             Some(
-                "launch flags can be given only for files, as in `cargo weft mutate FILE.ptx --block 64`; packages state their launches in weft.toml",
+                "launch flags can be given only for files, as in `check FILE.ptx --block 64`; packages state their launches in weft.toml",
             )
         } else if !self.files.is_empty() && self.selection != Selection::default() {
             Some("name packages or PTX files, not both")
@@ -223,9 +277,12 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputAr
         let message = "write the options of `test` after the subcommand: `cargo weft test -p NAME`";
         Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
-    if let Some(Command::Mutate(own)) = &command
-        && let Some(message) = own.conflict()
-    {
+    let targets = match &command {
+        Some(Command::Mutate(own)) => Some(&own.targets),
+        Some(Command::Repair(own)) => Some(&own.targets),
+        _ => None,
+    };
+    if let Some(message) = targets.and_then(KernelArgs::conflict) {
         Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
     (command.unwrap_or(Command::Test(test)), output)

@@ -7,6 +7,7 @@ use weft_harness::case::PlanError;
 
 use crate::compile::CompileError;
 use crate::files::RequestError;
+use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
 
@@ -53,6 +54,8 @@ pub(crate) enum Failure {
     Request(Box<RequestError>),
     #[error(transparent)]
     Solver(#[from] SolverError),
+    #[error(transparent)]
+    Change(#[from] WriteError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
@@ -75,7 +78,11 @@ impl Failure {
                     Exit::Unchecked
                 }
             },
-            Self::Select(_) | Self::Compile(_) | Self::Plan(_) | Self::Write(_) => Exit::Unchecked,
+            Self::Select(_)
+            | Self::Compile(_)
+            | Self::Plan(_)
+            | Self::Change(_)
+            | Self::Write(_) => Exit::Unchecked,
         }
     }
 }

@@ -22,9 +22,11 @@ mod options;
 mod outside;
 mod parallel;
 mod print;
+mod repair;
 mod select;
 mod settings;
 mod solver;
+mod targets;
 mod test;
 mod unlaunched;
 
@@ -50,6 +52,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Test(arguments) => test::run(&arguments, printer),
         Command::Check(arguments) => check::run(&arguments, printer),
         Command::Mutate(arguments) => mutate::run(&arguments, printer),
+        Command::Repair(arguments) => repair::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
         Command::Dump(what) => dump::run(&what, printer),

@@ -12,17 +12,16 @@ use weft_core::finding::{Advice, Report, Verdict};
 use weft_core::mutate::{Mutant, Weakening};
 use weft_core::report::json::{self, Tally};
 use weft_core::report::{human, short};
-use weft_harness::case::{Checker, Job, JobError};
+use weft_harness::case::{Job, JobError};
 
 use crate::account;
 use crate::arguments::Mutate;
-use crate::collect::{self, Plan};
 use crate::detail;
 use crate::exit::{Exit, Failure};
-use crate::files::{self, Files};
 use crate::options::{Format, Verbosity};
 use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
+use crate::targets;
 
 /// The results of a kernel's mutants.
 #[derive(Debug, Default)]
@@ -37,39 +36,9 @@ struct Mutation {
 
 /// Mutates all selected kernels.
 pub(crate) fn run(arguments: &Mutate, printer: &mut Printer) -> Result<Exit, Failure> {
-    let (jobs, failed) = if arguments.files.is_empty() {
-        of_packages(arguments, printer)?
-    } else {
-        of_files(arguments, printer)?
-    };
+    let (jobs, failed) = targets::jobs(&arguments.targets, printer)?;
     let jobs: Vec<&Job> = jobs.iter().collect();
     Ok(account_of(&jobs, failed, arguments.message_format, printer)?)
-}
-
-/// Returns the kernels of the selected packages, and the number of packages that could not be planned.
-fn of_packages(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let Plan { packages, failures, .. } =
-        collect::plan(&arguments.selection, &Checker::default(), printer)?;
-    for failure in &failures {
-        printer.failure(failure);
-    }
-    let jobs = packages.into_iter().flatten().collect();
-    Ok((files::matching(jobs, arguments.kernel.as_ref())?, failures.len()))
-}
-
-/// Returns the kernels of the files, and the number of files that could not be read.
-fn of_files(arguments: &Mutate, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let (jobs, failures) = files::jobs(Files {
-        paths: &arguments.files,
-        kernel: arguments.kernel.as_ref(),
-        settings: &arguments.settings,
-        config: arguments.config.as_deref(),
-        checker: &Checker::default(),
-    })?;
-    for failure in &failures {
-        printer.failure(failure);
-    }
-    Ok((jobs, failures.len()))
 }
 
 /// Mutates all jobs and prints the results.

@@ -123,6 +123,16 @@ pub(crate) fn unchecked() -> String {
     painted("ERROR ", style::ERROR)
 }
 
+/// Returns the coloured word for what came of a repair, in front of a kernel's name.
+pub(crate) fn repair_word(word: &str) -> String {
+    let style = match word.trim() {
+        "clean" | "mended" => style::GOOD,
+        "refused" => style::WARN,
+        _ => style::ERROR,
+    };
+    painted(word, style)
+}
+
 fn painted(word: &str, style: Style) -> String {
     format!("{style}{word}{style:#}")
 }

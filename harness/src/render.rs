@@ -43,18 +43,22 @@ impl Sources {
         if let Some(known) = self.texts.borrow().get(name) {
             return known.clone();
         }
-        let text = self.roots.iter().find_map(|root| self.read(&root.join(name)));
+        let text = self.path(name).and_then(|path| {
+            Some(String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned())
+        });
         self.texts.borrow_mut().insert(name.to_owned(), text.clone());
         text
     }
 
-    fn read(&self, path: &Path) -> Option<String> {
-        let path = fs::canonicalize(path).ok()?;
-        let is_source = self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(is_plain));
-        if !is_source || !fs::metadata(&path).ok()?.is_file() {
-            return None;
-        }
-        Some(String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned())
+    /// Returns the path of the file that the PTX calls `name`; `None` if there is none that is allowed to be read.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let permitted = |path: PathBuf| {
+            let path = fs::canonicalize(path).ok()?;
+            let is_inside =
+                self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(is_plain));
+            (is_inside && fs::metadata(&path).ok()?.is_file()).then_some(path)
+        };
+        self.roots.iter().find_map(|root| permitted(root.join(name)))
     }
 }
 

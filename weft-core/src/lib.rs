@@ -7,7 +7,7 @@
 //! program and launch into events; `order` turns events into happens-before; `race` finds races from accesses and their
 //! order; `symbolic` proves a kernel for every input without running it; `finding` defines what a report can say;
 //! `explain` puts what was found into words; `check` runs the stages; `mutate` weakens a clean kernel's synchronization,
-//! which shows what of the synchronization is superfluous.
+//! which shows what of the synchronization is superfluous; `repair` finds the cheapest barriers that make a kernel clean.
 
 mod check;
 pub mod emulate;
@@ -19,6 +19,7 @@ pub mod mutate;
 pub mod order;
 pub mod ptx;
 pub mod race;
+pub mod repair;
 pub mod report;
 pub mod slice;
 mod symbolic;

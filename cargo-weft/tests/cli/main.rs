@@ -9,6 +9,7 @@ mod hostile;
 mod json;
 mod mutate;
 mod packages;
+mod repair;
 #[cfg(unix)]
 mod solver;
 mod support;

@@ -83,7 +83,7 @@ fn an_object_for_each_kernel_and_a_summary() {
     let advice = last["advice"].as_array().expect("a list");
     assert_eq!(advice.len(), 1);
     assert_eq!(
-        (&advice[0]["change"], &advice[0]["replacement"], &advice[0]["site"]["ptx_line"]),
+        (&advice[0]["change"], &advice[0]["replacement"], &advice[0]["sites"][0]["ptx_line"]),
         (&json!("delete"), &json!(""), &json!(18))
     );
     assert_eq!((&race["verdict"], &race["mutants"]["mutants"]), (&json!("defect"), &json!(0)));

@@ -7,6 +7,7 @@ mod limits;
 mod placements;
 mod prefixes;
 mod proofs;
+mod repairs;
 mod schedules;
 mod second_opinion;
 mod snapshots;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use weft_core::finding::{Check, Report};
-use weft_core::launch::Launch;
+use weft_core::launch::{Launch, Options};
 use weft_core::mutate::{self, Mutant, Mutants};
 use weft_core::ptx::Module;
 use weft_core::{BlockSource, CheckError, KnownBlock};
@@ -156,16 +156,20 @@ impl Job {
 
     /// Checks a mutant under the job's launch and returns its report without the findings that an `allow` accepts.
     pub fn mutated(&self, mutant: &Mutant) -> Result<Report, JobError> {
-        let report = guarded(&format!("a mutant of {}", self.subject()), || {
-            let module = mutant.apply(&self.module);
-            let kernel = module
-                .kernel(&self.kernel.mangled)
-                .expect("a mutant has the kernel it was made of");
-            assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
-            // Only what is clean is of interest, so nothing is gained by inputs for what is open.
-            let mut launch = self.launch.clone();
-            launch.options.witness = 0;
-            self.checker.check(&module, kernel, &launch)
+        let module = guarded("a mutant", || mutant.apply(&self.module))?;
+        assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
+        // Only what is clean is of interest, so nothing is gained by inputs for what is open.
+        let options = Options { witness: 0, ..self.launch.options };
+        self.changed(&module, options)
+    }
+
+    /// Checks the kernel in a changed module under the job's launch with other options, and returns the report without the
+    /// findings that an `allow` accepts.
+    pub fn changed(&self, module: &Module, options: Options) -> Result<Report, JobError> {
+        let report = guarded(&format!("a changed form of {}", self.subject()), || {
+            let kernel = module.kernel(&self.kernel.mangled).expect("a change keeps the kernel");
+            let launch = Launch { options, ..self.launch.clone() };
+            self.checker.check(module, kernel, &launch)
         })??;
         let outcome = Outcome::new(Ok(report), self);
         Ok(outcome.remaining().expect("of a report something remains").clone())

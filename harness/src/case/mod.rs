@@ -7,6 +7,7 @@ mod job;
 mod outcome;
 mod package;
 mod plan;
+mod repair;
 mod trial;
 
 pub use checker::Checker;
@@ -15,4 +16,5 @@ pub use job::{Job, JobError};
 pub use outcome::{Outcome, dead_allows};
 pub use package::Package;
 pub use plan::{PlanError, plan, plan_with};
+pub use repair::repaired;
 pub use trial::{failure, trials, trials_with};

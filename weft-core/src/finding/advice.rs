@@ -9,8 +9,8 @@ pub struct Advice {
     pub change: &'static str,
     /// One sentence, lower case, no full stop.
     pub message: String,
-    /// The instruction that can be changed.
-    pub site: Site,
+    /// The instruction that can be changed, then others that show why.
+    pub sites: Vec<Site>,
     /// Further facts, one per line.
     pub notes: Vec<String>,
     /// The text that would replace the instruction; empty if the instruction is deleted.

@@ -126,7 +126,7 @@ impl Mutant {
         Advice {
             change: self.change.name(),
             message: format!("{}: the kernel is still clean for this launch", self.claim()),
-            site: self.site.clone(),
+            sites: vec![self.site.clone()],
             notes,
             replacement: self.replacement.clone(),
         }

@@ -71,8 +71,30 @@ pub fn advice(
     source: &dyn Fn(&str) -> Option<String>,
     color: bool,
 ) -> String {
-    let excerpts = excerpts(module, ptx, std::slice::from_ref(&advice.site), source);
-    let level = Level::HELP.with_name("advice");
+    suggestion("advice", module, ptx, advice, source, color)
+}
+
+/// Renders a change that makes a kernel clean; ends with a line break.
+pub fn change(
+    module: &Module,
+    ptx: &str,
+    advice: &Advice,
+    source: &dyn Fn(&str) -> Option<String>,
+    color: bool,
+) -> String {
+    suggestion("help", module, ptx, advice, source, color)
+}
+
+fn suggestion(
+    word: &'static str,
+    module: &Module,
+    ptx: &str,
+    advice: &Advice,
+    source: &dyn Fn(&str) -> Option<String>,
+    color: bool,
+) -> String {
+    let excerpts = excerpts(module, ptx, &advice.sites, source);
+    let level = Level::HELP.with_name(word);
     let title = level.primary_title(escape(&advice.message)).id(advice.change);
     let mut group = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
     for note in &excerpts.notes {

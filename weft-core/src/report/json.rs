@@ -6,6 +6,7 @@
 //! when a field is renamed; within one [`SCHEMA`], fields can be added, but never renamed or removed.
 
 mod mutants;
+mod repair;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::launch::requires::Requirement;
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch};
 
 pub use mutants::{Tally, mutants, mutants_summary};
+pub use repair::{RepairCounts, RepairResult, repair, repair_summary};
 
 /// Version of the format, stated by the summary.
 pub const SCHEMA: u32 = 1;

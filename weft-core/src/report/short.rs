@@ -24,7 +24,9 @@ pub fn finding(ptx: &str, finding: &Finding) -> String {
 
 /// Returns one piece of advice without a line break, with its change in place of a code.
 pub fn advice(ptx: &str, advice: &Advice) -> String {
-    format!("{}: {}: {}", place(ptx, &advice.site), advice.change, escape(&advice.message))
+    let place =
+        advice.sites.first().map_or_else(|| escape(ptx).into_owned(), |site| place(ptx, site));
+    format!("{place}: {}: {}", advice.change, escape(&advice.message))
 }
 
 fn place(ptx: &str, site: &Site) -> String {

@@ -77,19 +77,19 @@ struct MutantSummaryLine {
 }
 
 #[derive(Serialize)]
-struct AdviceLine<'a> {
+pub(super) struct AdviceLine<'a> {
     change: &'static str,
     message: &'a str,
-    site: SiteLine<'a>,
+    sites: Vec<SiteLine<'a>>,
     replacement: &'a str,
     notes: &'a [String],
 }
 
-fn advice_line(advice: &Advice) -> AdviceLine<'_> {
+pub(super) fn advice_line(advice: &Advice) -> AdviceLine<'_> {
     AdviceLine {
         change: advice.change,
         message: &advice.message,
-        site: site_line(&advice.site),
+        sites: advice.sites.iter().map(site_line).collect(),
         replacement: &advice.replacement,
         notes: &advice.notes,
     }

@@ -1,0 +1,360 @@
+//! `cargo weft repair`: the cheapest barriers that make racing kernels clean, as advice, as a diff of the source, and as
+//! PTX.
+
+mod source;
+mod told;
+mod write;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use similar::TextDiff;
+use weft_core::finding::{Finding, Verdict};
+use weft_core::ptx::Span;
+use weft_core::repair::{self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, edited};
+use weft_core::report::json::{self, RepairCounts};
+use weft_harness::case::{self, Job, JobError};
+
+use crate::arguments;
+use crate::body;
+use crate::detail;
+use crate::exit::{Exit, Failure};
+use crate::options::Format;
+use crate::parallel::{Turn, in_order};
+use crate::print::Printer;
+use crate::targets;
+use source::{SourceCode, SourceEdit};
+pub(crate) use write::WriteError;
+
+/// All launches of one kernel.
+type Launches<'j> = Vec<&'j Job>;
+
+/// What came of a kernel.
+pub(super) struct Repaired {
+    /// The repair, or why there is none.
+    pub(super) result: Result<repair::KernelRepair, JobError>,
+    /// Changes of the sources; empty if the place of one of the changes is in doubt.
+    edits: Vec<SourceEdit>,
+    /// The changes of the sources, as unified diffs.
+    pub(super) diff: String,
+    /// Further facts, one per line.
+    pub(super) notes: Vec<String>,
+}
+
+impl Repaired {
+    pub(super) fn mend(&self) -> Option<&Mend> {
+        match &self.result {
+            Ok(repair::KernelRepair { outcome: RepairOutcome::Mended(mend), .. }) => Some(mend),
+            _ => None,
+        }
+    }
+
+    /// The findings that stand in the way.
+    pub(super) fn obstacles(&self) -> &[Finding] {
+        match &self.result {
+            Ok(repair::KernelRepair {
+                outcome: RepairOutcome::Refused(Obstacle::Findings(all)),
+                ..
+            }) => all,
+            _ => &[],
+        }
+    }
+}
+
+/// Repairs all selected kernels.
+pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Result<Exit, Failure> {
+    let (jobs, failed) = targets::jobs(&arguments.targets, printer)?;
+    let kernels = kernels(&jobs);
+    let indices: Vec<usize> = (0..kernels.len()).collect();
+    let mut all = Vec::with_capacity(kernels.len());
+    in_order(
+        &indices,
+        |at| repaired(&kernels[at], arguments),
+        |at, turn| {
+            if let Turn::Done(one) = turn {
+                told::line(&kernels[at], &one, arguments.message_format, printer)?;
+                all.push(one);
+            }
+            Ok(())
+        },
+    )?;
+    keep_whole_edits(&kernels, &mut all);
+    let conflicts = conflicts(&kernels, &all, arguments);
+    let counts = counts(&all, failed);
+    match arguments.message_format {
+        Format::Json => {
+            for (launches, one) in kernels.iter().zip(&all) {
+                told::json(launches, one, printer)?;
+            }
+            printer.line(&json::repair_summary(counts))?;
+        }
+        Format::Short => printer.line(&told::sentence(counts))?,
+        Format::Human => {
+            for (launches, one) in kernels.iter().zip(&all) {
+                told::detail(launches, one, printer)?;
+            }
+            conflicts.iter().try_for_each(|text| printer.line(&format!("\n{text}")))?;
+            printer.line(&format!("\n{}", told::sentence(counts)))?;
+        }
+    }
+    if conflicts.is_empty() {
+        written(&kernels, &all, arguments, printer)?;
+        return Ok(exit(&kernels, &all, counts));
+    }
+    Ok(Exit::Unchecked)
+}
+
+/// Returns the jobs of each kernel, in the order of the jobs.
+fn kernels(jobs: &[Job]) -> Vec<Launches<'_>> {
+    let mut kernels: Vec<Launches<'_>> = Vec::new();
+    for job in jobs {
+        let is_same = |other: &Launches<'_>| {
+            Arc::ptr_eq(&other[0].module, &job.module) && other[0].kernel == job.kernel
+        };
+        match kernels.iter_mut().rev().find(|other| is_same(other)) {
+            Some(known) if !job.is_unread() => known.push(job),
+            _ => kernels.push(vec![job]),
+        }
+    }
+    kernels
+}
+
+/// Repairs one kernel. Without `--minimize`, a kernel that is clean is left alone; with it, one that is not.
+fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired {
+    let is_clean = launches.iter().all(|job| job.outcome().verdict == Verdict::Clean);
+    let aim = if arguments.minimize { Aim::Minimize } else { Aim::Insert };
+    let mut notes = Vec::new();
+    let has_reports = launches.iter().all(|job| job.outcome().report.is_ok());
+    let result = if has_reports && is_clean != arguments.minimize {
+        if arguments.minimize {
+            notes.push(
+                "only the barriers of clean kernels are minimized: repair it first".to_owned(),
+            );
+        }
+        let outcome = if is_clean {
+            RepairOutcome::Unchanged { is_least: true }
+        } else {
+            RepairOutcome::Refused(Obstacle::Findings(findings(launches)))
+        };
+        Ok(repair::KernelRepair { outcome, superfluous: Vec::new(), checks: 0 })
+    } else {
+        let costs = Costs { per_loop: arguments.loop_cost, per_condition: arguments.if_cost };
+        let sources = detail::sources(launches[0]);
+        let is_source = |file: &str| sources.path(file).is_some();
+        case::repaired(launches, aim, costs, arguments.checks, &is_source)
+    };
+    let mut one = Repaired { result, edits: Vec::new(), diff: String::new(), notes };
+    if let Some(mend) = one.mend() {
+        let edits = source_edits(launches[0], mend);
+        if edits.is_none() && mend.changes.iter().any(|change| !change.site.source.is_empty()) {
+            one.notes.push(IN_DOUBT.to_owned());
+        }
+        one.edits = edits.unwrap_or_default();
+    }
+    one
+}
+
+/// Keeps the changes of a source only if they are what was checked: every instruction of a changed line, in every kernel of
+/// the module, has the barrier. Then writes the diffs.
+fn keep_whole_edits(kernels: &[Launches<'_>], all: &mut [Repaired]) {
+    let key = |edit: &SourceEdit| (edit.file.clone(), edit.line, edit.removed, edit.text.clone());
+    let mut copies = BTreeMap::new();
+    for (launches, one) in kernels.iter().zip(all.iter()) {
+        for edit in &one.edits {
+            let module = Arc::as_ptr(&launches[0].module);
+            *copies.entry((module, key(edit))).or_insert(0) += edit.copies;
+        }
+    }
+    for (launches, one) in kernels.iter().zip(all) {
+        let module = &launches[0].module;
+        let is_whole = |edit: &SourceEdit| {
+            let (line, mnemonic) = &edit.of;
+            let made = copies.get(&(Arc::as_ptr(module), key(edit)));
+            made.is_some_and(|made| *made == repair::copies(module, line, mnemonic))
+        };
+        if !one.edits.iter().all(is_whole) {
+            one.edits.clear();
+            one.notes.push(IN_DOUBT.to_owned());
+        }
+        one.diff = diff(launches[0], &one.edits);
+    }
+}
+
+/// Why no source is changed.
+const IN_DOUBT: &str = "no change of the source is shown: its statement or its file is not certain, or its line has other copies, \
+                        in a loop that is unrolled or a function that is inlined, which need no barrier";
+
+fn findings(launches: &Launches<'_>) -> Vec<Finding> {
+    let reports = launches.iter().filter_map(|job| job.outcome().remaining());
+    reports.flat_map(|report| report.told().cloned()).collect()
+}
+
+/// Returns the changes of the sources, if all changes have a place there.
+fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
+    /// Most kernels of a file in which an example of a barrier is looked for.
+    const MOST: usize = 64;
+    let sources = detail::sources(job);
+    let text = |name: &str| sources.text(name);
+    let own = job.module.kernel(&job.kernel.mangled);
+    let kernels = own.into_iter().chain(job.module.kernels().take(MOST));
+    let barriers = kernels.map(|kernel| repair::barriers(&job.module, kernel));
+    let examples = barriers.flatten().collect::<Vec<_>>();
+    let code = SourceCode { module: &job.module, text: &text, examples: &examples };
+    mend.changes.iter().map(|change| code.edit(change)).collect()
+}
+
+/// Returns the changes of the sources as unified diffs.
+fn diff(job: &Job, edits: &[SourceEdit]) -> String {
+    let sources = detail::sources(job);
+    let of_file = |(file, edits): (&str, Vec<&SourceEdit>)| {
+        let old = sources.text(file)?;
+        let new = source::edited(&old, &edits);
+        let diff = TextDiff::from_lines(&old, &new);
+        let shown = weft_core::report::escape(file);
+        Some(diff.unified_diff().header(&shown, &shown).to_string())
+    };
+    by_file(edits).into_iter().filter_map(of_file).collect()
+}
+
+fn by_file(edits: &[SourceEdit]) -> BTreeMap<&str, Vec<&SourceEdit>> {
+    let mut files: BTreeMap<&str, Vec<&SourceEdit>> = BTreeMap::new();
+    for edit in edits {
+        let own = files.entry(&edit.file).or_default();
+        if !own.contains(&edit) {
+            own.push(edit);
+        }
+    }
+    files
+}
+
+/// Checks every kernel of a file again with the changes of all its kernels, if they change a function that several of them
+/// might call. Returns a sentence for each kernel that is worse then.
+fn conflicts(
+    kernels: &[Launches<'_>],
+    all: &[Repaired],
+    arguments: &arguments::Repair,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, (launches, _)) in kernels.iter().zip(all).enumerate() {
+        let job = launches[0];
+        let edits = edits_of(kernels, all, job);
+        let bodies: Vec<Span> = job.module.kernels().filter_map(body::span).collect();
+        let is_inside = |edit: &Edit| {
+            let at = edit.range.0;
+            bodies.iter().any(|body| (body.start as usize..=body.end as usize).contains(&at))
+        };
+        if arguments.minimize || edits.iter().all(is_inside) {
+            continue;
+        }
+        let selected =
+            kernels.iter().filter(|own| Arc::ptr_eq(&own[0].module, &job.module)).count();
+        if selected < job.module.kernels().count() && all[at].mend().is_some() {
+            found.push(format!(
+                "{}: a function changes that kernels might call which are not selected; select all kernels of the file",
+                job.short_name()
+            ));
+            continue;
+        }
+        let changed = weft_core::ptx::parse(&edited(job.module.text(), &edits));
+        let before = launches.iter().map(|job| job.outcome().verdict).max();
+        let wanted = if all[at].mend().is_some() { Some(Verdict::Clean) } else { before };
+        for job in launches {
+            let after = job.changed(&changed, job.launch.options).map(|report| report.verdict());
+            if after.is_ok_and(|after| Some(after) > wanted) {
+                found.push(format!(
+                    "{}: not clean any more with the changes of other kernels, which change a function that both call; \
+                     nothing is written",
+                    job.short_name()
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the changes of all kernels in the file of a job.
+fn edits_of(kernels: &[Launches<'_>], all: &[Repaired], job: &Job) -> Vec<Edit> {
+    let same = kernels.iter().zip(all).filter(|(own, _)| Arc::ptr_eq(&own[0].module, &job.module));
+    same.filter_map(|(_, one)| one.mend()).flat_map(|mend| mend.edits.clone()).collect()
+}
+
+/// Writes the sources and the PTX that are asked for.
+fn written(
+    kernels: &[Launches<'_>],
+    all: &[Repaired],
+    arguments: &arguments::Repair,
+    printer: &mut Printer,
+) -> Result<(), Failure> {
+    let mut files: BTreeMap<std::path::PathBuf, (String, Vec<&SourceEdit>)> = BTreeMap::new();
+    for (launches, one) in kernels.iter().zip(all).filter(|_| arguments.write) {
+        let sources = detail::sources(launches[0]);
+        for edit in &one.edits {
+            let Some((path, text)) = sources.path(&edit.file).zip(sources.text(&edit.file)) else {
+                continue;
+            };
+            let (_, edits) = files.entry(path).or_insert_with(|| (text, Vec::new()));
+            let is_known = |known: &&SourceEdit| {
+                (known.line, known.removed, &known.text) == (edit.line, edit.removed, &edit.text)
+            };
+            if !edits.iter().any(is_known) {
+                edits.push(edit);
+            }
+        }
+    }
+    if !arguments.allow_dirty {
+        files.keys().try_for_each(|path| write::clean_tree(path))?;
+    }
+    if let Some(output) = &arguments.output {
+        let mended = kernels.iter().zip(all).filter(|(_, one)| one.mend().is_some());
+        let mut files: Vec<&Job> = mended.map(|(launches, _)| launches[0]).collect();
+        files.dedup_by(|one, other| Arc::ptr_eq(&one.module, &other.module));
+        match files.as_slice() {
+            [] => {
+                printer.progress(&format!("{} is not written: nothing changes", output.display()));
+            }
+            [job] => {
+                let text = edited(job.module.text(), &edits_of(kernels, all, job));
+                write::write(output, None, &text)?;
+                printer.progress(&format!("wrote {}", output.display()));
+            }
+            several => return Err(WriteError::SeveralFiles(several.len()).into()),
+        }
+    }
+    for (path, (old, edits)) in &files {
+        write::write(path, Some(old), &source::edited(old, edits))?;
+        printer.progress(&format!("changed {}: compile it and check again", path.display()));
+    }
+    Ok(())
+}
+
+fn counts(all: &[Repaired], failed: usize) -> RepairCounts {
+    let mut counts = RepairCounts { unchecked: failed, ..RepairCounts::default() };
+    for one in all {
+        *match &one.result {
+            Err(_) => &mut counts.unchecked,
+            Ok(repair) => match repair.outcome {
+                RepairOutcome::Unchanged { .. } => &mut counts.clean,
+                RepairOutcome::Mended(_) => &mut counts.mended,
+                RepairOutcome::Refused(_) => &mut counts.refused,
+            },
+        } += 1;
+    }
+    counts
+}
+
+/// The worst verdict among the kernels that barriers do not mend.
+fn exit(kernels: &[Launches<'_>], all: &[Repaired], counts: RepairCounts) -> Exit {
+    if counts.unchecked > 0 {
+        return Exit::Unchecked;
+    }
+    let refused = kernels.iter().zip(all).filter(|(_, one)| {
+        matches!(&one.result, Ok(repair::KernelRepair { outcome: RepairOutcome::Refused(_), .. }))
+    });
+    let verdict =
+        |(launches, _): (&Launches<'_>, _)| launches.iter().map(|job| job.outcome().verdict).max();
+    match refused.filter_map(verdict).max() {
+        Some(Verdict::Defect) => Exit::Defect,
+        Some(Verdict::Open) => Exit::Open,
+        Some(Verdict::Clean) | None => Exit::Clean,
+    }
+}

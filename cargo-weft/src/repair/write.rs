@@ -1,0 +1,59 @@
+//! Writes what a repair changes: sources, and PTX.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Why nothing is written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WriteError {
+    #[error(
+        "{} has uncommitted changes; commit them first, so that the repair can be undone, or allow it by --allow-dirty", .0.display()
+    )]
+    Dirty(PathBuf),
+    #[error(
+        "{} is not kept by git, so that the repair could not be undone; allow it by --allow-dirty", .0.display()
+    )]
+    NoGit(PathBuf),
+    #[error("{} has changed since it was read", .0.display())]
+    Changed(PathBuf),
+    #[error("cannot write {}", .0.display())]
+    Write(PathBuf, #[source] std::io::Error),
+    #[error("-o takes the PTX of one file, and kernels of {0} files change")]
+    SeveralFiles(usize),
+}
+
+/// Returns an error if a change of a file could not be undone by git.
+///
+/// # Errors
+/// Git does not keep the file, or a file of its working tree has uncommitted changes.
+pub(crate) fn clean_tree(path: &Path) -> Result<(), WriteError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).arg(path).current_dir(folder).output();
+        output.ok().filter(|output| output.status.success())
+    };
+    let is_kept = git(&["ls-files", "--error-unmatch", "--"]).is_some();
+    let status = Command::new("git").args(["status", "--porcelain"]).current_dir(folder).output();
+    match status.ok().filter(|output| is_kept && output.status.success()) {
+        Some(output) if output.stdout.is_empty() => Ok(()),
+        Some(_) => Err(WriteError::Dirty(folder.to_owned())),
+        None => Err(WriteError::NoGit(path.to_owned())),
+    }
+}
+
+/// Writes a file as a whole. `old`: what it must contain, if it is there already.
+///
+/// # Errors
+/// The file contains something else, or cannot be written.
+pub(crate) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), WriteError> {
+    let failed = |error| WriteError::Write(path.to_owned(), error);
+    if let Some(old) = old
+        && fs::read(path).map_err(failed)? != old.as_bytes()
+    {
+        return Err(WriteError::Changed(path.to_owned()));
+    }
+    let mut file = fs::File::create(path).map_err(failed)?;
+    file.write_all(new.as_bytes()).map_err(failed)
+}

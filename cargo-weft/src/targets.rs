@@ -1,0 +1,47 @@
+//! The kernels that a command is about: those of packages, or those of files.
+
+use weft_harness::case::{Checker, Job};
+
+use crate::arguments::KernelArgs;
+use crate::collect::{self, Plan};
+use crate::exit::Failure;
+use crate::files::{self, Files};
+use crate::print::Printer;
+
+/// Returns the selected kernels with their launches, and the number of packages or files that could not be read.
+pub(crate) fn jobs(
+    targets: &KernelArgs,
+    printer: &mut Printer,
+) -> Result<(Vec<Job>, usize), Failure> {
+    if targets.files.is_empty() {
+        of_packages(targets, printer)
+    } else {
+        of_files(targets, printer)
+    }
+}
+
+/// Returns the kernels of the selected packages, and the number of packages that could not be planned.
+fn of_packages(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
+    let Plan { packages, failures, .. } =
+        collect::plan(&targets.selection, &Checker::default(), printer)?;
+    for failure in &failures {
+        printer.failure(failure);
+    }
+    let jobs = packages.into_iter().flatten().collect();
+    Ok((files::matching(jobs, targets.kernel.as_ref())?, failures.len()))
+}
+
+/// Returns the kernels of the files, and the number of files that could not be read.
+fn of_files(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
+    let (jobs, failures) = files::jobs(Files {
+        paths: &targets.files,
+        kernel: targets.kernel.as_ref(),
+        settings: &targets.settings,
+        config: targets.config.as_deref(),
+        checker: &Checker::default(),
+    })?;
+    for failure in &failures {
+        printer.failure(failure);
+    }
+    Ok((jobs, failures.len()))
+}

@@ -1,0 +1,105 @@
+//! Tests of `repair`: what is inserted and where, what is refused, and what is written.
+
+use serde_json::{Value, json};
+
+use crate::support::{CLEAN, Folder, RACE};
+
+/// A kernel that reads what its neighbour wrote, with its source.
+const SHIFT: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+
+.visible .entry shift()
+{
+    .reg .b32 %r<5>;
+    .shared .align 4 .b8 slots[512];
+
+    .loc 1 3 5
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, slots;
+    mad.lo.u32 %r3, %r1, 4, %r2;
+    .loc 1 4 5
+    st.shared.u32 [%r3], %r1;
+    .loc 1 5 5
+    ld.shared.u32 %r4, [%r3+4];
+    ret;
+}
+.file 1 \"shift.cu\"
+";
+const SOURCE: &str = "\
+__global__ void shift() {
+    __shared__ int slots[128];
+    int t = threadIdx.x;
+    slots[t] = t;
+    int other = slots[t + 1];
+}
+";
+
+fn read(folder: &Folder) -> String {
+    std::fs::read_to_string(folder.path().join("shift.cu")).expect("the source is there")
+}
+
+#[test]
+fn a_barrier_is_inserted_between_the_accesses_of_a_race() {
+    let folder = Folder::new("repair").with("shift.ptx", SHIFT).with("shift.cu", SOURCE);
+    let run = folder.weft("repair shift.ptx --block 64 -o fixed.ptx").exits(0);
+    run.says("mended  shift.ptx::shift  (1 barrier inserted; cost 1, the least; 3 checks)")
+        .says("help[insert]: insert `__syncthreads()` after this line")
+        .says("shift.cu:4:5")
+        .says("     slots[t] = t;\n+    __syncthreads();\n     int other")
+        .says("weft: 1 kernel: 0 clean, 1 mended, 0 refused");
+    folder.weft("check shift.ptx --block 64").exits(100);
+    folder.weft("check fixed.ptx --block 64").exits(0);
+    assert_eq!(read(&folder), SOURCE, "nothing is written without --write");
+    let run = folder.weft("repair shift.ptx --block 64 --message-format json").exits(0);
+    let lines: Vec<Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    assert_eq!(lines[0]["reason"], json!("weft-repair"));
+    assert_eq!(lines[0]["outcome"], json!("mended"));
+    assert_eq!((&lines[0]["cost"], &lines[0]["is_least"]), (&json!(1.0), &json!(true)));
+    assert_eq!(lines[0]["changes"][0]["replacement"], json!("bar.sync 0;"));
+    assert_eq!(lines[1]["repairs"]["mended"], json!(1));
+}
+
+#[test]
+fn sources_are_written_when_that_can_be_undone() {
+    let folder = Folder::new("repair-write").with("shift.ptx", SHIFT).with("shift.cu", SOURCE);
+    let run = folder.weft("repair shift.ptx --block 64 --write").exits(101);
+    assert!(run.err.contains("not kept by git"), "{run:#?}");
+    assert_eq!(read(&folder), SOURCE);
+    folder.weft("repair shift.ptx --block 64 --write --allow-dirty").exits(0);
+    let written = SOURCE.replace("= t;\n", "= t;\n    __syncthreads();\n");
+    assert_eq!(read(&folder), written);
+}
+
+#[test]
+fn what_barriers_do_not_mend_is_refused() {
+    // All threads store to one word.
+    let race = RACE.replace("st.shared.u32 [%r3]", "st.shared.u32 [slots]");
+    let folder = Folder::new("repair-refused").with("race.ptx", race).with("clean.ptx", CLEAN);
+    folder
+        .weft("repair race.ptx clean.ptx --block 64 --grid 2")
+        .exits(100)
+        .says("refused  race.ptx::race_of_neighbours")
+        .says("clean   clean.ptx::own_slot")
+        .says("these findings remain")
+        .says("weft: 2 kernels: 1 clean, 0 mended, 1 refused");
+}
+
+#[test]
+fn barriers_that_are_not_needed_are_told() {
+    let text = SHIFT.replace(
+        "ld.shared.u32 %r4, [%r3+4];",
+        "bar.sync 0;\nld.shared.u32 %r4, [%r3];\nbar.arrive 1, 64;\n",
+    );
+    let folder = Folder::new("repair-minimize").with("own.ptx", &text);
+    folder
+        .weft("repair own.ptx --block 64 --minimize")
+        .exits(0)
+        .says(
+            "mended  own.ptx::shift  (1 barrier removed; cost 0 instead of 1, the least; 1 check)",
+        )
+        .says("help[remove]: remove this barrier");
+    folder.weft("repair own.ptx --minimize --write").exits(2);
+}

@@ -1,0 +1,186 @@
+//! Takes the barriers out of every clean fixture, all of them and each by itself: the repair has to make it clean again, and
+//! costs no more than what was there.
+
+#![allow(
+    clippy::float_cmp,
+    reason = "costs are products of powers of 100 and of 0.5, which are exact"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use weft_core::finding::{Report, Verdict};
+use weft_core::launch::{Arg, BarrierDivergence, Dim3, Dimensions, Launch};
+use weft_core::ptx::{self, Module};
+use weft_core::repair::{
+    Aim, Barrier, Cost, Costs, Edit, RepairOutcome, RepairRequest, Uniformity, barriers, cost,
+    edited, repair,
+};
+use weft_fixture_tests::files;
+use weft_fixture_tests::language::Fixture;
+
+/// Kernels that a repair does not find its way back to, with the reason.
+const REFUSED: [&str; 3] = [
+    // Each of their barriers is under a condition that is open, and with a barrier at every place there are more cases than
+    // are split.
+    "own_ways_in_common_clean",
+    "own_ways_counter_clean",
+    // No block is stated, and none of the inputs that are tried shows the race.
+    "matrix_product",
+];
+
+/// A kernel with a side of a branch on which there is nothing but a barrier: without it there is no place for one.
+const COSTLIER: &str = "maybe_synchronized";
+
+/// Which removals were undone, and how.
+#[derive(Debug, Default)]
+struct Counts {
+    kernels: usize,
+    removals: usize,
+    not_least: usize,
+    most_checks: usize,
+    refused: BTreeSet<String>,
+}
+
+fn report(module: &Module, kernel: &str, launch: &Launch, uniformity: Uniformity) -> Report {
+    let mut launch = launch.clone();
+    if uniformity == Uniformity::Cta {
+        launch.options.barrier_divergence = BarrierDivergence::Cta;
+    }
+    let kernel = module.kernel(kernel).expect("a change keeps the kernel");
+    weft_core::check(module, kernel, &launch).expect("the launch fits")
+}
+
+fn is_clean(module: &Module, kernel: &str, launch: &Launch, uniformity: Uniformity) -> bool {
+    report(module, kernel, launch, uniformity).verdict() == Verdict::Clean
+}
+
+fn request<'m>(module: &'m Module, kernel: &'m str) -> RepairRequest<'m> {
+    let (aim, costs, most_checks) = (Aim::Insert, Costs::default(), 200);
+    RepairRequest { module, kernel, aim, costs, most_checks, is_source: &|_| false }
+}
+
+/// Returns the module without some barriers.
+fn without(module: &Module, removed: &[Barrier]) -> Module {
+    let edit = |barrier: &Barrier| {
+        let range = barrier.site.span.range();
+        Edit { range: (range.start, range.end), text: String::new() }
+    };
+    ptx::parse(&edited(module.text(), &removed.iter().map(edit).collect::<Vec<_>>()))
+}
+
+/// Repairs a kernel from which some barriers were taken. `most`: what the repair may cost.
+fn restore(module: &Module, kernel: &str, launch: &Launch, most: Cost, counts: &mut Counts) {
+    let mut check = |changed: &Module, uniformity| {
+        assert!(changed.errors.is_empty(), "{kernel}: {:?}", changed.errors);
+        Ok::<_, ()>(vec![report(changed, kernel, launch, uniformity)])
+    };
+    let repair = repair(&request(module, kernel), &mut check).expect("the check has no errors");
+    match repair.outcome {
+        RepairOutcome::Unchanged { .. } => {}
+        RepairOutcome::Mended(mend) => {
+            let mended = ptx::parse(&edited(module.text(), &mend.edits));
+            let text = mended.text();
+            assert!(is_clean(&mended, kernel, launch, Uniformity::Launch), "{kernel}: {text}");
+            assert!(mend.cost <= most, "{kernel}: {} instead of {most}\n{text}", mend.cost);
+            counts.not_least += usize::from(!mend.is_least);
+        }
+        RepairOutcome::Refused(_) => {
+            counts.refused.insert(kernel.to_owned());
+        }
+    }
+    counts.most_checks = counts.most_checks.max(repair.checks);
+    counts.removals += 1;
+}
+
+#[test]
+fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
+    let mut counts = Counts::default();
+    for path in files::fixtures().expect("the folder is part of the checkout") {
+        let text = fs::read_to_string(&path).expect("fixtures are text");
+        let fixture = Fixture::parse(&text, &path).expect("the header is right");
+        let (module, launch) = (ptx::parse(&text), fixture.launch());
+        for kernel in module.kernels() {
+            let optional: Vec<Barrier> =
+                barriers(&module, kernel).into_iter().filter(|barrier| barrier.can_go).collect();
+            let name = module.name(kernel.name);
+            if optional.is_empty() || !is_clean(&module, name, &launch, Uniformity::Launch) {
+                continue;
+            }
+            counts.kernels += 1;
+            // Barriers that all threads of the cta reach are preferred to those that only some reach, and can cost more.
+            let is_uniform = is_clean(&module, name, &launch, Uniformity::Cta);
+            let single = optional.iter().map(std::slice::from_ref);
+            let all = std::iter::once(optional.as_slice());
+            for removed in all.chain(single.filter(|_| optional.len() > 1)) {
+                let changed = without(&module, removed);
+                let before = cost(&request(&module, name)) - cost(&request(&changed, name));
+                let is_bound = is_uniform && name != COSTLIER;
+                let most = if is_bound { before } else { Cost::INFINITY };
+                restore(&changed, name, &launch, most, &mut counts);
+            }
+        }
+    }
+    assert!(counts.kernels > 100 && counts.removals > 200, "{counts:?}");
+    assert!(counts.most_checks <= 30 && counts.not_least <= 5, "{counts:?}");
+    assert_eq!(counts.refused, REFUSED.map(str::to_owned).into_iter().collect(), "{counts:?}");
+}
+
+/// A kernel of `fixtures/repair` with a launch of it, and the cost of its barriers before and after a repair of the kernel
+/// without them.
+struct Sample {
+    kernel: &'static str,
+    block: [u32; 2],
+    grid: [u32; 2],
+    number: Option<(usize, i128)>,
+    costs: [Cost; 2],
+}
+
+const fn sample(
+    kernel: &'static str,
+    (block, grid): ([u32; 2], [u32; 2]),
+    number: Option<(usize, i128)>,
+    costs: [Cost; 2],
+) -> Sample {
+    Sample { kernel, block, grid, number, costs }
+}
+
+/// In each loop a barrier costs 100. nvcc puts a condition in front of a loop that might have no iteration, which halves
+/// the cost of what stands behind it.
+const SAMPLES: [Sample; 6] = [
+    // A barrier at the start of each iteration also orders what comes before the loop.
+    sample("reduction", ([256, 1], [2, 1]), None, [101.0, 100.0]),
+    sample("scan", ([128, 1], [1, 1]), None, [101.0, 100.0]),
+    sample("transpose", ([16, 16], [2, 2]), Some((2, 32)), [1.0, 1.0]),
+    sample("product", ([16, 16], [2, 2]), Some((3, 3)), [100.0, 100.0]),
+    // One of the two can stand under the condition in front of the loop.
+    sample("histogram", ([256, 1], [2, 1]), Some((2, 2000)), [2.0, 1.5]),
+    sample("convolution", ([128, 1], [2, 2]), Some((3, 256)), [1.0, 1.0]),
+];
+
+#[test]
+fn the_barriers_of_textbook_kernels_are_found_again() {
+    let path = files::root().join("repair/kernels.ptx");
+    let module = ptx::parse(&fs::read_to_string(path).expect("the PTX is part of the checkout"));
+    for Sample { kernel, block, grid, number, costs } in SAMPLES {
+        let dim = |[x, y]: [u32; 2]| Some(Dimensions::Is(Dim3 { x, y, z: 1 }));
+        let args = number.map(|(at, value)| (at, Arg::Integer(value))).into_iter().collect();
+        let launch = Launch { block: dim(block), grid: dim(grid), args, ..Launch::default() };
+        assert!(is_clean(&module, kernel, &launch, Uniformity::Cta), "{kernel}");
+        let function = module.kernel(kernel).expect("the kernel is there");
+        let changed = without(&module, &barriers(&module, function));
+        let mut check = |changed: &Module, uniformity| {
+            Ok::<_, ()>(vec![report(changed, kernel, &launch, uniformity)])
+        };
+        let repair =
+            repair(&request(&changed, kernel), &mut check).expect("the check has no errors");
+        let RepairOutcome::Mended(mend) = repair.outcome else {
+            panic!("{kernel}: {:?}", repair.outcome)
+        };
+        let before = cost(&request(&module, kernel));
+        assert_eq!(([before, mend.cost], mend.is_least), (costs, true), "{kernel}");
+        let mended = ptx::parse(&edited(changed.text(), &mend.edits));
+        assert!(is_clean(&mended, kernel, &launch, Uniformity::Cta), "{kernel}");
+        assert!(repair.checks <= 30, "{kernel}: {} checks", repair.checks);
+    }
+}

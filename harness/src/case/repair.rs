@@ -1,0 +1,51 @@
+//! Repairs a kernel under all its launches together.
+
+use rayon::prelude::*;
+use weft_core::finding::Report;
+use weft_core::launch::{BarrierDivergence, Options};
+use weft_core::ptx::Module;
+use weft_core::repair::{self, Aim, Costs, KernelRepair, RepairRequest, Uniformity};
+
+use super::guard::guarded;
+use super::{Job, JobError};
+
+/// Finds the cheapest barriers with which a kernel is clean under every launch. `jobs`: the launches of one kernel;
+/// `is_source`: whether the author can change the file that the compiler calls by this name.
+///
+/// # Errors
+/// A launch that does not fit the kernel, or a failure of the checker. No jobs: the kernel is clean.
+pub fn repaired(
+    jobs: &[&Job],
+    aim: Aim,
+    costs: Costs,
+    most_checks: usize,
+    is_source: &dyn Fn(&str) -> bool,
+) -> Result<KernelRepair, JobError> {
+    let Some(first) = jobs.first() else {
+        let outcome = repair::RepairOutcome::Unchanged { is_least: true };
+        return Ok(KernelRepair { outcome, superfluous: Vec::new(), checks: 0 });
+    };
+    for job in jobs {
+        job.outcome().report.as_ref().map_err(JobError::clone)?;
+    }
+    let (module, kernel) = (&*first.module, first.kernel.mangled.as_str());
+    let request = RepairRequest { module, kernel, aim, costs, most_checks, is_source };
+    let mut check = |changed: &Module, uniformity| -> Result<Vec<Report>, JobError> {
+        jobs.par_iter().map(|job| job.changed(changed, options(job, uniformity))).collect()
+    };
+    guarded(&format!("the repair of {}", first.short_name()), || {
+        repair::repair(&request, &mut check)
+    })?
+}
+
+/// The options of a job, with the rule about barriers that is asked for. Where nobody states the launch, only a concrete
+/// input shows a race; otherwise none is tried.
+fn options(job: &Job, uniformity: Uniformity) -> Options {
+    let options = job.launch.options;
+    let witness = if job.launch.block.is_some() { 0 } else { options.witness };
+    let barrier_divergence = match uniformity {
+        Uniformity::Cta => BarrierDivergence::Cta,
+        Uniformity::Launch => options.barrier_divergence,
+    };
+    Options { witness, barrier_divergence, ..options }
+}

@@ -1,0 +1,92 @@
+//! Words a change for its reader.
+
+use std::path::Path;
+
+use super::kind::BarrierKind;
+use super::outcome::{Action, Change, Side};
+use crate::finding::{Advice, Site};
+
+impl BarrierKind {
+    /// Returns the call in the language of a source file; `None` where each library has its own.
+    pub fn call(self, file: &str) -> Option<&'static str> {
+        match self {
+            _ if Path::new(file).extension().is_some_and(|own| own == "rs") => None,
+            Self::Cta => Some("__syncthreads()"),
+            Self::Warp => Some("__syncwarp()"),
+        }
+    }
+
+    /// Returns the barrier in words: as the source of `site` calls it, else as PTX.
+    fn name(self, site: &Site) -> String {
+        let call = site.source.first().and_then(|line| self.call(&line.file));
+        format!("`{}`", call.unwrap_or_else(|| self.ptx().trim_end_matches(';')))
+    }
+}
+
+impl Change {
+    /// Returns the change as advice: where to make it, and the first two accesses that the barrier separates.
+    pub fn advice(&self) -> Advice {
+        let (change, message, label, replacement) = self.words();
+        let mut sites = vec![Site { label: label.to_owned(), ..self.site.clone() }];
+        sites.extend(self.separates.first().into_iter().flat_map(|race| race.sites.clone()));
+        Advice { change, message, sites, notes: self.notes(), replacement: replacement.to_owned() }
+    }
+
+    fn words(&self) -> (&'static str, String, &'static str, &'static str) {
+        let what = if self.site.source.is_empty() { "instruction" } else { "line" };
+        match self.action {
+            Action::Insert(kind, Side::After) => {
+                let message = format!("insert {} after this {what}", kind.name(&self.site));
+                ("insert", message, "insert it behind this", kind.ptx())
+            }
+            Action::Insert(kind, Side::Before) => {
+                let message = format!("insert {} before this {what}", kind.name(&self.site));
+                ("insert", message, "insert it in front of this", kind.ptx())
+            }
+            Action::Replace(kind) => {
+                let message = format!("{} is enough here", kind.name(&self.site));
+                ("replace", message, "replace this", kind.ptx())
+            }
+            Action::Remove => ("remove", "remove this barrier".to_owned(), "remove this", ""),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let first = self.separates.first();
+        if let Some(line) = first.and_then(|race| common_line(&race.sites)) {
+            notes.push(format!(
+                "both accesses are in line {line}: split the statement between them"
+            ));
+        }
+        match self.separates.len() {
+            0 | 1 => {}
+            2 => notes.push("it might separate one more racing pair of accesses".to_owned()),
+            count => {
+                notes
+                    .push(format!("it might separate {} more racing pairs of accesses", count - 1));
+            }
+        }
+        if self.copies > 1 {
+            notes.push(format!(
+                "it stands at {} places of the PTX: a loop is unrolled, or a function inlined",
+                self.copies
+            ));
+        }
+        if self.is_skipped {
+            notes.push(
+                "some threads of the block end without reaching this barrier: PTX does not wait for them, but CUDA asks \
+                 that all threads of the block reach it"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+}
+
+/// Returns the source line of two accesses, if it is the same.
+fn common_line(sites: &[Site]) -> Option<u32> {
+    let [one, other] = sites else { return None };
+    let (one, other) = (one.source.first()?, other.source.first()?);
+    (one.file == other.file && one.line == other.line).then_some(one.line)
+}

@@ -1,0 +1,88 @@
+//! Puts a clean placement into the words of a repair.
+
+use std::collections::BTreeSet;
+
+use super::kind::BarrierKind;
+use super::outcome::{Action, Change, Mend, RepairOutcome, Side};
+use super::patch::{BarrierPlacement, edits};
+use super::points::{Anchor, PointId};
+use super::space::PlacementSpace;
+use super::trial::PlacementReport;
+use crate::finding::Finding;
+
+/// What is known about a placement.
+pub(super) struct Optimality<'t> {
+    /// The kernel without a barrier at any point.
+    pub(super) bare: &'t PlacementReport,
+    /// Whether no cheaper placement is clean.
+    pub(super) is_least: bool,
+    /// The points whose barrier not all threads of the cta reach together.
+    pub(super) skipped: &'t BTreeSet<PointId>,
+}
+
+/// Returns the outcome of a search that found a clean placement. `trial`: what the check says of it.
+pub(super) fn mend(
+    space: &PlacementSpace<'_>,
+    placement: &BarrierPlacement,
+    trial: &PlacementReport,
+    Optimality { bare, is_least, skipped }: Optimality<'_>,
+) -> RepairOutcome {
+    let given = space.given();
+    let (cost_before, cost) = (space.cost_of(&given), space.cost_of(placement));
+    // Where not all threads reach the barriers that the kernel has, better ones can cost more.
+    if *placement == given || !given.is_empty() && cost >= cost_before {
+        return RepairOutcome::Unchanged { is_least };
+    }
+    let points = space.leaders();
+    let change = |point: PointId| {
+        let own = space.points[point.0];
+        let action = action(own.anchor, placement.get(&point).copied())?;
+        let separates = match action {
+            Action::Remove => Vec::new(),
+            _ => separated(space, point, bare),
+        };
+        let is_skipped = space.members(point).any(|member| skipped.contains(&member));
+        let copies = space.members(point).count();
+        let line = space.line(point).cloned();
+        let (site, right) =
+            (space.site(own.anchor.span()), own.right.map(|right| space.site(right)));
+        Some(Change { action, site, line, copies, right, is_skipped, separates })
+    };
+    RepairOutcome::Mended(Mend {
+        changes: points.filter_map(change).collect(),
+        cost_before,
+        cost,
+        is_least,
+        edits: edits(&space.points, &space.expanded(placement))
+            .into_iter()
+            .map(|(_, edit)| edit)
+            .collect(),
+        assumptions: trial.assumptions.clone(),
+    })
+}
+
+/// Returns what has to be done at a point so that it has this barrier.
+fn action(anchor: Anchor, kind: Option<BarrierKind>) -> Option<Action> {
+    match (anchor, kind) {
+        (Anchor::Before(_), Some(kind)) => Some(Action::Insert(kind, Side::Before)),
+        (Anchor::After(_), Some(kind)) => Some(Action::Insert(kind, Side::After)),
+        (Anchor::At(_, known), Some(kind)) if known == kind => None,
+        (Anchor::At(..), Some(kind)) => Some(Action::Replace(kind)),
+        (Anchor::At(..), None) => Some(Action::Remove),
+        (_, None) => None,
+    }
+}
+
+/// Returns the races that a barrier at a point might separate, those with the fewest other such points first.
+fn separated(space: &PlacementSpace<'_>, point: PointId, bare: &PlacementReport) -> Vec<Finding> {
+    let mut found: Vec<(usize, &Finding)> = bare
+        .pairs
+        .iter()
+        .filter_map(|pair| {
+            let cut = space.cut(pair);
+            cut.contains(&point).then_some((cut.len(), &pair.finding))
+        })
+        .collect();
+    found.sort_by_key(|(others, _)| *others);
+    found.into_iter().map(|(_, finding)| finding.clone()).collect()
+}

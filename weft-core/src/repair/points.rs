@@ -1,0 +1,141 @@
+//! Points: places in the text of a kernel where a barrier can stand, one for each segment between racing accesses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::existing::{BarrierRole, Existing};
+use super::kind::BarrierKind;
+use crate::flow::{BlockId, Program, Terminator};
+use crate::ptx::{Module, Span};
+
+/// An index into the points of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct PointId(pub(super) usize);
+
+/// Where a point lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Anchor {
+    /// In front of an instruction, behind its labels.
+    Before(Span),
+    /// Behind an instruction, in front of the labels that follow.
+    After(Span),
+    /// Where a barrier of this kind stands already, which can go.
+    At(Span, BarrierKind),
+}
+
+impl Anchor {
+    /// The instruction beside the point, or the barrier that stands there.
+    pub(super) const fn span(self) -> Span {
+        match self {
+            Self::Before(span) | Self::After(span) | Self::At(span, _) => span,
+        }
+    }
+}
+
+/// A point, and the instruction at the other end of its segment if that is an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Point {
+    pub(super) anchor: Anchor,
+    /// In the block of `anchor`; a barrier in front of it does the same.
+    pub(super) right: Option<Span>,
+}
+
+/// Instructions between two accesses, or between an access and an end of their blocks.
+#[derive(Default)]
+struct InstructionRun {
+    left: Option<Span>,
+    between: Vec<Span>,
+}
+
+/// Returns the points of a program, in the order of the text. `accesses`: the instructions that race; `existing`: the
+/// barriers of the kernel.
+pub(super) fn points(
+    module: &Module,
+    program: &Program,
+    accesses: &BTreeSet<Span>,
+    existing: &BTreeMap<Span, Existing>,
+) -> Vec<Point> {
+    let mut found = BTreeMap::new();
+    for chain in chains(program) {
+        let mut segment = InstructionRun::default();
+        let spans = chain.iter().flat_map(|block| spans(program, *block));
+        for span in spans {
+            if accesses.contains(&span) {
+                found.extend(segment.points(module, existing, Some(span)));
+                segment = InstructionRun { left: Some(span), ..InstructionRun::default() };
+            } else {
+                segment.between.push(span);
+            }
+        }
+        found.extend(segment.points(module, existing, None));
+    }
+    let mut found: Vec<Point> =
+        found.into_iter().map(|(anchor, right)| Point { anchor, right }).collect();
+    found.sort_by_key(|point| (point.anchor.span(), point.anchor));
+    found
+}
+
+impl InstructionRun {
+    /// Returns the barriers in the segment that can go; if there are none, one point, unless a barrier is there anyway.
+    fn points(
+        &self,
+        module: &Module,
+        existing: &BTreeMap<Span, Existing>,
+        right: Option<Span>,
+    ) -> Vec<(Anchor, Option<Span>)> {
+        let barriers = self.between.iter().filter_map(|span| Some((*span, existing.get(span)?)));
+        let (mut own, mut is_fixed) = (Vec::new(), false);
+        for (span, barrier) in barriers {
+            match barrier.role {
+                BarrierRole::Optional => own.push((Anchor::At(span, barrier.kind), None)),
+                BarrierRole::Fixed => is_fixed |= barrier.kind == BarrierKind::Cta,
+            }
+        }
+        if !own.is_empty() || is_fixed {
+            return own;
+        }
+        let mut inner = self.between.iter().filter(|span| !is_of_call(module, **span));
+        let point = match (self.left, right) {
+            (Some(left), _) => Some(Anchor::After(left)),
+            (None, Some(right)) => Some(Anchor::Before(right)),
+            (None, None) => inner.next().map(|span| Anchor::Before(*span)),
+        };
+        point.map(|anchor| (anchor, right)).into_iter().collect()
+    }
+}
+
+/// Whether an instruction belongs to the sequence of a call, which nothing else may interrupt (PTX ISA §7.1).
+fn is_of_call(module: &Module, span: Span) -> bool {
+    let text = module.name(span);
+    ["call", "st.param", "ld.param"].iter().any(|word| text.contains(word))
+}
+
+/// Returns the blocks of a program in runs without a branch: a block that ends with a barrier continues in the next one.
+fn chains(program: &Program) -> Vec<Vec<BlockId>> {
+    let mut predecessors = vec![0; program.blocks.len()];
+    for block in &program.blocks {
+        block.terminator.successors().iter().for_each(|next| predecessors[next.index()] += 1);
+    }
+    let next = |block: BlockId| {
+        let waits = program.instructions(block).last().is_some_and(|(_, last)| last.waits());
+        match program.blocks[block.index()].terminator {
+            Terminator::Goto(next) if waits && predecessors[next.index()] == 1 => Some(next),
+            _ => None,
+        }
+    };
+    let all = || (0..program.blocks.len()).map(BlockId::at);
+    let inner: BTreeSet<BlockId> = all().filter_map(next).collect();
+    let starts = all().filter(|block| !inner.contains(block));
+    starts.map(|first| std::iter::successors(Some(first), |block| next(*block)).collect()).collect()
+}
+
+/// Returns the instructions of a block in the order of their execution, its branch last.
+fn spans(program: &Program, block: BlockId) -> Vec<Span> {
+    let mut spans: Vec<Span> =
+        program.instructions(block).map(|(pc, _)| program.place(pc).span).collect();
+    let own = &program.blocks[block.index()];
+    if own.first != own.end || !matches!(own.terminator, Terminator::Goto(_)) {
+        spans.push(program.places[own.place.0 as usize].span);
+    }
+    spans.dedup();
+    spans
+}

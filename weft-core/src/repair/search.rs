@@ -1,0 +1,457 @@
+//! The search for the cheapest clean placement: choose, check, learn, repeat.
+
+use std::collections::BTreeSet;
+
+use super::costs::{Cost, scaled};
+use super::hitting::HittingSets;
+use super::kind::BarrierKind;
+use super::mend::{Optimality, mend};
+use super::moves::Removals;
+use super::outcome::{KernelRepair, Obstacle, RepairOutcome};
+use super::patch::BarrierPlacement;
+use super::points::{Anchor, PointId};
+use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
+use super::space::PlacementSpace;
+use super::trial::{Distance, PlacementReport, RacingPair};
+
+/// Most points that are searched.
+const MOST_POINTS: usize = 4000;
+/// Most guesses that are examined after one placement has failed.
+const MOST_GUESSES: usize = 4;
+
+/// Finds the cheapest barriers that make a kernel clean.
+///
+/// # Errors
+/// Those of `check`.
+pub fn repair<'c, E>(
+    request: &RepairRequest<'_>,
+    check: &'c mut RepairCheck<'c, E>,
+) -> Result<KernelRepair, E> {
+    let mut oracle = Oracle::new(check, request.most_checks);
+    let mut outcome = outcome(request, &mut oracle)?;
+    // The places of one line might differ: some might be reached by all threads, and others not.
+    if matches!(outcome, RepairOutcome::Refused(Obstacle::Findings(_))) {
+        let single = RepairRequest { is_source: &|_| false, ..*request };
+        outcome = self::outcome(&single, &mut oracle)?;
+    }
+    let mut superfluous = Vec::new();
+    match (&mut outcome, request.aim) {
+        (RepairOutcome::Mended(mend), Aim::Insert) => {
+            let mut removals = Removals::new(request, mend.edits.clone(), &mut oracle);
+            removals.of_moved()?;
+            let Removals { edits, changes, .. } = removals;
+            mend.edits = edits;
+            mend.changes.extend(changes);
+            mend.edits.sort();
+            mend.changes.sort_by_key(|change| change.site.span);
+        }
+        (RepairOutcome::Unchanged { .. } | RepairOutcome::Mended(_), Aim::Minimize) => {
+            let edits =
+                if let RepairOutcome::Mended(mend) = &outcome { &mend.edits[..] } else { &[] };
+            let mut removals = Removals::new(request, edits.to_vec(), &mut oracle);
+            removals.of_named()?;
+            superfluous = removals.changes;
+        }
+        _ => {}
+    }
+    Ok(KernelRepair { outcome, superfluous, checks: oracle.checks })
+}
+
+/// Returns the cost of the barriers that the kernel has and that can go.
+pub fn cost(request: &RepairRequest<'_>) -> Cost {
+    let request = RepairRequest { aim: Aim::Minimize, ..*request };
+    let space = PlacementSpace::new(&request, &BTreeSet::new());
+    space.cost_of(&space.given())
+}
+
+fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result<RepairOutcome, E> {
+    let space = PlacementSpace::new(request, &BTreeSet::new());
+    let mut bare = checked(oracle, &space, &BarrierPlacement::new(), Uniformity::Launch)?;
+    if bare.is_clean {
+        let is_least = true;
+        let proof = Optimality { bare: &bare, is_least, skipped: &BTreeSet::new() };
+        return Ok(mend(&space, &BarrierPlacement::new(), &bare, proof));
+    }
+    let mut uniformity = Uniformity::Cta;
+    loop {
+        let space = PlacementSpace::new(request, &bare.accesses().collect());
+        if space.points.len() > MOST_POINTS {
+            return Ok(RepairOutcome::Refused(Obstacle::Points(space.points.len())));
+        }
+        match PlacementSearch::new(&space, &bare, oracle, uniformity).run()? {
+            SearchEnd::RepairOutcome(outcome) => return Ok(outcome),
+            SearchEnd::Pairs(more) => bare.pairs.extend(more),
+            SearchEnd::NotUniform => uniformity = Uniformity::Launch,
+        }
+    }
+}
+
+/// Checks a placement.
+fn checked<E>(
+    oracle: &mut Oracle<'_, E>,
+    space: &PlacementSpace<'_>,
+    placement: &BarrierPlacement,
+    uniformity: Uniformity,
+) -> Result<PlacementReport, E> {
+    let patched = space.patched(placement);
+    let reports = oracle.reports(&patched.module, uniformity)?;
+    Ok(space.trial(&patched, &reports))
+}
+
+/// How a search ends.
+enum SearchEnd {
+    RepairOutcome(RepairOutcome),
+    /// These accesses race too, and have to be told apart from the instructions around them. With fewer barriers they race
+    /// as well.
+    Pairs(Vec<RacingPair>),
+    /// No placement is clean in which all threads of the cta reach every barrier together.
+    NotUniform,
+}
+
+impl SearchEnd {
+    fn refused(obstacle: Obstacle) -> Self {
+        Self::RepairOutcome(RepairOutcome::Refused(obstacle))
+    }
+}
+
+/// A barrier of some kind at some point.
+type PlacedBarrier = (PointId, BarrierKind);
+
+struct PlacementSearch<'s, 'm, 'o, 'c, E> {
+    space: &'s PlacementSpace<'m>,
+    /// The kernel without a barrier at any point.
+    bare: &'s PlacementReport,
+    oracle: &'o mut Oracle<'c, E>,
+    /// The points that might separate a racing pair.
+    points: BTreeSet<PointId>,
+    /// The barriers that a placement can have.
+    options: BTreeSet<PlacedBarrier>,
+    uniformity: Uniformity,
+    /// Whether every point that is no option was at fault.
+    is_whole: bool,
+    /// At least one of each of these is in every clean placement.
+    sets: BTreeSet<BTreeSet<PlacedBarrier>>,
+    /// Sets of points that might be such sets.
+    guesses: BTreeSet<BTreeSet<PointId>>,
+}
+
+impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
+    fn new(
+        space: &'s PlacementSpace<'m>,
+        bare: &'s PlacementReport,
+        oracle: &'o mut Oracle<'c, E>,
+        uniformity: Uniformity,
+    ) -> Self {
+        let is_of_warp = |pair: &RacingPair| pair.distance == Distance::Warp;
+        let kinds: &[BarrierKind] = if space.has_partial || bare.pairs.iter().any(is_of_warp) {
+            &[BarrierKind::Cta, BarrierKind::Warp]
+        } else {
+            &[BarrierKind::Cta]
+        };
+        let points: BTreeSet<PointId> =
+            bare.pairs.iter().flat_map(|pair| space.cut(pair)).collect();
+        let both = |point: &PointId| kinds.iter().map(|kind| (*point, *kind)).collect::<Vec<_>>();
+        Self {
+            space,
+            bare,
+            oracle,
+            options: points.iter().flat_map(both).collect(),
+            points,
+            uniformity,
+            is_whole: true,
+            sets: BTreeSet::new(),
+            guesses: BTreeSet::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<SearchEnd, E> {
+        if let Some(end) = self.exclude_faulty()? {
+            return Ok(end);
+        }
+        self.learn(&BarrierPlacement::new(), self.bare);
+        if !self.bare.pairs.iter().any(|pair| pair.is_certain) {
+            self.examine_guesses(&BarrierPlacement::new(), self.bare)?;
+        }
+        loop {
+            let placement = self.cheapest(false);
+            let trial = self.trial(&placement)?;
+            if trial.is_clean {
+                return self.end(&placement, &trial, self.is_whole);
+            }
+            if let Some(end) = self.new_pairs(&trial) {
+                return Ok(end);
+            }
+            self.learn(&placement, &trial);
+            if self.oracle.is_spent() {
+                return self.give_up();
+            }
+            self.examine_guesses(&placement, &trial)?;
+        }
+    }
+
+    fn trial(&mut self, placement: &BarrierPlacement) -> Result<PlacementReport, E> {
+        checked(self.oracle, self.space, placement, self.uniformity)
+    }
+
+    /// Checks a barrier at every point, and drops those that are at fault. Returns an end if the kernel is not clean even
+    /// so.
+    fn exclude_faulty(&mut self) -> Result<Option<SearchEnd>, E> {
+        loop {
+            let placement = self.strongest(|_| true);
+            let trial = self.trial(&placement)?;
+            if trial.is_clean {
+                return Ok(None);
+            }
+            let mut faulty = self.innermost(&trial);
+            if faulty.is_empty() && self.new_pairs(&trial).is_none() {
+                faulty = self.deepest(&trial);
+                self.is_whole &= faulty.is_empty();
+            }
+            if faulty.is_empty() {
+                return Ok(Some(match (self.new_pairs(&trial), self.uniformity) {
+                    (Some(end), _) => end,
+                    (None, Uniformity::Cta) => SearchEnd::NotUniform,
+                    (None, Uniformity::Launch) => {
+                        SearchEnd::refused(Obstacle::Findings(trial.others))
+                    }
+                }));
+            }
+            for point in faulty {
+                if let Some(kind) = placement.get(&point) {
+                    self.options.remove(&(point, *kind));
+                }
+            }
+            if self.oracle.is_spent() {
+                return Ok(Some(SearchEnd::refused(Obstacle::Checks)));
+            }
+        }
+    }
+
+    /// Returns the points of a placement whose barriers are at fault: the innermost, which might be the reason why threads
+    /// wait at others, and all others under the same branches.
+    fn innermost(&self, trial: &PlacementReport) -> BTreeSet<PointId> {
+        let deepest = trial.faulty.iter().map(|point| self.depth(*point)).max();
+        let innermost = trial.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
+        let beside = trial.branches.iter().flat_map(|branch| self.space.inside(*branch));
+        innermost.copied().chain(beside).map(|point| self.space.leader(point)).collect()
+    }
+
+    /// Returns the deepest points of all, if no pair races for certain: a proof might fail because of barriers that a placement
+    /// does not need.
+    fn deepest(&self, trial: &PlacementReport) -> BTreeSet<PointId> {
+        let deepest = self.options.iter().map(|(point, _)| self.depth(*point)).max();
+        let is_open = trial.pairs.iter().all(|pair| !pair.is_certain);
+        let Some(deepest) = deepest.filter(|depth| *depth > 0 && is_open) else {
+            return BTreeSet::new();
+        };
+        let points = self.options.iter().map(|(point, _)| *point);
+        points.filter(|point| self.depth(*point) == deepest).collect()
+    }
+
+    /// The number of loops and conditions around a point.
+    fn depth(&self, point: PointId) -> u32 {
+        let nesting = self.space.nestings[point.0];
+        nesting.loops + nesting.conditions
+    }
+
+    /// Returns the placement with a barrier at all points that `has` names, the strongest that is possible.
+    fn strongest(&self, has: impl Fn(&PointId) -> bool) -> BarrierPlacement {
+        // A cta barrier comes before a warp barrier, and the last one collected counts.
+        self.options.iter().rev().copied().filter(|(point, _)| has(point)).collect()
+    }
+
+    /// Returns the cheapest placement that has a barrier of each set, and of the cheapest ones one that has a barrier of
+    /// most guesses. `believes`: a barrier of each guess is needed too.
+    fn cheapest(&self, believes: bool) -> BarrierPlacement {
+        let options: Vec<PlacedBarrier> = self.options.iter().copied().collect();
+        let index = |barrier: &PlacedBarrier| options.binary_search(barrier).ok();
+        let indices =
+            |set: &BTreeSet<PlacedBarrier>| set.iter().filter_map(index).collect::<Vec<_>>();
+        let guess = |points: &BTreeSet<PointId>| {
+            let is_in = |at: &usize| points.contains(&options[*at].0);
+            (0..options.len()).filter(is_in).collect::<Vec<_>>()
+        };
+        let guesses: Vec<Vec<usize>> =
+            minimal(&self.guesses).map(guess).filter(|guess| !guess.is_empty()).collect();
+        let mut sets: Vec<Vec<usize>> = self.sets.iter().map(indices).collect();
+        let preferred = if believes {
+            sets.extend(guesses);
+            Vec::new()
+        } else {
+            guesses
+        };
+        let choice = HittingSets {
+            costs: scaled(options.iter().map(|(point, kind)| self.space.cost(*point, *kind))),
+            ties: options.iter().map(|barrier| self.reluctance(*barrier)).collect(),
+            sets,
+            preferred,
+        };
+        let best = choice.best().expect("a barrier at every point is in each set");
+        best.into_iter().map(|at| options[at]).collect()
+    }
+
+    /// How much another barrier of the same cost is preferred.
+    fn reluctance(&self, (point, kind): PlacedBarrier) -> usize {
+        let is_there =
+            matches!(self.space.points[point.0].anchor, Anchor::At(_, known) if known == kind);
+        if is_there { 1 } else { 2 }
+    }
+
+    /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate
+    /// the two, without those that did not.
+    fn learn(&mut self, placement: &BarrierPlacement, trial: &PlacementReport) {
+        let before = self.sets.len();
+        for pair in &trial.pairs {
+            self.guesses.extend(self.guesses_about(pair));
+            let set = self.separators(placement, pair);
+            if pair.is_certain && !set.is_empty() {
+                self.add(set);
+            }
+        }
+        if self.sets.len() == before {
+            // No racing pair tells what is missing. With fewer barriers more is wrong.
+            let others = self.options.iter().copied();
+            let others = others.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
+            self.add(others);
+        }
+    }
+
+    /// Returns sets of points of which a clean placement might have one because of a pair.
+    fn guesses_about(&self, pair: &RacingPair) -> Vec<BTreeSet<PointId>> {
+        let cut = (!pair.is_certain).then(|| self.space.cut(pair));
+        self.space.guesses(pair).chain(cut).collect()
+    }
+
+    /// Returns the barriers that could separate a pair that races with a placement.
+    fn separators(
+        &self,
+        placement: &BarrierPlacement,
+        pair: &RacingPair,
+    ) -> BTreeSet<PlacedBarrier> {
+        let cut = self.space.cut(pair);
+        let is_one = |(point, kind): &PlacedBarrier| {
+            cut.contains(point)
+                && match pair.distance {
+                    _ if self.space.has_partial => is_more(placement, *point, *kind),
+                    Distance::Warp => !placement.contains_key(point),
+                    Distance::Cta => *kind == BarrierKind::Cta && is_more(placement, *point, *kind),
+                }
+        };
+        self.options.iter().copied().filter(is_one).collect()
+    }
+
+    fn add(&mut self, set: BTreeSet<PlacedBarrier>) {
+        if self.sets.iter().all(|known| !known.is_subset(&set)) {
+            self.sets.retain(|known| !set.is_subset(known));
+            self.sets.insert(set);
+        }
+    }
+
+    /// Examines guesses about the pairs that race with a placement, the smallest first: whether a pair races if only the
+    /// guessed points have no barrier.
+    fn examine_guesses(
+        &mut self,
+        placement: &BarrierPlacement,
+        trial: &PlacementReport,
+    ) -> Result<(), E> {
+        let is_missed = |guess: &BTreeSet<PointId>| {
+            self.guesses.contains(guess) && guess.iter().all(|point| !placement.contains_key(point))
+        };
+        let missed: BTreeSet<BTreeSet<PointId>> = trial
+            .pairs
+            .iter()
+            .flat_map(|pair| self.guesses_about(pair))
+            .filter(is_missed)
+            .collect();
+        for guess in minimal(&missed).take(MOST_GUESSES) {
+            self.guesses.remove(guess);
+            let is_known =
+                |set: &BTreeSet<PlacedBarrier>| set.iter().all(|(point, _)| guess.contains(point));
+            if self.sets.iter().any(is_known) || self.oracle.is_spent() {
+                continue;
+            }
+            let others = self.strongest(|point| !guess.contains(point));
+            let trial = self.trial(&others)?;
+            if !trial.is_clean {
+                self.learn(&others, &trial);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for a clean placement that might not be the cheapest: takes every guess for a fact, or else a barrier at every
+    /// point, and leaves out the dearest barriers that are not needed.
+    fn give_up(mut self) -> Result<SearchEnd, E> {
+        let guessed = self.cheapest(true);
+        let trial = self.trial(&guessed)?;
+        let (mut placement, mut clean) = if trial.is_clean {
+            (guessed, trial)
+        } else {
+            let all = self.strongest(|_| true);
+            let trial = self.trial(&all)?;
+            (all, trial)
+        };
+        let mut barriers: Vec<PlacedBarrier> =
+            placement.iter().map(|(point, kind)| (*point, *kind)).collect();
+        barriers.sort_by(|(a, kind_a), (b, kind_b)| {
+            self.space.cost(*b, *kind_b).total_cmp(&self.space.cost(*a, *kind_a))
+        });
+        for (point, kind) in barriers {
+            placement.remove(&point);
+            let is_enough = |set: &BTreeSet<PlacedBarrier>| {
+                set.iter().any(|(point, kind)| !is_more(&placement, *point, *kind))
+            };
+            if self.sets.iter().all(is_enough) {
+                let trial = self.trial(&placement)?;
+                if trial.is_clean {
+                    clean = trial;
+                    continue;
+                }
+            }
+            placement.insert(point, kind);
+        }
+        self.end(&placement, &clean, false)
+    }
+
+    /// Returns the racing pairs that are not known yet, if some points that could separate them are no options.
+    fn new_pairs(&self, trial: &PlacementReport) -> Option<SearchEnd> {
+        let is_new = |pair: &&RacingPair| {
+            let is_known = |access| self.space.accesses.contains(access);
+            !pair.accesses.iter().all(is_known) || !self.space.cut(pair).is_subset(&self.points)
+        };
+        let more: Vec<RacingPair> = trial.pairs.iter().filter(is_new).cloned().collect();
+        (!more.is_empty()).then_some(SearchEnd::Pairs(more))
+    }
+
+    fn end(
+        &mut self,
+        placement: &BarrierPlacement,
+        trial: &PlacementReport,
+        is_least: bool,
+    ) -> Result<SearchEnd, E> {
+        let skipped = match self.uniformity {
+            Uniformity::Cta => BTreeSet::new(),
+            Uniformity::Launch => {
+                checked(self.oracle, self.space, placement, Uniformity::Cta)?.faulty
+            }
+        };
+        let proof = Optimality { bare: self.bare, is_least, skipped: &skipped };
+        Ok(SearchEnd::RepairOutcome(mend(self.space, placement, trial, proof)))
+    }
+}
+
+/// Returns the sets of which no other one is a part.
+fn minimal<T: Ord>(sets: &BTreeSet<BTreeSet<T>>) -> impl Iterator<Item = &BTreeSet<T>> {
+    let is_least = |set: &&BTreeSet<T>| {
+        !sets.iter().any(|other| other.len() < set.len() && other.is_subset(set))
+    };
+    sets.iter().filter(is_least)
+}
+
+/// Whether a barrier separates more than what a placement has at its point.
+fn is_more(placement: &BarrierPlacement, point: PointId, kind: BarrierKind) -> bool {
+    match placement.get(&point) {
+        None => true,
+        Some(known) => *known == BarrierKind::Warp && kind == BarrierKind::Cta,
+    }
+}

@@ -1,0 +1,233 @@
+//! The space of placements of a kernel: its points, what a barrier costs at each, and which accesses it could separate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::costs::{Cost, Costs, Nesting, Nestings};
+use super::cuts::Cuts;
+use super::existing::{existing, has_partial};
+use super::kind::BarrierKind;
+use super::patch::{BarrierPlacement, Patched, patched};
+use super::points::{Anchor, Point, PointId, points};
+use super::request::RepairRequest;
+use super::trial::{PlacementReport, RacingPair};
+use crate::explain::site_at;
+use crate::finding::{Code, Report, Role, Site, SourceLine};
+use crate::flow::{self, BlockId, Program};
+use crate::ptx::{Module, Span};
+
+/// The points of a kernel.
+pub(super) struct PlacementSpace<'m> {
+    module: &'m Module,
+    pub(super) points: Vec<Point>,
+    pub(super) nestings: Vec<Nesting>,
+    pub(super) cuts: Cuts,
+    /// Whether threads of one warp can tell another warp, at a barrier between some threads, what they learnt at a barrier
+    /// of their own.
+    pub(super) has_partial: bool,
+    /// The accesses that points are told apart by.
+    pub(super) accesses: BTreeSet<Span>,
+    /// For each branch, the points between it and the place where its sides converge.
+    branches: BTreeMap<Span, BTreeSet<PointId>>,
+    /// For each point, the first point of the same source line: these get a barrier together.
+    leader: Vec<PointId>,
+    /// For each point, its line in a file that the author can change.
+    lines: Vec<Option<SourceLine>>,
+    /// The instructions of the kernel, with their lines.
+    sites: BTreeMap<Span, Site>,
+    costs: Costs,
+}
+
+impl<'m> PlacementSpace<'m> {
+    /// `accesses`: the instructions that race.
+    pub(super) fn new(request: &RepairRequest<'m>, accesses: &BTreeSet<Span>) -> Self {
+        let RepairRequest { module, kernel, aim, costs, .. } = *request;
+        let program = link(module, kernel);
+        let existing = existing(&program, aim);
+        let has_partial = has_partial(&program, &existing);
+        let points = points(module, &program, accesses, &existing);
+        let everywhere = points.iter().enumerate().map(|(at, point)| {
+            let kind = match point.anchor {
+                Anchor::At(_, kind) => kind,
+                _ => BarrierKind::Cta,
+            };
+            (PointId(at), kind)
+        });
+        let full = patched(module, &points, &everywhere.collect());
+        let full_program = link(&full.module, kernel);
+        let cuts = Cuts::of(&full_program, |span| full.place(span));
+        let nestings = Nestings::of(&full_program);
+        let of_point = |at: usize| {
+            cuts.blocks(PointId(at)).map(|block| nestings.block(block)).max().unwrap_or_default()
+        };
+        let branches = branches(&full_program, &full, &cuts, &nestings, points.len());
+        let site =
+            |place: &flow::Place| (place.span, site_at(module, Role::Here, place, String::new()));
+        let sites: BTreeMap<Span, Site> = program.places.iter().map(site).collect();
+        let line = |point: &Point| {
+            let site = sites.get(&point.anchor.span())?;
+            site.source.iter().find(|line| (request.is_source)(&line.file)).cloned()
+        };
+        let lines: Vec<Option<SourceLine>> = points.iter().map(line).collect();
+        let nesting: Vec<Nesting> = (0..points.len()).map(of_point).collect();
+        let leader = leaders(module, &points, &lines, &nesting);
+        let accesses = accesses.clone();
+        Self {
+            module,
+            points,
+            has_partial,
+            accesses,
+            nestings: nesting,
+            cuts,
+            branches,
+            leader,
+            lines,
+            sites,
+            costs,
+        }
+    }
+
+    /// Writes a placement, which is stated for leaders, into the text.
+    pub(super) fn patched(&self, placement: &BarrierPlacement) -> Patched {
+        patched(self.module, &self.points, &self.expanded(placement))
+    }
+
+    /// Returns the placement with the points that follow the leaders.
+    pub(super) fn expanded(&self, placement: &BarrierPlacement) -> BarrierPlacement {
+        let barriers = placement
+            .iter()
+            .flat_map(|(leader, kind)| self.members(*leader).map(|point| (point, *kind)));
+        barriers.collect()
+    }
+
+    /// Returns the first point of the source line of a point.
+    pub(super) fn leader(&self, point: PointId) -> PointId {
+        self.leader[point.0]
+    }
+
+    pub(super) fn leaders(&self) -> impl Iterator<Item = PointId> {
+        (0..self.points.len()).map(PointId).filter(|point| self.leader(*point) == *point)
+    }
+
+    /// Returns the points of a leader, itself included.
+    pub(super) fn members(&self, leader: PointId) -> impl Iterator<Item = PointId> {
+        (leader.0..self.points.len())
+            .map(PointId)
+            .filter(move |point| self.leader(*point) == leader)
+    }
+
+    pub(super) fn line(&self, point: PointId) -> Option<&SourceLine> {
+        self.lines[point.0].as_ref()
+    }
+
+    pub(super) fn trial(&self, patched: &Patched, reports: &[Report]) -> PlacementReport {
+        PlacementReport::of(self.module, patched, reports)
+    }
+
+    /// Returns the leaders of the points that could separate two accesses.
+    pub(super) fn cut(&self, pair: &RacingPair) -> BTreeSet<PointId> {
+        if self.has_partial || pair.finding.code == Code::DependsOnInput {
+            return self.leaders().collect();
+        }
+        let cut = self.cuts.between(pair.accesses[0], pair.accesses[1]);
+        cut.into_iter().map(|point| self.leader(point)).collect()
+    }
+
+    /// Returns sets of leaders that might be such sets for one iteration of a loop or for two ([`Cuts::guesses`]).
+    pub(super) fn guesses(&self, pair: &RacingPair) -> impl Iterator<Item = BTreeSet<PointId>> {
+        let [first, second] = pair.accesses;
+        let others = match pair.finding.code {
+            Code::DependsOnInput => self.accesses.iter().copied().collect(),
+            _ => vec![second],
+        };
+        let guesses = others.into_iter().flat_map(move |other| {
+            let cut = self.cuts.between(first, other);
+            self.cuts.guesses(first, other).into_iter().chain([cut])
+        });
+        guesses
+            .filter(|guess| !guess.is_empty())
+            .map(|all| all.into_iter().map(|point| self.leader(point)).collect())
+    }
+
+    /// Returns the cost of a barrier at the points of a leader.
+    pub(super) fn cost(&self, leader: PointId, kind: BarrierKind) -> Cost {
+        self.members(leader)
+            .fold(0.0, |sum, point| sum + self.costs.of(kind, self.nestings[point.0]))
+    }
+
+    pub(super) fn cost_of(&self, placement: &BarrierPlacement) -> Cost {
+        placement.iter().fold(0.0, |sum, (point, kind)| sum + self.cost(*point, *kind))
+    }
+
+    /// Returns the barriers that the kernel has at its points.
+    pub(super) fn given(&self) -> BarrierPlacement {
+        let kind = |(at, point): (usize, &Point)| match point.anchor {
+            Anchor::At(_, kind) if self.leader[at].0 == at => Some((PointId(at), kind)),
+            _ => None,
+        };
+        self.points.iter().enumerate().filter_map(kind).collect()
+    }
+
+    /// Returns the points inside the conditions of a branch.
+    pub(super) fn inside(&self, branch: Span) -> impl Iterator<Item = PointId> {
+        self.branches.get(&branch).into_iter().flatten().copied()
+    }
+
+    /// Returns an instruction of the kernel.
+    pub(super) fn site(&self, span: Span) -> Site {
+        self.sites.get(&span).expect("a point is beside instructions of the kernel").clone()
+    }
+}
+
+pub(super) fn link(module: &Module, kernel: &str) -> Program {
+    let kernel = module.kernel(kernel).expect("the kernel was checked");
+    flow::build(module, kernel).expect("a kernel that was checked links")
+}
+
+/// What the copies of a point have in common: the line, the side, the instruction, and the loops and conditions around it.
+type PointKey<'p> = (&'p SourceLine, u8, &'p str, Nesting);
+
+/// Returns for each point the first one that is a copy of the same place in the source.
+fn leaders(
+    module: &Module,
+    points: &[Point],
+    lines: &[Option<SourceLine>],
+    nestings: &[Nesting],
+) -> Vec<PointId> {
+    let mut first: BTreeMap<PointKey<'_>, PointId> = BTreeMap::new();
+    let mut leaders = Vec::with_capacity(points.len());
+    for (at, ((point, line), nesting)) in points.iter().zip(lines).zip(nestings).enumerate() {
+        let side = match point.anchor {
+            Anchor::Before(_) => 0,
+            Anchor::After(_) => 1,
+            Anchor::At(_, BarrierKind::Cta) => 2,
+            Anchor::At(_, BarrierKind::Warp) => 3,
+        };
+        let mnemonic = module.mnemonic_in(point.anchor.span());
+        let own = PointId(at);
+        let key = line.as_ref().map(|line| (line, side, mnemonic, *nesting));
+        leaders.push(key.map_or(own, |key| *first.entry(key).or_insert(own)));
+    }
+    leaders
+}
+
+/// Returns for each branch the points inside it.
+fn branches(
+    program: &Program,
+    full: &Patched,
+    cuts: &Cuts,
+    nestings: &Nestings<'_>,
+    count: usize,
+) -> BTreeMap<Span, BTreeSet<PointId>> {
+    let mut found: BTreeMap<Span, BTreeSet<PointId>> = BTreeMap::new();
+    for (at, block) in program.blocks.iter().enumerate() {
+        if block.terminator.successors().len() < 2 {
+            continue;
+        }
+        let Ok(span) = full.place(program.places[block.place.0 as usize].span) else { continue };
+        let is_inside = |point: &PointId| {
+            cuts.blocks(*point).any(|own| nestings.is_inside(BlockId::at(at), own))
+        };
+        found.entry(span).or_default().extend((0..count).map(PointId).filter(is_inside));
+    }
+    found
+}
