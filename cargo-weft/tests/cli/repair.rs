@@ -103,3 +103,18 @@ fn barriers_that_are_not_needed_are_told() {
         .says("help[remove]: remove this barrier");
     folder.weft("repair own.ptx --minimize --write").exits(2);
 }
+
+#[test]
+fn one_placement_is_for_all_launches() {
+    // With one warp a warp barrier would do.
+    let folder = Folder::new("repair-launches").with("shift.ptx", SHIFT).with("shift.cu", SOURCE).with(
+        "weft.toml",
+        "[[kernel]]\nname = 'shift'\nlaunch = [{ block = 32, label = 'one' }, { block = 64, label = 'two' }]\n",
+    );
+    folder
+        .weft("repair shift.ptx --config weft.toml --message-format json")
+        .exits(0)
+        .says(r#""launches":["one","two"]"#)
+        .says(r#""replacement":"bar.sync 0;""#);
+    folder.weft("repair shift.ptx --block 32").exits(0).says("__syncwarp()");
+}

@@ -72,18 +72,40 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         let proof = Optimality { bare: &bare, is_least, skipped: &BTreeSet::new() };
         return Ok(mend(&space, &BarrierPlacement::new(), &bare, proof));
     }
+    let given = separated_by_given(request, oracle)?;
     let mut uniformity = Uniformity::Cta;
     loop {
-        let space = PlacementSpace::new(request, &bare.accesses().collect());
+        let accesses = bare.accesses().chain(given.iter().flat_map(|pair| pair.accesses));
+        let space = PlacementSpace::new(request, &accesses.collect());
         if space.points.len() > MOST_POINTS {
             return Ok(RepairOutcome::Refused(Obstacle::Points(space.points.len())));
         }
-        match PlacementSearch::new(&space, &bare, oracle, uniformity).run()? {
-            SearchEnd::RepairOutcome(outcome) => return Ok(outcome),
+        let mut search = PlacementSearch::new(&space, &bare, oracle, uniformity);
+        search.guesses.extend(given.iter().map(|pair| space.cut(pair)));
+        match search.run()? {
+            SearchEnd::Outcome(outcome) => return Ok(outcome),
             SearchEnd::Pairs(more) => bare.pairs.extend(more),
             SearchEnd::NotUniform => uniformity = Uniformity::Launch,
         }
     }
+}
+
+/// Returns the pairs that race without the barriers that the kernel has: where a new barrier separates them too, the old one
+/// can go.
+fn separated_by_given<E>(
+    request: &RepairRequest<'_>,
+    oracle: &mut Oracle<'_, E>,
+) -> Result<Vec<RacingPair>, E> {
+    if request.aim == Aim::Minimize {
+        return Ok(Vec::new());
+    }
+    let request = RepairRequest { aim: Aim::Minimize, ..*request };
+    let space = PlacementSpace::new(&request, &BTreeSet::new());
+    if space.given().is_empty() {
+        return Ok(Vec::new());
+    }
+    let without = checked(oracle, &space, &BarrierPlacement::new(), Uniformity::Launch)?;
+    Ok(without.pairs)
 }
 
 /// Checks a placement.
@@ -100,7 +122,7 @@ fn checked<E>(
 
 /// How a search ends.
 enum SearchEnd {
-    RepairOutcome(RepairOutcome),
+    Outcome(RepairOutcome),
     /// These accesses race too, and have to be told apart from the instructions around them. With fewer barriers they race
     /// as well.
     Pairs(Vec<RacingPair>),
@@ -110,7 +132,7 @@ enum SearchEnd {
 
 impl SearchEnd {
     fn refused(obstacle: Obstacle) -> Self {
-        Self::RepairOutcome(RepairOutcome::Refused(obstacle))
+        Self::Outcome(RepairOutcome::Refused(obstacle))
     }
 }
 
@@ -436,7 +458,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
         };
         let proof = Optimality { bare: self.bare, is_least, skipped: &skipped };
-        Ok(SearchEnd::RepairOutcome(mend(self.space, placement, trial, proof)))
+        Ok(SearchEnd::Outcome(mend(self.space, placement, trial, proof)))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The shapes of the paper's micro-benchmarks (FMCAD'18, Table I), written anew: each with the least cost, reasoned out by
 //! hand.
 
-use weft_core::repair::Aim;
+use weft_core::repair::{Aim, RepairOutcome};
 
-use crate::support::{kernel, kernel_with, mend, places, refused};
+use crate::support::{kernel, kernel_with, mend, places, refused, repaired};
 
 fn cost_and_places(body: &str) -> (f64, Vec<String>) {
     let module = kernel(body);
@@ -159,4 +159,45 @@ fn a_barrier_in_a_loop_can_move_out() {
 fn what_barriers_cannot_order_is_named() {
     let same = "mov.u32 %r5, words;\nst.shared.u32 [%r5], %r1;";
     assert_eq!(refused(&kernel(same)), ["shared-race"]);
+}
+
+#[test]
+fn a_barrier_for_lanes_of_one_warp_can_be_a_warp_barrier() {
+    let body = "st.shared.u32 [%r2], %r1;\nbar.sync 0;\nxor.b32 %r6, %r1, 1;\nshl.b32 %r6, %r6, 2;\n\
+                add.s32 %r6, %r6, %r4;\nld.shared.u32 %r7, [%r6];";
+    let module = kernel(body);
+    let mend = mend(&module, Aim::Minimize);
+    assert_eq!((mend.cost_before, mend.cost, mend.is_least), (1.0, 0.5, true));
+    assert_eq!(places(&module, &mend), ["Replace(Warp) bar.sync 0;"].map(str::to_owned));
+}
+
+#[test]
+fn an_arrival_and_its_wait_can_go_together() {
+    // The first warp passes words to the second by barrier 1; nothing is passed by barrier 2.
+    let body = "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra SECOND;\nst.shared.u32 [%r2], %r1;\nbar.arrive 1, 64;\n\
+                bar.arrive 2, 64;\nret;\nSECOND:\nbar.sync 1, 64;\nld.shared.u32 %r6, [%r2+-128];\nbar.sync 2, 64;";
+    let module = kernel(body);
+    let repair = repaired(&module, Aim::Minimize);
+    assert_eq!(repair.outcome, RepairOutcome::Unchanged { is_least: true });
+    let gone = repair.superfluous.iter().map(|change| module.name(change.site.span));
+    assert_eq!(gone.collect::<Vec<_>>(), ["bar.arrive 2, 64;", "bar.sync 2, 64;"]);
+}
+
+#[test]
+fn a_barrier_at_the_wrong_place_moves() {
+    let body = "bar.sync 0;\nst.shared.u32 [%r2], %r1;\nmov.u32 %r5, 1;\nld.shared.u32 %r6, [%r3];\n\
+                st.shared.u32 [%r2+512], %r1;\nbar.sync 0;\nst.shared.u32 [%r3+512], %r1;";
+    // The first barrier is needed neither before nor after; the second one stays where it is.
+    let module = kernel(body);
+    let stays = mend(&module, Aim::Insert);
+    let after = "bar.sync 0; After st.shared.u32 [%r2], %r1;".to_owned();
+    assert_eq!(places(&module, &stays), [after]);
+    // In a loop, a barrier behind the store makes the one behind the load superfluous only if it also separates what that
+    // one does: two pairs of one store each need one barrier between the stores.
+    let body = "st.shared.u32 [%r2], %r1;\nst.shared.u32 [%r2+512], %r1;\nld.shared.u32 %r6, [%r3];\nbar.sync 0;\n\
+                ld.shared.u32 %r6, [%r3+512];";
+    let module = kernel(body);
+    let moved = mend(&module, Aim::Insert);
+    let after = "bar.sync 0; After st.shared.u32 [%r2+512], %r1;".to_owned();
+    assert_eq!(places(&module, &moved), [after, "Remove bar.sync 0;".to_owned()]);
 }

@@ -103,18 +103,18 @@ fn begins_with(code: &str, word: &str) -> bool {
 /// Returns the text with comments and the contents of strings and characters replaced by spaces.
 fn blank(text: &str) -> String {
     let (mut out, mut chars) = (String::new(), text.chars().peekable());
-    let mut inside = Inside::Code;
+    let mut inside = TextState::Code;
     while let Some(c) = chars.next() {
         let next = chars.peek().copied();
         let (then, shown, takes_next) = match (inside, c, next) {
-            (Inside::Code, '/', Some('/')) => (Inside::Line, ' ', false),
-            (Inside::Code, '/', Some('*')) => (Inside::Block, ' ', true),
-            (Inside::Code, '"', _) => (Inside::Text, '"', false),
-            (Inside::Line, '\n', _) => (Inside::Code, '\n', false),
-            (Inside::Block, '*', Some('/')) => (Inside::Code, ' ', true),
-            (Inside::Text, '\\', Some(_)) => (Inside::Text, ' ', true),
-            (Inside::Text, '"', _) => (Inside::Code, '"', false),
-            (Inside::Code, _, _) => (Inside::Code, c, false),
+            (TextState::Code, '/', Some('/')) => (TextState::Line, ' ', false),
+            (TextState::Code, '/', Some('*')) => (TextState::Block, ' ', true),
+            (TextState::Code, '"', _) => (TextState::Text, '"', false),
+            (TextState::Line, '\n', _) => (TextState::Code, '\n', false),
+            (TextState::Block, '*', Some('/')) => (TextState::Code, ' ', true),
+            (TextState::Text, '\\', Some(_)) => (TextState::Text, ' ', true),
+            (TextState::Text, '"', _) => (TextState::Code, '"', false),
+            (TextState::Code, _, _) => (TextState::Code, c, false),
             (_, '\n', _) => (inside, '\n', false),
             _ => (inside, ' ', false),
         };
@@ -128,7 +128,7 @@ fn blank(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum TextState {
     Code,
     Line,
     Block,
