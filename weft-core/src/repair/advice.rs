@@ -54,7 +54,10 @@ impl Change {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let first = self.separates.first();
-        if let Some(line) = first.and_then(|race| common_line(&race.sites)) {
+        let own = self.site.source.first().map(|line| line.line);
+        if let Some(line) = first.and_then(|race| common_line(&race.sites))
+            && own == Some(line)
+        {
             notes.push(format!(
                 "both accesses are in line {line}: split the statement between them"
             ));
