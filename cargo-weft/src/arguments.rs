@@ -223,7 +223,7 @@ impl KernelArgs {
     fn conflict(&self) -> Option<&'static str> {
         if self.files.is_empty() && self.settings != CommandSettings::default() {
             Some(
-                "launch flags can be given only for files, as in `check FILE.ptx --block 64`; packages state their launches in weft.toml",
+                "launch flags can be given only for files, such as `FILE.ptx --block 64`; packages state their launches in weft.toml",
             )
         } else if !self.files.is_empty() && self.selection != Selection::default() {
             Some("name packages or PTX files, not both")

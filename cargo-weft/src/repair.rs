@@ -11,7 +11,9 @@ use std::sync::Arc;
 use similar::TextDiff;
 use weft_core::finding::{Finding, Verdict};
 use weft_core::ptx::Span;
-use weft_core::repair::{self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, edited};
+use weft_core::repair::{
+    self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, SourceCopies, edited,
+};
 use weft_core::report::json::{self, RepairCounts};
 use weft_harness::case::{self, Job, JobError};
 
@@ -165,12 +167,14 @@ fn keep_whole_edits(kernels: &[Launches<'_>], all: &mut [Repaired]) {
             *copies.entry((module, key(edit))).or_insert(0) += edit.copies;
         }
     }
-    for (launches, one) in kernels.iter().zip(all) {
+    let mut indices: BTreeMap<_, SourceCopies> = BTreeMap::new();
+    for (launches, one) in kernels.iter().zip(all).filter(|(_, one)| !one.edits.is_empty()) {
         let module = &launches[0].module;
+        let index = indices.entry(Arc::as_ptr(module)).or_insert_with(|| SourceCopies::of(module));
         let is_whole = |edit: &SourceEdit| {
             let (line, mnemonic) = &edit.of;
             let made = copies.get(&(Arc::as_ptr(module), key(edit)));
-            made.is_some_and(|made| *made == repair::copies(module, line, mnemonic))
+            made.is_some_and(|made| *made == index.count(line, mnemonic))
         };
         if !one.edits.iter().all(is_whole) {
             one.edits.clear();
@@ -181,8 +185,8 @@ fn keep_whole_edits(kernels: &[Launches<'_>], all: &mut [Repaired]) {
 }
 
 /// Why no source is changed.
-const IN_DOUBT: &str = "no change of the source is shown: its statement or its file is not certain, or its line has other copies, \
-                        in a loop that is unrolled or a function that is inlined, which need no barrier";
+const IN_DOUBT: &str = "no change of the source is shown: the file is not at hand, where the statement begins or ends is in doubt, or the line \
+                        has further copies in the PTX (a loop is unrolled, a function inlined) that need no barrier";
 
 fn findings(launches: &Launches<'_>) -> Vec<Finding> {
     let reports = launches.iter().filter_map(|job| job.outcome().remaining());
@@ -195,10 +199,11 @@ fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
     const MOST: usize = 64;
     let sources = detail::sources(job);
     let text = |name: &str| sources.text(name);
-    let own = job.module.kernel(&job.kernel.mangled);
-    let kernels = own.into_iter().chain(job.module.kernels().take(MOST));
-    let barriers = kernels.map(|kernel| repair::barriers(&job.module, kernel));
-    let examples = barriers.flatten().collect::<Vec<_>>();
+    let examples = || {
+        let own = job.module.kernel(&job.kernel.mangled);
+        let kernels = own.into_iter().chain(job.module.kernels().take(MOST));
+        kernels.flat_map(|kernel| repair::barriers(&job.module, kernel)).collect()
+    };
     let code = SourceCode { module: &job.module, text: &text, examples: &examples };
     mend.changes.iter().map(|change| code.edit(change)).collect()
 }
@@ -235,15 +240,21 @@ fn conflicts(
     arguments: &arguments::Repair,
 ) -> Vec<String> {
     let mut found = Vec::new();
+    if arguments.minimize {
+        return found;
+    }
     for (at, (launches, _)) in kernels.iter().zip(all).enumerate() {
         let job = launches[0];
         let edits = edits_of(kernels, all, job);
+        if edits.is_empty() {
+            continue;
+        }
         let bodies: Vec<Span> = job.module.kernels().filter_map(body::span).collect();
         let is_inside = |edit: &Edit| {
             let at = edit.range.0;
             bodies.iter().any(|body| (body.start as usize..=body.end as usize).contains(&at))
         };
-        if arguments.minimize || edits.iter().all(is_inside) {
+        if edits.iter().all(is_inside) {
             continue;
         }
         let selected =

@@ -34,8 +34,8 @@ pub(crate) struct SourceCode<'s> {
     pub(crate) module: &'s Module,
     /// Returns the text of a file.
     pub(crate) text: &'s dyn Fn(&str) -> Option<String>,
-    /// The barriers of the kernels, as examples of how the source calls them.
-    pub(crate) examples: &'s [Barrier],
+    /// Returns barriers of the kernels, as examples of how the source calls them.
+    pub(crate) examples: &'s dyn Fn() -> Vec<Barrier>,
 }
 
 impl SourceCode<'_> {
@@ -127,7 +127,8 @@ impl SourceCode<'_> {
         if let Some(call) = kind.call(file) {
             return Some(format!("{call};"));
         }
-        let mut of_kind = self.examples.iter().filter(|own| own.kind == kind);
+        let examples = (self.examples)();
+        let mut of_kind = examples.iter().filter(|own| own.kind == kind);
         of_kind.find_map(|own| self.example(&own.site))
     }
 

@@ -14,7 +14,8 @@ use crate::detail;
 use crate::options::{Format, Verbosity};
 use crate::print::{self, Printer};
 
-/// Prints what came of a kernel as soon as it is known.
+/// Prints what came of a kernel as soon as it is known. The JSON of a kernel has its diff, which depends on other kernels: it
+/// is printed at the end.
 pub(super) fn line(
     launches: &[&Job],
     one: &Repaired,
@@ -115,6 +116,9 @@ fn words(one: &Repaired) -> (&'static str, String) {
             ("clean ", "no cheaper barriers were found".to_owned())
         }
         RepairOutcome::Mended(mend) => ("mended", mended(mend)),
+        RepairOutcome::Refused(Obstacle::Findings(_)) if repair.checks == 0 => {
+            ("refused", "it is not clean".to_owned())
+        }
         RepairOutcome::Refused(Obstacle::Findings(findings)) => (
             "refused",
             match findings.len() {
@@ -180,7 +184,8 @@ pub(super) fn detail(launches: &[&Job], one: &Repaired, printer: &mut Printer) -
         let text = human::change(&job.module, &job.file.display, own, &source, printer.styled);
         printer.line(&text)?;
     }
-    if !obstacles.is_empty() && one.notes.is_empty() {
+    let is_tried = one.result.as_ref().is_ok_and(|repair| repair.checks > 0);
+    if !obstacles.is_empty() && is_tried {
         printer.line("no barriers that were tried make it clean; these findings remain:\n")?;
     }
     for finding in obstacles {

@@ -1,7 +1,7 @@
 //! Writes what a repair changes: sources, and PTX.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,20 +30,21 @@ pub(crate) enum WriteError {
 /// Git does not keep the file, or a file of its working tree has uncommitted changes.
 pub(crate) fn clean_tree(path: &Path) -> Result<(), WriteError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git").args(arguments).arg(path).current_dir(folder).output();
-        output.ok().filter(|output| output.status.success())
+    // What git says, if it answers without an error.
+    let git = |arguments: &[&OsStr]| {
+        let output = Command::new("git").args(arguments).current_dir(folder).output();
+        output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
     };
-    let is_kept = git(&["ls-files", "--error-unmatch", "--"]).is_some();
-    let status = Command::new("git").args(["status", "--porcelain"]).current_dir(folder).output();
-    match status.ok().filter(|output| is_kept && output.status.success()) {
-        Some(output) if output.stdout.is_empty() => Ok(()),
+    let [list, unmatched, end] = ["ls-files", "--error-unmatch", "--"].map(OsStr::new);
+    let is_kept = git(&[list, unmatched, end, path.as_os_str()]).is_some();
+    match git(&["status", "--porcelain"].map(OsStr::new)).filter(|_| is_kept) {
+        Some(changed) if changed.is_empty() => Ok(()),
         Some(_) => Err(WriteError::Dirty(folder.to_owned())),
         None => Err(WriteError::NoGit(path.to_owned())),
     }
 }
 
-/// Writes a file as a whole. `old`: what it must contain, if it is there already.
+/// Replaces the contents of a file. `old`: what it must contain, if it is there already.
 ///
 /// # Errors
 /// The file contains something else, or cannot be written.
@@ -54,6 +55,5 @@ pub(crate) fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Wri
     {
         return Err(WriteError::Changed(path.to_owned()));
     }
-    let mut file = fs::File::create(path).map_err(failed)?;
-    file.write_all(new.as_bytes()).map_err(failed)
+    fs::write(path, new).map_err(failed)
 }

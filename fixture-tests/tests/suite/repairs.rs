@@ -60,6 +60,10 @@ fn request<'m>(module: &'m Module, kernel: &'m str) -> RepairRequest<'m> {
     RepairRequest { module, kernel, aim, costs, most_checks, is_source: &|_| false }
 }
 
+fn cost_of(module: &Module, kernel: &str) -> Cost {
+    cost(&request(module, kernel)).expect("fixtures are small")
+}
+
 /// Returns the module without some barriers.
 fn without(module: &Module, removed: &[Barrier]) -> Module {
     let edit = |barrier: &Barrier| {
@@ -114,7 +118,7 @@ fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
             let all = std::iter::once(optional.as_slice());
             for removed in all.chain(single.filter(|_| optional.len() > 1)) {
                 let changed = without(&module, removed);
-                let before = cost(&request(&module, name)) - cost(&request(&changed, name));
+                let before = cost_of(&module, name) - cost_of(&changed, name);
                 let is_bound = is_uniform && name != COSTLIER;
                 let most = if is_bound { before } else { Cost::INFINITY };
                 restore(&changed, name, &launch, most, &mut counts);
@@ -177,7 +181,7 @@ fn the_barriers_of_textbook_kernels_are_found_again() {
         let RepairOutcome::Mended(mend) = repair.outcome else {
             panic!("{kernel}: {:?}", repair.outcome)
         };
-        let before = cost(&request(&module, kernel));
+        let before = cost_of(&module, kernel);
         assert_eq!(([before, mend.cost], mend.is_least), (costs, true), "{kernel}");
         let mended = ptx::parse(&edited(changed.text(), &mend.edits));
         assert!(is_clean(&mended, kernel, &launch, Uniformity::Cta), "{kernel}");

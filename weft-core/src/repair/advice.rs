@@ -64,15 +64,14 @@ impl Change {
         }
         match self.separates.len() {
             0 | 1 => {}
-            2 => notes.push("it might separate one more racing pair of accesses".to_owned()),
+            2 => notes.push("the barrier might separate one more racing pair".to_owned()),
             count => {
-                notes
-                    .push(format!("it might separate {} more racing pairs of accesses", count - 1));
+                notes.push(format!("the barrier might separate {} more racing pairs", count - 1));
             }
         }
         if self.copies > 1 {
             notes.push(format!(
-                "it stands at {} places of the PTX: a loop is unrolled, or a function inlined",
+                "this is done at {} places of the PTX: a loop is unrolled, or a function inlined",
                 self.copies
             ));
         }

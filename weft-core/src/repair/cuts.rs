@@ -17,11 +17,32 @@ pub(super) struct Cuts {
     accesses: BTreeMap<Span, CodePlaces>,
     points: BTreeMap<PointId, CodePlaces>,
     /// For each block, the blocks that follow by at least one edge.
-    reached: Vec<BTreeSet<BlockId>>,
+    reached: Vec<BlockSet>,
     /// The same without the edges back to the header of a loop.
-    ahead: Vec<BTreeSet<BlockId>>,
+    ahead: Vec<BlockSet>,
     /// The headers of the loops around each block.
     loops: Vec<Box<[BlockId]>>,
+}
+
+/// A set of blocks, one bit for each block of the program: there is one such set for each block.
+struct BlockSet(Vec<u64>);
+
+impl BlockSet {
+    fn new(blocks: usize) -> Self {
+        Self(vec![0; blocks.div_ceil(64)])
+    }
+
+    /// Returns whether the block is new.
+    fn insert(&mut self, block: BlockId) -> bool {
+        let (word, bit) = (&mut self.0[block.index() / 64], 1 << (block.index() % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    fn contains(&self, block: BlockId) -> bool {
+        self.0[block.index() / 64] >> (block.index() % 64) & 1 == 1
+    }
 }
 
 impl Cuts {
@@ -101,8 +122,8 @@ impl Cuts {
         around(a).intersection(&around(b)).copied().collect()
     }
 
-    fn leads(reached: &[BTreeSet<BlockId>], from: (BlockId, Pc), to: (BlockId, Pc)) -> bool {
-        from.0 == to.0 && from.1 < to.1 || reached[from.0.index()].contains(&to.0)
+    fn leads(reached: &[BlockSet], from: (BlockId, Pc), to: (BlockId, Pc)) -> bool {
+        from.0 == to.0 && from.1 < to.1 || reached[from.0.index()].contains(to.0)
     }
 }
 
@@ -111,7 +132,7 @@ fn between<T>(from: &[T], point: &T, to: &[T], leads: impl Fn(&T, &T) -> bool) -
 }
 
 /// Returns for each block those that follow it by edges that are kept.
-fn closure(program: &Program, keeps: impl Fn(usize, BlockId) -> bool) -> Vec<BTreeSet<BlockId>> {
+fn closure(program: &Program, keeps: impl Fn(usize, BlockId) -> bool) -> Vec<BlockSet> {
     let successors: Vec<Vec<BlockId>> = program
         .blocks
         .iter()
@@ -122,7 +143,7 @@ fn closure(program: &Program, keeps: impl Fn(usize, BlockId) -> bool) -> Vec<BTr
         })
         .collect();
     let from = |start: &Vec<BlockId>| {
-        let (mut seen, mut work) = (BTreeSet::new(), start.clone());
+        let (mut seen, mut work) = (BlockSet::new(successors.len()), start.clone());
         while let Some(block) = work.pop() {
             if seen.insert(block) {
                 work.extend(&successors[block.index()]);

@@ -89,19 +89,35 @@ pub fn barriers(module: &Module, kernel: &Function) -> Vec<Barrier> {
     program.places.iter().filter_map(barrier).collect()
 }
 
-/// Returns the number of instructions of a module that come from a line of a source and whose mnemonics have the same first
-/// word: loops are unrolled, functions inlined and templates instantiated, and then access other state spaces. Kernels that
-/// do not link are left out.
-pub fn copies(module: &Module, line: &SourceLine, mnemonic: &str) -> usize {
-    let of_line = |site: &Site| site.source.contains(line);
-    let mut found = BTreeSet::new();
-    for kernel in module.kernels() {
-        let Ok(program) = flow::build(module, kernel) else { continue };
-        let word = |mnemonic: &str| mnemonic.split('.').next().unwrap_or("").to_owned();
-        let is_same = |place: &&Place| word(module.mnemonic_in(place.span)) == word(mnemonic);
-        let same = program.places.iter().filter(is_same);
-        let sites = same.map(|place| site_at(module, finding::Role::Here, place, String::new()));
-        found.extend(sites.filter(of_line).map(|site| site.span));
+/// How many instructions of a module come from each line of its sources: loops are unrolled, functions inlined and templates
+/// instantiated. Kernels that do not link are left out.
+#[derive(Clone, Debug, Default)]
+pub struct SourceCopies(BTreeMap<(SourceLine, String), BTreeSet<Span>>);
+
+impl SourceCopies {
+    /// Counts the instructions of all kernels of a module.
+    pub fn of(module: &Module) -> Self {
+        let mut found = Self::default();
+        for kernel in module.kernels() {
+            let Ok(program) = flow::build(module, kernel) else { continue };
+            for place in &program.places {
+                let word = first_word(module.mnemonic_in(place.span));
+                for line in site_at(module, finding::Role::Here, place, String::new()).source {
+                    found.0.entry((line, word.to_owned())).or_default().insert(place.span);
+                }
+            }
+        }
+        found
     }
-    found.len()
+
+    /// Returns the number of instructions of a line whose mnemonics begin with the same word as `mnemonic`: copies of an
+    /// access might be of other state spaces.
+    pub fn count(&self, line: &SourceLine, mnemonic: &str) -> usize {
+        let key = (line.clone(), first_word(mnemonic).to_owned());
+        self.0.get(&key).map_or(0, BTreeSet::len)
+    }
+}
+
+fn first_word(mnemonic: &str) -> &str {
+    mnemonic.split('.').next().unwrap_or("")
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::kind::BarrierKind;
 use super::outcome::{Action, Change, Mend, RepairOutcome, Side};
 use super::patch::{BarrierPlacement, edits};
+use super::placement_report::PlacementReport;
 use super::points::{Anchor, PointId};
 use super::space::PlacementSpace;
-use super::trial::PlacementReport;
 use crate::finding::Finding;
 
 /// What is known about a placement.
@@ -20,11 +20,11 @@ pub(super) struct Optimality<'t> {
     pub(super) skipped: &'t BTreeSet<PointId>,
 }
 
-/// Returns the outcome of a search that found a clean placement. `trial`: what the check says of it.
+/// Returns the outcome of a search that found a clean placement. `report`: what the check says of it.
 pub(super) fn mend(
     space: &PlacementSpace<'_>,
     placement: &BarrierPlacement,
-    trial: &PlacementReport,
+    report: &PlacementReport,
     Optimality { bare, is_least, skipped }: Optimality<'_>,
 ) -> RepairOutcome {
     let given = space.given();
@@ -57,7 +57,7 @@ pub(super) fn mend(
             .into_iter()
             .map(|(_, edit)| edit)
             .collect(),
-        assumptions: trial.assumptions.clone(),
+        assumptions: report.assumptions.clone(),
     })
 }
 

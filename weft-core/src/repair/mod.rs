@@ -4,7 +4,7 @@
 //! stands in a segment, so there is one *point* for each. Every barrier has a *cost* by the loops and conditions around
 //! it ([`costs`]). A racing pair of accesses shows which points could separate the two ([`cuts`]): of these, a clean
 //! placement has at least one. The cheapest placement with a barrier in every such set is found by a SAT solver
-//! ([`hitting`]) and checked ([`trial`]); what still races gives further sets ([`search`]).
+//! ([`hitting`]) and checked ([`placement_report`]); what still races gives further sets ([`search`]).
 //!
 //! The cost is the least if a barrier more never adds a race, which holds of barriers that all threads of a cta reach.
 //! Points whose barrier the check finds fault with are left out.
@@ -19,14 +19,14 @@ mod mend;
 mod moves;
 mod outcome;
 mod patch;
+mod placement_report;
 mod points;
 mod request;
 mod search;
 mod space;
-mod trial;
 
 pub use costs::{Cost, Costs};
-pub use existing::{Barrier, barriers, copies};
+pub use existing::{Barrier, SourceCopies, barriers};
 pub use kind::BarrierKind;
 pub use outcome::{Action, Change, KernelRepair, Mend, Obstacle, RepairOutcome, Side};
 pub use patch::{Edit, edited};

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::existing::{BarrierRole, existing};
 use super::outcome::{Action, Change};
 use super::patch::{Edit, edited};
+use super::placement_report::assumptions;
 use super::request::{Aim, Oracle, RepairRequest, Uniformity};
 use super::space::link;
 use crate::explain::site_at;
-use crate::finding::{Report, Role, Verdict};
+use crate::finding::{Assumption, Report, Role, Verdict};
 use crate::flow::{Operand, Program};
 use crate::ptx::isa::{Effect, Modifier};
 use crate::ptx::{self, Span};
@@ -25,6 +26,8 @@ pub(super) struct Removals<'r, 'm, 'o, 'c, E> {
     pub(super) edits: Vec<Edit>,
     /// The removals.
     pub(super) changes: Vec<Change>,
+    /// What the verdict with the last removal rests on, if there is one.
+    pub(super) assumptions: Option<Vec<Assumption>>,
 }
 
 impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
@@ -35,7 +38,7 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
         oracle: &'o mut Oracle<'c, E>,
     ) -> Self {
         let program = link(request.module, request.kernel);
-        Self { request, program, oracle, edits, changes: Vec::new() }
+        Self { request, program, oracle, edits, changes: Vec::new(), assumptions: None }
     }
 
     /// Removes each barrier that the kernel needed before the changes, but does not need with them: it has moved.
@@ -98,6 +101,7 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
         let is_clean = reports.iter().all(|report| report.verdict() == Verdict::Clean);
         if is_clean {
             self.edits = all;
+            self.assumptions = Some(assumptions(&reports));
             let places = self.program.places.iter().filter(|place| spans.contains(&place.span));
             self.changes.extend(places.map(|place| {
                 let site = site_at(module, Role::Here, place, String::new());

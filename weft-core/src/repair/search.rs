@@ -9,13 +9,11 @@ use super::mend::{Optimality, mend};
 use super::moves::Removals;
 use super::outcome::{KernelRepair, Obstacle, RepairOutcome};
 use super::patch::BarrierPlacement;
+use super::placement_report::{Distance, PlacementReport, RacingPair};
 use super::points::{Anchor, PointId};
 use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
 use super::space::PlacementSpace;
-use super::trial::{Distance, PlacementReport, RacingPair};
 
-/// Most points that are searched.
-const MOST_POINTS: usize = 4000;
 /// Most guesses that are examined after one placement has failed.
 const MOST_GUESSES: usize = 4;
 
@@ -29,18 +27,14 @@ pub fn repair<'c, E>(
 ) -> Result<KernelRepair, E> {
     let mut oracle = Oracle::new(check, request.most_checks);
     let mut outcome = outcome(request, &mut oracle)?;
-    // The places of one line might differ: some might be reached by all threads, and others not.
-    if matches!(outcome, RepairOutcome::Refused(Obstacle::Findings(_))) {
-        let single = RepairRequest { is_source: &|_| false, ..*request };
-        outcome = self::outcome(&single, &mut oracle)?;
-    }
     let mut superfluous = Vec::new();
     match (&mut outcome, request.aim) {
         (RepairOutcome::Mended(mend), Aim::Insert) => {
             let mut removals = Removals::new(request, mend.edits.clone(), &mut oracle);
             removals.of_moved()?;
-            let Removals { edits, changes, .. } = removals;
+            let Removals { edits, changes, assumptions, .. } = removals;
             mend.edits = edits;
+            mend.assumptions = assumptions.unwrap_or_else(|| std::mem::take(&mut mend.assumptions));
             mend.changes.extend(changes);
             mend.edits.sort();
             mend.changes.sort_by_key(|change| change.site.span);
@@ -57,32 +51,46 @@ pub fn repair<'c, E>(
     Ok(KernelRepair { outcome, superfluous, checks: oracle.checks })
 }
 
-/// Returns the cost of the barriers that the kernel has and that can go.
-pub fn cost(request: &RepairRequest<'_>) -> Cost {
+/// Returns the cost of the barriers that the kernel has and that can go; `None` for a kernel that is too large to repair.
+pub fn cost(request: &RepairRequest<'_>) -> Option<Cost> {
     let request = RepairRequest { aim: Aim::Minimize, ..*request };
-    let space = PlacementSpace::new(&request, &BTreeSet::new());
-    space.cost_of(&space.given())
+    let space = PlacementSpace::new(&request, &BTreeSet::new()).ok()?;
+    Some(space.cost_of(&space.given()))
 }
 
 fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result<RepairOutcome, E> {
-    let space = PlacementSpace::new(request, &BTreeSet::new());
+    let too_many = |points| Ok(RepairOutcome::Refused(Obstacle::Points(points)));
+    let space = match PlacementSpace::new(request, &BTreeSet::new()) {
+        Ok(space) => space,
+        Err(points) => return too_many(points),
+    };
     let mut bare = checked(oracle, &space, &BarrierPlacement::new(), Uniformity::Launch)?;
     if bare.is_clean {
         let is_least = true;
         let proof = Optimality { bare: &bare, is_least, skipped: &BTreeSet::new() };
         return Ok(mend(&space, &BarrierPlacement::new(), &bare, proof));
     }
-    let given = separated_by_given(request, oracle)?;
-    let mut uniformity = Uniformity::Cta;
+    let given = match request.aim {
+        Aim::Insert => separated_by_given(request, oracle)?,
+        Aim::Minimize => Vec::new(),
+    };
+    let (mut request, mut uniformity) = (*request, Uniformity::Cta);
     loop {
         let accesses = bare.accesses().chain(given.iter().flat_map(|pair| pair.accesses));
-        let space = PlacementSpace::new(request, &accesses.collect());
-        if space.points.len() > MOST_POINTS {
-            return Ok(RepairOutcome::Refused(Obstacle::Points(space.points.len())));
-        }
+        let space = match PlacementSpace::new(&request, &accesses.collect()) {
+            Ok(space) => space,
+            Err(points) => return too_many(points),
+        };
         let mut search = PlacementSearch::new(&space, &bare, oracle, uniformity);
         search.guesses.extend(given.iter().map(|pair| space.cut(pair)));
         match search.run()? {
+            // The places of one line might differ: some might be reached by all threads, and others not.
+            SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
+                if space.has_copies() =>
+            {
+                request.is_source = &|_| false;
+                uniformity = Uniformity::Cta;
+            }
             SearchEnd::Outcome(outcome) => return Ok(outcome),
             SearchEnd::Pairs(more) => bare.pairs.extend(more),
             SearchEnd::NotUniform => uniformity = Uniformity::Launch,
@@ -96,16 +104,15 @@ fn separated_by_given<E>(
     request: &RepairRequest<'_>,
     oracle: &mut Oracle<'_, E>,
 ) -> Result<Vec<RacingPair>, E> {
-    if request.aim == Aim::Minimize {
-        return Ok(Vec::new());
-    }
     let request = RepairRequest { aim: Aim::Minimize, ..*request };
     let space = PlacementSpace::new(&request, &BTreeSet::new());
-    if space.given().is_empty() {
-        return Ok(Vec::new());
+    match space.ok().filter(|space| !space.given().is_empty()) {
+        Some(space) => {
+            let none = BarrierPlacement::new();
+            Ok(checked(oracle, &space, &none, Uniformity::Launch)?.pairs)
+        }
+        None => Ok(Vec::new()),
     }
-    let without = checked(oracle, &space, &BarrierPlacement::new(), Uniformity::Launch)?;
-    Ok(without.pairs)
 }
 
 /// Checks a placement.
@@ -117,7 +124,7 @@ fn checked<E>(
 ) -> Result<PlacementReport, E> {
     let patched = space.patched(placement);
     let reports = oracle.reports(&patched.module, uniformity)?;
-    Ok(space.trial(&patched, &reports))
+    Ok(space.report(&patched, &reports))
 }
 
 /// How a search ends.
@@ -196,22 +203,22 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         }
         loop {
             let placement = self.cheapest(false);
-            let trial = self.trial(&placement)?;
-            if trial.is_clean {
-                return self.end(&placement, &trial, self.is_whole);
+            let report = self.check(&placement)?;
+            if report.is_clean {
+                return self.end(&placement, &report, self.is_whole);
             }
-            if let Some(end) = self.new_pairs(&trial) {
+            if let Some(end) = self.new_pairs(&report) {
                 return Ok(end);
             }
-            self.learn(&placement, &trial);
+            self.learn(&placement, &report);
             if self.oracle.is_spent() {
                 return self.give_up();
             }
-            self.examine_guesses(&placement, &trial)?;
+            self.examine_guesses(&placement, &report)?;
         }
     }
 
-    fn trial(&mut self, placement: &BarrierPlacement) -> Result<PlacementReport, E> {
+    fn check(&mut self, placement: &BarrierPlacement) -> Result<PlacementReport, E> {
         checked(self.oracle, self.space, placement, self.uniformity)
     }
 
@@ -220,21 +227,21 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     fn exclude_faulty(&mut self) -> Result<Option<SearchEnd>, E> {
         loop {
             let placement = self.strongest(|_| true);
-            let trial = self.trial(&placement)?;
-            if trial.is_clean {
+            let report = self.check(&placement)?;
+            if report.is_clean {
                 return Ok(None);
             }
-            let mut faulty = self.innermost(&trial);
-            if faulty.is_empty() && self.new_pairs(&trial).is_none() {
-                faulty = self.deepest(&trial);
+            let mut faulty = self.innermost(&report);
+            if faulty.is_empty() && self.new_pairs(&report).is_none() {
+                faulty = self.deepest(&report);
                 self.is_whole &= faulty.is_empty();
             }
             if faulty.is_empty() {
-                return Ok(Some(match (self.new_pairs(&trial), self.uniformity) {
+                return Ok(Some(match (self.new_pairs(&report), self.uniformity) {
                     (Some(end), _) => end,
                     (None, Uniformity::Cta) => SearchEnd::NotUniform,
                     (None, Uniformity::Launch) => {
-                        SearchEnd::refused(Obstacle::Findings(trial.others))
+                        SearchEnd::refused(Obstacle::Findings(report.others))
                     }
                 }));
             }
@@ -251,18 +258,18 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
 
     /// Returns the points of a placement whose barriers are at fault: the innermost, which might be the reason why threads
     /// wait at others, and all others under the same branches.
-    fn innermost(&self, trial: &PlacementReport) -> BTreeSet<PointId> {
-        let deepest = trial.faulty.iter().map(|point| self.depth(*point)).max();
-        let innermost = trial.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
-        let beside = trial.branches.iter().flat_map(|branch| self.space.inside(*branch));
+    fn innermost(&self, report: &PlacementReport) -> BTreeSet<PointId> {
+        let deepest = report.faulty.iter().map(|point| self.depth(*point)).max();
+        let innermost = report.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
+        let beside = report.branches.iter().flat_map(|branch| self.space.inside(*branch));
         innermost.copied().chain(beside).map(|point| self.space.leader(point)).collect()
     }
 
     /// Returns the deepest points of all, if no pair races for certain: a proof might fail because of barriers that a placement
     /// does not need.
-    fn deepest(&self, trial: &PlacementReport) -> BTreeSet<PointId> {
+    fn deepest(&self, report: &PlacementReport) -> BTreeSet<PointId> {
         let deepest = self.options.iter().map(|(point, _)| self.depth(*point)).max();
-        let is_open = trial.pairs.iter().all(|pair| !pair.is_certain);
+        let is_open = report.pairs.iter().all(|pair| !pair.is_certain);
         let Some(deepest) = deepest.filter(|depth| *depth > 0 && is_open) else {
             return BTreeSet::new();
         };
@@ -321,10 +328,10 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
 
     /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate
     /// the two, without those that did not.
-    fn learn(&mut self, placement: &BarrierPlacement, trial: &PlacementReport) {
+    fn learn(&mut self, placement: &BarrierPlacement, report: &PlacementReport) {
         let before = self.sets.len();
-        for pair in &trial.pairs {
-            self.guesses.extend(self.guesses_about(pair));
+        for pair in &report.pairs {
+            self.guesses.extend(self.space.guesses(pair));
             let set = self.separators(placement, pair);
             if pair.is_certain && !set.is_empty() {
                 self.add(set);
@@ -336,12 +343,6 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             let others = others.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
             self.add(others);
         }
-    }
-
-    /// Returns sets of points of which a clean placement might have one because of a pair.
-    fn guesses_about(&self, pair: &RacingPair) -> Vec<BTreeSet<PointId>> {
-        let cut = (!pair.is_certain).then(|| self.space.cut(pair));
-        self.space.guesses(pair).chain(cut).collect()
     }
 
     /// Returns the barriers that could separate a pair that races with a placement.
@@ -374,15 +375,15 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     fn examine_guesses(
         &mut self,
         placement: &BarrierPlacement,
-        trial: &PlacementReport,
+        report: &PlacementReport,
     ) -> Result<(), E> {
         let is_missed = |guess: &BTreeSet<PointId>| {
             self.guesses.contains(guess) && guess.iter().all(|point| !placement.contains_key(point))
         };
-        let missed: BTreeSet<BTreeSet<PointId>> = trial
+        let missed: BTreeSet<BTreeSet<PointId>> = report
             .pairs
             .iter()
-            .flat_map(|pair| self.guesses_about(pair))
+            .flat_map(|pair| self.space.guesses(pair))
             .filter(is_missed)
             .collect();
         for guess in minimal(&missed).take(MOST_GUESSES) {
@@ -393,9 +394,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                 continue;
             }
             let others = self.strongest(|point| !guess.contains(point));
-            let trial = self.trial(&others)?;
-            if !trial.is_clean {
-                self.learn(&others, &trial);
+            let report = self.check(&others)?;
+            if !report.is_clean {
+                self.learn(&others, &report);
             }
         }
         Ok(())
@@ -405,13 +406,13 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// point, and leaves out the dearest barriers that are not needed.
     fn give_up(mut self) -> Result<SearchEnd, E> {
         let guessed = self.cheapest(true);
-        let trial = self.trial(&guessed)?;
-        let (mut placement, mut clean) = if trial.is_clean {
-            (guessed, trial)
+        let report = self.check(&guessed)?;
+        let (mut placement, mut clean) = if report.is_clean {
+            (guessed, report)
         } else {
             let all = self.strongest(|_| true);
-            let trial = self.trial(&all)?;
-            (all, trial)
+            let report = self.check(&all)?;
+            (all, report)
         };
         let mut barriers: Vec<PlacedBarrier> =
             placement.iter().map(|(point, kind)| (*point, *kind)).collect();
@@ -424,9 +425,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                 set.iter().any(|(point, kind)| !is_more(&placement, *point, *kind))
             };
             if self.sets.iter().all(is_enough) {
-                let trial = self.trial(&placement)?;
-                if trial.is_clean {
-                    clean = trial;
+                let report = self.check(&placement)?;
+                if report.is_clean {
+                    clean = report;
                     continue;
                 }
             }
@@ -436,19 +437,19 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     }
 
     /// Returns the racing pairs that are not known yet, if some points that could separate them are no options.
-    fn new_pairs(&self, trial: &PlacementReport) -> Option<SearchEnd> {
+    fn new_pairs(&self, report: &PlacementReport) -> Option<SearchEnd> {
         let is_new = |pair: &&RacingPair| {
             let is_known = |access| self.space.accesses.contains(access);
             !pair.accesses.iter().all(is_known) || !self.space.cut(pair).is_subset(&self.points)
         };
-        let more: Vec<RacingPair> = trial.pairs.iter().filter(is_new).cloned().collect();
+        let more: Vec<RacingPair> = report.pairs.iter().filter(is_new).cloned().collect();
         (!more.is_empty()).then_some(SearchEnd::Pairs(more))
     }
 
     fn end(
         &mut self,
         placement: &BarrierPlacement,
-        trial: &PlacementReport,
+        report: &PlacementReport,
         is_least: bool,
     ) -> Result<SearchEnd, E> {
         let skipped = match self.uniformity {
@@ -458,7 +459,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
         };
         let proof = Optimality { bare: self.bare, is_least, skipped: &skipped };
-        Ok(SearchEnd::Outcome(mend(self.space, placement, trial, proof)))
+        Ok(SearchEnd::Outcome(mend(self.space, placement, report, proof)))
     }
 }
 

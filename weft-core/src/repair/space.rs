@@ -7,9 +7,9 @@ use super::cuts::Cuts;
 use super::existing::{existing, has_partial};
 use super::kind::BarrierKind;
 use super::patch::{BarrierPlacement, Patched, patched};
+use super::placement_report::{PlacementReport, RacingPair};
 use super::points::{Anchor, Point, PointId, points};
 use super::request::RepairRequest;
-use super::trial::{PlacementReport, RacingPair};
 use crate::explain::site_at;
 use crate::finding::{Code, Report, Role, Site, SourceLine};
 use crate::flow::{self, BlockId, Program};
@@ -20,7 +20,7 @@ pub(super) struct PlacementSpace<'m> {
     module: &'m Module,
     pub(super) points: Vec<Point>,
     pub(super) nestings: Vec<Nesting>,
-    pub(super) cuts: Cuts,
+    cuts: Cuts,
     /// Whether threads of one warp can tell another warp, at a barrier between some threads, what they learnt at a barrier
     /// of their own.
     pub(super) has_partial: bool,
@@ -37,14 +37,27 @@ pub(super) struct PlacementSpace<'m> {
     costs: Costs,
 }
 
+/// Most points, and most blocks of a kernel without them, that are searched.
+const MOST_POINTS: usize = 4000;
+
 impl<'m> PlacementSpace<'m> {
     /// `accesses`: the instructions that race.
-    pub(super) fn new(request: &RepairRequest<'m>, accesses: &BTreeSet<Span>) -> Self {
+    ///
+    /// # Errors
+    /// More points or blocks than are searched: their number.
+    pub(super) fn new(
+        request: &RepairRequest<'m>,
+        accesses: &BTreeSet<Span>,
+    ) -> Result<Self, usize> {
         let RepairRequest { module, kernel, aim, costs, .. } = *request;
         let program = link(module, kernel);
         let existing = existing(&program, aim);
         let has_partial = has_partial(&program, &existing);
         let points = points(module, &program, accesses, &existing);
+        let size = points.len().max(program.blocks.len());
+        if size > MOST_POINTS {
+            return Err(size);
+        }
         let everywhere = points.iter().enumerate().map(|(at, point)| {
             let kind = match point.anchor {
                 Anchor::At(_, kind) => kind,
@@ -71,7 +84,7 @@ impl<'m> PlacementSpace<'m> {
         let nesting: Vec<Nesting> = (0..points.len()).map(of_point).collect();
         let leader = leaders(module, &points, &lines, &nesting);
         let accesses = accesses.clone();
-        Self {
+        Ok(Self {
             module,
             points,
             has_partial,
@@ -83,7 +96,12 @@ impl<'m> PlacementSpace<'m> {
             lines,
             sites,
             costs,
-        }
+        })
+    }
+
+    /// Whether some points get a barrier only together.
+    pub(super) fn has_copies(&self) -> bool {
+        self.leaders().count() < self.points.len()
     }
 
     /// Writes a placement, which is stated for leaders, into the text.
@@ -119,7 +137,7 @@ impl<'m> PlacementSpace<'m> {
         self.lines[point.0].as_ref()
     }
 
-    pub(super) fn trial(&self, patched: &Patched, reports: &[Report]) -> PlacementReport {
+    pub(super) fn report(&self, patched: &Patched, reports: &[Report]) -> PlacementReport {
         PlacementReport::of(self.module, patched, reports)
     }
 

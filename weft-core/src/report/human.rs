@@ -3,10 +3,10 @@
 //!
 //! The caller decides which source files can be read and how; a file that it does not give is named in a note.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 
 use super::escape;
-use super::excerpt::{Excerpt, excerpts};
+use super::excerpt::{Excerpt, Excerpts, excerpts};
 use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
@@ -44,13 +44,7 @@ pub fn finding(
     };
     let excerpts = excerpts(module, ptx, &finding.sites, source);
     let title = level.primary_title(escape(&finding.message)).id(finding.code.name());
-    let mut group = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
-    for note in &excerpts.notes {
-        group = group.element(Level::NOTE.message(note));
-    }
-    for note in &finding.notes {
-        group = group.element(Level::NOTE.message(escape(note)));
-    }
+    let mut group = noted(title, excerpts, &finding.notes);
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(lines(help)));
     }
@@ -96,14 +90,7 @@ fn suggestion(
     let excerpts = excerpts(module, ptx, &advice.sites, source);
     let level = Level::HELP.with_name(word);
     let title = level.primary_title(escape(&advice.message)).id(advice.change);
-    let mut group = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
-    for note in &excerpts.notes {
-        group = group.element(Level::NOTE.message(note));
-    }
-    for note in &advice.notes {
-        group = group.element(Level::NOTE.message(escape(note)));
-    }
-    render(&group, color)
+    render(&noted(title, excerpts, &advice.notes), color)
 }
 
 /// Renders the verdict with the launch, the assumptions and the coverage; ends with a line break.
@@ -197,6 +184,13 @@ fn snippet<'a>(excerpt: Excerpt) -> Snippet<'a, annotate_snippets::Annotation<'a
         .line_start(excerpt.first as usize)
         .path(excerpt.path)
         .annotations(marks)
+}
+
+/// Returns the title with the excerpts, their notes and further notes.
+fn noted<'a>(title: Title<'a>, excerpts: Excerpts, notes: &'a [String]) -> Group<'a> {
+    let shown = Group::with_title(title).elements(excerpts.shown.into_iter().map(snippet));
+    let own = excerpts.notes.into_iter().map(|note| Level::NOTE.message(note));
+    shown.elements(own).elements(notes.iter().map(|note| Level::NOTE.message(escape(note))))
 }
 
 fn render(group: &Group<'_>, color: bool) -> String {

@@ -1,4 +1,4 @@
-//! A trial: the check of a placement, read for what the search needs.
+//! The report about a placement: what the search needs of the reports about the changed kernel.
 
 use std::collections::BTreeSet;
 
@@ -43,19 +43,15 @@ pub(super) struct PlacementReport {
 impl PlacementReport {
     /// `original`: the module without the placement.
     pub(super) fn of(original: &Module, patched: &Patched, reports: &[Report]) -> Self {
-        let mut trial = Self {
+        let mut report = Self {
             is_clean: reports.iter().all(|own| own.verdict() == Verdict::Clean),
             ..Self::default()
         };
         for finding in reports.iter().flat_map(|report| &report.findings) {
-            trial.add(original, patched, finding);
+            report.add(original, patched, finding);
         }
-        for assumption in reports.iter().flat_map(|report| &report.assumptions) {
-            if !trial.assumptions.contains(assumption) {
-                trial.assumptions.push(assumption.clone());
-            }
-        }
-        trial
+        report.assumptions = assumptions(reports);
+        report
     }
 
     /// Returns the accesses that race within a cta.
@@ -81,6 +77,17 @@ impl PlacementReport {
             self.others.push(finding);
         }
     }
+}
+
+/// Returns what reports rest on, each assumption once.
+pub(super) fn assumptions(reports: &[Report]) -> Vec<Assumption> {
+    let mut all: Vec<Assumption> = Vec::new();
+    for assumption in reports.iter().flat_map(|report| &report.assumptions) {
+        if !all.contains(assumption) {
+            all.push(assumption.clone());
+        }
+    }
+    all
 }
 
 /// Whether two findings are the same, of different launches.
