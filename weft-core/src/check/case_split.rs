@@ -9,7 +9,7 @@ use super::passes::PassContext;
 use crate::emulate::{Choice, End, Splits, Symbolics};
 use crate::explain::{Names, OPEN_VALUE, doubts};
 use crate::finding::{Class, Code, Finding, Thread};
-use crate::flow::PlaceId;
+use crate::flow::{Pc, PlaceId};
 
 /// The most runs before the check gives up a case split.
 const MAX_RUNS: u32 = 64;
@@ -18,10 +18,15 @@ const MAX_RUNS: u32 = 64;
 pub(super) struct LaunchResult {
     pub(super) findings: Vec<Finding>,
     pub(super) decisions: Vec<Decision>,
+    /// The accesses at open addresses that might race, if nothing else is open and there is no defect.
+    pub(super) open: Option<BTreeSet<Pc>>,
 }
 
-/// One case: the conditions that were chosen, what ran, and what was found.
-type SplitCase = (Vec<Choice>, Decision, Vec<Finding>);
+/// One case: how its conditions are decided, and what ran.
+struct SplitCase {
+    splits: Splits,
+    decision: Decision,
+}
 
 /// Checks a launch, with case splits where they help.
 pub(super) fn check(passes: &mut PassContext<'_>) -> LaunchResult {
@@ -29,16 +34,35 @@ pub(super) fn check(passes: &mut PassContext<'_>) -> LaunchResult {
     if let Some(place) = split_of(&whole)
         && let Some(cases) = split(passes, place)
     {
-        return merged(passes.names, &passes.facts.symbolics, cases);
+        return merged(passes, cases);
     }
     passes.facts.splits = Splits::default();
+    passes.look_again(&mut whole);
     let findings = passes.findings(&whole);
     whole.close();
-    LaunchResult { findings, decisions: vec![whole] }
+    let open = open_accesses(passes, &whole, &findings);
+    LaunchResult { findings, decisions: vec![whole], open }
+}
+
+/// Returns the accesses at open addresses that might race in a case, if nothing else is open there and there is no defect.
+fn open_accesses(
+    passes: &PassContext<'_>,
+    decision: &Decision,
+    findings: &[Finding],
+) -> Option<BTreeSet<Pc>> {
+    let is_whole = decision.is_finished() && decision.stats.ctas == passes.names.grid.count();
+    let own = decision.doubtful.iter().map(|access| doubts::open_access(passes.names, access));
+    let is_own = own.map(|finding| key(&finding)).collect::<BTreeSet<_>>();
+    let others = findings.iter().filter(|finding| finding.code.class() != Class::Warning);
+    let others: Vec<_> = others.map(key).collect();
+    let is_only = others.len() == decision.doubtful.len()
+        && others.iter().all(|other| other.0 == Code::DependsOnInput && is_own.contains(other));
+    (is_whole && is_only).then(|| decision.doubtful.iter().map(|access| access.pc).collect())
 }
 
 fn unsettled(names: &Names<'_>) -> LaunchResult {
-    LaunchResult { findings: vec![doubts::unsettled(names)], decisions: Vec::new() }
+    let findings = vec![doubts::unsettled(names)];
+    LaunchResult { findings, decisions: Vec::new(), open: None }
 }
 
 /// Returns the condition to split at, if deciding it might let a run that stopped continue.
@@ -49,7 +73,8 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
     })
 }
 
-/// Runs all cases of a split; `None` if there are too many or one of them cannot be decided.
+/// Runs all cases of a split; `None` if there are too many or one of them cannot be decided. What they find is looked at
+/// only once all of them have run.
 fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
     let mut cases = Vec::new();
@@ -69,16 +94,11 @@ fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>>
             }
             return None;
         }
-        let choices = passes.facts.splits.choices().to_vec();
-        let open = decision.open.clone();
-        let meets = race_with_others(passes, &mut decision, &choices, &cases);
-        let mut findings = passes.findings(&decision);
-        findings.extend(meets.then(|| doubts::other_cases(passes.names)));
-        decision.open = open;
-        if !choices.iter().any(Choice::is_own) {
+        let splits = passes.facts.splits.clone();
+        if !splits.has_own() && decision.racing().next().is_none() {
             decision.close();
         }
-        cases.push((choices, decision, findings));
+        cases.push(SplitCase { splits, decision });
         if !passes.facts.splits.next_case() {
             return Some(cases);
         }
@@ -86,25 +106,37 @@ fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>>
     None
 }
 
+/// Returns what a case finds. `earlier`: the cases before it.
+fn findings(
+    passes: &mut PassContext<'_>,
+    case: &mut SplitCase,
+    earlier: &[SplitCase],
+) -> Vec<Finding> {
+    passes.facts.splits = case.splits.clone();
+    let open = case.decision.open.clone();
+    let meets = race_with_others(passes, case, earlier);
+    passes.look_again(&mut case.decision);
+    let mut findings = passes.findings(&case.decision);
+    findings.extend(meets.then(|| doubts::other_cases(passes.names)));
+    case.decision.open = open;
+    if !case.splits.has_own() {
+        case.decision.close();
+    }
+    findings
+}
+
 /// Compares what ctas did in this case with what ctas did in earlier cases, if each cta chooses for itself and ctas of
 /// one launch can be in both cases. Returns whether accesses at known addresses of the two might race.
-fn race_with_others(
-    passes: &mut PassContext<'_>,
-    decision: &mut Decision,
-    choices: &[Choice],
-    cases: &[SplitCase],
-) -> bool {
-    if decision.stats.ctas < 2 || !choices.iter().any(Choice::is_own) {
+fn race_with_others(passes: &PassContext<'_>, case: &mut SplitCase, earlier: &[SplitCase]) -> bool {
+    let SplitCase { splits, decision } = case;
+    if passes.ctas < 2 || !splits.has_own() {
         return false;
     }
     let mut meets = false;
-    for (others, way, _) in cases {
-        if choices.iter().all(|choice| others.iter().all(|other| choice.agrees(other))) {
-            meets |= decision.between.may_meet(&way.between);
-            decision.open.take_in(way.open.clone());
-        }
+    for other in earlier.iter().filter(|other| splits.agree(&other.splits)) {
+        meets |= decision.between.may_meet(&other.decision.between);
+        decision.open.take_in(other.decision.open.clone());
     }
-    passes.look_again(decision);
     meets
 }
 
@@ -126,10 +158,22 @@ fn identity(finding: &Finding, is_own: bool, way: usize) -> FindingIdentity {
     (key(finding), ctas, sites, is_open.then_some(way))
 }
 
-fn merged(names: &Names<'_>, symbolics: &Symbolics, cases: Vec<SplitCase>) -> LaunchResult {
+fn merged(passes: &mut PassContext<'_>, mut cases: Vec<SplitCase>) -> LaunchResult {
+    let mut of_cases = Vec::new();
+    for at in 0..cases.len() {
+        let (earlier, others) = cases.split_at_mut(at);
+        of_cases.push(findings(passes, &mut others[0], earlier));
+    }
+    let open = cases
+        .iter()
+        .zip(&of_cases)
+        .map(|(case, found)| open_accesses(passes, &case.decision, found))
+        .collect::<Option<Vec<_>>>();
+    let open = open.map(|all| all.into_iter().flatten().collect());
+    let (names, symbolics) = (passes.names, &passes.facts.symbolics);
     let mut found: BTreeMap<_, usize> = BTreeMap::new();
-    let is_own = cases.iter().any(|(choices, ..)| choices.iter().any(Choice::is_own));
-    for (way, (_, _, findings)) in cases.iter().enumerate() {
+    let is_own = cases.iter().any(|case| case.splits.has_own());
+    for (way, findings) in of_cases.iter().enumerate() {
         let all: BTreeSet<_> =
             findings.iter().map(|finding| identity(finding, is_own, way)).collect();
         for key in all {
@@ -137,15 +181,15 @@ fn merged(names: &Names<'_>, symbolics: &Symbolics, cases: Vec<SplitCase>) -> La
         }
     }
     let count = cases.len();
-    let mut outcome = LaunchResult { findings: Vec::new(), decisions: Vec::new() };
-    for (way, (choices, decision, findings)) in cases.into_iter().enumerate() {
+    let mut outcome = LaunchResult { findings: Vec::new(), decisions: Vec::new(), open };
+    for (way, (case, findings)) in cases.into_iter().zip(of_cases).enumerate() {
         outcome.findings.extend(findings.into_iter().map(|found_finding| {
             match found[&identity(&found_finding, is_own, way)] {
                 alternatives if alternatives == count => found_finding,
-                _ => in_some_cases(names, symbolics, &choices, found_finding),
+                _ => in_some_cases(names, symbolics, case.splits.choices(), found_finding),
             }
         }));
-        outcome.decisions.push(decision);
+        outcome.decisions.push(case.decision);
     }
     outcome
 }

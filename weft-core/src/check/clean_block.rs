@@ -56,7 +56,7 @@ pub(super) fn suggest(
         }
         let concrete = Launch { block: Some(Dimensions::Is(block)), ..launch.clone() };
         let budget = (None, ProofBudget::attempt(questions > 0));
-        if !is_run && every_input::prove(&program, kernel, &concrete, budget).is_err() {
+        if !is_run && every_input::prove(&program, (kernel, &concrete), None, budget).is_err() {
             questions = questions.saturating_sub(1);
             continue;
         }

@@ -8,18 +8,19 @@ use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Rep
 use crate::flow::{Block, Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
-use crate::ptx::{Function, Module, Space};
+use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
 use crate::symbolic::ArithmeticAssumption::{NonzeroDivisors, PositiveDivisors, Unwrapped};
-use crate::symbolic::{self, Gap, Proof, ProofBudget, SmtSolver, StatedSizes, Unproved};
+use crate::symbolic::{self, Gap, Proof, ProofBudget, ProofTask, SmtSolver, StatedSizes, Unproved};
 
 /// Replaces a verdict that is open, or clean for one cta where no grid is stated, by a proof, if there is one: for the block
-/// and grid of the launch, and for every block and every grid where the launch states none.
+/// and grid of the launch, and for every block and every grid where the launch states none. `open`: the accesses that might
+/// race, if the run has decided everything else about the block and the grid of the launch.
 /// Returns why there is no proof, if one was tried.
 pub(super) fn settle(
     names: &Names<'_>,
-    kernel: &Function,
-    launch: &Launch,
+    (kernel, launch): (&Function, &Launch),
+    open: Option<&BTreeSet<Pc>>,
     outside: Option<&dyn SmtSolver>,
     report: &mut Report,
 ) -> Unproved {
@@ -33,7 +34,8 @@ pub(super) fn settle(
         }
         _ => return Unproved::default(),
     };
-    match prove(program, kernel, launch, (outside, budget)) {
+    let open = open.filter(|open| is_of_accesses(names, open, report));
+    match prove(program, (kernel, launch), open, (outside, budget)) {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
         Ok(proof)
             if proof.arithmetic.contains(&Unwrapped)
@@ -42,12 +44,19 @@ pub(super) fn settle(
         Ok(proof) => {
             report.findings.retain(|finding| finding.code.class() == Class::Warning);
             report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
+            let of_run = std::mem::take(&mut report.assumptions).into_iter();
             report.assumptions = assumptions(program, names, launch, &proof);
+            if open.is_some() {
+                let more = of_run.filter(|own| !report.assumptions.contains(own));
+                report.assumptions.extend(more.collect::<Vec<_>>());
+            }
             if let Some(outside) = outside.filter(|_| proof.trusts_solver) {
                 report.assumptions.push(Assumption::Solver(outside.name().to_owned()));
             }
-            report.coverage.reached = observable(program).count();
-            report.unreached.clear();
+            if open.is_none() {
+                report.coverage.reached = observable(program).count();
+                report.unreached.clear();
+            }
         }
         Err(unproved) => {
             explain(names, &unproved.gaps, &mut report.findings);
@@ -75,7 +84,7 @@ fn is_proved_as_run(
     let mut as_run = launch.clone();
     as_run.block = report.block.map(Dimensions::Is);
     as_run.grid = Some(Dimensions::Is(report.grid));
-    prove(program, kernel, &as_run, (None, ProofBudget::VERDICT))
+    prove(program, (kernel, &as_run), None, (None, ProofBudget::VERDICT))
         .is_ok_and(|proof| !proof.arithmetic.contains(&Unwrapped))
 }
 
@@ -105,15 +114,26 @@ pub fn prove_every_input(
     launch: &Launch,
 ) -> Result<Option<ProvedFor>, CheckError> {
     let program = super::link(module, kernel, launch, &Placement::default())?;
-    let proof = prove(&program, kernel, launch, (None, ProofBudget::VERDICT)).ok();
+    let proof = prove(&program, (kernel, launch), None, (None, ProofBudget::VERDICT)).ok();
     Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
 }
 
-/// Tries to prove a kernel for all that the launch leaves open.
+/// Whether all that is open in a report is at some of these accesses.
+fn is_of_accesses(names: &Names<'_>, open: &BTreeSet<Pc>, report: &Report) -> bool {
+    let spans: BTreeSet<Span> = open.iter().map(|pc| names.program.place(*pc).span).collect();
+    let is_there = |finding: &Finding| {
+        finding.code == Code::DependsOnInput
+            && finding.sites.iter().all(|site| spans.contains(&site.span))
+    };
+    let mut all = report.findings.iter().filter(|own| own.code.class() == Class::Open);
+    all.all(is_there)
+}
+
+/// Tries to prove a kernel for all that the launch leaves open, or only that no other access races with the accesses `open`.
 pub(super) fn prove(
     program: &Program,
-    kernel: &Function,
-    launch: &Launch,
+    (kernel, launch): (&Function, &Launch),
+    open: Option<&BTreeSet<Pc>>,
     (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
 ) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
@@ -129,7 +149,8 @@ pub(super) fn prove(
         grid: known(launch.grid),
         is_any_grid: launch.grid.is_some(),
     };
-    symbolic::prove(program, &slice, launch, sizes, &strays, (outside, budget))
+    let task = ProofTask { sizes, strays: &strays, open, outside, budget };
+    symbolic::prove(program, &slice, launch, task)
 }
 
 /// Says in the finding that a launch is missing, if there is one, where the proof for every launch ended.

@@ -220,12 +220,13 @@ fn attempt(
         limit,
         past_findings,
     };
-    let RunFacts { decides, reads_unwritten, spent, depends_on } =
+    let RunFacts { decides, reads_unwritten, spent, depends_on, open } =
         run(&names, launch, effort, &mut report)?;
     let mut unproved = Unproved::default();
     // A run also finds reads of shared memory that nothing wrote, which a proof takes for granted that there are none.
     if effort == Effort::Verdict && !reads_unwritten {
-        unproved = every_input::settle(&names, kernel, launch, outside, &mut report);
+        let open = open.as_ref();
+        unproved = every_input::settle(&names, (kernel, launch), open, outside, &mut report);
     }
     Ok(CheckedProgram { report, decides, unproved, spent, depends_on, shown: None })
 }
@@ -241,6 +242,8 @@ struct RunFacts {
     spent: u64,
     /// The arguments and fields because of whose values or contents something is open, by position.
     depends_on: BTreeSet<usize>,
+    /// The accesses at open addresses that might race, if nothing else is open about this block and grid.
+    open: Option<BTreeSet<Pc>>,
 }
 
 /// Runs a kernel with the block of its report, if it has one.
@@ -361,7 +364,9 @@ fn run_with(
     };
     let depends_on = doubted.into_iter().filter_map(position).collect();
     let decides = taken.list(names, launch, report);
-    Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on })
+    let has_all_sizes = inputs.runs_all_ctas && launch.block.is_some();
+    let open = outcome.open.filter(|_| has_all_sizes);
+    Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on, open })
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.

@@ -14,7 +14,8 @@ const MAX_PASSES: u32 = 16;
 
 impl PassContext<'_> {
     /// Runs deciding passes until one finds out nothing new about open addresses, conditions, and loads whose values
-    /// another schedule might change. `None` if that does not happen within `MAX_PASSES`.
+    /// another schedule might change. `None` if that does not happen within `MAX_PASSES`. Which accesses at open addresses
+    /// are doubtful, [`Self::look_again`] says.
     pub(super) fn settle(&mut self) -> Option<Decision> {
         let mut earlier = Pairs::default();
         (0..MAX_PASSES).find_map(|_| {
@@ -42,7 +43,11 @@ impl PassContext<'_> {
     /// because these bytes have become open.
     fn find_interference(&mut self, decision: &mut Decision, earlier: &mut Pairs) -> bool {
         let loaded = self.facts.take_loaded();
-        let unsettled = self.look_again(decision);
+        let has_others = self.ctas > 1;
+        let unsettled = match decision.open.unsettled(has_others) {
+            regions if regions.is_empty() => regions,
+            _ => self.look_again(decision),
+        };
         if !decision.is_ordered() {
             return false;
         }

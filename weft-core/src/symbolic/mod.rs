@@ -52,7 +52,7 @@ mod view;
 pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
 pub(crate) use outcome::{Gap, Proof, Unproved};
-pub(crate) use proof::prove;
+pub(crate) use proof::{ProofTask, prove};
 pub(crate) use proof_budget::ProofBudget;
 pub use solver::SmtSolver;
 pub(crate) use view::ArithmeticAssumption;

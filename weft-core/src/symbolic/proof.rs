@@ -40,17 +40,27 @@ const EFFORT: u32 = 50_000;
 /// The most pairs of accesses that are compared.
 const MOST_PAIRS: usize = 20_000;
 
+/// What is to be proved of a program, and with what.
+#[derive(Clone, Copy)]
+pub(crate) struct ProofTask<'a> {
+    pub(crate) sizes: StatedSizes,
+    /// The accesses whose addresses are computed from several pointers.
+    pub(crate) strays: &'a BTreeSet<Pc>,
+    /// The accesses that a run of the launch left open: nothing else of the kernel is to be proved. `None`: everything.
+    pub(crate) open: Option<&'a BTreeSet<Pc>>,
+    /// A solver that is asked what the library's own leaves open.
+    pub(crate) outside: Option<&'a dyn SmtSolver>,
+    pub(crate) budget: ProofBudget,
+}
+
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
-/// `strays`: the accesses whose addresses are computed from several pointers. `outside`: a solver that is asked what the
-/// library's own leaves open.
 pub(crate) fn prove(
     program: &Program,
     slice: &Slice,
     launch: &Launch,
-    sizes: StatedSizes,
-    strays: &BTreeSet<Pc>,
-    (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
+    task: ProofTask<'_>,
 ) -> Result<Proof, Unproved> {
+    let ProofTask { sizes, strays, open, outside, budget } = task;
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
@@ -63,7 +73,11 @@ pub(crate) fn prove(
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
     let variances = Variances::of(&thread);
     carried::bound(&mut thread, &launched, &variances, &required);
-    let barriers = barriers(program, &thread, &variances)?;
+    let barriers = match barriers(program, &thread, &variances) {
+        // Threads might meet at different barriers, as the run has seen: none of them separates all accesses.
+        Err(_) if open.is_some() => BTreeSet::new(),
+        barriers => barriers?,
+    };
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
     let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
@@ -75,6 +89,7 @@ pub(crate) fn prove(
         variances: &variances,
         ordinary: &ordinary,
         accesses,
+        open,
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
         pairs: 0,
@@ -213,6 +228,8 @@ struct Prover<'a> {
     variances: &'a Variances,
     ordinary: &'a RefCell<OrdinaryRanges<'a>>,
     accesses: Vec<BasedAccess>,
+    /// One access of each pair that is compared is one of these.
+    open: Option<&'a BTreeSet<Pc>>,
     assumed: BTreeSet<ArithmeticAssumption>,
     gaps: Vec<Gap>,
     pairs: usize,
@@ -306,7 +323,8 @@ impl Prover<'_> {
         let (a, b) = (&self.accesses[a], &self.accesses[b]);
         let protects = self.launch.options.atomics != Atomics::Off;
         let of = |kind: AccessKind| AccessKind { is_atomic: kind.is_atomic && protects, ..kind };
-        a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()
+        let is_open = self.open.is_none_or(|open| open.contains(&a.pc) || open.contains(&b.pc));
+        is_open && a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()
     }
 
     /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no

@@ -1,9 +1,9 @@
 //! Open conditions that are assumed to hold or not to hold, so that what they decide can be run. Each combination of
 //! outcomes is a case that is checked by itself.
 //!
-//! A condition that all ctas see alike is one choice for all of them. A condition that belongs to one cta, such as the
-//! result of an atomic, is a choice of that cta: the `nth` at its place. In one case all ctas choose alike, so there
-//! are no more cases than one cta has; what ctas do that choose otherwise is seen in other cases.
+//! A condition that all ctas see alike is one choice for all of them. Other conditions, such as the result of an atomic or
+//! one that depends on `%ctaid`, are choices of each cta: the ctas make the first such choice at a place alike, and so on.
+//! So there are no more cases than one cta has; what ctas do that choose otherwise is seen in other cases.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +23,8 @@ pub struct Choice {
     pub holds: bool,
     /// The branch or guard that first depended on the condition.
     pub place: PlaceId,
-    /// For a condition that belongs to one cta: the number of other such conditions that the cta evaluated at this
-    /// place before. `None` for a condition of all ctas.
-    nth: Option<usize>,
+    /// Whether ctas make the choice for different conditions.
+    is_own: bool,
 }
 
 impl Choice {
@@ -34,15 +33,10 @@ impl Choice {
         symbolics.origin(self.condition.symbol?)
     }
 
-    /// Whether the condition belongs to one cta.
-    pub const fn is_own(&self) -> bool {
-        self.nth.is_some()
-    }
-
     /// Whether two ctas of one launch can make these choices.
-    pub fn agrees(&self, other: &Self) -> bool {
-        self.is_own()
-            || other.is_own()
+    fn agrees(&self, other: &Self) -> bool {
+        self.is_own
+            || other.is_own
             || self.condition != other.condition
             || self.holds == other.holds
     }
@@ -53,14 +47,14 @@ impl Choice {
 pub struct Splits {
     at: BTreeSet<PlaceId>,
     choices: Vec<Choice>,
-    /// The conditions that belong to the running cta, in the order in which they were first evaluated.
-    own: Vec<(PlaceId, Lane)>,
+    /// The conditions that the running cta has come to, each with the index of its choice.
+    asked: Vec<(Lane, usize)>,
 }
 
 impl Splits {
     /// Prepares for the next cta.
     pub(crate) fn begin(&mut self) {
-        self.own.clear();
+        self.asked.clear();
     }
 
     /// Decides conditions at this place from now on. Returns false if they were decided there already.
@@ -83,6 +77,16 @@ impl Splits {
         &self.choices
     }
 
+    /// Whether some choice is one that each cta makes for itself.
+    pub fn has_own(&self) -> bool {
+        self.choices.iter().any(|choice| choice.is_own)
+    }
+
+    /// Whether two ctas of one launch can make these and those choices.
+    pub fn agree(&self, others: &Self) -> bool {
+        self.choices.iter().all(|own| others.choices.iter().all(|other| own.agrees(other)))
+    }
+
     /// Moves on to the next case: the last condition that was assumed to hold is assumed not to. Returns false after
     /// the last case.
     pub fn next_case(&mut self) -> bool {
@@ -97,25 +101,36 @@ impl Splits {
 
     /// The outcome of a condition; `None` if it is not decided. `is_own`: the condition belongs to the running cta.
     pub(crate) fn decide(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<bool> {
-        let asked = self.own.iter().position(|(_, value)| *value == condition);
-        let place = asked.map_or(place, |at| self.own[at].0);
-        let before = &self.own[..asked.unwrap_or(self.own.len())];
-        let nth = is_own.then(|| before.iter().filter(|(asked_at, _)| *asked_at == place).count());
-        let is_it = |choice: &&Choice| match nth {
-            Some(_) => (choice.place, choice.nth) == (place, nth),
-            None => choice.condition == condition,
+        let at = self.choice_of(place, condition, is_own)?;
+        Some(self.choices[at].holds)
+    }
+
+    /// The index of the choice for a condition: the one that this cta has made for it before, or another cta; otherwise the
+    /// first one at this place that this cta has not made for another condition, or a new one.
+    fn choice_of(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<usize> {
+        if let Some((_, at)) = self.asked.iter().find(|(value, _)| *value == condition) {
+            return Some(*at);
+        }
+        let position = |is_it: &dyn Fn(&Choice) -> bool| {
+            let is_free = |at: &usize| self.asked.iter().all(|(_, taken)| taken != at);
+            (0..self.choices.len()).filter(is_free).find(|at| is_it(&self.choices[*at]))
         };
-        let known = self.choices.iter().find(is_it).map(|decided| decided.holds);
-        let can_ask = self.at.contains(&place) && self.choices.len() < MAX_CHOICES;
-        if known.is_none() && !can_ask {
-            return None;
-        }
-        if is_own && asked.is_none() {
-            self.own.push((place, condition));
-        }
-        if known.is_none() {
-            self.choices.push(Choice { condition, holds: true, place, nth });
-        }
-        known.or(Some(true))
+        let at = match position(&|choice| choice.condition == condition) {
+            Some(same) => same,
+            None if !self.at.contains(&place) => return None,
+            None => match position(&|choice| choice.place == place) {
+                Some(alike) => {
+                    self.choices[alike].is_own = true;
+                    alike
+                }
+                None if self.choices.len() == MAX_CHOICES => return None,
+                None => {
+                    self.choices.push(Choice { condition, holds: true, place, is_own });
+                    self.choices.len() - 1
+                }
+            },
+        };
+        self.asked.push((condition, at));
+        Some(at)
     }
 }
