@@ -13,6 +13,8 @@ use crate::flow::{Pc, PlaceId};
 
 /// The most runs before the check gives up a case split.
 const MAX_RUNS: u32 = 64;
+/// The most instructions that all cases can take: what they decide is mostly decided with a hundredth of these.
+const MAX_INSTRUCTIONS: u64 = 1 << 23;
 
 /// The findings of a launch, and the decisions of all its cases.
 pub(super) struct LaunchResult {
@@ -78,7 +80,11 @@ fn split_of(decision: &Decision) -> Option<PlaceId> {
 fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
     let mut cases = Vec::new();
+    let most = passes.facts.spent().saturating_add(MAX_INSTRUCTIONS);
     for _ in 0..MAX_RUNS {
+        if passes.facts.spent() > most {
+            return None;
+        }
         let changes = passes.facts.changes();
         let mut decision = passes.settle()?;
         // New facts make the results so far invalid, and other conditions might have been asked for: all cases start

@@ -132,6 +132,10 @@ impl Events for Detector {
         if !access.is_representative {
             self.open.known(access, &self.order);
         }
+        // An earlier pass has compared what the shadows compare.
+        if self.open.knows_order() {
+            return;
+        }
         if access.space == Space::Shared {
             self.shared.access(access, &self.order);
             return;

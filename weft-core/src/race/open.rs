@@ -69,6 +69,11 @@ impl OpenAccesses {
         }
     }
 
+    /// Whether this is the second analysis, which takes the order of accesses into account.
+    pub const fn knows_order(&self) -> bool {
+        self.cells.is_some()
+    }
+
     /// Whether shadows compare two accesses, or their counter indices keep them disjoint.
     fn is_compared(&self, a: Compared, b: Compared) -> bool {
         let is_apart = a.2.is_some_and(|index| self.disjoint.contains(&index)) && a.2 == b.2;

@@ -68,6 +68,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The origin of the bytes that lanes load, if they might be from memory that nothing wrote.
     pub(super) fn unwritten_in_bytes(&mut self, piece: &Piece<'_>) -> Option<Origin> {
+        if !self.facts.symbolics.reads_unwritten && self.is_all_written(piece) {
+            return None;
+        }
         let mut parts = Vec::new();
         for lane in lanes(piece.lanes) {
             for at in (0..piece.bytes()).step_by(8) {
@@ -76,6 +79,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
         }
         self.facts.symbolics.unwritten(parts)
+    }
+
+    /// Whether all bytes that lanes load lie in shared memory and were surely written.
+    fn is_all_written(&self, piece: &Piece<'_>) -> bool {
+        let is_written = |lane: usize| {
+            let address = piece.addresses.bits_of(lane);
+            self.shared(piece.warp).is_surely_written(address, piece.bytes(), None)
+        };
+        piece.space == Space::Shared && lanes(piece.lanes).all(is_written)
     }
 
     /// Whether all lanes read one word, and see the same of it. Under an open condition, some lanes can know more than
@@ -113,7 +125,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if let Some(row) =
                 is_row.then(|| facts.symbolics.loaded_row(&addresses, size * 8)).flatten()
             {
-                return Value::row(row);
+                return Value::row_of(row, addresses.as_uniform().is_some());
             }
         }
         let mut reader = memory.reader();

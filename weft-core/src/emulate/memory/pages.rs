@@ -389,6 +389,12 @@ impl Memory {
         if !self.starts_unwritten {
             return Writes::All;
         }
+        let first = address % PAGE;
+        let bytes = span(first.cast_signed(), (first + u64::from(size)).cast_signed());
+        let is_in_page = first + u64::from(size) <= PAGE;
+        if is_in_page && self.page(address).is_some_and(|page| page.is_all_sure(bytes)) {
+            return Writes::All;
+        }
         let of_byte = |at: u32| {
             let here = address.wrapping_add(u64::from(at));
             let here_is =

@@ -36,7 +36,7 @@ pub(crate) fn compute(
         return results(both, dests);
     }
     if let Some(row) = distinguished(symbolics, pc, decoded, sources, mask) {
-        return smallvec![Value::row(row)];
+        return smallvec![row];
     }
     if let Some(open) = unknown(symbolics, decoded, sources, mask) {
         return smallvec![Value::open(open)];

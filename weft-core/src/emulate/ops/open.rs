@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::eval::{eval, is_computed};
-use crate::emulate::value::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::operator::Operator;
@@ -107,27 +107,32 @@ fn depends(symbolics: &Symbolics, decoded: &Decoded, operands: &[Lane]) -> Optio
     (is_free && results.any(|result| result.is_some_and(|own| own != first))).then_some(pc)
 }
 
-/// The row of the results of floating-point arithmetic, if all lanes of `mask` are open and such results are
-/// distinguished.
+/// The results of floating-point arithmetic as a row, if all lanes of `mask` are open and such results are
+/// distinguished. What all lanes compute from one number is one number again.
 pub(super) fn distinguished(
     symbolics: &mut Symbolics,
     pc: Pc,
     decoded: &Decoded,
     sources: &[&Value],
     mask: LaneMask,
-) -> Option<NumberingId> {
+) -> Option<Value> {
     let open = sources.iter().fold(0, |open, source| open | source.open_lanes());
     let is_stable = |source: &Value| source.all_symbols(mask, |symbol| symbolics.is_stable(symbol));
+    let are_one = sources.iter().copied().all(is_one);
+    let is_number = |source: &&Value| {
+        source.one_symbol(mask).is_some_and(|symbol| symbol.as_number().is_some())
+    };
     let is_row = symbolics.distinguishes_floats
         && decoded.is_float_arithmetic()
         && mask & !open == 0
-        && !sources.iter().copied().all(is_one)
+        && (!are_one || sources.iter().any(is_number))
         && sources.iter().copied().all(is_stable);
     if !is_row {
         return None;
     }
     let operator = symbolics.operator(operator(pc, decoded, 0));
-    symbolics.row(operator, sources, width(decoded))
+    let row = symbolics.row(operator, sources, width(decoded))?;
+    Some(Value::row_of(row, are_one && sources.iter().all(|source| source.as_one().is_some())))
 }
 
 /// The result of floating-point arithmetic with an operand that is one unstable symbolic value in all lanes: unstable

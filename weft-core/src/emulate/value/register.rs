@@ -81,6 +81,11 @@ impl Value {
         Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::Row(row) }
     }
 
+    /// All lanes are results of the row. `is_one`: all of these are the same, and the value is the first one.
+    pub(crate) fn row_of(row: NumberingId, is_one: bool) -> Self {
+        if is_one { Self::open(row.lane(0)) } else { Self::row(row) }
+    }
+
     /// The row whose results the lanes are, if the value is one that `row` makes.
     pub(crate) const fn as_row(&self) -> Option<NumberingId> {
         match (&self.shape, self.open, &self.bases) {
