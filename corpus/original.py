@@ -13,7 +13,8 @@ unchanged except for the mask of shuffles. cargo-weft reads the compiler's outpu
 examples/run_examples.sh; the original takes no arguments of kernels, and runs one CTA.
 
 For each kernel the table has the processor seconds (user and system) and the peak memory of both tools, their factor,
-the verdicts, and the numbers of dynamic barriers, which show whether both did the same work. Figures are medians of
+the verdicts, and the numbers of dynamic barriers, which show whether both did the same work. Kernels with arguments are
+checked by cargo-weft twice: with the values of these arguments, and with no values, as the original checks them. Figures are medians of
 several runs; if the original takes long, its figures are of one run. The original checks shared memory only, cargo-weft
 global memory too.
 
@@ -149,10 +150,14 @@ def run_original(options, ptx, threads, lock_step):
             "barriers": barriers and int(barriers[1])}
 
 
-def run_weft(options, ptx, name, threads, lock_step):
-    """Returns cargo-weft's figures on one kernel."""
-    numbers = next((numbers for word, numbers in ARGUMENTS.items() if word in name), {})
-    command = [options.weft, "weft", "check", ptx, "--block", threads, "--message-format", "json",
+def arguments(name):
+    """Returns the arguments of a kernel that cargo-weft is given."""
+    return next((numbers for word, numbers in ARGUMENTS.items() if word in name), {})
+
+
+def run_weft(options, ptx, numbers, threads, lock_step):
+    """Returns cargo-weft's figures on one kernel with these arguments."""
+    command = [options.weft, "weft", "check", ptx, "--block", threads, "--grid", 1, "--message-format", "json",
                *["--warp-synchronous"] * lock_step, *[f"--arg={at}={number}" for at, number in numbers.items()]]
     runs = [measure(command) for _ in range(options.runs)]
     lines = [json.loads(line) for line in runs[0][1].splitlines() if line.startswith("{")]
@@ -214,20 +219,23 @@ def factor(original, weft):
 
 
 def table(rows):
-    head = ("Kernel", "original: s", "MB", "cargo-weft: s", "MB", "factor", "barriers", "original says",
-            "cargo-weft says")
-    print("|" + "|".join(f" {cell} " for cell in head) + "|\n|---|" + "---:|" * 6 + "---|---|")
-    for suite, name, original, weft in rows:
+    head = ("Kernel", "original: s", "MB", "cargo-weft: s", "MB", "factor", "no arguments: s", "MB",
+            "factor", "barriers", "original says", "cargo-weft says", "no arguments")
+    print("|" + "|".join(f" {cell} " for cell in head) + "|\n|---|" + "---:|" * 9 + "---|---|---|")
+    for suite, name, original, weft, without in rows:
         barriers = sorted({tool["barriers"] for tool in (original, weft)} - {None})
         cells = (f"{suite} {name}", amount(original["seconds"]) + " *" * ("earlier" in original),
                  memory(original["megabytes"]), amount(weft["seconds"]), memory(weft["megabytes"]),
-                 factor(original, weft), " / ".join(map(str, barriers)) or "-", original["verdict"], weft["verdict"])
+                 factor(original, weft), amount(without["seconds"]), memory(without["megabytes"]),
+                 factor(original, without), " / ".join(map(str, barriers)) or "-", original["verdict"], weft["verdict"],
+                 without["verdict"])
         print("|" + "|".join(f" {cell} " for cell in cells) + "|")
-    theirs, ours = ([row[side]["seconds"] for row in rows if lasts(row[2])] for side in (2, 3))
+    theirs, *ours = ([row[side]["seconds"] for row in rows if lasts(row[2])] for side in (2, 3, 4))
     if theirs:
-        total = f"{amount(sum(theirs))} | | {amount(sum(ours))} | | {amount(sum(theirs) / sum(ours))}"
-        mean = statistics.geometric_mean(own / other for own, other in zip(theirs, ours))
-        print(f"| total | {total} | | | |\n| geometric mean | | | | | {amount(mean)} | | | |")
+        totals = (f"{amount(sum(own))} | | {amount(sum(theirs) / sum(own))}" for own in ours)
+        means = (amount(statistics.geometric_mean(old / new for old, new in zip(theirs, own))) for own in ours)
+        print(f"| total | {amount(sum(theirs))} | | {' | '.join(totals)} | | | | |")
+        print(f"| geometric mean | | | | | {' | | | '.join(means)} | | | | |")
 
 
 def main():
@@ -251,10 +259,15 @@ def main():
             copy = copies[suite, name, *launch] = pathlib.Path(folder, f"{suite}-{name}.ptx")
             copy.write_text(rewrite((options.ptx / copy.name).read_text()))
         figures = originals(options, copies)
-        rows = [(suite, name, figures[suite, name], run_weft(options, options.ptx / ptx.name, name, *launch))
-                for (suite, name, *launch), ptx in copies.items() if figures[suite, name]]
+        rows = []
+        for (suite, name, *launch), ptx in copies.items():
+            if figures[suite, name]:
+                numbers = arguments(name)
+                weft = run_weft(options, options.ptx / ptx.name, numbers, *launch)
+                without = run_weft(options, options.ptx / ptx.name, {}, *launch) if numbers else weft
+                rows.append((suite, name, figures[suite, name], weft, without))
     table(rows)
-    different = [f"{suite} {name}" for suite, name, original, weft in rows
+    different = [f"{suite} {name}" for suite, name, original, weft, _ in rows
                  if original["barriers"] not in (None, weft["barriers"])]
     if different:
         print("different numbers of barriers:", ", ".join(different), file=sys.stderr)

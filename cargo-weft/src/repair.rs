@@ -198,7 +198,7 @@ fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
     /// Most kernels of a file in which an example of a barrier is looked for.
     const MOST: usize = 64;
     let sources = detail::sources(job);
-    let text = |name: &str| sources.text(name);
+    let text = |name: &str| Some(sources.text(name)?.as_str().to_owned());
     let examples = || {
         let own = job.module.kernel(&job.kernel.mangled);
         let kernels = own.into_iter().chain(job.module.kernels().take(MOST));
@@ -213,8 +213,9 @@ fn diff(job: &Job, edits: &[SourceEdit]) -> String {
     let sources = detail::sources(job);
     let of_file = |(file, edits): (&str, Vec<&SourceEdit>)| {
         let old = sources.text(file)?;
-        let new = source::edited(&old, &edits);
-        let diff = TextDiff::from_lines(&old, &new);
+        let old = old.as_str();
+        let new = source::edited(old, &edits);
+        let diff = TextDiff::from_lines(old, &new);
         let shown = weft_core::report::escape(file);
         Some(diff.unified_diff().header(&shown, &shown).to_string())
     };
@@ -303,7 +304,8 @@ fn written(
             let Some((path, text)) = sources.path(&edit.file).zip(sources.text(&edit.file)) else {
                 continue;
             };
-            let (_, edits) = files.entry(path).or_insert_with(|| (text, Vec::new()));
+            let (_, edits) =
+                files.entry(path).or_insert_with(|| (text.as_str().to_owned(), Vec::new()));
             let is_known = |known: &&SourceEdit| {
                 (known.line, known.removed, &known.text) == (edit.line, edit.removed, &edit.text)
             };

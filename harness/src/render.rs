@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::bounded;
 
 pub use weft_core::report::human::{finding, report, summary};
-pub use weft_core::report::{escape, short};
+pub use weft_core::report::{SourceText, escape, short};
 
 /// Maximum size in bytes of a source file that is quoted.
 const SIZE: u64 = 4 * 1024 * 1024;
@@ -19,7 +20,7 @@ const SIZE: u64 = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Sources {
     roots: Vec<PathBuf>,
-    texts: RefCell<BTreeMap<String, Option<String>>>,
+    texts: RefCell<BTreeMap<String, Option<Rc<SourceText>>>>,
 }
 
 impl Sources {
@@ -39,12 +40,13 @@ impl Sources {
     }
 
     /// Returns the text of the file that the PTX calls `name`; `None` if there is none that is allowed to be read.
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<Rc<SourceText>> {
         if let Some(known) = self.texts.borrow().get(name) {
             return known.clone();
         }
         let text = self.path(name).and_then(|path| {
-            Some(String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned())
+            let text = String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned();
+            Some(Rc::new(SourceText::from(text)))
         });
         self.texts.borrow_mut().insert(name.to_owned(), text.clone());
         text
@@ -77,7 +79,9 @@ mod tests {
     fn nothing_outside_the_roots_is_opened() {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let sources = Sources::within([own.as_path()]);
-        assert!(sources.text("render.rs").is_some_and(|text| text.contains("nothing_outside")));
+        assert!(
+            sources.text("render.rs").is_some_and(|text| text.as_str().contains("nothing_outside"))
+        );
         assert!(sources.text("config/../render.rs").is_some());
         assert!(sources.text("../Cargo.toml").is_none());
         assert!(sources.text("/etc/hostname").is_none());

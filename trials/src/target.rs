@@ -1,11 +1,12 @@
 //! The functions under test. Each takes arbitrary bytes and must return without a panic; its own assertions must hold.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use weft_core::launch::{Dim3, Launch, Limit};
 use weft_core::ptx::{self, Module};
 use weft_core::report::json::{self, Subject};
-use weft_core::report::{human, short};
+use weft_core::report::{SourceText, human, short};
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
 
@@ -79,7 +80,7 @@ fn check(module: &Module, launch: &Launch) {
                 continue;
             }
         };
-        let source = |_: &str| Some("one line\n".to_owned());
+        let source = |_: &str| Some(Rc::new(SourceText::from("one line\n".to_owned())));
         human::report(module, "k.ptx", &report, &source, false);
         short::report("k.ptx", &report);
         let subject = Subject { package: None, file: "k.ptx", demangled: "k", label: None };

@@ -6,12 +6,13 @@ const LANES: u32 = 32;
 
 /// Returns a kernel with a block of `threads` threads, `shared` bytes of shared memory and this body.
 fn entry(threads: u32, shared: u32, body: &str) -> String {
+    let params = ".param .u64 out, .param .u64 in, .param .u32 n0, .param .u32 n1, .param .u32 n2, .param .u32 n3";
     format!(
-        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 out)\n\
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry kernel({params})\n\
          .reqntid {threads}, 1, 1\n{{\n\
          .reg .pred %again, %chosen;\n\
          .reg .b32 %thread, %lane, %warp, %tile, %round, %generation, %a, %b, %c, %d;\n\
-         .reg .b64 %out, %place, %offset;\n\
+         .reg .b32 %i<4>, %n<4>;\n.reg .f32 %x;\n.reg .b64 %out, %place, %offset;\n\
          .shared .align 16 .b8 tile[{shared}];\n\
          mov.u32 %thread, %tid.x;\nand.b32 %lane, %thread, 31;\nshr.u32 %warp, %thread, 5;\n\
          mov.u32 %tile, tile;\nld.param.u64 %out, [out];\n{body}ret;\n}}\n"
@@ -131,6 +132,38 @@ pub(crate) fn racing(sharing: u32, rounds: u32) -> String {
     );
     let body = repeat("STORE", "%round", rounds, &stores);
     entry(32 * LANES, 32 * LANES * 4, &format!("{start}{body}"))
+}
+
+/// Returns a kernel in which `warps` warps store sixteen floating-point numbers, the same in all threads, to the same words.
+pub(crate) fn equal_stores(warps: u32) -> String {
+    let load = "ld.param.u64 %place, [in];\nld.global.f32 %x, [%place];\n";
+    let store = |at: u32| format!("mul.f32 %x, %x, %x;\nst.shared.f32 [%tile+{}], %x;\n", 4 * at);
+    let stores: String = (0..16).map(store).collect();
+    entry(warps * LANES, 64, &format!("{load}{stores}"))
+}
+
+/// Returns a kernel of eight warps that store to words of their own, from an address on that an argument decides.
+pub(crate) fn open_addresses(rounds: u32) -> String {
+    let start = "ld.param.u32 %n0, [n0];\nadd.u32 %a, %n0, %thread;\nmul.wide.u32 %offset, %a, 4;\n\
+                 add.u64 %place, %out, %offset;\n";
+    let body = repeat("STORE", "%round", rounds, "st.global.u32 [%place], %round;\n");
+    entry(8 * LANES, 4, &format!("{start}{body}"))
+}
+
+/// Returns a kernel of eight warps with `depth` loops (at most 4) around barriers, one in the other, whose trip counts are
+/// arguments.
+pub(crate) fn open_loops(depth: u32) -> String {
+    let exchange = "shl.b32 %a, %thread, 2;\nadd.u32 %a, %a, %tile;\nst.shared.u32 [%a], %thread;\n\
+                    bar.sync 0;\nxor.b32 %b, %thread, 32;\nshl.b32 %b, %b, 2;\nadd.u32 %b, %b, %tile;\n\
+                    ld.shared.u32 %c, [%b];\nbar.sync 0;\n";
+    let body = (0..depth).fold(exchange.to_owned(), |inner, at| {
+        format!(
+            "ld.param.u32 %n{at}, [n{at}];\nmov.u32 %i{at}, 0;\nLOOP{at}:\n\
+             setp.ge.u32 %again, %i{at}, %n{at};\n@%again bra DONE{at};\n{inner}\
+             add.u32 %i{at}, %i{at}, 1;\nbra LOOP{at};\nDONE{at}:\n"
+        )
+    });
+    entry(8 * LANES, 8 * LANES * 4, &body)
 }
 
 /// Returns a kernel of eight warps a cta in which each thread stores its cta's number to its word and loads it, 2000

@@ -30,7 +30,7 @@ fn main() -> Outcome {
     {
         return process::measure(arguments);
     }
-    let axes: [(&str, Axis); 11] = [
+    let axes: [(&str, Axis); 15] = [
         ("warps", warps),
         ("barrier generations", generations),
         ("accesses", accesses),
@@ -42,6 +42,10 @@ fn main() -> Outcome {
         ("ctas", ctas),
         ("ctas of a large grid", large_grids),
         ("racing ctas", racing_ctas),
+        ("equal racing stores", equal_stores),
+        ("racing identical ctas", identical_ctas),
+        ("open addresses", open_addresses),
+        ("nested open loops", open_loops),
     ];
     // cargo itself passes `--bench`.
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
@@ -158,6 +162,38 @@ fn racing_ctas(table: &mut Table) -> Outcome {
     for sharing in [1, 4, 16, 64] {
         let run = check(&kernels::ctas(sharing), 64)?;
         table.any(format!("{sharing} ctas a word"), &run, sharing > 1)?;
+    }
+    Ok(())
+}
+
+/// Ever more warps that store the same computed values to the same words.
+fn equal_stores(table: &mut Table) -> Outcome {
+    for warps in WARPS {
+        table.any(warps, &check(&kernels::equal_stores(warps), 1)?, true)?;
+    }
+    Ok(())
+}
+
+/// Ever more ctas that race alike, each within itself.
+fn identical_ctas(table: &mut Table) -> Outcome {
+    for ctas in [1, 4, 16, 64] {
+        table.any(ctas, &check(&kernels::equal_stores(8), ctas)?, true)?;
+    }
+    Ok(())
+}
+
+/// Ever more stores at addresses that an argument decides.
+fn open_addresses(table: &mut Table) -> Outcome {
+    for rounds in [10, 100, 1000, 10_000] {
+        table.clean(rounds, &check(&kernels::open_addresses(rounds), 1)?)?;
+    }
+    Ok(())
+}
+
+/// Loops around barriers whose trip counts are open, ever more of them one in the other, in two ctas.
+fn open_loops(table: &mut Table) -> Outcome {
+    for depth in [1, 2, 3, 4] {
+        table.clean(depth, &check(&kernels::open_loops(depth), 2)?)?;
     }
     Ok(())
 }

@@ -2,12 +2,13 @@
 //! then all that is open.
 
 use super::find::Effort;
-use super::{CheckError, CheckRequest, CheckedProgram, applied, every_input, link, prove, witness};
+use super::linked::LinkedKernel;
+use super::{CheckError, CheckRequest, CheckedProgram, applied, every_input, prove, witness};
 use crate::emulate::{self, is_given};
 use crate::explain::doubts;
 use crate::explain::witness::ChosenInput;
 use crate::finding::{Code, Report, Verdict};
-use crate::flow::{Placement, Program};
+use crate::flow::Program;
 use crate::launch::{Dim3, Dimensions, Launch, Limit};
 use crate::ptx::Function;
 use crate::symbolic::{Gap, ProofBudget};
@@ -33,9 +34,9 @@ pub(super) fn suggest(
     defective: Option<&ChosenInput>,
     report: &mut Report,
 ) -> Result<(), CheckError> {
-    let CheckRequest { module, kernel, .. } = *request;
-    let program = link(module, kernel, request.launch, &Placement::default())?;
-    let launch = &*applied(&program, kernel, request.launch)?;
+    let LinkedKernel { module, kernel, .. } = *request.linked;
+    let program = request.linked.program(request.launch)?;
+    let launch = &*applied(program, kernel, request.launch)?;
     let depends_on_block = |gap: &Gap| matches!(gap, Gap::Divergence(_) | Gap::Pair(..));
     let is_stated = launch.block.is_some() || report.block.is_some();
     if is_stated || gaps.is_empty() || !gaps.iter().all(depends_on_block) {
@@ -47,23 +48,22 @@ pub(super) fn suggest(
     };
     let launch = Launch { limit, ..launch.clone() };
     // If no number is passed, a run mostly leaves nothing open.
-    let is_run = passes_only_pointers(&program, &launch);
+    let is_run = passes_only_pointers(program, &launch);
     let mut questions = MOST_QUESTIONS;
-    for block in blocks(&program, kernel) {
+    for block in blocks(program, kernel) {
         let input = ChosenInput { block: Some(block), ..defective.cloned().unwrap_or_default() };
-        if defective.is_some() && is_defective(request, &input.launch(&program, &launch)) {
+        if defective.is_some() && is_defective(request, &input.launch(program, &launch)) {
             continue;
         }
         let concrete = Launch { block: Some(Dimensions::Is(block)), ..launch.clone() };
         let budget = (None, ProofBudget::attempt(questions > 0));
-        if !is_run && every_input::prove(&program, (kernel, &concrete), None, budget).is_err() {
+        if !is_run && every_input::prove(program, (kernel, &concrete), None, budget).is_err() {
             questions = questions.saturating_sub(1);
             continue;
         }
         let stated =
             CheckRequest { launch: &concrete, effort: Effort::Verdict, outside: None, ..*request };
-        let Ok(CheckedProgram { report: confirmed, .. }) = prove(&stated, &Placement::default())
-        else {
+        let Ok(CheckedProgram { report: confirmed, .. }) = prove(&stated) else {
             continue;
         };
         if confirmed.verdict() == Verdict::Clean && !witness::is_unfit(&confirmed) {
@@ -80,7 +80,7 @@ pub(super) fn suggest(
 /// Whether a run of a launch finds a defect.
 fn is_defective(request: &CheckRequest<'_>, launch: &Launch) -> bool {
     let trial = CheckRequest { launch, effort: Effort::Trial, outside: None, ..*request };
-    let found = prove(&trial, &Placement::default());
+    let found = prove(&trial);
     found.is_ok_and(|found| found.report.verdict() == Verdict::Defect)
 }
 

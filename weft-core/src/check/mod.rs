@@ -1,6 +1,6 @@
 //! Drives the stages: checks one kernel under one launch and builds its report.
 //!
-//! [`request`] tests the launch, [`requirements`] applies what it requires, and [`unstated`] runs a kernel with
+//! [`linked`] links the kernel, [`request`] tests the launch, [`requirements`] applies what it requires, and [`unstated`] runs a kernel with
 //! [`chosen_sizes`] if nobody states its block or its grid. [`find`] chooses what to try first,
 //! [`case_split`] runs each case of a split condition, [`settle`] repeats passes until their facts are known from the
 //! start, and [`passes`] is what the passes of a launch share. In a deciding pass a [`detector`] judges each cta
@@ -23,6 +23,7 @@ mod find;
 mod findings;
 mod given;
 mod independent;
+mod linked;
 mod passes;
 mod racing;
 mod recorder;
@@ -39,7 +40,7 @@ use std::collections::BTreeSet;
 use crate::emulate::{self, Inputs, Origin};
 use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
-use crate::flow::{self, Growth, Pc, Placement, Program};
+use crate::flow::{Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
@@ -49,6 +50,7 @@ use assumptions::CheckOutcome;
 use decision::Decision;
 pub use every_input::prove_every_input;
 use find::{Effort, SliceResult};
+use linked::LinkedKernel;
 pub use request::{BlockSource, CheckError, KnownBlock};
 pub use requirements::{RequirementMisfit, applied};
 
@@ -71,9 +73,9 @@ pub fn check_with(
     launch: &Launch,
     solver: &dyn SmtSolver,
 ) -> Result<Report, CheckError> {
-    let outside = Some(solver);
-    let request = CheckRequest { module, kernel, launch, effort: Effort::Verdict, outside };
-    complete(&request, &Placement::default())
+    let linked = LinkedKernel::new(module, kernel, &Placement::default())?;
+    let (effort, outside) = (Effort::Verdict, Some(solver));
+    complete(&CheckRequest { linked: &linked, launch, effort, outside })
 }
 
 /// Checks a kernel with variables and buffers at the addresses of `placement`. The findings are the same under every
@@ -87,13 +89,13 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
-    let request = CheckRequest { module, kernel, launch, effort: Effort::Verdict, outside: None };
-    complete(&request, placement)
+    let linked = LinkedKernel::new(module, kernel, placement)?;
+    complete(&CheckRequest { linked: &linked, launch, effort: Effort::Verdict, outside: None })
 }
 
 /// Checks a kernel, and looks for a witness if its verdict is open.
-fn complete(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report, CheckError> {
-    let CheckedProgram { mut report, unproved, shown, .. } = prove(request, placement)?;
+fn complete(request: &CheckRequest<'_>) -> Result<Report, CheckError> {
+    let CheckedProgram { mut report, unproved, shown, .. } = prove(request)?;
     if request.launch.options.witness == 0 || report.verdict() != Verdict::Open {
         return Ok(report);
     }
@@ -110,8 +112,7 @@ fn complete(request: &CheckRequest<'_>, placement: &Placement) -> Result<Report,
 /// What a check is asked for.
 #[derive(Clone, Copy)]
 struct CheckRequest<'a> {
-    module: &'a Module,
-    kernel: &'a Function,
+    linked: &'a LinkedKernel<'a>,
     launch: &'a Launch,
     /// Of a verdict, what a run leaves open is to be proved for every input.
     effort: Effort,
@@ -135,20 +136,19 @@ struct CheckedProgram {
 }
 
 /// Checks a kernel without a search for witnesses.
-fn prove(request: &CheckRequest<'_>, placement: &Placement) -> Result<CheckedProgram, CheckError> {
-    let CheckRequest { module, kernel, launch, .. } = *request;
-    let program = link(module, kernel, launch, placement)?;
-    let given = launch;
-    let launch = requirements::applied(&program, kernel, given)?;
+fn prove(request: &CheckRequest<'_>) -> Result<CheckedProgram, CheckError> {
+    let CheckRequest { linked, launch: given, .. } = *request;
+    let program = linked.program(given)?;
+    let launch = requirements::applied(program, linked.kernel, given)?;
     let applied = CheckRequest { launch: &launch, ..*request };
-    let mut checked = unstated::check(&applied, &program)?;
+    let mut checked = unstated::check(&applied, program)?;
     checked.report.launch = given.clone();
     checked.report.assumptions.splice(0..0, Assumption::required(&given.requires));
-    let placement = elsewhere::placement(&program, &checked.decides);
+    let placement = elsewhere::placement(program, &checked.decides);
     if placement == program.placement {
         return Ok(checked);
     }
-    let elsewhere = build(module, kernel, &placement)?;
+    let elsewhere = linked.placed(&placement)?;
     let other = unstated::check(&applied, &elsewhere)?.report;
     Ok(CheckedProgram { report: elsewhere::compared(checked.report, other), ..checked })
 }
@@ -163,7 +163,7 @@ pub fn known_block(
     kernel: &Function,
     launch: &Launch,
 ) -> Result<Option<KnownBlock>, CheckError> {
-    let program = build(module, kernel, &Placement::default())?;
+    let program = linked::build(module, kernel, &Placement::default())?;
     let launch = requirements::applied(&program, kernel, launch)?;
     request::block(&program, kernel, &launch)
 }
@@ -179,17 +179,7 @@ pub fn link(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    let program = build(module, kernel, placement)?;
-    let pointers = emulate::pointers(&program, launch);
-    if Dependences::of(&program, &pointers).accesses_shared_by_number() {
-        return build(module, kernel, &Placement { is_packed: true, ..placement.clone() });
-    }
-    Ok(program)
-}
-
-fn build(module: &Module, kernel: &Function, placement: &Placement) -> Result<Program, CheckError> {
-    flow::build_within(module, kernel, Growth::DEFAULT, placement)
-        .map_err(|error| request::link(module, &error))
+    LinkedKernel::new(module, kernel, placement)?.into_program(launch)
 }
 
 /// Checks a program with a block, or without a run if there is none. Requirements are applied to the launch.
@@ -198,7 +188,8 @@ fn attempt(
     program: &Program,
     block: Option<Dim3>,
 ) -> Result<CheckedProgram, CheckError> {
-    let CheckRequest { module, kernel, launch, effort, outside } = *request;
+    let CheckRequest { linked, launch, effort, outside } = *request;
+    let LinkedKernel { module, kernel, .. } = *linked;
     request::arguments(program, launch)?;
     let grid = request::grid(launch)?;
     let kernel_name = module.name(kernel.name).to_owned();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::find::Effort;
+use super::linked::LinkedKernel;
 use super::{CheckRequest, attempt};
 use crate::finding::{Class, Code, Report, Verdict};
 use crate::flow::{self, Growth, Placement};
@@ -143,7 +144,9 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    let request = CheckRequest { module, kernel, launch, effort: Effort::Verdict, outside: None };
+    let linked = LinkedKernel::new(module, kernel, &Placement::default()).expect("the text links");
+    let (effort, outside) = (Effort::Verdict, None);
+    let request = CheckRequest { linked: &linked, launch, effort, outside };
     attempt(&request, &program, Some(BLOCK)).expect("the launch fits").report
 }
 

@@ -14,7 +14,7 @@ pub(super) fn check(
     request: &CheckRequest<'_>,
     program: &Program,
 ) -> Result<CheckedProgram, CheckError> {
-    match request::block(program, request.kernel, request.launch)? {
+    match request::block(program, request.linked.kernel, request.launch)? {
         None => attempt(request, program, None),
         Some(KnownBlock { size, source: BlockSource::Guessed }) => guessed(request, program, size),
         Some(KnownBlock { size, .. }) => {
@@ -116,6 +116,6 @@ fn worded(
     input: &ChosenInput,
     (defect, others): (&Finding, usize),
 ) -> Finding {
-    let name = request.module.name(request.kernel.name);
+    let name = request.linked.module.name(request.linked.kernel.name);
     finding(program, name, input, defect, (others, None))
 }

@@ -26,16 +26,14 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::find::Effort;
-use super::{
-    CheckError, CheckRequest, CheckedProgram, applied, clean_block, key, link, prove, request,
-};
+use super::linked::LinkedKernel;
+use super::{CheckError, CheckRequest, CheckedProgram, applied, clean_block, key, prove, request};
 use crate::explain::witness::{self, ChosenInput};
 use crate::explain::{doubts, races};
 use crate::finding::{Class, Code, Finding, Report};
-use crate::flow::Placement;
 use crate::launch::requires::{LaunchVariable, Requirement};
 use crate::launch::{Dim3, Dimensions, Launch, Limit, Schedule};
-use crate::ptx::{Module, Span};
+use crate::ptx::Span;
 use crate::symbolic::CandidateLaunch;
 use open::OpenInputs;
 use permitted::Permission;
@@ -129,7 +127,7 @@ fn worst<'a>(defects: impl Iterator<Item = &'a Finding>) -> Option<(Finding, usi
 /// `candidates`: launches to try before others.
 ///
 /// # Errors
-/// As of [`link`].
+/// PTX that does not link, or requirements that the kernel cannot fulfil.
 pub(super) fn search(
     request: &CheckRequest<'_>,
     candidates: &[CandidateLaunch],
@@ -138,20 +136,20 @@ pub(super) fn search(
     if known.is_some_and(|code| !is_lesser(code)) {
         return Ok(None);
     }
-    let CheckRequest { module, kernel, .. } = *request;
-    let program = link(module, kernel, request.launch, &Placement::default())?;
-    let launch = &*applied(&program, kernel, request.launch)?;
-    let Ok(block) = request::block(&program, kernel, launch) else { return Ok(None) };
-    let open = OpenInputs::of(&program, launch, block);
-    let permission = Permission { program: &program, kernel, launch };
-    let trials = Trials { module, permission, left: Cell::new(ALL_TRIALS) };
+    let linked = request.linked;
+    let (kernel, program) = (linked.kernel, linked.program(request.launch)?);
+    let launch = &*applied(program, kernel, request.launch)?;
+    let Ok(block) = request::block(program, kernel, launch) else { return Ok(None) };
+    let open = OpenInputs::of(program, launch, block);
+    let permission = Permission { program, kernel, launch };
+    let trials = Trials { linked, permission, left: Cell::new(ALL_TRIALS) };
     let ordinary = values::choose(&open, 0);
     let wanted =
         candidates.iter().map(|candidate| solved::input(&permission, candidate, &ordinary));
     let table = (0..launch.options.witness.min(MOST)).map(|number| values::choose(&open, number));
     // A size that a kernel is written for, such as 128 or 256, is rarely one that an argument is.
     let sizes = if block.is_none() && launch.block.is_none() {
-        clean_block::blocks(&program, kernel)
+        clean_block::blocks(program, kernel)
     } else {
         Vec::new()
     };
@@ -198,7 +196,7 @@ enum Trial {
 
 /// Runs trials of a kernel.
 struct Trials<'a> {
-    module: &'a Module,
+    linked: &'a LinkedKernel<'a>,
     permission: Permission<'a>,
     /// The instructions that are left.
     left: Cell<u64>,
@@ -207,20 +205,15 @@ struct Trials<'a> {
 impl Trials<'_> {
     /// Checks the kernel with a chosen input. `instructions`: the limit of the trial.
     fn run(&self, input: &ChosenInput, instructions: u64) -> Trial {
-        let Self { module, permission: Permission { program, kernel, launch }, .. } = *self;
+        let Self { linked, permission: Permission { program, launch, .. }, .. } = *self;
         let instructions = instructions.min(self.left.get());
         if instructions == 0 || !self.permission.permits(input) {
             return Trial::Nothing(BTreeSet::new());
         }
         let concrete = with_limit(input.launch(program, launch), instructions);
-        let trial = CheckRequest {
-            module,
-            kernel,
-            launch: &concrete,
-            effort: Effort::Trial,
-            outside: None,
-        };
-        let Ok(checked) = prove(&trial, &Placement::default()) else {
+        let trial =
+            CheckRequest { linked, launch: &concrete, effort: Effort::Trial, outside: None };
+        let Ok(checked) = prove(&trial) else {
             return Trial::Nothing(BTreeSet::new());
         };
         let CheckedProgram { report, spent, depends_on, .. } = checked;
@@ -237,7 +230,7 @@ impl Trials<'_> {
 
     /// Returns the finding for a witness. It is a defect if everything that it depends on is stated.
     fn finding(&self, found: &Witness) -> Finding {
-        let Self { module, permission: Permission { program, kernel, launch }, .. } = *self;
+        let Self { linked, permission: Permission { program, launch, .. }, .. } = *self;
         let names_arguments = launch
             .requires
             .iter()
@@ -256,7 +249,7 @@ impl Trials<'_> {
         };
         let is_launched =
             is_meant(found.input.block, launch.block) && is_meant(found.input.grid, launch.grid);
-        let name = module.name(kernel.name);
+        let name = linked.module.name(linked.kernel.name);
         let permitted_by = permitted_by.filter(|_| is_launched);
         witness::finding(program, name, &found.input, &found.defect, (found.others, permitted_by))
     }

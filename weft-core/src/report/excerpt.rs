@@ -5,8 +5,9 @@
 //! not available becomes a note. Marks on the same characters are joined.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use super::escape;
+use super::{SourceText, escape};
 use crate::finding::{Site, SourceLine, Thread};
 use crate::ptx::Module;
 
@@ -62,9 +63,9 @@ pub(super) fn excerpts(
     module: &Module,
     ptx: &str,
     sites: &[Site],
-    source: &dyn Fn(&str) -> Option<String>,
+    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
 ) -> Excerpts {
-    let mut texts: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let mut texts: BTreeMap<&str, Option<Rc<SourceText>>> = BTreeMap::new();
     let mut order: Vec<&str> = Vec::new();
     let mut places: BTreeMap<&str, Vec<LineMark>> = BTreeMap::new();
     let mut in_ptx: Vec<LineMark> = Vec::new();
@@ -75,7 +76,7 @@ pub(super) fn excerpts(
         let mut shown = None;
         for line in &site.source {
             let text = texts.entry(&line.file).or_insert_with(|| source(&line.file));
-            let Some(raw) = text.as_deref().and_then(|text| nth_line(text, line.line)) else {
+            let Some(raw) = text.as_ref().and_then(|text| text.line(line.line)) else {
                 continue;
             };
             let (start, end) = word(raw, line.column);
@@ -98,9 +99,7 @@ pub(super) fn excerpts(
     let mut shown = Vec::new();
     for file in order {
         if let (Some(Some(text)), Some(places)) = (texts.get(file), places.remove(file)) {
-            let lines: Vec<&str> = text.lines().collect();
-            let line = |number: u32| lines.get((number as usize).checked_sub(1)?).copied();
-            cut(file, &line, places, &mut shown);
+            cut(file, &|number| text.line(number), places, &mut shown);
         }
     }
     cut(ptx, &|number| module.line(number), in_ptx, &mut shown);
@@ -221,10 +220,6 @@ fn window(line: &str, mark: usize) -> (usize, &str) {
     }
     let from = if mark < LONG / 2 { 0 } else { floor(line, mark - BEFORE) };
     (from, line.get(from..floor(line, from + LONG)).unwrap_or(""))
-}
-
-fn nth_line(text: &str, line: u32) -> Option<&str> {
-    text.lines().nth((line as usize).checked_sub(1)?)
 }
 
 /// Returns the byte range of the word at a column, which counts from 1, or of the whole line if there is none.

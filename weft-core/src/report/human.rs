@@ -3,10 +3,12 @@
 //!
 //! The caller decides which source files can be read and how; a file that it does not give is named in a note.
 
+use std::rc::Rc;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 
-use super::escape;
 use super::excerpt::{Excerpt, Excerpts, excerpts};
+use super::{SourceText, escape};
 use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
 use crate::ptx::Module;
@@ -17,7 +19,7 @@ pub fn report(
     module: &Module,
     ptx: &str,
     report: &Report,
-    source: &dyn Fn(&str) -> Option<String>,
+    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
     color: bool,
 ) -> String {
     let mut out = String::new();
@@ -34,7 +36,7 @@ pub fn finding(
     module: &Module,
     ptx: &str,
     finding: &Finding,
-    source: &dyn Fn(&str) -> Option<String>,
+    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
     color: bool,
 ) -> String {
     let level = match finding.code.class() {
@@ -62,7 +64,7 @@ pub fn advice(
     module: &Module,
     ptx: &str,
     advice: &Advice,
-    source: &dyn Fn(&str) -> Option<String>,
+    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
     color: bool,
 ) -> String {
     suggestion("advice", module, ptx, advice, source, color)
@@ -73,7 +75,7 @@ pub fn change(
     module: &Module,
     ptx: &str,
     advice: &Advice,
-    source: &dyn Fn(&str) -> Option<String>,
+    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
     color: bool,
 ) -> String {
     suggestion("help", module, ptx, advice, source, color)
@@ -84,7 +86,7 @@ fn suggestion(
     module: &Module,
     ptx: &str,
     advice: &Advice,
-    source: &dyn Fn(&str) -> Option<String>,
+    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
     color: bool,
 ) -> String {
     let excerpts = excerpts(module, ptx, &advice.sites, source);
@@ -204,6 +206,9 @@ fn render(group: &Group<'_>, color: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
+    use super::super::SourceText;
     use crate::finding::{Check, Code, Finding, Role, Site, SourceLine, Thread};
     use crate::ptx::{self, Position, Span};
 
@@ -237,8 +242,9 @@ mod tests {
         }
     }
 
-    fn source(name: &str) -> Option<String> {
-        (name == "k.cu").then(|| "a();\n  buf[i] = v;\u{1b}\n\n\n  x = buf[i + 1];\n".into())
+    fn source(name: &str) -> Option<Rc<SourceText>> {
+        let text = "a();\n  buf[i] = v;\u{1b}\n\n\n  x = buf[i + 1];\n";
+        (name == "k.cu").then(|| Rc::new(SourceText::from(text.to_owned())))
     }
 
     #[test]

@@ -6,5 +6,7 @@ pub mod human;
 pub mod json;
 pub mod saved;
 pub mod short;
+mod source_text;
 
 pub use escape::escape;
+pub use source_text::SourceText;

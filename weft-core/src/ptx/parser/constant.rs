@@ -49,7 +49,7 @@ use Binary::{
 
 /// Binary operators with their precedence levels: a higher level binds more tightly. Longer spellings stand before
 /// their prefixes.
-const OPERATORS: [(&str, Binary, u8); 18] = [
+static OPERATORS: [(&str, Binary, u8); 18] = [
     ("<<", Shl, 7),
     (">>", Shr, 7),
     ("<=", Le, 6),
@@ -253,12 +253,15 @@ impl Parser<'_> {
     /// Returns the operator at the current token.
     fn operator(&self) -> Option<(&'static str, Binary, u8)> {
         // A percent sign can start a name: it is an operator only if it stands alone.
-        let is_percent = self.token.kind == TokenKind::Word && self.word() == "%";
-        if !is_percent && !matches!(self.token.kind, TokenKind::Punct(_)) {
-            return None;
-        }
-        let rest = self.text.get(self.token.span.start as usize..)?;
-        OPERATORS.into_iter().find(|(text, ..)| rest.starts_with(text))
+        let first = match self.token.kind {
+            TokenKind::Punct(first) => first,
+            TokenKind::Word if self.word() == "%" => b'%',
+            _ => return None,
+        };
+        let rest = self.text.as_bytes().get(self.token.span.start as usize..)?;
+        // Mostly a comma follows, in long tables of numbers.
+        let mut alike = OPERATORS.iter().filter(|(text, ..)| text.as_bytes()[0] == first);
+        alike.find(|(text, ..)| rest.starts_with(text.as_bytes())).copied()
     }
 
     /// Reads a literal, an expression in parentheses, or one of these behind signs and casts.

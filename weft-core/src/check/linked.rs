@@ -1,0 +1,88 @@
+//! A kernel that is linked once, however often it is checked.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CheckError, request};
+use crate::emulate;
+use crate::flow::{self, Growth, Placement, Program};
+use crate::launch::Launch;
+use crate::ptx::{Function, Module};
+use crate::slice::Dependences;
+
+/// A kernel and its programs.
+pub(super) struct LinkedKernel<'m> {
+    pub(super) module: &'m Module,
+    pub(super) kernel: &'m Function,
+    plain: Program,
+    /// The program whose shared variables are packed, once it is needed.
+    packed: OnceCell<Program>,
+    /// For sets of arguments that are pointers: whether shared memory is then accessed by numbers.
+    by_number: RefCell<BTreeMap<BTreeSet<usize>, bool>>,
+}
+
+impl<'m> LinkedKernel<'m> {
+    /// Links a kernel, with variables and buffers at the addresses of `placement`.
+    ///
+    /// # Errors
+    /// PTX that does not link.
+    pub(super) fn new(
+        module: &'m Module,
+        kernel: &'m Function,
+        placement: &Placement,
+    ) -> Result<Self, CheckError> {
+        let plain = build(module, kernel, placement)?;
+        let (packed, by_number) = (OnceCell::new(), RefCell::default());
+        Ok(Self { module, kernel, plain, packed, by_number })
+    }
+
+    /// Returns the program as it is checked under a launch: shared variables are packed if the kernel accesses shared memory
+    /// by numbers.
+    ///
+    /// # Errors
+    /// PTX that does not link.
+    pub(super) fn program(&self, launch: &Launch) -> Result<&Program, CheckError> {
+        if !self.accesses_shared_by_number(launch) {
+            return Ok(&self.plain);
+        }
+        if let Some(packed) = self.packed.get() {
+            return Ok(packed);
+        }
+        let packed = self.packed()?;
+        Ok(self.packed.get_or_init(|| packed))
+    }
+
+    /// As [`Self::program`].
+    pub(super) fn into_program(self, launch: &Launch) -> Result<Program, CheckError> {
+        if self.accesses_shared_by_number(launch) { self.packed() } else { Ok(self.plain) }
+    }
+
+    fn accesses_shared_by_number(&self, launch: &Launch) -> bool {
+        let pointers = emulate::pointers(&self.plain, launch);
+        let mut known = self.by_number.borrow_mut();
+        let is_by_number =
+            |pointers: &_| Dependences::of(&self.plain, pointers).accesses_shared_by_number();
+        *known.entry(pointers).or_insert_with_key(is_by_number)
+    }
+
+    fn packed(&self) -> Result<Program, CheckError> {
+        self.placed(&Placement { is_packed: true, ..self.plain.placement.clone() })
+    }
+
+    /// Links the kernel with other addresses.
+    ///
+    /// # Errors
+    /// PTX that does not link.
+    pub(super) fn placed(&self, placement: &Placement) -> Result<Program, CheckError> {
+        build(self.module, self.kernel, placement)
+    }
+}
+
+pub(super) fn build(
+    module: &Module,
+    kernel: &Function,
+    placement: &Placement,
+) -> Result<Program, CheckError> {
+    flow::build_within(module, kernel, Growth::DEFAULT, placement)
+        .map_err(|error| request::link(module, &error))
+}
