@@ -355,7 +355,8 @@ fn run_with(
     };
     let depends_on = doubted.into_iter().filter_map(position).collect();
     let decides = taken.list(names, launch, report);
-    let has_all_sizes = inputs.runs_all_ctas && launch.block.is_some();
+    let is_block_known = launch.block.is_some() || names.kernel.reqntid.is_some();
+    let has_all_sizes = inputs.runs_all_ctas && is_block_known;
     let open = outcome.open.filter(|_| has_all_sizes);
     Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on, open })
 }

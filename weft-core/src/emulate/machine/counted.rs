@@ -25,7 +25,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let program = self.program;
         let counts = program.blocks_in(header).any(|at| {
-            self.is_in_every_iteration(header, at) && self.leaves_by_count(warp, header, at, mask)
+            self.leaves_by_count(warp, header, at, mask) && self.is_in_every_iteration(header, at)
         });
         self.facts.assumed.waits_end = !counts;
     }
@@ -64,6 +64,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return false;
         };
         let is_outside = |to: BlockId| !program.blocks[to.index()].loops.contains(&header);
+        if !is_outside(taken) && !is_outside(otherwise) {
+            return false;
+        }
         let Some(test) = self.only_definition(header, condition.register) else { return false };
         let Some(decoded) = test.decoded().filter(|decoded| decoded.row.opcode == Opcode::Setp)
         else {
@@ -71,11 +74,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         let [a, b] = *test.sources else { return false };
         let relation = Relation::of(decoded);
-        if !is_outside(taken) && !is_outside(otherwise)
-            || decoded.is_float_comparison()
-            || test.guard.is_some()
-            || relation.is_none()
-        {
+        if decoded.is_float_comparison() || test.guard.is_some() || relation.is_none() {
             return false;
         }
         let is_order = !matches!(relation, Some(Relation::Equal | Relation::NotEqual));

@@ -255,12 +255,18 @@ fn total(
     };
     if operands.iter().enumerate().all(is_one) {
         let lane = mask.trailing_zeros() as usize % WARP;
-        let symbol = symbol_of(symbolics, addends, operands, bits, lane)?;
-        return Some(numbers.on_one(symbol));
+        let open = open_parts(addends, operands, bits, lane)?;
+        return Some(numbers.on_one(symbolic_sum(symbolics, bits, &open)));
     }
-    let mut all = [None; WARP];
+    let (mut all, mut last) = ([None; WARP], None);
     for lane in lanes(mask) {
-        all[lane] = symbol_of(symbolics, addends, operands, bits, lane)?;
+        let open = open_parts(addends, operands, bits, lane)?;
+        // Lanes beside each other often add the same open values.
+        all[lane] = match &last {
+            Some((same, symbol)) if *same == open => *symbol,
+            _ => symbolic_sum(symbolics, bits, &open),
+        };
+        last = Some((open, all[lane]));
     }
     Some(numbers.on(all))
 }
@@ -301,21 +307,22 @@ impl Addend {
     }
 }
 
-/// The symbolic value of the sum in one lane. `Some(None)`: the sum is known. `None`: it is no sum of atoms.
-#[allow(clippy::option_option, reason = "the sum may be known, or none")]
-fn symbol_of(
-    symbolics: &mut Symbolics,
-    addends: &[Addend],
-    operands: &[Value],
-    bits: u32,
-    lane: usize,
-) -> Option<Option<SymbolId>> {
-    let mut open = SmallVec::<[(SymbolId, u64); 3]>::new();
+/// Symbolic values and the factors that they are multiplied by.
+type OpenParts = SmallVec<[(SymbolId, u64); 3]>;
+
+/// The open parts of a sum in one lane. `None`: it is no sum of atoms.
+fn open_parts(addends: &[Addend], operands: &[Value], bits: u32, lane: usize) -> Option<OpenParts> {
+    let mut open = OpenParts::new();
     for addend in addends {
         let (value, factor) = addend.parts(operands, bits, lane)?;
         open.extend(value.symbol.map(|symbol| (symbol, factor)));
     }
-    Some(if open.is_empty() { None } else { symbolics.sum(bits, &open, 0) })
+    Some(open)
+}
+
+/// The symbolic value of a sum; `None`: it is known.
+fn symbolic_sum(symbolics: &mut Symbolics, bits: u32, open: &OpenParts) -> Option<SymbolId> {
+    if open.is_empty() { None } else { symbolics.sum(bits, open, 0) }
 }
 
 /// The known part of the sum, lane by lane: what is added to its symbolic value.
