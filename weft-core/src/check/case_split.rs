@@ -20,7 +20,7 @@ const MAX_INSTRUCTIONS: u64 = 1 << 23;
 pub(super) struct LaunchResult {
     pub(super) findings: Vec<Finding>,
     pub(super) decisions: Vec<Decision>,
-    /// The accesses at open addresses that might race, if nothing else is open and there is no defect.
+    /// The accesses at open addresses that might race, if nothing else is open about the ctas that ran and there is no defect.
     pub(super) open: Option<BTreeSet<Pc>>,
 }
 
@@ -52,7 +52,7 @@ fn open_accesses(
     decision: &Decision,
     findings: &[Finding],
 ) -> Option<BTreeSet<Pc>> {
-    let is_whole = decision.is_finished() && decision.stats.ctas == passes.names.grid.count();
+    let is_whole = decision.is_finished() && decision.stats.ctas == passes.ctas;
     let own = decision.doubtful.iter().map(|access| doubts::open_access(passes.names, access));
     let is_own = own.map(|finding| key(&finding)).collect::<BTreeSet<_>>();
     let others = findings.iter().filter(|finding| finding.code.class() != Class::Warning);

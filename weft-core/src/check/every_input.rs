@@ -129,6 +129,16 @@ fn is_of_accesses(names: &Names<'_>, open: &BTreeSet<Pc>, report: &Report) -> bo
     all.all(is_there)
 }
 
+/// Whether there is a proof that no other access races with the accesses `open`.
+pub(super) fn is_proved(
+    program: &Program,
+    kernel_and_launch: (&Function, &Launch),
+    open: &BTreeSet<Pc>,
+    outside: Option<&dyn SmtSolver>,
+) -> bool {
+    prove(program, kernel_and_launch, Some(open), (outside, ProofBudget::VERDICT)).is_ok()
+}
+
 /// Tries to prove a kernel for all that the launch leaves open, or only that no other access races with the accesses `open`.
 pub(super) fn prove(
     program: &Program,

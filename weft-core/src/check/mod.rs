@@ -216,8 +216,17 @@ fn attempt(
     let mut unproved = Unproved::default();
     // A run also finds reads of shared memory that nothing wrote, which a proof takes for granted that there are none.
     if effort == Effort::Verdict && !reads_unwritten {
-        let open = open.as_ref();
-        unproved = every_input::settle(&names, (kernel, launch), open, outside, &mut report);
+        let are_all = report.stats.ctas == grid.count();
+        let of_all = open.as_ref().filter(|_| are_all);
+        unproved = every_input::settle(&names, (kernel, launch), of_all, outside, &mut report);
+        let of_first = open.filter(|_| !are_all && report.verdict() == Verdict::Open);
+        let is_proved = |open| every_input::is_proved(program, (kernel, launch), &open, outside);
+        if of_first.is_some_and(is_proved) {
+            // What the first ctas leave open needs no run: the others are run too.
+            let mut launch = launch.clone();
+            launch.options.past_findings = true;
+            return attempt(&CheckRequest { launch: &launch, ..*request }, program, report.block);
+        }
     }
     Ok(CheckedProgram { report, decides, unproved, spent, depends_on, shown: None })
 }
@@ -233,7 +242,8 @@ struct RunFacts {
     spent: u64,
     /// The arguments and fields because of whose values or contents something is open, by position.
     depends_on: BTreeSet<usize>,
-    /// The accesses at open addresses that might race, if nothing else is open about this block and grid.
+    /// The accesses at open addresses that might race, if the block and the grid are stated and nothing else is open about the
+    /// ctas that ran.
     open: Option<BTreeSet<Pc>>,
 }
 

@@ -60,9 +60,9 @@ fn is_lesser(code: Code) -> bool {
 /// Findings after which a run does not count: its input might not be one that the kernel is meant for.
 const SPOILING: [Code; 4] = [Code::OutOfBounds, Code::Misaligned, Code::Uninitialized, Code::Trap];
 
-/// Whether a finding says that the check is not complete. That not all races are listed does not.
+/// Whether a finding says that the check is not complete. That there might be more defects does not.
 fn is_limit(finding: &Finding) -> bool {
-    finding.code == Code::Limit && !doubts::is_unlisted(finding)
+    finding.code == Code::Limit && !doubts::says_more_defects(finding)
 }
 
 /// Whether a finding says that a trial with higher limits might find more.

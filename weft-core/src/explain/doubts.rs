@@ -150,7 +150,7 @@ fn more_memory(names: &Names<'_>) -> String {
 /// Returns the finding that only the first ctas were run, and that they are not clean.
 pub(crate) fn first_ctas(names: &Names<'_>, ctas: u64) -> Finding {
     let all = names.grid.count();
-    let message = format!("the first {ctas} of {all} ctas are not clean: the others were not run");
+    let message = format!("the first {ctas} of {all} ctas are not clean: {OTHER_CTAS}");
     let help = "the list of findings is incomplete: settle these first".to_owned();
     open(Code::Limit, None, message, names.kernel_site("not all ctas were run"), Some(help))
 }
@@ -186,10 +186,15 @@ pub(crate) fn too_many_faults(names: &Names<'_>, most: usize) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
 }
 
-/// Whether a finding is that of [`unlisted`].
-pub(crate) fn is_unlisted(finding: &Finding) -> bool {
-    finding.code == Code::Limit && finding.message.starts_with(MORE_RACES)
+/// Whether a finding says that there might be more defects than the others name, which are certain: [`unlisted`] or
+/// [`first_ctas`].
+pub(crate) fn says_more_defects(finding: &Finding) -> bool {
+    let message = &finding.message;
+    finding.code == Code::Limit
+        && (message.starts_with(MORE_RACES) || message.ends_with(OTHER_CTAS))
 }
+
+const OTHER_CTAS: &str = "the others were not run";
 
 const MORE_RACES: &str = "more accesses race than are compared";
 
