@@ -101,6 +101,8 @@ fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>>
             return None;
         }
         let splits = passes.facts.splits.clone();
+        // If no choice is a cta's own, all ctas of a launch are in this case if one of them is: what they ask for is
+        // common to all. So none of them meets a cta of another case.
         if !splits.has_own() && decision.racing().next().is_none() {
             decision.close();
         }
@@ -132,7 +134,7 @@ fn findings(
 }
 
 /// Compares what ctas did in this case with what ctas did in earlier cases, if each cta chooses for itself and ctas of
-/// one launch can be in both cases. Returns whether accesses at known addresses of the two might race.
+/// one launch can be in both cases (as for [`split`]). Returns whether accesses at known addresses of the two might race.
 fn race_with_others(passes: &PassContext<'_>, case: &mut SplitCase, earlier: &[SplitCase]) -> bool {
     let SplitCase { splits, decision } = case;
     if passes.ctas < 2 || !splits.has_own() {
