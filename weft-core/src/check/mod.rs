@@ -273,7 +273,9 @@ fn run(
     // the report is open about the other ctas.
     inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());
     request::shared(inputs.shared)?;
-    let facts = run_with(names, (&inputs, effort), launch, &dependences, report)?;
+    let mut facts = run_with(names, (&inputs, effort), launch, &dependences, report)?;
+    let is_block_stated = launch.block.is_some() || names.kernel.reqntid.is_some();
+    facts.open = facts.open.filter(|_| inputs.runs_all_ctas && is_block_stated);
     if is_any_grid {
         report.findings.push(doubts::any_grid(names, 1));
     }
@@ -365,10 +367,7 @@ fn run_with(
     };
     let depends_on = doubted.into_iter().filter_map(position).collect();
     let decides = taken.list(names, launch, report);
-    let is_block_known = launch.block.is_some() || names.kernel.reqntid.is_some();
-    let has_all_sizes = inputs.runs_all_ctas && is_block_known;
-    let open = outcome.open.filter(|_| has_all_sizes);
-    Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on, open })
+    Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on, open: outcome.open })
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.
