@@ -1,9 +1,9 @@
 //! Open conditions that are assumed to hold or not to hold, so that what they decide can be run. Each combination of
 //! outcomes is a case that is checked by itself.
 //!
-//! A condition that all ctas see alike is one choice for all of them. Other conditions, such as the result of an atomic or
-//! one that depends on `%ctaid`, are choices of each cta: the ctas make the first such choice at a place alike, and so on.
-//! So there are no more cases than one cta has; what ctas do that choose otherwise is seen in other cases.
+//! A condition that all ctas see alike is one choice for all of them. A condition that belongs to one cta, such as the
+//! result of an atomic, is a choice of that cta: the `nth` at its place. In one case all ctas choose alike, so there
+//! are no more cases than one cta has; what ctas do that choose otherwise is seen in other cases.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,9 @@ pub struct Choice {
     pub holds: bool,
     /// The branch or guard that first depended on the condition.
     pub place: PlaceId,
-    /// Whether ctas make the choice for different conditions.
-    is_own: bool,
+    /// For a condition that belongs to one cta: the number of other such conditions that the cta evaluated at this
+    /// place before. `None` for a condition of all ctas.
+    nth: Option<usize>,
 }
 
 impl Choice {
@@ -33,10 +34,15 @@ impl Choice {
         symbolics.origin(self.condition.symbol?)
     }
 
+    /// Whether the condition belongs to one cta.
+    const fn is_own(&self) -> bool {
+        self.nth.is_some()
+    }
+
     /// Whether two ctas of one launch can make these choices.
     fn agrees(&self, other: &Self) -> bool {
-        self.is_own
-            || other.is_own
+        self.is_own()
+            || other.is_own()
             || self.condition != other.condition
             || self.holds == other.holds
     }
@@ -47,14 +53,14 @@ impl Choice {
 pub struct Splits {
     at: BTreeSet<PlaceId>,
     choices: Vec<Choice>,
-    /// The conditions that the running cta has come to, each with the index of its choice.
-    asked: Vec<(Lane, usize)>,
+    /// The conditions that belong to the running cta, in the order in which they were first evaluated.
+    own: Vec<(PlaceId, Lane)>,
 }
 
 impl Splits {
     /// Prepares for the next cta.
     pub(crate) fn begin(&mut self) {
-        self.asked.clear();
+        self.own.clear();
     }
 
     /// Decides conditions at this place from now on. Returns false if they were decided there already.
@@ -79,7 +85,7 @@ impl Splits {
 
     /// Whether some choice is one that each cta makes for itself.
     pub fn has_own(&self) -> bool {
-        self.choices.iter().any(|choice| choice.is_own)
+        self.choices.iter().any(Choice::is_own)
     }
 
     /// Whether two ctas of one launch can make these and those choices.
@@ -101,36 +107,25 @@ impl Splits {
 
     /// The outcome of a condition; `None` if it is not decided. `is_own`: the condition belongs to the running cta.
     pub(crate) fn decide(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<bool> {
-        let at = self.choice_of(place, condition, is_own)?;
-        Some(self.choices[at].holds)
-    }
-
-    /// The index of the choice for a condition: the one that this cta has made for it before, or another cta; otherwise the
-    /// first one at this place that this cta has not made for another condition, or a new one.
-    fn choice_of(&mut self, place: PlaceId, condition: Lane, is_own: bool) -> Option<usize> {
-        if let Some((_, at)) = self.asked.iter().find(|(value, _)| *value == condition) {
-            return Some(*at);
+        let asked = self.own.iter().position(|(_, value)| *value == condition);
+        let place = asked.map_or(place, |at| self.own[at].0);
+        let before = &self.own[..asked.unwrap_or(self.own.len())];
+        let nth = is_own.then(|| before.iter().filter(|(asked_at, _)| *asked_at == place).count());
+        let is_it = |choice: &&Choice| match nth {
+            Some(_) => (choice.place, choice.nth) == (place, nth),
+            None => choice.condition == condition,
+        };
+        let known = self.choices.iter().find(is_it).map(|decided| decided.holds);
+        let can_ask = self.at.contains(&place) && self.choices.len() < MAX_CHOICES;
+        if known.is_none() && !can_ask {
+            return None;
         }
-        let position = |is_it: &dyn Fn(&Choice) -> bool| {
-            let is_free = |at: &usize| self.asked.iter().all(|(_, taken)| taken != at);
-            (0..self.choices.len()).filter(is_free).find(|at| is_it(&self.choices[*at]))
-        };
-        let at = match position(&|choice| choice.condition == condition) {
-            Some(same) => same,
-            None if !self.at.contains(&place) => return None,
-            None => match position(&|choice| choice.place == place) {
-                Some(alike) => {
-                    self.choices[alike].is_own = true;
-                    alike
-                }
-                None if self.choices.len() == MAX_CHOICES => return None,
-                None => {
-                    self.choices.push(Choice { condition, holds: true, place, is_own });
-                    self.choices.len() - 1
-                }
-            },
-        };
-        self.asked.push((condition, at));
-        Some(at)
+        if is_own && asked.is_none() {
+            self.own.push((place, condition));
+        }
+        if known.is_none() {
+            self.choices.push(Choice { condition, holds: true, place, nth });
+        }
+        known.or(Some(true))
     }
 }
