@@ -13,7 +13,7 @@ use crate::flow::{Pc, PlaceId};
 
 /// The most runs before the check gives up a case split.
 const MAX_RUNS: u32 = 64;
-/// The most instructions that all cases can take: what they decide is mostly decided with a hundredth of these.
+/// The most instructions that all cases together can run. Cases that settle a verdict mostly run a hundredth of these.
 const MAX_INSTRUCTIONS: u64 = 1 << 23;
 
 /// The findings of a launch, and the decisions of all its cases.
@@ -101,8 +101,8 @@ fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>>
             return None;
         }
         let splits = passes.facts.splits.clone();
-        // If no choice is a cta's own, all ctas of a launch are in this case if one of them is: what they ask for is
-        // common to all. So none of them meets a cta of another case.
+        // If no choice is a cta's own, all ctas of a launch are in this case if one of them is, because the conditions that
+        // they evaluate are common to all. So no cta of this case races with a cta of another case.
         if !splits.has_own() && decision.racing().next().is_none() {
             decision.close();
         }
@@ -134,7 +134,7 @@ fn findings(
 }
 
 /// Compares what ctas did in this case with what ctas did in earlier cases, if each cta chooses for itself and ctas of
-/// one launch can be in both cases (as for [`split`]). Returns whether accesses at known addresses of the two might race.
+/// one launch can be in both cases. Returns whether accesses at known addresses of the two might race.
 fn race_with_others(passes: &PassContext<'_>, case: &mut SplitCase, earlier: &[SplitCase]) -> bool {
     let SplitCase { splits, decision } = case;
     if passes.ctas < 2 || !splits.has_own() {

@@ -1,14 +1,14 @@
 //! Drives the stages: checks one kernel under one launch and builds its report.
 //!
-//! [`linked`] links the kernel, [`request`] tests the launch, [`requirements`] applies what it requires, and [`unstated`] runs a kernel with
-//! [`chosen_sizes`] if nobody states its block or its grid. [`find`] chooses what to try first,
-//! [`case_split`] runs each case of a split condition, [`settle`] repeats passes until their facts are known from the
-//! start, and [`passes`] is what the passes of a launch share. In a deciding pass a [`detector`] judges each cta
-//! ([`ctas`]), several at once where they are [`independent`]; a [`decision`] is what the pass found. In an explaining
-//! pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`] looks for
-//! mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other addresses,
-//! [`assumptions`] lists what was taken for granted, [`witness`] tries an open verdict with concrete inputs, and
-//! [`clean_block`] looks for a block with which the kernel is clean.
+//! [`linked`] links the kernel, [`request`] tests the launch, [`requirements`] applies what it requires, and
+//! [`unstated`] runs a kernel with [`chosen_sizes`] if nobody states its block or its grid. [`find`] chooses what to
+//! try first, [`case_split`] runs each case of a split condition, [`settle`] repeats passes until their facts are known
+//! from the start, and [`passes`] is what the passes of a launch share. In a deciding pass a [`detector`] judges each
+//! cta ([`ctas`]), several at once where they are [`independent`]; a [`decision`] is what the pass found. In an
+//! explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`]
+//! looks for mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other
+//! addresses, [`assumptions`] lists what was taken for granted, [`witness`] tries an open verdict with concrete inputs,
+//! and [`clean_block`] looks for a block with which the kernel is clean.
 
 mod assumptions;
 mod case_split;
@@ -222,7 +222,7 @@ fn attempt(
         let of_first = open.filter(|_| !are_all && report.verdict() == Verdict::Open);
         let is_proved = |open| every_input::is_proved(program, (kernel, launch), &open, outside);
         if of_first.is_some_and(is_proved) {
-            // What the first ctas leave open needs no run: the others are run too.
+            // A proof decides what the first ctas leave open, so that the kernel can be clean: all ctas are run.
             let mut launch = launch.clone();
             launch.options.past_findings = true;
             return attempt(&CheckRequest { launch: &launch, ..*request }, program, report.block);

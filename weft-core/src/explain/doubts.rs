@@ -186,8 +186,8 @@ pub(crate) fn too_many_faults(names: &Names<'_>, most: usize) -> Finding {
     open(Code::Limit, None, message, names.kernel_site("accesses what it should not"), Some(help))
 }
 
-/// Whether a finding says that there might be more defects than the others name, which are certain: [`unlisted`] or
-/// [`first_ctas`].
+/// Whether a finding only says that there might be more defects than those that are found, which are certain: that of
+/// [`unlisted`] or of [`first_ctas`].
 pub(crate) fn says_more_defects(finding: &Finding) -> bool {
     let message = &finding.message;
     finding.code == Code::Limit

@@ -81,7 +81,7 @@ impl Value {
         Self { shape: LaneShape::Uniform(0), open: LaneMask::MAX, bases: Bases::Row(row) }
     }
 
-    /// All lanes are results of the row. `is_one`: all of these are the same, and the value is the first one.
+    /// All lanes are open: lane `l` is result `l` of the row. `is_one`: all results are equal, and all lanes are result 0.
     pub(crate) fn row_of(row: NumberingId, is_one: bool) -> Self {
         if is_one { Self::open(row.lane(0)) } else { Self::row(row) }
     }
