@@ -6,10 +6,10 @@
 
 use std::io;
 
-use weft_core::finding::{Code, Report, Verdict};
+use weft_core::finding::{Code, Report};
 use weft_core::report::json::{self, Counts, Subject};
-use weft_core::report::short;
-use weft_harness::case::{Job, JobError, dead_allows};
+use weft_core::report::{escape, short};
+use weft_harness::case::{Job, JobError, Outcome, Standing, dead_allows};
 use weft_harness::config::Allow;
 
 use crate::cache::Cache;
@@ -35,7 +35,7 @@ pub(crate) struct Request<'a> {
 
 /// An `allow` that accepts no finding.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: this `allow` of `{}` accepts nothing any more; remove it", .0.place, .0.code)]
+#[error("{}", .0.unused())]
 struct DeadAllow(Allow);
 
 /// Checks all jobs of all packages, prints the results and returns the exit code.
@@ -97,10 +97,9 @@ fn settle<'j>(
 /// Prints the result of a kernel as soon as it is its turn.
 fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
     let outcome = job.outcome();
-    let (report, remaining) = match (&outcome.report, outcome.remaining()) {
-        (Ok(report), Some(remaining)) => (report, remaining),
-        (Ok(report), None) => (report, report),
-        (Err(error), _) => return unchecked(job, error, format, printer),
+    let (report, remaining) = match (&outcome.report, outcome.told(), outcome.remaining()) {
+        (Err(error), ..) => return unchecked(job, error, format, printer),
+        (Ok(report), told, remaining) => (told.unwrap_or(report), remaining.unwrap_or(report)),
     };
     match format {
         Format::Json => {
@@ -111,13 +110,22 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
         }
         Format::Short => printer.text(&short::report(&job.file.display, remaining)),
         Format::Human
-            if printer.verbosity == Verbosity::Quiet && outcome.verdict == Verdict::Clean =>
+            if printer.verbosity == Verbosity::Quiet && outcome.standing <= Standing::Skipped =>
         {
             Ok(())
         }
         Format::Human => {
-            let verdict = print::verdict(outcome.verdict);
-            printer.line(&format!("{verdict} {}  ({})", job.short_name(), scope(remaining)))
+            let standing = print::standing(outcome.standing);
+            let accepted = if outcome.standing == Standing::Allowed {
+                reasons(outcome)
+            } else {
+                String::new()
+            };
+            printer.line(&format!(
+                "{standing} {}  ({}{accepted})",
+                job.short_name(),
+                scope(remaining)
+            ))
         }
     }
 }
@@ -132,7 +140,19 @@ pub(crate) fn subject<'a>(job: &'a Job, path: &'a str) -> Subject<'a> {
     }
 }
 
-/// Prints the error of a kernel without a report; the error is printed in every format.
+/// Returns the codes that are allowed, each with its reason, to follow what the verdict covers.
+fn reasons(outcome: &Outcome) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for (finding, allow) in outcome.accepted() {
+        let own = format!("; {} allowed: {}", finding.code, escape(&allow.reason));
+        if !told.contains(&own) {
+            told.push(own);
+        }
+    }
+    told.concat()
+}
+
+/// Prints a kernel without a report: it is skipped, or there is an error, which is printed in every format.
 pub(crate) fn unchecked(
     job: &Job,
     error: &JobError,
@@ -140,15 +160,34 @@ pub(crate) fn unchecked(
     printer: &mut Printer,
 ) -> io::Result<()> {
     let name = job.short_name();
+    let standing = job.outcome().standing;
     match error {
+        JobError::Skipped { .. } => {}
         // The other errors already name the file.
         JobError::Check(error) => printer.error(&name, error),
         other => printer.failure(other),
     }
-    if format == Format::Human {
-        printer.line(&format!("{} {name}", print::unchecked()))
-    } else {
-        Ok(())
+    match format {
+        Format::Json => {
+            let path = job.file.path.to_string_lossy();
+            let reason = error.to_string();
+            printer.line(&json::unchecked(
+                &job.kernel.mangled,
+                subject(job, &path),
+                standing.name(),
+                &reason,
+            ))
+        }
+        Format::Human if standing == Standing::Skipped && printer.verbosity == Verbosity::Quiet => {
+            Ok(())
+        }
+        Format::Human if standing == Standing::Skipped => printer.line(&format!(
+            "{} {name}  ({})",
+            print::standing(standing),
+            error.to_string().trim_start_matches("skipped: ")
+        )),
+        Format::Human => printer.line(&format!("{} {name}", print::standing(standing))),
+        Format::Short => Ok(()),
     }
 }
 
@@ -182,29 +221,38 @@ fn scope(report: &Report) -> String {
 pub(crate) fn counts(jobs: &[&Job], failed: usize) -> Counts {
     let mut counts = Counts { unchecked: failed, ..Counts::default() };
     for outcome in jobs.iter().map(|job| job.outcome()) {
-        *match outcome.remaining().map(Report::verdict) {
-            Some(Verdict::Clean) => &mut counts.clean,
-            Some(Verdict::Defect) => &mut counts.defect,
-            Some(Verdict::Open) => &mut counts.open,
-            None => &mut counts.unchecked,
+        *match outcome.standing {
+            Standing::Clean => &mut counts.clean,
+            Standing::Allowed => &mut counts.allowed,
+            Standing::Skipped => &mut counts.skipped,
+            Standing::Defect => &mut counts.defect,
+            Standing::Open => &mut counts.open,
+            Standing::Unchecked => &mut counts.unchecked,
         } += 1;
     }
     counts
 }
 
-/// Returns the last line: `weft: 4 clean, 1 defect, 0 open`, and what could not be checked or is allowed.
+/// Returns the last line: `weft: 4 clean, 1 defect, 0 open`, and what is allowed, skipped or could not be checked.
 fn sentence(jobs: &[&Job], counts: Counts) -> String {
-    let unchecked = match counts.unchecked {
-        0 => String::new(),
-        number => format!(", {number} could not be checked"),
-    };
-    let allowed = match jobs.iter().map(|job| job.outcome().accepted().count()).sum::<usize>() {
+    let others = [
+        (counts.allowed, "allowed"),
+        (counts.skipped, "skipped"),
+        (counts.unchecked, "could not be checked"),
+    ];
+    let others: Vec<String> = others
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!(", {count} {word}"))
+        .collect();
+    let others = others.concat();
+    let findings = match jobs.iter().map(|job| job.outcome().accepted().count()).sum::<usize>() {
         0 => String::new(),
         1 => "; 1 finding allowed".to_owned(),
         number => format!("; {number} findings allowed"),
     };
     format!(
-        "weft: {} clean, {} defect, {} open{unchecked}{allowed}",
+        "weft: {} clean, {} defect, {} open{others}{findings}",
         counts.clean, counts.defect, counts.open
     )
 }
@@ -240,8 +288,7 @@ mod tests {
                     .entry one() { ret; }\n.entry two() { ret; }\n";
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
         let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
-        let package =
-            Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
+        let package = Package::new("p", PathBuf::new(), Config::default(), files);
         let checker = Checker::new(|module, kernel, launch| {
             assert_eq!(module.name(kernel.name), "two", "an invariant is broken");
             weft_core::check(module, kernel, launch)

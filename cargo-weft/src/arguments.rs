@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Repair(Repair),
     /// List the kernels and launches that `test` would check
     List(Selection),
+    /// Accept the findings that the selected packages have now, in a `weft-baseline.toml` beside each `Cargo.toml`
+    Baseline(Selection),
     /// Explain what a finding code means and what to do about it
     Explain(Explain),
     /// Print what the checker works with

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use weft_harness::case::PlanError;
 
+use crate::baseline::BaselineError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
 use crate::repair::WriteError;
@@ -55,6 +56,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Solver(#[from] SolverError),
     #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    #[error(transparent)]
     Change(#[from] WriteError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
@@ -81,6 +84,7 @@ impl Failure {
             Self::Select(_)
             | Self::Compile(_)
             | Self::Plan(_)
+            | Self::Baseline(_)
             | Self::Change(_)
             | Self::Write(_) => Exit::Unchecked,
         }

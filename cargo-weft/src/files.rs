@@ -68,7 +68,7 @@ fn plan(
     checker: &Checker,
 ) -> Result<Vec<Job>, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
-    let package = Package { name: String::new(), dir, config: config.unwrap_or_default(), files };
+    let package = Package::new("", dir, config.unwrap_or_default(), files);
     case::plan_with(&package, checker).map_err(|error| match error {
         PlanError::NoKernels { files, .. } => RequestError::NoKernels { files },
         other => RequestError::Plan(other),

@@ -5,6 +5,7 @@
 
 mod account;
 mod arguments;
+mod baseline;
 mod body;
 mod cache;
 mod cargo;
@@ -54,6 +55,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::Repair(arguments) => repair::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
+        Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
         Command::Dump(what) => dump::run(&what, printer),
     }

@@ -171,7 +171,7 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
         }
         Format::Human if printer.verbosity == Verbosity::Quiet && advice.is_empty() => Ok(()),
         Format::Human => {
-            let verdict = print::verdict(outcome.verdict);
+            let verdict = print::standing(outcome.standing);
             let name = job.short_name();
             match outcome.verdict {
                 Verdict::Clean => printer.line(&format!("{verdict} {name}  ({})", told(*tally))),

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use clap_cargo::style;
-use weft_core::finding::Verdict;
 use weft_core::report::escape;
+use weft_harness::case::Standing;
 
 use crate::arguments::OutputArgs;
 use crate::options::{Color, Verbosity};
@@ -109,18 +109,16 @@ fn safe(message: &str) -> String {
     message.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the coloured word for a verdict in front of a kernel's name, six columns wide.
-pub(crate) fn verdict(verdict: Verdict) -> String {
-    match verdict {
-        Verdict::Clean => painted("clean ", style::GOOD),
-        Verdict::Open => painted("open  ", style::WARN),
-        Verdict::Defect => painted("DEFECT", style::ERROR),
+/// Returns the coloured word for a standing in front of a kernel's name, seven columns wide.
+pub(crate) fn standing(standing: Standing) -> String {
+    match standing {
+        Standing::Clean => painted("clean  ", style::GOOD),
+        Standing::Allowed => painted("allowed", style::WARN),
+        Standing::Skipped => painted("skipped", style::WARN),
+        Standing::Open => painted("open   ", style::WARN),
+        Standing::Defect => painted("DEFECT ", style::ERROR),
+        Standing::Unchecked => painted("ERROR  ", style::ERROR),
     }
-}
-
-/// Returns the word in front of the name of a kernel that could not be checked.
-pub(crate) fn unchecked() -> String {
-    painted("ERROR ", style::ERROR)
 }
 
 /// Returns the coloured word for what came of a repair, in front of a kernel's name.

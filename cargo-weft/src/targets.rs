@@ -8,16 +8,18 @@ use crate::exit::Failure;
 use crate::files::{self, Files};
 use crate::print::Printer;
 
-/// Returns the selected kernels with their launches, and the number of packages or files that could not be read.
+/// Returns the selected kernels with the launches that are not skipped, and the number of packages or files that could not be read.
 pub(crate) fn jobs(
     targets: &KernelArgs,
     printer: &mut Printer,
 ) -> Result<(Vec<Job>, usize), Failure> {
-    if targets.files.is_empty() {
-        of_packages(targets, printer)
+    let (mut jobs, failed) = if targets.files.is_empty() {
+        of_packages(targets, printer)?
     } else {
-        of_files(targets, printer)
-    }
+        of_files(targets, printer)?
+    };
+    jobs.retain(|job| job.skip.is_none());
+    Ok((jobs, failed))
 }
 
 /// Returns the kernels of the selected packages, and the number of packages that could not be planned.

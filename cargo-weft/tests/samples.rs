@@ -58,11 +58,11 @@ fn the_whole_workspace() {
     let (code, out, err) = weft(&["weft"]);
     assert_eq!(code, Some(100), "{out}\n{err}");
     for clean in [
-        "clean  saxpy-pipeline::saxpy_pipeline.ptx::saxpy_pipeline  (",
-        "clean  saxpy-pipeline::saxpy_pipeline.ptx::saxpy  (",
-        "clean  rust-reduce::block_sum.ptx::block_sum  (",
-        "clean  early-handover::early_handover.ptx::saxpy  (",
-        "DEFECT early-handover::early_handover.ptx::saxpy_pipeline  (",
+        "clean   saxpy-pipeline::saxpy_pipeline.ptx::saxpy_pipeline  (",
+        "clean   saxpy-pipeline::saxpy_pipeline.ptx::saxpy  (",
+        "clean   rust-reduce::block_sum.ptx::block_sum  (",
+        "clean   early-handover::early_handover.ptx::saxpy  (",
+        "DEFECT  early-handover::early_handover.ptx::saxpy_pipeline  (",
         "weft: 4 clean, 1 defect, 0 open",
     ] {
         assert!(out.contains(clean), "no `{clean}` in\n{out}\n{err}");

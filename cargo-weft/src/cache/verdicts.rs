@@ -63,7 +63,7 @@ impl Cache {
     /// Returns the result of a job: from the kept report if there is one, otherwise from a check, whose report is then
     /// kept.
     pub(crate) fn outcome<'j>(&self, job: &'j Job, key: &Hash) -> &'j Outcome {
-        if job.is_unread() {
+        if job.is_left_out() {
             return job.outcome();
         }
         if let Some(report) = self.folder.read(key, &job.launch) {
@@ -131,8 +131,7 @@ mod tests {
     fn jobs(text: &str, checker: CheckFunction) -> Vec<Job> {
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
         let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
-        let package =
-            Package { name: "p".into(), dir: PathBuf::new(), config: Config::default(), files };
+        let package = Package::new("p", PathBuf::new(), Config::default(), files);
         let mut jobs = plan_with(&package, &Checker::new(checker)).expect("there are kernels");
         for job in &mut jobs {
             job.launch.block = Some(Dim3::line(64).into());

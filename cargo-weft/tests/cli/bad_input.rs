@@ -49,15 +49,15 @@ fn a_file_that_is_not_there() {
     folder.weft("check absent.ptx").exits(101).complains("error: absent.ptx: cannot be read");
     // The missing file does not keep the other one from being checked, and the exit code reports it.
     let run = folder.weft("check absent.ptx clean.ptx --block 64").exits(101);
-    run.complains("absent.ptx").says("clean  clean.ptx::own_slot").says("1 could not be checked");
+    run.complains("absent.ptx").says("clean   clean.ptx::own_slot").says("1 could not be checked");
 }
 
 #[test]
 fn a_bad_file_beside_a_good_one() {
     let folder = Folder::new("beside").with("bad.ptx", "").with("clean.ptx", CLEAN);
     let run = folder.weft("check bad.ptx clean.ptx --block 64").exits(101);
-    run.says("ERROR  bad.ptx")
-        .says("clean  clean.ptx::own_slot")
+    run.says("ERROR   bad.ptx")
+        .says("clean   clean.ptx::own_slot")
         .complains("bad.ptx:1:1: the file is empty");
 }
 

@@ -57,7 +57,7 @@ fn a_line_for_each_kernel_and_a_summary() {
     }
     assert_eq!(
         lines[2],
-        json!({"reason": "weft-summary", "schema": 1, "clean": 1, "defect": 1, "open": 0, "unchecked": 0})
+        json!({"reason": "weft-summary", "schema": 1, "clean": 1, "allowed": 0, "skipped": 0, "defect": 1, "open": 0, "unchecked": 0})
     );
 }
 
@@ -66,8 +66,13 @@ fn what_could_not_be_checked_is_in_the_summary() {
     let folder = Folder::new("json-unchecked").with("empty.ptx", "").with("clean.ptx", CLEAN);
     let run = folder.weft("check empty.ptx clean.ptx --block 64 --message-format json").exits(101);
     let lines = lines(&run.out);
-    assert_eq!(lines.len(), 2);
-    assert_eq!((&lines[1]["clean"], &lines[1]["unchecked"]), (&json!(1), &json!(1)));
+    assert_eq!(lines.len(), 3);
+    assert_eq!(
+        (&lines[0]["verdict"], &lines[0]["file"]),
+        (&json!("unchecked"), &json!("empty.ptx"))
+    );
+    assert!(lines[0]["error"].as_str().is_some_and(|error| error.starts_with("empty.ptx:")));
+    assert_eq!((&lines[2]["clean"], &lines[2]["unchecked"]), (&json!(1), &json!(1)));
     run.complains("empty.ptx");
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the binary from outside: command line in, output and exit code out.
 
+mod accepted;
 mod bad_input;
 mod cache;
 mod dump;

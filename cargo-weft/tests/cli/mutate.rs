@@ -32,7 +32,7 @@ const LAST: &str = "\
 fn survivors_are_told_as_advice() {
     let folder = Folder::new("mutate").with("last.ptx", LAST);
     let run = folder.weft("mutate last.ptx --block 64").exits(0);
-    run.says("clean  last.ptx::opposite  (4 mutants: 2 defect, 0 open, 2 survive)")
+    run.says("clean   last.ptx::opposite  (4 mutants: 2 defect, 0 open, 2 survive)")
         .says("advice[delete]: this barrier can go: the kernel is still clean for this launch")
         .says("last.ptx:18:5")
         .says("^^^^^^^^^^^^^^ can go")
@@ -54,8 +54,8 @@ fn kernels_that_are_not_clean_are_left_alone() {
         .with("clean.ptx", CLEAN)
         .with("last.ptx", LAST);
     let run = folder.weft("mutate race.ptx clean.ptx --block 64").exits(100);
-    run.says("DEFECT race.ptx::race_of_neighbours  (not mutated)")
-        .says("clean  clean.ptx::own_slot  (no mutants)")
+    run.says("DEFECT  race.ptx::race_of_neighbours  (not mutated)")
+        .says("clean   clean.ptx::own_slot  (no mutants)")
         .says("weft: 1 clean kernel, no mutants");
     // The block size is not stated.
     folder.weft("mutate last.ptx").exits(102).says("(not mutated)");

@@ -27,7 +27,7 @@ pub(crate) fn package(name: &str, ptx: &str) -> Folder {
 fn ptx_of_a_build_script_is_found() {
     let folder = package("built", RACE).with("weft.toml", BLOCK);
     let run = folder.weft("").exits(100);
-    run.says("DEFECT built::kernel.ptx::race_of_neighbours")
+    run.says("DEFECT  built::kernel.ptx::race_of_neighbours")
         .says("weft: 0 clean, 1 defect, 0 open");
     folder.weft("weft test -p built").exits(100);
     folder
@@ -51,7 +51,7 @@ fn a_binary_is_built_as_far_as_its_build_script() {
         .with("src/main.rs", "fn main() {}\n")
         .with("build.rs", BUILD)
         .with("kernel.ptx", CLEAN);
-    folder.weft("").exits(0).says("clean  binary-crate::kernel.ptx::own_slot");
+    folder.weft("").exits(0).says("clean   binary-crate::kernel.ptx::own_slot");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn saved_ptx_is_found_by_its_pattern() {
         .with("src/lib.rs", "this is no Rust, and need not be: there is no build script to run")
         .with("weft.toml", "ptx = [\"kernels/*.ptx\"]\n".to_owned() + BLOCK)
         .with("kernels/own.ptx", CLEAN);
-    folder.weft("").exits(0).says("clean  saved::kernels/own.ptx::own_slot");
+    folder.weft("").exits(0).says("clean   saved::kernels/own.ptx::own_slot");
 }
 
 #[test]
@@ -128,7 +128,8 @@ fn packages_outside_the_workspace_are_checked_with_the_whole_of_it() {
         .with("apart/weft.toml", BLOCK)
         .with("apart/kernel.ptx", RACE);
     let run = folder.weft("").exits(100);
-    run.says("clean  one::own.ptx::own_slot").says("DEFECT apart::kernel.ptx::race_of_neighbours");
+    run.says("clean   one::own.ptx::own_slot")
+        .says("DEFECT  apart::kernel.ptx::race_of_neighbours");
     assert!(
         folder.path().join("target/debug").is_dir() && !folder.path().join("apart/target").exists()
     );

@@ -35,8 +35,14 @@ pub struct Job {
     pub label: Option<String>,
     /// The launch configuration.
     pub launch: Launch,
-    /// The `allow` entries for this kernel and launch.
+    /// Whether the launch has the block of `[default]`, because nothing states one for this kernel.
+    pub has_default_block: bool,
+    /// The `allow` entries for this kernel and launch, and those of the baseline.
     pub allow: Vec<Allow>,
+    /// The `allow` entries whose last day has passed.
+    pub ended: Vec<Allow>,
+    /// The reason for which the launch is not checked; `None`: it is.
+    pub skip: Option<String>,
     pub(super) checker: Checker,
     pub(super) unread: Option<JobError>,
     pub(super) outcome: OnceLock<Outcome>,
@@ -58,6 +64,12 @@ pub enum JobError {
         kernel: String,
         /// The file.
         file: String,
+    },
+    /// The configuration says that the kernel is not to be checked.
+    #[error("skipped: {}", weft_core::report::escape(.reason))]
+    Skipped {
+        /// The reason in the configuration.
+        reason: String,
     },
     /// The checker panicked: a bug of the checker.
     #[error(
@@ -88,6 +100,11 @@ impl Job {
     /// instead of checking again. Has no effect if the result is already known.
     pub fn recall(&self, report: Report) -> &Outcome {
         self.outcome.get_or_init(|| Outcome::new(Ok(report), self))
+    }
+
+    /// Whether there is nothing to check: the file cannot be read, or the configuration skips the kernel.
+    pub fn is_left_out(&self) -> bool {
+        self.is_unread() || self.skip.is_some()
     }
 
     /// Whether this job stands for a file that cannot be read rather than for a kernel.
@@ -188,6 +205,9 @@ impl Job {
     fn check(&self) -> Result<Report, JobError> {
         if let Some(error) = &self.unread {
             return Err(error.clone());
+        }
+        if let Some(reason) = &self.skip {
+            return Err(JobError::Skipped { reason: reason.clone() });
         }
         let (name, file) = (&self.kernel.mangled, &self.file.display);
         let Some(kernel) = self.module.kernel(name) else {

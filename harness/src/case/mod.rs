@@ -8,6 +8,7 @@ mod outcome;
 mod package;
 mod plan;
 mod repair;
+mod standing;
 mod trial;
 
 pub use checker::Checker;
@@ -17,4 +18,5 @@ pub use outcome::{Outcome, dead_allows};
 pub use package::Package;
 pub use plan::{PlanError, plan, plan_with};
 pub use repair::repaired;
+pub use standing::Standing;
 pub use trial::{failure, trials, trials_with};

@@ -2,45 +2,68 @@
 
 use std::sync::Arc;
 
-use weft_core::finding::{Check, Finding, Report, Verdict};
+use weft_core::finding::{Check, Code, Finding, Report, Verdict};
 use weft_core::ptx::Module;
 
-use super::{Job, JobError};
+use super::{Job, JobError, Standing};
 use crate::config::Allow;
 
 /// A report together with the part of it that no `allow` accepts.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The complete report, or why the kernel could not be checked.
+    /// The report as the checker returned it, or why there is none.
     pub report: Result<Report, JobError>,
     /// For each finding of the report, the `allow` that accepts it, if any.
     pub allowed: Vec<Option<Allow>>,
-    /// The verdict on the findings that no `allow` accepts; open if the kernel could not be checked.
+    /// The verdict on the findings that no `allow` accepts; open if the kernel was not checked.
     pub verdict: Verdict,
+    /// What came of the kernel.
+    pub standing: Standing,
     /// The module that was checked.
     pub module: Arc<Module>,
+    told: Option<Report>,
     remaining: Option<Report>,
 }
 
 impl Outcome {
     pub(super) fn new(report: Result<Report, JobError>, job: &Job) -> Self {
-        let findings = report.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
+        let told = report.as_ref().ok().map(|report| noted(report, job));
+        let findings = told.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
         let accepted = |finding| {
             job.allow.iter().find(|allow| allow.matches(finding, &job.file.display)).cloned()
         };
         let allowed: Vec<Option<Allow>> = findings.iter().map(accepted).collect();
-        let remaining = report.as_ref().ok().map(|report| {
-            let kept = report.findings.iter().zip(&allowed).filter(|(_, allow)| allow.is_none());
-            Report {
-                findings: kept.map(|(finding, _)| finding.clone()).collect(),
-                ..report.clone()
-            }
-        });
+        let split = |is_accepted: bool| {
+            let all = findings.iter().zip(&allowed);
+            all.filter(move |(_, allow)| allow.is_some() == is_accepted).map(|(finding, _)| finding)
+        };
+        let remaining = told
+            .as_ref()
+            .map(|report| Report { findings: split(false).cloned().collect(), ..report.clone() });
         let verdict = remaining.as_ref().map_or(Verdict::Open, Report::verdict);
-        Self { report, allowed, verdict, module: Arc::clone(&job.module), remaining }
+        let standing = match &report {
+            Ok(_) => Standing::of(verdict, split(true)),
+            Err(JobError::Skipped { .. }) => Standing::Skipped,
+            Err(_) => Standing::Unchecked,
+        };
+        Self {
+            report,
+            allowed,
+            verdict,
+            standing,
+            module: Arc::clone(&job.module),
+            told,
+            remaining,
+        }
     }
 
-    /// Returns the report without the accepted findings; `None` if the kernel could not be checked.
+    /// Returns the report with notes on what the configuration has to do with its findings; `None` if the kernel was not
+    /// checked.
+    pub fn told(&self) -> Option<&Report> {
+        self.told.as_ref()
+    }
+
+    /// Returns the report without the accepted findings; `None` if the kernel was not checked.
     pub fn remaining(&self) -> Option<&Report> {
         self.remaining.as_ref()
     }
@@ -58,27 +81,52 @@ impl Outcome {
 
     /// Returns the accepted findings, each with the `allow` that accepts it.
     pub fn accepted(&self) -> impl Iterator<Item = (&Finding, &Allow)> {
-        let findings =
-            self.report.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
-        findings
-            .iter()
-            .zip(&self.allowed)
-            .filter_map(|(finding, allow)| Some((finding, allow.as_ref()?)))
+        let findings = self.told.as_ref().map(|report| report.findings.as_slice());
+        let findings = findings.unwrap_or_default().iter().zip(&self.allowed);
+        findings.filter_map(|(finding, allow)| Some((finding, allow.as_ref()?)))
     }
 }
 
-/// Returns the `allow` entries that accept nothing in any of `jobs`, which must be all jobs of a package. Runs the jobs
-/// that have not run yet. The `allow` entries of a kernel that could not be checked count as used.
+/// Returns the report with notes on the block that its findings rest on, and on an `allow` that accepts them no longer.
+fn noted(report: &Report, job: &Job) -> Report {
+    let mut report = report.clone();
+    let block = block_note(&report, job);
+    for finding in report.findings.iter_mut().filter(|own| own.code != Code::NoLaunch) {
+        finding.notes.extend(block.clone());
+        let ended = job.ended.iter().find(|allow| allow.matches(finding, &job.file.display));
+        if let Some((until, place)) = ended.and_then(|allow| Some((allow.until?, &allow.place))) {
+            finding.notes.push(format!("it was allowed until {until}, at {place}"));
+        }
+    }
+    report
+}
+
+/// Returns what to say of a block that nobody states for this kernel in particular.
+fn block_note(report: &Report, job: &Job) -> Option<String> {
+    let block = report.block?;
+    if report.has_guessed_block() {
+        return Some(format!("nobody states the block: {block} is a guess"));
+    }
+    job.has_default_block.then(|| {
+        format!("block {block} is that of `[default]`: no `[[kernel]]` states one for this kernel")
+    })
+}
+
+/// Returns the `allow` entries that are about no finding of any of `jobs`, which must be all jobs of a package. Runs the
+/// jobs that have not run yet. The `allow` entries of a kernel that was not checked count as used.
 pub fn dead_allows<'j>(jobs: impl IntoIterator<Item = &'j Job>) -> Vec<Allow> {
     let (mut stated, mut used): (Vec<&Allow>, Vec<&Allow>) = (Vec::new(), Vec::new());
-    for job in jobs.into_iter().filter(|job| !job.allow.is_empty()) {
-        let outcome = job.outcome();
-        stated.extend(&job.allow);
-        match &outcome.report {
-            Ok(report) => used.extend(job.allow.iter().filter(|allow| {
+    for job in jobs {
+        let own = || job.allow.iter().chain(&job.ended);
+        if own().next().is_none() {
+            continue;
+        }
+        stated.extend(own());
+        match &job.outcome().report {
+            Ok(report) => used.extend(own().filter(|allow| {
                 report.findings.iter().any(|finding| allow.matches(finding, &job.file.display))
             })),
-            Err(_) => used.extend(&job.allow),
+            Err(_) => used.extend(own()),
         }
     }
     let mut dead: Vec<Allow> = stated

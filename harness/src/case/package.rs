@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 use super::PlanError;
 use crate::config::{Config, ConfigError, Problem};
 use crate::discover::{self, DiscoverError, PtxFile};
@@ -17,9 +21,16 @@ pub struct Package {
     pub config: Config,
     /// The PTX files.
     pub files: Vec<PtxFile>,
+    /// The day, in UTC, for which it is decided which `allow` entries have ended.
+    pub today: Date,
 }
 
 impl Package {
+    /// Makes a package of its parts, for today.
+    pub fn new(name: &str, dir: PathBuf, config: Config, files: Vec<PtxFile>) -> Self {
+        Self { name: name.to_owned(), dir, config, files, today: today() }
+    }
+
     /// Opens the package in `dir` with the PTX files that its configuration names and those that its build script left
     /// in `out_dirs`.
     pub fn open<'d>(
@@ -30,13 +41,13 @@ impl Package {
         let config = Config::find(dir)?;
         let mut files = named(dir, &config)?;
         files.extend(out_dirs.into_iter().flat_map(discover::in_dir));
-        Ok(Self {
-            name: name.to_owned(),
-            dir: dir.to_path_buf(),
-            config,
-            files: discover::unique(files),
-        })
+        Ok(Self::new(name, dir.to_path_buf(), config, discover::unique(files)))
     }
+}
+
+/// Returns today's date in UTC.
+fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// Returns the PTX files that the configuration names.

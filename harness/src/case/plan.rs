@@ -41,7 +41,7 @@ pub enum PlanError {
         /// Its PTX files.
         files: String,
     },
-    /// `[[kernel]]` tables that match no kernel.
+    /// `[[kernel]]` tables and findings of the baseline that match no kernel.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     DeadEntries(Vec<DeadEntry>),
 }
@@ -156,10 +156,13 @@ fn of_file(
     for (kernel, short) in kernels.iter().zip(&shorts) {
         let is_alone = counts.get(short.as_str()) == Some(&1);
         let title = if is_alone { short } else { &kernel.mangled };
-        for NamedLaunch { label, mut launch, allow } in package.config.launches(kernel) {
+        for NamedLaunch { label, mut launch, allow, skip, has_default_block } in
+            package.config.launches(kernel)
+        {
             // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the
             // later ctas.
             launch.options.past_findings = !allow.is_empty();
+            let (ended, allow) = allow.into_iter().partition(|own| own.has_ended(package.today));
             jobs.push(Job {
                 package: package.name.clone(),
                 dir: package.dir.clone(),
@@ -169,7 +172,10 @@ fn of_file(
                 title: weft_core::report::escape(title).into_owned(),
                 label: label.map(|label| weft_core::report::escape(&label).into_owned()),
                 launch,
+                has_default_block,
                 allow,
+                ended,
+                skip,
                 checker: checker.clone(),
                 unread: None,
                 outcome: OnceLock::new(),
@@ -189,7 +195,10 @@ fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {
         title: "read".to_owned(),
         label: None,
         launch: Launch::default(),
+        has_default_block: false,
         allow: Vec::new(),
+        ended: Vec::new(),
+        skip: None,
         checker: Checker::default(),
         unread: Some(error),
         outcome: OnceLock::new(),

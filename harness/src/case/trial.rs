@@ -6,6 +6,7 @@ use libtest_mimic::{Failed, Trial};
 use weft_core::finding::{Check, Verdict};
 
 use super::{Job, dead_allows};
+use crate::config::Allow;
 use crate::render::{self, Sources};
 
 /// Returns the test cases of `jobs`, which are all jobs of one package. Messages have no colour.
@@ -14,7 +15,7 @@ pub fn trials(jobs: Vec<Job>) -> Vec<Trial> {
 }
 
 /// Returns the test cases of `jobs`, which are all jobs of one package: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`;
-/// `PACKAGE::FILE::read` for a file that cannot be read; and, if the configuration has any `allow`, `PACKAGE::allow`,
+/// `PACKAGE::FILE::read` for a file that cannot be read. The cases of a skipped launch are ignored; and, if the configuration has any `allow`, `PACKAGE::allow`,
 /// which fails if an `allow` accepts nothing. With `color`, messages contain ANSI codes.
 pub fn trials_with(jobs: Vec<Job>, color: bool) -> Vec<Trial> {
     let jobs: Vec<Arc<Job>> = jobs.into_iter().map(Arc::new).collect();
@@ -27,10 +28,11 @@ pub fn trials_with(jobs: Vec<Job>, color: bool) -> Vec<Trial> {
         }
         for check in Check::ALL {
             let own = Arc::clone(job);
-            trials.push(Trial::test(job.case(check), move || verdict(&own, check, color)));
+            let trial = Trial::test(job.case(check), move || verdict(&own, check, color));
+            trials.push(trial.with_ignored_flag(job.skip.is_some()));
         }
     }
-    if let Some(first) = jobs.iter().find(|job| !job.allow.is_empty()) {
+    if let Some(first) = jobs.iter().find(|job| !job.allow.is_empty() || !job.ended.is_empty()) {
         let name = format!("{}::allow", first.package);
         trials.push(Trial::test(name, move || live(&jobs)));
     }
@@ -46,13 +48,7 @@ fn live(jobs: &[Arc<Job>]) -> Result<(), Failed> {
     if dead.is_empty() {
         return Ok(());
     }
-    let line = |allow: &crate::config::Allow| {
-        format!(
-            "{}: this `allow` of `{}` accepts nothing any more; remove it",
-            allow.place, allow.code
-        )
-    };
-    Err(Failed::from(dead.iter().map(line).collect::<Vec<_>>().join("\n")))
+    Err(Failed::from(dead.iter().map(Allow::unused).collect::<Vec<_>>().join("\n")))
 }
 
 /// Returns the failure message of a job for one check; `None` if that check is clean. Runs the job if it has not run

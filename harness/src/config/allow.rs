@@ -1,15 +1,17 @@
 //! The `allow` entries: findings that the author of a kernel accepts, each with a reason.
 
-use toml::de::DeTable;
+use jiff::civil::Date;
+use toml::de::{DeTable, DeValue};
 use weft_core::finding::{Code, Finding};
 use weft_core::report::escape;
 
 use super::reader::Node;
 use super::{ConfigError, ConfigPlace, Problem, Reader};
 
-const KEYS: [&str; 3] = ["code", "at", "reason"];
+const KEYS: [&str; 4] = ["code", "at", "reason", "until"];
 const LIST: &str = "an array of tables such as `[{ code = \"benign-race\", at = \"file.cu:12\", reason = \"...\" }]`";
 const AT: &str = "a file and a line, such as `\"reduce.cu:12\"`";
+const UNTIL: &str = "a date, such as `\"2027-01-31\"`";
 
 /// One accepted finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +20,12 @@ pub struct Allow {
     pub code: Code,
     /// The line at which findings are accepted; `None`: everywhere in the kernel.
     pub at: Option<At>,
+    /// The message of the findings that are accepted; `None`: those with any message. Only a baseline states it.
+    pub message: Option<String>,
     /// The author's reason.
     pub reason: String,
+    /// The last day, in UTC, on which findings are accepted; `None`: for ever.
+    pub until: Option<Date>,
     /// Where the entry stands in the configuration.
     pub place: ConfigPlace,
 }
@@ -53,15 +59,35 @@ impl At {
 }
 
 impl Allow {
-    /// Whether this entry accepts `finding`. `ptx` is the displayed path of the PTX file. If `at` is set, at least one
+    /// Whether this entry is about `finding`. `ptx` is the displayed path of the PTX file. If `at` is set, at least one
     /// site of the finding must be at that line.
     pub fn matches(&self, finding: &Finding, ptx: &str) -> bool {
-        let Some(at) = &self.at else { return finding.code == self.code };
-        finding.code == self.code
-            && finding.sites.iter().any(|site| {
+        let is_here = |at: &At| {
+            finding.sites.iter().any(|site| {
                 at.fits(ptx, site.ptx.line)
                     || site.source.iter().any(|line| at.fits(&line.file, line.line))
             })
+        };
+        finding.code == self.code
+            && self.message.as_ref().is_none_or(|message| *message == finding.message)
+            && self.at.as_ref().is_none_or(is_here)
+    }
+
+    /// Returns the error for an entry that accepts nothing.
+    pub fn unused(&self) -> String {
+        let (place, code) = (&self.place, self.code);
+        if self.message.is_some() {
+            let remedy = "write it again with `cargo weft baseline`";
+            return format!(
+                "{place}: this `{code}` of the baseline is not found any more; {remedy}"
+            );
+        }
+        format!("{place}: this `allow` of `{code}` accepts nothing any more; remove it")
+    }
+
+    /// Whether this entry accepted findings until a day before `today`.
+    pub fn has_ended(&self, today: Date) -> bool {
+        self.until.is_some_and(|until| until < today)
     }
 }
 
@@ -72,10 +98,11 @@ pub(super) fn list(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<Allow>, Co
 }
 
 fn one(reader: Reader<'_>, node: &Node<'_>, table: &DeTable<'_>) -> Result<Allow, ConfigError> {
-    let (mut code, mut at, mut reason) = (None, None, None);
+    let (mut code, mut at, mut reason, mut until) = (None, None, None, None);
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "code" => code = Some(known_code(reader, value)?),
+            "until" => until = Some(date(reader, value)?),
             "at" => {
                 let text = reader.string("at", AT, value)?;
                 at = Some(At::parse(text).ok_or_else(|| reader.wrong("at", AT, value))?);
@@ -100,13 +127,28 @@ fn one(reader: Reader<'_>, node: &Node<'_>, table: &DeTable<'_>) -> Result<Allow
             missing("code", "the code of the findings to accept, such as `\"benign-race\"`")
         })?,
         at,
+        message: None,
+        until,
         reason: reason
             .ok_or_else(|| missing("reason", "a sentence that says why the finding is accepted"))?,
         place: reader.place(&node.span()),
     })
 }
 
-fn known_code(reader: Reader<'_>, node: &Node<'_>) -> Result<Code, ConfigError> {
+/// Parses a day, as a date of TOML or as text.
+fn date(reader: Reader<'_>, node: &Node<'_>) -> Result<Date, ConfigError> {
+    let text = match node.get_ref() {
+        DeValue::Datetime(date) => date.to_string(),
+        DeValue::String(text) => text.to_string(),
+        _ => String::new(),
+    };
+    // A time of day would parse as well, and be ignored.
+    let is_day = text.len() == "2027-01-31".len();
+    let day = is_day.then(|| text.parse().ok()).flatten();
+    day.ok_or_else(|| reader.wrong("until", UNTIL, node))
+}
+
+pub(super) fn known_code(reader: Reader<'_>, node: &Node<'_>) -> Result<Code, ConfigError> {
     let name = reader.string("code", "the name of a code", node)?;
     Code::from_name(name).ok_or_else(|| {
         let known = Code::ALL.iter().map(|code| code.name()).collect::<Vec<_>>().join(", ");

@@ -8,6 +8,7 @@ use super::{ConfigError, ConfigPlace, Problem, Reader, Settings};
 
 const ENTRY: &str = "tables: write `[[kernel]]`";
 const LAUNCH: &str = "tables: write `[[kernel.launch]]`";
+const SKIP: &str = "the reason for which the kernel is not checked, such as `\"needs textures\"`";
 const LABEL: &str =
     "a word that names the test case, such as `\"one-warp\"`, without white space, `@` and `:`";
 
@@ -22,6 +23,8 @@ pub struct KernelEntry {
     pub settings: Settings,
     /// The findings that it accepts.
     pub allow: Vec<Allow>,
+    /// The reason for which the kernel is not checked; `None`: it is checked.
+    pub skip: Option<String>,
     /// The launches of the kernel; if empty, the kernel has one launch without a label.
     pub launches: Vec<LaunchEntry>,
 }
@@ -37,6 +40,8 @@ pub struct LaunchEntry {
     pub settings: Settings,
     /// The findings that are accepted in this launch, in addition to those of the kernel.
     pub allow: Vec<Allow>,
+    /// The reason for which this launch is not checked; `None`: it is, unless the kernel is not.
+    pub skip: Option<String>,
 }
 
 /// Parses the value of the `kernel` key.
@@ -49,7 +54,7 @@ pub(super) fn kernels(
 
 fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigError> {
     let mut settings = Settings::default();
-    let (mut name, mut allow, mut launches) = (None, Vec::new(), Vec::new());
+    let (mut name, mut allow, mut skip, mut launches) = (None, Vec::new(), None, Vec::new());
     for (key, value) in reader.table("kernel", ENTRY, node)? {
         match key.get_ref().as_ref() {
             "name" => {
@@ -63,15 +68,25 @@ fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigErro
                 name = Some((regex, reader.place(&key.span())));
             }
             "allow" => allow = allow::list(reader, value)?,
+            "skip" => skip = Some(self::skip(reader, value)?),
             "launch" => launches = self::launches(reader, value)?,
             _ if settings.set(reader, key, value)? => {}
-            _ => return Err(reader.unknown(key, &known(&["name", "allow", "launch"]))),
+            _ => return Err(reader.unknown(key, &known(&["name", "allow", "skip", "launch"]))),
         }
     }
     let expected = "a regular expression on the kernel's name, such as `\"^reduce\"`";
     let missing = || reader.error(node.span(), Problem::Missing { key: "name", expected });
     let (name, place) = name.ok_or_else(missing)?;
-    Ok(KernelEntry { name, place, settings, allow, launches })
+    Ok(KernelEntry { name, place, settings, allow, skip, launches })
+}
+
+/// Parses the value of `skip`, which is a reason.
+fn skip(reader: Reader<'_>, node: &Node<'_>) -> Result<String, ConfigError> {
+    let reason = reader.string("skip", SKIP, node)?.trim();
+    if reason.is_empty() {
+        return Err(reader.wrong("skip", SKIP, node));
+    }
+    Ok(reason.to_owned())
 }
 
 fn launches(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<LaunchEntry>, ConfigError> {
@@ -92,7 +107,7 @@ fn launch(
     node: &Node<'_>,
 ) -> Result<(LaunchEntry, std::ops::Range<usize>), ConfigError> {
     let mut settings = Settings::default();
-    let (mut label, mut allow) = (None, Vec::new());
+    let (mut label, mut allow, mut skip) = (None, Vec::new(), None);
     for (key, value) in reader.table("launch", LAUNCH, node)? {
         match key.get_ref().as_ref() {
             "label" => {
@@ -104,13 +119,14 @@ fn launch(
                 label = Some((text.to_owned(), value.span()));
             }
             "allow" => allow = allow::list(reader, value)?,
+            "skip" => skip = Some(self::skip(reader, value)?),
             _ if settings.set(reader, key, value)? => {}
-            _ => return Err(reader.unknown(key, &known(&["label", "allow"]))),
+            _ => return Err(reader.unknown(key, &known(&["label", "allow", "skip"]))),
         }
     }
     let missing = || reader.error(node.span(), Problem::Missing { key: "label", expected: LABEL });
     let (label, span) = label.ok_or_else(missing)?;
-    Ok((LaunchEntry { label, place: reader.place(&span), settings, allow }, span))
+    Ok((LaunchEntry { label, place: reader.place(&span), settings, allow, skip }, span))
 }
 
 fn known(own: &[&'static str]) -> Vec<&'static str> {

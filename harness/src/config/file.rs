@@ -8,7 +8,7 @@ use toml::de::DeTable;
 use super::reader::Node;
 use crate::bounded;
 
-use super::{ConfigError, ConfigPlace, KernelEntry, Problem, Reader, Settings, entry};
+use super::{Baseline, ConfigError, ConfigPlace, KernelEntry, Problem, Reader, Settings, entry};
 
 const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
 const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
@@ -24,6 +24,8 @@ pub struct Config {
     pub default: Settings,
     /// The `[[kernel]]` tables in the order of the file.
     pub kernels: Vec<KernelEntry>,
+    /// The findings that were there when the package began to be checked.
+    pub baseline: Baseline,
 }
 
 impl Config {
@@ -39,8 +41,20 @@ impl Config {
     }
 
     /// Returns the configuration of the package in `package_dir`: its `weft.toml`, otherwise `[package.metadata.weft]`
-    /// of its `Cargo.toml`, otherwise the default. The two are never merged; it is an error if both exist.
+    /// of its `Cargo.toml`, otherwise the default. The two are never merged; it is an error if both exist. The package's
+    /// baseline ([`Baseline::FILE`]) is read with it.
     pub fn find(package_dir: &Path) -> Result<Self, ConfigError> {
+        let baseline = package_dir.join(Baseline::FILE);
+        let baseline = match contents(&baseline) {
+            Ok(text) => Baseline::parse(&text, &baseline)?,
+            Err(error) if is_absent(&error) => Baseline::default(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { baseline, ..Self::stated(package_dir)? })
+    }
+
+    /// Returns the configuration of a package without its baseline.
+    fn stated(package_dir: &Path) -> Result<Self, ConfigError> {
         let (file, manifest) = (package_dir.join("weft.toml"), package_dir.join("Cargo.toml"));
         let in_manifest = match contents(&manifest) {
             Ok(text) => of_manifest(&text, &manifest)?,
@@ -53,18 +67,6 @@ impl Config {
             (Err(error), in_manifest) if is_absent(&error) => Ok(in_manifest.unwrap_or_default()),
             (Err(error), _) => Err(error),
         }
-    }
-
-    /// Returns the configuration in a package's `metadata`, as printed by `cargo metadata`. If `metadata` has one, it
-    /// is parsed from the file `manifest` again, because error messages need line numbers, which JSON does not have.
-    pub fn from_metadata(
-        metadata: &serde_json::Value,
-        manifest: &Path,
-    ) -> Result<Self, ConfigError> {
-        if metadata.get("weft").is_none_or(serde_json::Value::is_null) {
-            return Ok(Self::default());
-        }
-        Ok(of_manifest(&contents(manifest)?, manifest)?.unwrap_or_default())
     }
 }
 

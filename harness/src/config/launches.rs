@@ -16,6 +16,10 @@ pub struct NamedLaunch {
     pub launch: Launch,
     /// The findings that are accepted.
     pub allow: Vec<Allow>,
+    /// The reason for which the launch is not checked; `None`: it is.
+    pub skip: Option<String>,
+    /// Whether the block is the one of `[default]`, which no table of the kernel states.
+    pub has_default_block: bool,
 }
 
 /// A `[[kernel]]` table that matches no kernel of the package.
@@ -51,21 +55,32 @@ impl Config {
     pub fn launches(&self, kernel: &KernelName) -> Vec<NamedLaunch> {
         let mut settings = self.default.clone();
         let mut allow: Vec<Allow> = Vec::new();
+        let mut skip: Option<&String> = None;
         let mut launches: &[LaunchEntry] = &[];
         for entry in self.kernels.iter().filter(|entry| entry.matches(kernel)) {
             settings = settings.overridden_by(&entry.settings);
             allow.extend_from_slice(&entry.allow);
+            skip = entry.skip.as_ref().or(skip);
             if !entry.launches.is_empty() {
                 launches = &entry.launches;
             }
         }
+        let states_block = |entry: &KernelEntry| entry.settings.block.is_some();
+        let has_default_block = self.default.block.is_some()
+            && !self.kernels.iter().any(|entry| entry.matches(kernel) && states_block(entry));
         if launches.is_empty() {
-            return vec![NamedLaunch { label: None, launch: settings.launch(), allow }];
+            allow.extend(self.baseline.of(kernel, None));
+            let (launch, skip) = (settings.launch(), skip.cloned());
+            return vec![NamedLaunch { label: None, launch, allow, skip, has_default_block }];
         }
         let named = |own: &LaunchEntry| NamedLaunch {
             label: Some(own.label.clone()),
             launch: settings.overridden_by(&own.settings).launch(),
-            allow: allow.iter().chain(&own.allow).cloned().collect(),
+            allow: (allow.iter().chain(&own.allow).cloned())
+                .chain(self.baseline.of(kernel, Some(&own.label)))
+                .collect(),
+            skip: own.skip.as_ref().or(skip).cloned(),
+            has_default_block: has_default_block && own.settings.block.is_none(),
         };
         launches.iter().map(named).collect()
     }

@@ -9,6 +9,7 @@
 //! ignored would disable a check.
 
 mod allow;
+mod baseline;
 mod entry;
 mod error;
 mod file;
@@ -19,6 +20,7 @@ mod settings;
 mod value;
 
 pub use allow::{Allow, At};
+pub use baseline::{AcceptedFinding, Baseline};
 pub use entry::{KernelEntry, LaunchEntry};
 pub use error::{ConfigError, ConfigPlace, Problem};
 pub use file::Config;

@@ -30,7 +30,7 @@ fn fresh(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
 
 fn package(dir: &Path, config: &str) -> Package {
     let config = Config::parse(config, &dir.join("weft.toml")).unwrap();
-    Package { name: "demo".to_owned(), dir: dir.to_path_buf(), config, files: in_dir(dir) }
+    Package::new("demo", dir.to_path_buf(), config, in_dir(dir))
 }
 
 fn names(package: &Package) -> Vec<String> {

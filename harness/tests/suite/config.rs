@@ -273,12 +273,6 @@ fn the_manifest_may_hold_it_instead_but_not_too() {
     )
     .unwrap();
     assert_eq!(Config::find(&dir).unwrap().default.block, Some(Dim3::line(64).into()));
-    let metadata = serde_json::json!({ "weft": { "default": { "block": 64 } } });
-    assert_eq!(
-        Config::from_metadata(&metadata, &manifest).unwrap().default.block,
-        Some(Dim3::line(64).into())
-    );
-    assert!(Config::from_metadata(&serde_json::Value::Null, &manifest).unwrap().path.is_none());
 
     std::fs::write(&file, "[default]\nblock = 32\n").unwrap();
     assert!(Config::find(&dir).unwrap_err().to_string().contains("keep one of the two"));

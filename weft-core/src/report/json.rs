@@ -7,6 +7,7 @@
 
 mod mutants;
 mod repair;
+mod unchecked;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,12 +15,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::escape::escape_json;
-use crate::finding::{Assumption, Check, Class, Finding, ProvedFor, Report, Site, ThreadPairs};
+use crate::finding::{
+    Assumption, Check, Class, Finding, ProvedFor, Report, Site, ThreadPairs, Verdict,
+};
 use crate::launch::requires::Requirement;
 use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch};
 
 pub use mutants::{Tally, mutants, mutants_summary};
 pub use repair::{RepairCounts, RepairResult, repair, repair_summary};
+pub use unchecked::unchecked;
 
 /// Version of the format, stated by the summary.
 pub const SCHEMA: u32 = 1;
@@ -42,6 +46,10 @@ pub struct Subject<'a> {
 pub struct Counts {
     /// Proved.
     pub clean: usize,
+    /// Nothing remains but findings that are allowed.
+    pub allowed: usize,
+    /// Not checked, because the configuration says so.
+    pub skipped: usize,
     /// Refuted.
     pub defect: usize,
     /// Undecided.
@@ -56,6 +64,17 @@ pub struct Counts {
 pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -> String {
     let reason = |index: usize| allowed.get(index).copied().flatten();
     let counted = |index: usize| reason(index).is_none();
+    // What is allowed for one check makes that check `allowed`, and the kernel.
+    let is_allowed = |check: Option<Check>| {
+        let of_check = |own: &Finding| check.is_none() || own.check.is_none() || own.check == check;
+        (0..).zip(&report.findings).any(|(index, finding)| {
+            !counted(index) && finding.code.class() != Class::Warning && of_check(finding)
+        })
+    };
+    let word = |verdict: Verdict, check| match verdict {
+        Verdict::Clean if is_allowed(check) => "allowed",
+        verdict => verdict.name(),
+    };
     let judged = Report {
         findings: (0..)
             .zip(&report.findings)
@@ -71,8 +90,10 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
         demangled: subject.demangled,
         file: subject.file,
         launch: launch_line(report, subject.label),
-        verdict: judged.verdict().name(),
-        checks: Check::ALL.map(|check| (check.name(), judged.verdict_of(check).name())).into(),
+        verdict: word(judged.verdict(), None),
+        checks: Check::ALL
+            .map(|check| (check.name(), word(judged.verdict_of(check), Some(check))))
+            .into(),
         findings: (0..)
             .zip(&report.findings)
             .map(|(index, finding)| finding_line(finding, reason(index)))
@@ -446,10 +467,10 @@ mod tests {
 
     #[test]
     fn the_summary_states_the_schema() {
-        let text = summary(Counts { clean: 4, defect: 1, open: 0, unchecked: 0 });
+        let text = summary(Counts { clean: 4, allowed: 2, defect: 1, ..Counts::default() });
         assert_eq!(
             text,
-            r#"{"reason":"weft-summary","schema":1,"clean":4,"defect":1,"open":0,"unchecked":0}"#
+            r#"{"reason":"weft-summary","schema":1,"clean":4,"allowed":2,"skipped":0,"defect":1,"open":0,"unchecked":0}"#
         );
     }
 }

@@ -1,0 +1,111 @@
+//! `cargo weft baseline`: writes the findings that the selected packages have now into their baselines, so that from now
+//! on only other findings fail.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use weft_core::finding::Class;
+use weft_harness::case::{Checker, Job};
+use weft_harness::config::{AcceptedFinding, Baseline};
+
+use crate::account;
+use crate::arguments::Selection;
+use crate::collect::{self, Plan};
+use crate::exit::{Exit, Failure};
+use crate::options::Format;
+use crate::parallel::in_order;
+use crate::print::Printer;
+
+/// A baseline that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}", .path.display())]
+pub(crate) struct BaselineError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Checks the selected packages and writes the baseline of each. A package without findings has none.
+pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
+    let Plan { mut packages, failures, .. } =
+        collect::plan(selection, &Checker::default(), printer)?;
+    for failure in &failures {
+        printer.failure(failure);
+    }
+    let mut exit = if failures.is_empty() { Exit::Clean } else { Exit::Unchecked };
+    for jobs in &mut packages {
+        // As with any `allow`, checking goes on behind what is accepted.
+        for job in jobs.iter_mut() {
+            job.launch.options.past_findings = true;
+        }
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        in_order(&jobs, Job::outcome, |job, turn| match turn.late() {
+            Some(count) => {
+                printer.progress(&account::waiting(job, count));
+                Ok(())
+            }
+            None => Ok(()),
+        })?;
+        for job in jobs.iter().filter(|job| job.skip.is_none()) {
+            if let Err(error) = &job.outcome().report {
+                account::unchecked(job, error, Format::Short, printer)?;
+                exit = Exit::Unchecked;
+            }
+        }
+        if let Some(first) = jobs.first() {
+            let path = first.dir.join(Baseline::FILE);
+            let said =
+                written(&path, known(&jobs)).map_err(|source| BaselineError { path, source })?;
+            printer.line(&said)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Returns the defects and open questions of the jobs that no `allow` of the configuration accepts.
+fn known(jobs: &[&Job]) -> Vec<AcceptedFinding> {
+    let of_job = |job: &&Job| {
+        let outcome = job.outcome();
+        let findings = outcome.report.as_ref().map(|report| report.findings.as_slice());
+        let findings = findings.unwrap_or_default().iter().zip(&outcome.allowed);
+        let is_new = |allow: &Option<_>| {
+            allow.as_ref().is_none_or(|allow: &weft_harness::config::Allow| allow.message.is_some())
+        };
+        let own =
+            findings.filter(|(own, allow)| own.code.class() != Class::Warning && is_new(allow));
+        own.map(|(finding, _)| AcceptedFinding {
+            kernel: job.kernel.mangled.clone(),
+            launch: job.label.clone(),
+            code: finding.code,
+            message: finding.message.clone(),
+        })
+        .collect::<Vec<_>>()
+    };
+    jobs.iter().flat_map(of_job).collect()
+}
+
+/// Writes a baseline with these findings, or removes it if there are none; returns what was done.
+fn written(path: &Path, findings: Vec<AcceptedFinding>) -> io::Result<String> {
+    let shown = path.display();
+    if findings.is_empty() {
+        return match fs::remove_file(path) {
+            Ok(()) => Ok(format!("removed {shown}: there is nothing to accept")),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Ok(format!("{shown} is not needed: there is nothing to accept"))
+            }
+            Err(error) => Err(error),
+        };
+    }
+    let kernels = findings.iter().map(|known| &known.kernel).collect::<BTreeSet<_>>().len();
+    let counts =
+        format!("{} of {}", counted(findings.len(), "finding"), counted(kernels, "kernel"));
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+    file.write_all(Baseline::text(findings).as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(format!("wrote {shown}: {counts}"))
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

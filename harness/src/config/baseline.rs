@@ -1,0 +1,169 @@
+//! The baseline of a package: findings that were there when it began to be checked, which are accepted until they are
+//! mended. The file is written by `cargo weft baseline`, and can be read and cut down by hand:
+//!
+//! ```toml
+//! [[finding]]
+//! kernel = "_Z6reducePf"       # as in the PTX
+//! launch = "one-warp"          # the label of the launch, if it has one
+//! code = "shared-race"
+//! message = "read-write race between warps on shared memory, at `sums` + 0"
+//! ```
+//!
+//! A finding is known by its kernel, launch, code and message, and not by its line, so that it stays known while lines
+//! are added above it. An entry whose kernel or launch is not there any more accepts nothing.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use toml::de::DeTable;
+use toml_writer::{ToTomlValue as _, TomlStringBuilder};
+use weft_core::finding::Code;
+
+use super::reader::Node;
+use super::{Allow, ConfigError, ConfigPlace, Problem, Reader, allow};
+use crate::name::KernelName;
+
+const TABLES: &str = "tables: write `[[finding]]`";
+const KEYS: [&str; 4] = ["kernel", "launch", "code", "message"];
+const HEAD: &str = "\
+# The findings that `cargo weft` accepts because they were there when `cargo weft baseline` wrote this file.
+# What is mended is removed from it by writing it again.
+";
+
+/// The findings of a baseline with their places in its file. The default has none.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline(Vec<(AcceptedFinding, ConfigPlace)>);
+
+/// A finding of a baseline.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AcceptedFinding {
+    /// The kernel's name in the PTX.
+    pub kernel: String,
+    /// The label of the launch, if it has one.
+    pub launch: Option<String>,
+    /// The code of the finding.
+    pub code: Code,
+    /// Its message.
+    pub message: String,
+}
+
+impl Baseline {
+    /// The name of the file, which lies beside the package's `Cargo.toml`.
+    pub const FILE: &str = "weft-baseline.toml";
+
+    /// Parses the text of a baseline; error messages name it `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let reader = Reader::new(text, path);
+        let mut findings = Vec::new();
+        for (key, node) in &reader.root()? {
+            if key.get_ref() != "finding" {
+                return Err(reader.unknown(key, &["finding"]));
+            }
+            for table in reader.array("finding", TABLES, node)? {
+                let keys = reader.table("finding", TABLES, table)?;
+                findings.push((finding(reader, table, keys)?, reader.place(&table.span())));
+            }
+        }
+        Ok(Self(findings))
+    }
+
+    /// Returns the text of a baseline with these findings, each once, in a fixed order.
+    pub fn text(mut findings: Vec<AcceptedFinding>) -> String {
+        findings.sort();
+        findings.dedup();
+        let quoted = |text: &str| TomlStringBuilder::new(text).as_basic().to_toml_value();
+        let mut text = HEAD.to_owned();
+        for known in &findings {
+            let _ = write!(text, "\n[[finding]]\nkernel = {}\n", quoted(&known.kernel));
+            if let Some(label) = &known.launch {
+                let _ = writeln!(text, "launch = {}", quoted(label));
+            }
+            let _ = writeln!(text, "code = \"{}\"", known.code);
+            let _ = writeln!(text, "message = {}", quoted(&known.message));
+        }
+        text
+    }
+
+    /// Returns the entries for a kernel's launch with this label.
+    pub(super) fn of(
+        &self,
+        kernel: &KernelName,
+        label: Option<&str>,
+    ) -> impl Iterator<Item = Allow> {
+        let own = self.0.iter().filter(move |(known, _)| {
+            known.kernel == kernel.mangled && known.launch.as_deref() == label
+        });
+        own.map(|(known, place)| Allow {
+            code: known.code,
+            at: None,
+            message: Some(known.message.clone()),
+            reason: format!("in {}", Self::FILE),
+            until: None,
+            place: place.clone(),
+        })
+    }
+}
+
+fn finding(
+    reader: Reader<'_>,
+    node: &Node<'_>,
+    table: &DeTable<'_>,
+) -> Result<AcceptedFinding, ConfigError> {
+    let (mut kernel, mut launch, mut code, mut message) = (None, None, None, None);
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "kernel" => {
+                kernel = Some(reader.string("kernel", "a kernel's name", value)?.to_owned());
+            }
+            "launch" => launch = Some(reader.string("launch", "a label", value)?.to_owned()),
+            "code" => code = Some(allow::known_code(reader, value)?),
+            "message" => message = Some(reader.string("message", "a message", value)?.to_owned()),
+            _ => return Err(reader.unknown(key, &KEYS)),
+        }
+    }
+    let missing = |key, expected| reader.error(node.span(), Problem::Missing { key, expected });
+    Ok(AcceptedFinding {
+        kernel: kernel.ok_or_else(|| missing("kernel", "the kernel's name in the PTX"))?,
+        launch,
+        code: code.ok_or_else(|| missing("code", "the code of the finding"))?,
+        message: message.ok_or_else(|| missing("message", "the message of the finding"))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let known = |kernel: &str, launch: Option<&str>, message: &str| AcceptedFinding {
+            kernel: kernel.into(),
+            launch: launch.map(str::to_owned),
+            code: Code::SharedRace,
+            message: message.into(),
+        };
+        let findings = vec![
+            known("b", None, "quotes \" and \\ and `'`\u{1b}"),
+            known("a", Some("small"), "one"),
+            known("a", Some("small"), "one"),
+        ];
+        let text = Baseline::text(findings.clone());
+        let read = Baseline::parse(&text, Path::new("b.toml")).expect("it is as it was written");
+        let read: Vec<AcceptedFinding> = read.0.into_iter().map(|(known, _)| known).collect();
+        assert_eq!(read, [findings[1].clone(), findings[0].clone()]);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_places() {
+        let error =
+            |text: &str| Baseline::parse(text, Path::new("b.toml")).unwrap_err().to_string();
+        assert!(error("[[findings]]").contains("b.toml:1:3: unknown key `findings`"));
+        assert!(
+            error("[[finding]]\nkernel = 'k'\ncode = 'race'\n")
+                .contains("b.toml:3:8: there is no code")
+        );
+        assert!(
+            error("[[finding]]\nkernel = 'k'\ncode = 'limit'\n").contains("`message` is missing")
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! The line of a kernel or file without a report.
+
+use serde::Serialize;
+
+use super::{Subject, line};
+
+/// Returns the `weft-kernel` line of a kernel or file without a report, without the line break. `verdict`: `skipped` or
+/// `unchecked`; `error`: the reason.
+pub fn unchecked(kernel: &str, subject: Subject<'_>, verdict: &str, error: &str) -> String {
+    line(&UncheckedLine {
+        reason: "weft-kernel",
+        package: subject.package,
+        kernel,
+        demangled: subject.demangled,
+        file: subject.file,
+        launch: LabelLine { label: subject.label },
+        verdict,
+        error,
+    })
+}
+
+#[derive(Serialize)]
+struct UncheckedLine<'a> {
+    reason: &'static str,
+    package: Option<&'a str>,
+    kernel: &'a str,
+    demangled: &'a str,
+    file: &'a str,
+    launch: LabelLine<'a>,
+    verdict: &'a str,
+    error: &'a str,
+}
+
+#[derive(Serialize)]
+struct LabelLine<'a> {
+    label: Option<&'a str>,
+}
