@@ -9,7 +9,7 @@ use std::io;
 use weft_core::finding::{Code, Report};
 use weft_core::report::json::{self, Counts, Subject};
 use weft_core::report::{escape, short};
-use weft_harness::case::{Job, JobError, Outcome, Standing, dead_allows};
+use weft_harness::case::{Job, JobError, Outcome, Standing, Surroundings, alike, dead_allows};
 use weft_harness::config::Allow;
 
 use crate::cache::Cache;
@@ -108,7 +108,14 @@ fn line(job: &Job, format: Format, printer: &mut Printer) -> io::Result<()> {
             let path = job.file.path.to_string_lossy();
             printer.line(&json::kernel(report, subject(job, &path), &reasons))
         }
-        Format::Short => printer.text(&short::report(&job.file.display, remaining)),
+        Format::Short => {
+            let surroundings = Surroundings::of(job);
+            let context = surroundings.context(false);
+            alike(remaining.told()).into_iter().try_for_each(|(finding, others)| {
+                let more = if others == 0 { String::new() } else { format!(" (+{others} alike)") };
+                printer.line(&(short::finding(context, finding) + &more))
+            })
+        }
         Format::Human
             if printer.verbosity == Verbosity::Quiet && outcome.standing <= Standing::Skipped =>
         {

@@ -3,67 +3,85 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use weft_core::finding::{Assumption, Report, Verdict};
+use weft_core::finding::{Assumption, Class, Report, Verdict};
 use weft_core::report::{escape, human, short};
-use weft_harness::case::Job;
-use weft_harness::render::Sources;
+use weft_harness::case::{Causes, FirstFindings, Job, Surroundings};
 
 use crate::options::Verbosity;
 use crate::print::Printer;
 use crate::unlaunched::{self, is_unlaunched};
 
-/// Prints every report that has findings, those without a launch together; with `--verbose`, each report in full.
+/// Prints the findings of every job, those with the same cause once, and those without a launch together; with
+/// `--verbose`, each report in full.
 pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
-    for job in jobs {
+    if printer.verbosity == Verbosity::Verbose {
+        return jobs.iter().try_for_each(|job| in_full(job, printer));
+    }
+    let causes = Causes::of(jobs);
+    for (index, job) in jobs.iter().enumerate() {
         let Some(report) = job.outcome().remaining() else { continue };
-        if printer.verbosity != Verbosity::Verbose && is_unlaunched(report) {
-            continue;
-        }
-        if !report.findings.is_empty() || printer.verbosity == Verbosity::Verbose {
-            printer.line(&format!("\n---- {} ----", job.short_name()))?;
-            full(job, report, printer)?;
+        if !report.findings.is_empty() && !is_unlaunched(report) {
+            once(job, report, &causes.first(jobs, index), printer)?;
         }
     }
-    if printer.verbosity == Verbosity::Verbose {
-        Ok(())
-    } else {
-        unlaunched::summary(jobs, printer)
-    }
-}
-
-fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {
-    let sources = sources(job);
-    let source = |name: &str| sources.text(name);
-    printer.text(&human::report(
-        &job.module,
-        &job.file.display,
-        report,
-        &source,
-        printer.styled,
-    ))?;
-    if printer.verbosity == Verbosity::Verbose {
-        for (finding, allow) in job.outcome().accepted() {
-            let place = short::finding(&job.file.display, finding);
-            printer.line(&format!("allowed: {place} ({})", escape(&allow.reason)))?;
-        }
+    unlaunched::summary(jobs, printer)?;
+    if jobs.iter().any(|job| has_race_within_ctas(job)) {
+        printer.line(
+            "\nhelp: `cargo weft repair` finds the barriers that remove races within a cta",
+        )?;
     }
     Ok(())
 }
 
-/// Returns the source files that a report can quote: those of the package, or those around a file that was named on the
-/// command line.
-pub(crate) fn sources(job: &Job) -> Sources {
-    if job.package.is_empty() {
-        // The compiler can have run in any folder between the current one and the file's, so relative names are tried
-        // in each.
-        let outwards = job.file.path.ancestors().skip(1);
-        let (own, beside) = (job.dir.as_path(), job.file.path.parent());
-        Sources::within(
-            beside.into_iter().chain(outwards.take_while(|dir| dir.starts_with(own))).chain([own]),
-        )
-    } else {
-        Sources::of_package(&job.dir)
+/// Whether a job has a race that barriers might remove.
+fn has_race_within_ctas(job: &Job) -> bool {
+    let findings = job.outcome().remaining().map(|report| report.findings.as_slice());
+    findings.unwrap_or_default().iter().any(|finding| {
+        finding.code.class() == Class::Defect
+            && finding.pairs.is_some_and(|pairs| pairs.within_warps + pairs.between_warps > 0)
+    })
+}
+
+/// Prints the report of a job with all its findings, and those that are allowed.
+fn in_full(job: &Job, printer: &mut Printer) -> io::Result<()> {
+    let Some(report) = job.outcome().remaining() else { return Ok(()) };
+    printer.line(&format!("\n---- {} ----", job.short_name()))?;
+    let surroundings = Surroundings::of(job);
+    let context = surroundings.context(printer.styled);
+    printer.text(&human::report(context, report))?;
+    for (finding, allow) in job.outcome().accepted() {
+        let place = short::finding(context, finding);
+        printer.line(&format!("allowed: {place} ({})", escape(&allow.reason)))?;
     }
+    Ok(())
+}
+
+/// Prints the findings whose causes no job before has, and what they hold for. A job that has no others is a line.
+fn once(
+    job: &Job,
+    report: &Report,
+    first: &FirstFindings,
+    printer: &mut Printer,
+) -> io::Result<()> {
+    let before = match first.told_before {
+        0 => None,
+        1 => Some("1 finding is alike to one above".to_owned()),
+        count => Some(format!("{count} findings are alike to those above")),
+    };
+    if first.findings.is_empty() {
+        let told = before.unwrap_or_default();
+        return printer.line(&format!("\n---- {} ----\n{told}", job.short_name()));
+    }
+    printer.line(&format!("\n---- {} ----", job.short_name()))?;
+    let surroundings = Surroundings::of(job);
+    let context = surroundings.context(printer.styled);
+    for finding in &first.findings {
+        printer.line(&human::finding(context, finding))?;
+    }
+    if let Some(told) = before {
+        printer.line(&format!("{told}\n"))?;
+    }
+    printer.text(&human::summary(context, report))
 }
 
 /// Prints each assumption of the clean verdicts once, with the number of verdicts that rely on it.

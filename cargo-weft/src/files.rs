@@ -78,10 +78,9 @@ fn plan(
 /// Returns the jobs whose kernel matches `pattern`, and those of unreadable files, since their kernels are unknown.
 pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Job>, RequestError> {
     let Some(pattern) = pattern else { return Ok(jobs) };
-    let fits = |name: &str| pattern.is_match(name);
-    let (kept, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| {
-        job.is_unread() || fits(&job.kernel.mangled) || fits(&job.kernel.demangled)
-    });
+    let (kept, others): (Vec<_>, Vec<_>) = jobs
+        .into_iter()
+        .partition(|job| job.is_unread() || job.kernel.is_meant(|name| pattern.is_match(name)));
     if kept.iter().any(|job| !job.is_unread()) {
         return Ok(kept);
     }

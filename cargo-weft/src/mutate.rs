@@ -12,11 +12,10 @@ use weft_core::finding::{Advice, Report, Verdict};
 use weft_core::mutate::{Mutant, Weakening};
 use weft_core::report::json::{self, Tally};
 use weft_core::report::{human, short};
-use weft_harness::case::{Job, JobError};
+use weft_harness::case::{Job, JobError, Surroundings};
 
 use crate::account;
 use crate::arguments::Mutate;
-use crate::detail;
 use crate::exit::{Exit, Failure};
 use crate::options::{Format, Verbosity};
 use crate::parallel::{Turn, in_order};
@@ -167,7 +166,9 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
             printer.line(&json::mutants(report, subject, outcome.verdict, *tally, advice))
         }
         Format::Short => {
-            advice.iter().try_for_each(|own| printer.line(&short::advice(&job.file.display, own)))
+            let surroundings = Surroundings::of(job);
+            let context = surroundings.context(false);
+            advice.iter().try_for_each(|own| printer.line(&short::advice(context, own)))
         }
         Format::Human if printer.verbosity == Verbosity::Quiet && advice.is_empty() => Ok(()),
         Format::Human => {
@@ -185,13 +186,13 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
 fn survivors(job: &Job, mutation: &Mutation, printer: &mut Printer) -> io::Result<()> {
     let Some(report) = clean(job).filter(|_| !mutation.advice.is_empty()) else { return Ok(()) };
     printer.line(&format!("\n---- {} ----", job.short_name()))?;
-    let sources = detail::sources(job);
-    let source = |name: &str| sources.text(name);
+    let surroundings = Surroundings::of(job);
+    let context = surroundings.context(printer.styled);
     for own in &mutation.advice {
-        let text = human::advice(&job.module, &job.file.display, own, &source, printer.styled);
+        let text = human::advice(context, own);
         printer.line(&text)?;
     }
-    printer.text(&human::summary(report, printer.styled))
+    printer.text(&human::summary(context, report))
 }
 
 /// Returns the counts in words, such as `14 mutants: 12 defect, 1 open, 1 survives`.

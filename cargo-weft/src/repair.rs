@@ -15,11 +15,11 @@ use weft_core::repair::{
     self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, SourceCopies, edited,
 };
 use weft_core::report::json::{self, RepairCounts};
-use weft_harness::case::{self, Job, JobError};
+use weft_harness::case::{self, Job, JobError, Surroundings};
+use weft_harness::render::SourceFiles as _;
 
 use crate::arguments;
 use crate::body;
-use crate::detail;
 use crate::exit::{Exit, Failure};
 use crate::options::Format;
 use crate::parallel::{Turn, in_order};
@@ -141,7 +141,7 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
         Ok(repair::KernelRepair { outcome, superfluous: Vec::new(), checks: 0 })
     } else {
         let costs = Costs { per_loop: arguments.loop_cost, per_condition: arguments.if_cost };
-        let sources = detail::sources(launches[0]);
+        let sources = Surroundings::of(launches[0]).sources;
         let is_source = |file: &str| sources.path(file).is_some();
         case::repaired(launches, aim, costs, arguments.checks, &is_source)
     };
@@ -197,7 +197,7 @@ fn findings(launches: &Launches<'_>) -> Vec<Finding> {
 fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
     /// Most kernels of a file in which an example of a barrier is looked for.
     const MOST: usize = 64;
-    let sources = detail::sources(job);
+    let sources = Surroundings::of(job).sources;
     let text = |name: &str| Some(sources.text(name)?.as_str().to_owned());
     let examples = || {
         let own = job.module.kernel(&job.kernel.mangled);
@@ -210,7 +210,7 @@ fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
 
 /// Returns the changes of the sources as unified diffs.
 fn diff(job: &Job, edits: &[SourceEdit]) -> String {
-    let sources = detail::sources(job);
+    let sources = Surroundings::of(job).sources;
     let of_file = |(file, edits): (&str, Vec<&SourceEdit>)| {
         let old = sources.text(file)?;
         let old = old.as_str();
@@ -299,7 +299,7 @@ fn written(
 ) -> Result<(), Failure> {
     let mut files: BTreeMap<std::path::PathBuf, (String, Vec<&SourceEdit>)> = BTreeMap::new();
     for (launches, one) in kernels.iter().zip(all).filter(|_| arguments.write) {
-        let sources = detail::sources(launches[0]);
+        let sources = Surroundings::of(launches[0]).sources;
         for edit in &one.edits {
             let Some((path, text)) = sources.path(&edit.file).zip(sources.text(&edit.file)) else {
                 continue;

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use weft_core::finding::Report;
 use weft_core::ptx::{self, Module};
-use weft_core::report::saved;
+use weft_core::report::{ReportContext, SourceText, human, saved};
 use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 use weft_fixture_tests::snapshot::{self, SnapshotError};
-use weft_harness::render::{self, Sources};
+use weft_harness::render::{SourceFiles as _, Sources};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -95,12 +96,16 @@ fn rendered(path: &Path, module: &Module, reports: &[Report]) -> String {
     let dir = path.parent().unwrap_or(path);
     let sources = Sources::within([dir]);
     let display = path.file_name().unwrap_or_default().to_string_lossy();
-    let text = |name: &str| sources.text(name);
-    reports
-        .iter()
-        .map(|report| render::report(module, &display, report, &text, false))
-        .collect::<Vec<_>>()
-        .join("\n")
+    // Without the path, which depends on the folder that the test runs in.
+    let text = |name: &str| {
+        sources.text(name).map(|text| Rc::new(SourceText::from(text.as_str().to_owned())))
+    };
+    let one = |report: &Report| {
+        let (ptx, kernel, name) = (&*display, report.kernel.as_str(), report.kernel.as_str());
+        let context = ReportContext { module, ptx, kernel, name, sources: &text, color: false };
+        human::report(context, report)
+    };
+    reports.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// Asserts that every snapshot belongs to a fixture that expects findings.

@@ -8,8 +8,7 @@ use std::rc::Rc;
 
 use crate::bounded;
 
-pub use weft_core::report::human::{finding, report, summary};
-pub use weft_core::report::{SourceText, escape, short};
+pub use weft_core::report::{ReportContext, SourceFiles, SourceText, escape, human, short};
 
 /// Maximum size in bytes of a source file that is quoted.
 const SIZE: u64 = 4 * 1024 * 1024;
@@ -39,19 +38,6 @@ impl Sources {
         Self { roots, texts: RefCell::default() }
     }
 
-    /// Returns the text of the file that the PTX calls `name`; `None` if there is none that is allowed to be read.
-    pub fn text(&self, name: &str) -> Option<Rc<SourceText>> {
-        if let Some(known) = self.texts.borrow().get(name) {
-            return known.clone();
-        }
-        let text = self.path(name).and_then(|path| {
-            let text = String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned();
-            Some(Rc::new(SourceText::from(text)))
-        });
-        self.texts.borrow_mut().insert(name.to_owned(), text.clone());
-        text
-    }
-
     /// Returns the path of the file that the PTX calls `name`; `None` if there is none that is allowed to be read.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         let permitted = |path: PathBuf| {
@@ -64,6 +50,30 @@ impl Sources {
     }
 }
 
+impl SourceFiles for Sources {
+    /// Returns the text of the file that the PTX calls `name`, with its path for a reader in the current folder; `None`
+    /// if there is none that is allowed to be read.
+    fn text(&self, name: &str) -> Option<Rc<SourceText>> {
+        if let Some(known) = self.texts.borrow().get(name) {
+            return known.clone();
+        }
+        let text = self.path(name).and_then(|path| {
+            let text = String::from_utf8_lossy(&bounded::read(&path, SIZE).ok()?).into_owned();
+            Some(Rc::new(SourceText::from(text).at(openable(&path))))
+        });
+        self.texts.borrow_mut().insert(name.to_owned(), text.clone());
+        text
+    }
+}
+
+/// Returns a path under which a reader in the current folder can open a file: relative to it, if the file is below it.
+pub fn openable(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let own = whole.strip_prefix(&here).ok().filter(|own| own.components().next().is_some());
+    own.unwrap_or(path).display().to_string()
+}
+
 /// Whether no component of the path starts with a dot.
 fn is_plain(path: &Path) -> bool {
     path.components().all(|part| !part.as_os_str().to_string_lossy().starts_with('.'))
@@ -73,7 +83,7 @@ fn is_plain(path: &Path) -> bool {
 mod tests {
     use std::path::Path;
 
-    use super::Sources;
+    use super::{SourceFiles as _, Sources};
 
     #[test]
     fn nothing_outside_the_roots_is_opened() {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use weft_core::launch::{Dim3, Launch, Limit};
 use weft_core::ptx::{self, Module};
 use weft_core::report::json::{self, Subject};
-use weft_core::report::{SourceText, human, short};
+use weft_core::report::{ReportContext, SourceText, human, short};
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
 
@@ -81,8 +81,11 @@ fn check(module: &Module, launch: &Launch) {
             }
         };
         let source = |_: &str| Some(Rc::new(SourceText::from("one line\n".to_owned())));
-        human::report(module, "k.ptx", &report, &source, false);
-        short::report("k.ptx", &report);
+        let (ptx, color) = ("k.ptx", false);
+        let context =
+            ReportContext { module, ptx, kernel: "k", name: "k", sources: &source, color };
+        human::report(context, &report);
+        report.findings.iter().map(|own| short::finding(context, own).len()).max();
         let subject = Subject { package: None, file: "k.ptx", demangled: "k", label: None };
         let allowed = vec![None; report.findings.len()];
         json::kernel(&report, subject, &allowed);

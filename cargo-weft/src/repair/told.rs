@@ -6,11 +6,10 @@ use weft_core::finding::Advice;
 use weft_core::repair::{Action, BarrierKind, Change, Mend, Obstacle, RepairOutcome};
 use weft_core::report::json::{self, RepairCounts, RepairResult};
 use weft_core::report::{human, short};
-use weft_harness::case::Job;
+use weft_harness::case::{Job, Surroundings};
 
 use super::Repaired;
 use crate::account;
-use crate::detail;
 use crate::options::{Format, Verbosity};
 use crate::print::{self, Printer};
 
@@ -32,12 +31,10 @@ pub(super) fn line(
     match format {
         Format::Json => Ok(()),
         Format::Short => {
-            advice
-                .iter()
-                .try_for_each(|own| printer.line(&short::advice(&job.file.display, own)))?;
-            one.obstacles()
-                .iter()
-                .try_for_each(|own| printer.line(&short::finding(&job.file.display, own)))
+            let surroundings = Surroundings::of(job);
+            let context = surroundings.context(false);
+            advice.iter().try_for_each(|own| printer.line(&short::advice(context, own)))?;
+            one.obstacles().iter().try_for_each(|own| printer.line(&short::finding(context, own)))
         }
         Format::Human => {
             let (word, what) = words(one);
@@ -178,10 +175,10 @@ pub(super) fn detail(launches: &[&Job], one: &Repaired, printer: &mut Printer) -
         return Ok(());
     }
     printer.line(&format!("\n---- {} ----", name(launches)))?;
-    let sources = detail::sources(job);
-    let source = |file: &str| sources.text(file);
+    let surroundings = Surroundings::of(job);
+    let context = surroundings.context(printer.styled);
     for own in &advice {
-        let text = human::change(&job.module, &job.file.display, own, &source, printer.styled);
+        let text = human::change(context, own);
         printer.line(&text)?;
     }
     let is_tried = one.result.as_ref().is_ok_and(|repair| repair.checks > 0);
@@ -189,7 +186,7 @@ pub(super) fn detail(launches: &[&Job], one: &Repaired, printer: &mut Printer) -
         printer.line("no barriers that were tried make it clean; these findings remain:\n")?;
     }
     for finding in obstacles {
-        let text = human::finding(&job.module, &job.file.display, finding, &source, printer.styled);
+        let text = human::finding(context, finding);
         printer.line(&text)?;
     }
     if !one.diff.is_empty() {

@@ -43,7 +43,8 @@ fn survivors_are_told_as_advice() {
     let advice: Vec<&str> = run.out.lines().filter(|line| line.contains("last.ptx:")).collect();
     assert_eq!(
         advice,
-        ["last.ptx:18:5: delete: this barrier can go: the kernel is still clean for this launch"]
+        ["last.ptx:18:5: delete: this barrier can go: the kernel is still clean for this launch \
+             [last.ptx::opposite]"]
     );
 }
 

@@ -1,6 +1,7 @@
 //! Test cases. A package becomes jobs, one for each kernel and launch; a job is checked once and gives three test
 //! cases: barriers, races on shared memory, races on global memory.
 
+mod alike;
 mod checker;
 mod guard;
 mod job;
@@ -9,8 +10,10 @@ mod package;
 mod plan;
 mod repair;
 mod standing;
+mod surroundings;
 mod trial;
 
+pub use alike::{Causes, FirstFindings, alike};
 pub use checker::Checker;
 pub use guard::hook_panics;
 pub use job::{Job, JobError};
@@ -19,4 +22,5 @@ pub use package::Package;
 pub use plan::{PlanError, plan, plan_with};
 pub use repair::repaired;
 pub use standing::Standing;
+pub use surroundings::Surroundings;
 pub use trial::{failure, trials, trials_with};

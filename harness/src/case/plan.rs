@@ -148,14 +148,13 @@ fn of_file(
 ) -> Vec<Job> {
     let module = Arc::new(module);
     let mut jobs = Vec::new();
-    let shorts: Vec<String> = kernels.iter().map(KernelName::short).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for short in &shorts {
-        *counts.entry(short).or_default() += 1;
+    for kernel in kernels {
+        *counts.entry(&kernel.short).or_default() += 1;
     }
-    for (kernel, short) in kernels.iter().zip(&shorts) {
-        let is_alone = counts.get(short.as_str()) == Some(&1);
-        let title = if is_alone { short } else { &kernel.mangled };
+    for kernel in kernels {
+        let is_alone = counts.get(kernel.short.as_str()) == Some(&1);
+        let title = if is_alone { &kernel.short } else { &kernel.mangled };
         for NamedLaunch { label, mut launch, allow, skip, has_default_block } in
             package.config.launches(kernel)
         {

@@ -1,13 +1,14 @@
 //! Turns jobs into cases of a libtest-compatible test binary: three cases for each job, which share its report.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use weft_core::finding::{Check, Verdict};
 
-use super::{Job, dead_allows};
+use super::{Job, Surroundings, alike, dead_allows};
 use crate::config::Allow;
-use crate::render::{self, Sources};
+use crate::render::human;
 
 /// Returns the test cases of `jobs`, which are all jobs of one package. Messages have no colour.
 pub fn trials(jobs: Vec<Job>) -> Vec<Trial> {
@@ -63,17 +64,14 @@ pub fn failure(job: &Job, check: Check, color: bool) -> Option<String> {
     if outcome.verdict_of(check) == Verdict::Clean {
         return None;
     }
-    let sources = Sources::of_package(&job.dir);
-    let text = |name: &str| sources.text(name);
+    let surroundings = Surroundings::of(job);
+    let context = surroundings.context(color);
     let mut message = String::new();
-    for finding in report.findings_of(check) {
-        message.push_str(&render::finding(
-            &outcome.module,
-            &job.file.display,
-            finding,
-            &text,
-            color,
-        ));
+    for (finding, others) in alike(report.findings_of(check)) {
+        message.push_str(&human::finding(context, finding));
+        if others > 0 {
+            let _ = writeln!(message, "   = note: {others} more alike in this kernel");
+        }
         message.push('\n');
     }
     if message.is_empty() {
@@ -82,6 +80,6 @@ pub fn failure(job: &Job, check: Check, color: bool) -> Option<String> {
             "open: races can only be judged once the barriers are sound; see {barriers}\n\n"
         );
     }
-    message.push_str(&render::summary(report, color));
+    message.push_str(&human::summary(context, report));
     Some(message)
 }

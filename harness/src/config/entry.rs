@@ -15,7 +15,7 @@ const LABEL: &str =
 /// What one `[[kernel]]` table says about the kernels whose names it matches.
 #[derive(Clone, Debug)]
 pub struct KernelEntry {
-    /// Regular expression on the mangled or the demangled name.
+    /// Regular expression on one of the forms of the name: mangled, demangled, or as reports show it.
     pub name: Regex,
     /// Position of the table's `name`.
     pub place: ConfigPlace,

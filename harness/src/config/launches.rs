@@ -45,7 +45,7 @@ impl fmt::Display for DeadEntry {
 impl KernelEntry {
     /// Whether the table's `name` matches this kernel.
     pub fn matches(&self, kernel: &KernelName) -> bool {
-        self.name.is_match(&kernel.mangled) || self.name.is_match(&kernel.demangled)
+        kernel.is_meant(|name| self.name.is_match(name))
     }
 }
 

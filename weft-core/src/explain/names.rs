@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::emulate::{LaneMask, Origin, WARP, WarpId, lanes, represented};
-use crate::finding::name::demangle;
+use crate::finding::name::short;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{
     Operation, Param, Pc, Place, PlaceId, Program, SHARED_SLOT, Symbol, Unlinked, argument_of,
@@ -219,7 +219,7 @@ impl Names<'_> {
             return self.param(position);
         }
         let name =
-            self.program.symbols.get(at).map_or_else(String::new, |symbol| demangle(&symbol.name));
+            self.program.symbols.get(at).map_or_else(String::new, |symbol| short(&symbol.name));
         format!("`{name}`")
     }
 
@@ -337,7 +337,7 @@ impl Names<'_> {
             Operation::Call(name, why) => (name, *why),
             _ => return None,
         };
-        let name = demangle(self.module.name(*name));
+        let name = short(self.module.name(*name));
         Some(match why {
             Unlinked::NoBody => format!("the call of `{name}`, which has no body"),
             Unlinked::Recursive => format!("the call of `{name}`, which is recursive"),

@@ -2,6 +2,7 @@
 
 mod advice;
 mod assumption;
+mod cause;
 mod code;
 pub mod name;
 mod report;
@@ -9,6 +10,7 @@ mod site;
 
 pub use advice::Advice;
 pub use assumption::{Alignment, Assumption};
+pub use cause::Cause;
 pub use code::{Check, Class, Code};
 pub use report::{Coverage, Finding, ProvedFor, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

@@ -7,9 +7,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{SourceText, escape};
+use super::{ReportContext, SourceText, escape};
 use crate::finding::{Site, SourceLine, Thread};
-use crate::ptx::Module;
 
 /// Marks that are more lines apart than this are shown in separate excerpts.
 const REACH: u32 = 500;
@@ -57,14 +56,9 @@ struct LineMark {
     primary: bool,
 }
 
-/// Returns the excerpts of the sites. `ptx`: the path of the PTX; `source` returns the text of a file by the name that
-/// the compiler gave it.
-pub(super) fn excerpts(
-    module: &Module,
-    ptx: &str,
-    sites: &[Site],
-    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
-) -> Excerpts {
+/// Returns the excerpts of the sites.
+pub(super) fn excerpts(context: ReportContext<'_>, sites: &[Site]) -> Excerpts {
+    let module = context.module;
     let mut texts: BTreeMap<&str, Option<Rc<SourceText>>> = BTreeMap::new();
     let mut order: Vec<&str> = Vec::new();
     let mut places: BTreeMap<&str, Vec<LineMark>> = BTreeMap::new();
@@ -75,7 +69,7 @@ pub(super) fn excerpts(
         let label = label(site);
         let mut shown = None;
         for line in &site.source {
-            let text = texts.entry(&line.file).or_insert_with(|| source(&line.file));
+            let text = texts.entry(&line.file).or_insert_with(|| context.sources.text(&line.file));
             let Some(raw) = text.as_ref().and_then(|text| text.line(line.line)) else {
                 continue;
             };
@@ -99,10 +93,11 @@ pub(super) fn excerpts(
     let mut shown = Vec::new();
     for file in order {
         if let (Some(Some(text)), Some(places)) = (texts.get(file), places.remove(file)) {
-            cut(file, &|number| text.line(number), places, &mut shown);
+            let path = text.path().unwrap_or(file);
+            cut(path, &|number| text.line(number), places, &mut shown);
         }
     }
-    cut(ptx, &|number| module.line(number), in_ptx, &mut shown);
+    cut(context.ptx, &|number| module.line(number), in_ptx, &mut shown);
     notes.dedup();
     Excerpts { shown, notes }
 }

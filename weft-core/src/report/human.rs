@@ -3,54 +3,38 @@
 //!
 //! The caller decides which source files can be read and how; a file that it does not give is named in a note.
 
-use std::rc::Rc;
-
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 
 use super::excerpt::{Excerpt, Excerpts, excerpts};
-use super::{SourceText, escape};
+use super::{ReportContext, escape};
 use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
 use crate::launch::{Arg, Launch};
-use crate::ptx::Module;
 
 /// Renders the findings of `report` that a reader is told ([`Report::told`]) and its summary, separated by empty lines.
-/// `ptx`: the path of the module to show; `source` returns the text of a file by the name in `.file`.
-pub fn report(
-    module: &Module,
-    ptx: &str,
-    report: &Report,
-    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
-    color: bool,
-) -> String {
+pub fn report(context: ReportContext<'_>, report: &Report) -> String {
     let mut out = String::new();
     for each in report.told() {
-        out.push_str(&finding(module, ptx, each, source, color));
+        out.push_str(&finding(context, each));
         out.push('\n');
     }
-    out.push_str(&summary(report, color));
+    out.push_str(&summary(context, report));
     out
 }
 
 /// Renders one finding; ends with a line break.
-pub fn finding(
-    module: &Module,
-    ptx: &str,
-    finding: &Finding,
-    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
-    color: bool,
-) -> String {
+pub fn finding(context: ReportContext<'_>, finding: &Finding) -> String {
     let level = match finding.code.class() {
         Class::Defect => Level::ERROR,
         Class::Open => Level::WARNING.with_name("open"),
         Class::Warning => Level::WARNING,
     };
-    let excerpts = excerpts(module, ptx, &finding.sites, source);
+    let excerpts = excerpts(context, &finding.sites);
     let title = level.primary_title(escape(&finding.message)).id(finding.code.name());
     let mut group = noted(title, excerpts, &finding.notes);
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(lines(help)));
     }
-    render(&group, color)
+    render(&group, context.color)
 }
 
 /// Makes a text of several lines safe to print.
@@ -60,43 +44,24 @@ fn lines(text: &str) -> String {
 
 /// Renders advice to a kernel's author; ends with a line break. What the advice holds for is in the summary of the
 /// kernel's report.
-pub fn advice(
-    module: &Module,
-    ptx: &str,
-    advice: &Advice,
-    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
-    color: bool,
-) -> String {
-    suggestion("advice", module, ptx, advice, source, color)
+pub fn advice(context: ReportContext<'_>, advice: &Advice) -> String {
+    suggestion("advice", context, advice)
 }
 
 /// Renders a change that makes a kernel clean; ends with a line break.
-pub fn change(
-    module: &Module,
-    ptx: &str,
-    advice: &Advice,
-    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
-    color: bool,
-) -> String {
-    suggestion("help", module, ptx, advice, source, color)
+pub fn change(context: ReportContext<'_>, advice: &Advice) -> String {
+    suggestion("help", context, advice)
 }
 
-fn suggestion(
-    word: &'static str,
-    module: &Module,
-    ptx: &str,
-    advice: &Advice,
-    source: &dyn Fn(&str) -> Option<Rc<SourceText>>,
-    color: bool,
-) -> String {
-    let excerpts = excerpts(module, ptx, &advice.sites, source);
+fn suggestion(word: &'static str, context: ReportContext<'_>, advice: &Advice) -> String {
+    let excerpts = excerpts(context, &advice.sites);
     let level = Level::HELP.with_name(word);
     let title = level.primary_title(escape(&advice.message)).id(advice.change);
-    render(&noted(title, excerpts, &advice.notes), color)
+    render(&noted(title, excerpts, &advice.notes), context.color)
 }
 
 /// Renders the verdict with the launch, the assumptions and the coverage; ends with a line break.
-pub fn summary(report: &Report, color: bool) -> String {
+pub fn summary(context: ReportContext<'_>, report: &Report) -> String {
     let verdict = report.verdict();
     let level = match verdict {
         Verdict::Clean => Level::NOTE,
@@ -104,7 +69,7 @@ pub fn summary(report: &Report, color: bool) -> String {
         Verdict::Defect => Level::ERROR,
     };
     let (block, grid) = (report.block_in_words(), report.grid_in_words());
-    let kernel = escape(&report.kernel);
+    let kernel = escape(context.kernel);
     let title = match report.proved_in_words() {
         Some(proved) => format!("kernel `{kernel}` for {proved}"),
         None => format!("kernel `{kernel}` with block {block}, grid {grid}"),
@@ -113,7 +78,7 @@ pub fn summary(report: &Report, color: bool) -> String {
     for line in facts(report) {
         group = group.element(Level::NOTE.message(line));
     }
-    render(&group, color)
+    render(&group, context.color)
 }
 
 /// Returns what the verdict holds for, one fact per line.
@@ -208,9 +173,10 @@ fn render(group: &Group<'_>, color: bool) -> String {
 mod tests {
     use std::rc::Rc;
 
-    use super::super::SourceText;
+    use super::super::{ReportContext, SourceText};
     use crate::finding::{Check, Code, Finding, Role, Site, SourceLine, Thread};
-    use crate::ptx::{self, Position, Span};
+    use crate::ptx::{self, Module, Position, Span};
+    use crate::report::short;
 
     const PTX: &str = ".version 8.0\n\tst.shared.u32 [%r1], %r2;\n\tld.shared.u32 %r2, [%r1+4];\n";
 
@@ -247,6 +213,10 @@ mod tests {
         (name == "k.cu").then(|| Rc::new(SourceText::from(text.to_owned())))
     }
 
+    fn context<'a>(module: &'a Module, ptx: &'a str, color: bool) -> ReportContext<'a> {
+        ReportContext { module, ptx, kernel: "k", name: "k.ptx::k", sources: &source, color }
+    }
+
     #[test]
     fn sites_are_shown_in_source_and_ptx() {
         let module = ptx::parse(PTX);
@@ -274,7 +244,7 @@ mod tests {
   = note: a note
   = help: put a barrier between them
 ";
-        assert_eq!(super::finding(&module, "k.ptx", &finding, &source, false), expected);
+        assert_eq!(super::finding(context(&module, "k.ptx", false), &finding), expected);
     }
 
     #[test]
@@ -283,15 +253,17 @@ mod tests {
         let odd = site(Role::Here, 99, &[("k.cu", 99, 0)], 0);
         let mut far = site(Role::Here, 3, &[("k.cu", 3, 80)], 0);
         far.ptx.column = 500;
-        let text = super::finding(&module, "k.ptx", &race(vec![odd, far]), &source, true);
+        let text = super::finding(context(&module, "k.ptx", true), &race(vec![odd, far]));
         assert!(text.contains("k.cu:99"), "{text}");
-        assert!(!super::finding(&module, "", &race(Vec::new()), &|_| None, false).is_empty());
+        assert!(!super::finding(context(&module, "", false), &race(Vec::new())).is_empty());
     }
 
     #[test]
     fn short_is_one_line_at_the_source() {
         let finding = race(vec![site(Role::Write, 2, &[("k.cu", 2, 0)], 0)]);
-        let expected = "k.cu:2:1: shared-race: two threads access `buf` without \\u{1b}order";
-        assert_eq!(crate::report::short::finding("k.ptx", &finding), expected);
+        let expected =
+            "k.cu:2:1: shared-race: two threads access `buf` without \\u{1b}order [k.ptx::k]";
+        let module = ptx::parse(PTX);
+        assert_eq!(short::finding(context(&module, "k.ptx", false), &finding), expected);
     }
 }

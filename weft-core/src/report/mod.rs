@@ -1,5 +1,6 @@
 //! Renders a report as text, one file per format, without any input or output.
 
+mod context;
 mod escape;
 mod excerpt;
 pub mod human;
@@ -8,5 +9,6 @@ pub mod saved;
 pub mod short;
 mod source_text;
 
+pub use context::{ReportContext, SourceFiles};
 pub use escape::escape;
 pub use source_text::SourceText;

@@ -1,37 +1,32 @@
-//! Renders a report with one line per finding, `file:line:column: code: message`, for editors and `grep`.
+//! Renders a report with one line per finding, `file:line:column: code: message [kernel]`, for editors and `grep`.
 //!
 //! The position is the innermost source line of the first site, if the compiler stated one, otherwise its line in the
-//! PTX.
+//! PTX. The kernel is named with its package, file and launch.
 
-use super::escape;
-use crate::finding::{Advice, Finding, Report, Site};
-
-/// Returns one line for each finding that a reader is told ([`Report::told`]); empty if there are none. `ptx`: the path
-/// of the PTX to show.
-pub fn report(ptx: &str, report: &Report) -> String {
-    report.told().map(|each| finding(ptx, each) + "\n").collect()
-}
+use super::{ReportContext, escape};
+use crate::finding::{Advice, Finding, Site};
 
 /// Returns one finding without a line break.
-pub fn finding(ptx: &str, finding: &Finding) -> String {
-    let message = escape(&finding.message);
-    let code = finding.code;
-    let Some(site) = finding.sites.first() else {
-        return format!("{}: {code}: {message}", escape(ptx));
-    };
-    format!("{}: {code}: {message}", place(ptx, site))
+pub fn finding(context: ReportContext<'_>, finding: &Finding) -> String {
+    line(context, finding.sites.first(), finding.code.name(), &finding.message)
 }
 
 /// Returns one piece of advice without a line break, with its change in place of a code.
-pub fn advice(ptx: &str, advice: &Advice) -> String {
-    let place =
-        advice.sites.first().map_or_else(|| escape(ptx).into_owned(), |site| place(ptx, site));
-    format!("{place}: {}: {}", advice.change, escape(&advice.message))
+pub fn advice(context: ReportContext<'_>, advice: &Advice) -> String {
+    line(context, advice.sites.first(), advice.change, &advice.message)
 }
 
-fn place(ptx: &str, site: &Site) -> String {
+fn line(context: ReportContext<'_>, site: Option<&Site>, code: &str, message: &str) -> String {
+    let place = site.map_or_else(|| escape(context.ptx).into_owned(), |site| place(context, site));
+    format!("{place}: {code}: {} [{}]", escape(message), escape(context.name))
+}
+
+fn place(context: ReportContext<'_>, site: &Site) -> String {
     match site.source.first() {
-        Some(line) => format!("{}:{}:{}", escape(&line.file), line.line, line.column.max(1)),
-        None => format!("{}:{}", escape(ptx), site.ptx),
+        Some(line) => {
+            let path = context.path(&line.file);
+            format!("{}:{}:{}", escape(&path), line.line, line.column.max(1))
+        }
+        None => format!("{}:{}", escape(context.ptx), site.ptx),
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct SourceText {
     text: String,
+    path: Option<String>,
     /// The bytes of each line, without its line break.
     lines: Vec<Range<usize>>,
 }
@@ -21,11 +22,22 @@ impl From<String> for SourceText {
             range
         });
         let lines = lines.collect();
-        Self { text, lines }
+        Self { text, path: None, lines }
     }
 }
 
 impl SourceText {
+    /// Returns the text with the path under which the file can be opened.
+    #[must_use]
+    pub fn at(self, path: String) -> Self {
+        Self { path: Some(path), ..self }
+    }
+
+    /// Returns the path under which the file can be opened, if it is known.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
     /// Returns the whole text.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -191,7 +191,10 @@ impl Checked {
                 .findings
                 .iter()
                 .any(|finding| finding.notes.iter().any(|note| note.contains(IN_TURN))),
-            text: weft_core::report::short::report("small", report),
+            text: report
+                .told()
+                .map(|own| own.code.name().to_owned() + ": " + &own.message + "\n")
+                .collect(),
         }
     }
 }

@@ -1,0 +1,108 @@
+//! Puts findings with the same cause together: one missing barrier in an unrolled loop of a template is one finding to a
+//! reader, however many pairs of instructions race for want of it.
+
+use std::collections::BTreeMap;
+
+use weft_core::finding::{Cause, Finding, Report};
+
+use super::Job;
+
+/// The findings of some jobs, put together by their causes.
+#[derive(Debug, Default)]
+pub struct Causes {
+    /// For each cause, the jobs that have it, with the number of their findings, in the order of the jobs.
+    jobs: BTreeMap<Cause, Vec<(usize, usize)>>,
+}
+
+/// The findings of a job that stand for all with their causes.
+#[derive(Debug, Default)]
+pub struct FirstFindings {
+    /// One finding of each cause that no job before has, those with the most alike first. A note counts the others.
+    pub findings: Vec<Finding>,
+    /// The number of findings whose causes a job before has.
+    pub told_before: usize,
+}
+
+impl Causes {
+    /// Puts together the findings that a reader is told of the jobs. Runs jobs that have not run yet.
+    pub fn of(jobs: &[&Job]) -> Self {
+        let mut causes = Self::default();
+        for (index, job) in jobs.iter().enumerate() {
+            for finding in job.outcome().remaining().into_iter().flat_map(Report::told) {
+                causes.add(index, Cause::of(finding, &job.file.display));
+            }
+        }
+        causes
+    }
+
+    fn add(&mut self, job: usize, cause: Cause) {
+        let known = self.jobs.entry(cause).or_default();
+        match known.last_mut() {
+            Some((last, count)) if *last == job => *count += 1,
+            _ => known.push((job, 1)),
+        }
+    }
+
+    /// Returns the findings that the job at `index` of `jobs`, which are those of [`Causes::of`], is the first to have.
+    pub fn first(&self, jobs: &[&Job], index: usize) -> FirstFindings {
+        let job = jobs[index];
+        let told = job.outcome().remaining().into_iter().flat_map(Report::told);
+        let mut first = FirstFindings::default();
+        let mut counted: Vec<(usize, Finding)> = Vec::new();
+        let mut seen = Vec::new();
+        for finding in told {
+            let cause = Cause::of(finding, &job.file.display);
+            let having = self.jobs.get(&cause).map(Vec::as_slice).unwrap_or_default();
+            if having.first().is_none_or(|(first, _)| *first != index) {
+                first.told_before += 1;
+            } else if !seen.contains(&cause) {
+                seen.push(cause);
+                let all: usize = having.iter().map(|(_, count)| count).sum();
+                counted.push((all, noted(finding, having, jobs)));
+            }
+        }
+        counted.sort_by_key(|(all, _)| std::cmp::Reverse(*all));
+        first.findings = counted.into_iter().map(|(_, finding)| finding).collect();
+        first
+    }
+}
+
+/// Returns the finding with a note on those alike, if there are any: the jobs that have them, and how many.
+fn noted(finding: &Finding, having: &[(usize, usize)], jobs: &[&Job]) -> Finding {
+    /// The most kernels that are named.
+    const NAMED: usize = 4;
+    let mut finding = finding.clone();
+    let others: usize = having.iter().map(|(_, count)| count).sum::<usize>() - 1;
+    if others == 0 {
+        return finding;
+    }
+    let mut told: Vec<String> = Vec::new();
+    let own = having.first().map_or(0, |(_, count)| count - 1);
+    if own > 0 {
+        told.push(format!("{own} in this kernel"));
+    }
+    let rest = having.get(1..).unwrap_or_default();
+    for (job, count) in rest.iter().take(NAMED) {
+        told.push(format!("{count} in {}", jobs[*job].short_name()));
+    }
+    if rest.len() > NAMED {
+        let count: usize = rest[NAMED..].iter().map(|(_, count)| count).sum();
+        told.push(format!("{count} in {} other kernels and launches", rest.len() - NAMED));
+    }
+    finding.notes.push(format!("{others} more alike: {}", told.join(", ")));
+    finding
+}
+
+/// Returns one finding of each cause in one kernel, with the number of the others, those with the most alike first.
+pub fn alike<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<(&'f Finding, usize)> {
+    let mut causes: Vec<(Cause, &Finding, usize)> = Vec::new();
+    for finding in findings {
+        let cause = Cause::of(finding, "");
+        match causes.iter_mut().find(|(known, ..)| *known == cause) {
+            Some((.., others)) => *others += 1,
+            None => causes.push((cause, finding, 0)),
+        }
+    }
+    causes.sort_by_key(|(.., others)| std::cmp::Reverse(*others));
+    causes.into_iter().map(|(_, finding, others)| (finding, others)).collect()
+}
