@@ -54,13 +54,7 @@ fn full(job: &Job, report: &Report, printer: &mut Printer) -> io::Result<()> {
 /// command line.
 pub(crate) fn sources(job: &Job) -> Sources {
     if job.package.is_empty() {
-        // The compiler can have run in any folder between the current one and the file's, so relative names are tried
-        // in each.
-        let outwards = job.file.path.ancestors().skip(1);
-        let (own, beside) = (job.dir.as_path(), job.file.path.parent());
-        Sources::within(
-            beside.into_iter().chain(outwards.take_while(|dir| dir.starts_with(own))).chain([own]),
-        )
+        Sources::around(&job.file.path, &job.dir)
     } else {
         Sources::of_package(&job.dir)
     }

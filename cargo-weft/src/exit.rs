@@ -73,7 +73,7 @@ impl Failure {
             Self::Solver(_) => Exit::Usage,
             Self::Request(error) => match **error {
                 RequestError::NoKernels { .. } => Exit::Nothing,
-                RequestError::NoMatch { .. } => Exit::Usage,
+                RequestError::NoMatch { .. } | RequestError::Parameter(_) => Exit::Usage,
                 RequestError::Read(_) | RequestError::Config(_) | RequestError::Plan(_) => {
                     Exit::Unchecked
                 }

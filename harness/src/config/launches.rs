@@ -4,8 +4,9 @@ use std::fmt;
 
 use weft_core::launch::Launch;
 
-use super::{Allow, Config, ConfigPlace, KernelEntry, LaunchEntry};
+use super::{Allow, Config, ConfigError, ConfigPlace, KernelEntry, LaunchEntry};
 use crate::name::KernelName;
+use crate::signature::ParameterNames;
 
 /// A launch of one kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +49,15 @@ impl KernelEntry {
 impl Config {
     /// Returns the launches of a kernel, at least one. Later matching `[[kernel]]` tables override earlier ones key by
     /// key.
-    pub fn launches(&self, kernel: &KernelName) -> Vec<NamedLaunch> {
+    ///
+    /// # Errors
+    /// A name in `args` or `requires` of a matching table that no parameter of the kernel has, or an argument that one
+    /// table gives twice.
+    pub fn launches(
+        &self,
+        kernel: &KernelName,
+        names: &ParameterNames,
+    ) -> Result<Vec<NamedLaunch>, ConfigError> {
         let mut settings = self.default.clone();
         let mut allow: Vec<Allow> = Vec::new();
         let mut launches: &[LaunchEntry] = &[];
@@ -60,12 +69,14 @@ impl Config {
             }
         }
         if launches.is_empty() {
-            return vec![NamedLaunch { label: None, launch: settings.launch(), allow }];
+            return Ok(vec![NamedLaunch { label: None, launch: settings.launch(names)?, allow }]);
         }
-        let named = |own: &LaunchEntry| NamedLaunch {
-            label: Some(own.label.clone()),
-            launch: settings.overridden_by(&own.settings).launch(),
-            allow: allow.iter().chain(&own.allow).cloned().collect(),
+        let named = |own: &LaunchEntry| {
+            Ok(NamedLaunch {
+                label: Some(own.label.clone()),
+                launch: settings.overridden_by(&own.settings).launch(names)?,
+                allow: allow.iter().chain(&own.allow).cloned().collect(),
+            })
         };
         launches.iter().map(named).collect()
     }

@@ -13,6 +13,7 @@
 mod cpp;
 mod definition;
 mod group;
+mod names;
 mod rust;
 mod tokens;
 
@@ -23,6 +24,8 @@ use crate::render::Sources;
 use definition::{Definition, Parameter};
 use group::Code;
 use tokens::Language;
+
+pub use names::ParameterNames;
 
 /// The definitions in the source files that a module names.
 #[derive(Clone, Debug, Default)]
