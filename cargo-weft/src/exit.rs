@@ -7,6 +7,7 @@ use weft_harness::case::PlanError;
 
 use crate::compile::CompileError;
 use crate::files::RequestError;
+use crate::init::InitError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
@@ -56,6 +57,8 @@ pub(crate) enum Failure {
     Solver(#[from] SolverError),
     #[error(transparent)]
     Change(#[from] WriteError),
+    #[error(transparent)]
+    Init(#[from] InitError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
@@ -82,6 +85,7 @@ impl Failure {
             | Self::Compile(_)
             | Self::Plan(_)
             | Self::Change(_)
+            | Self::Init(_)
             | Self::Write(_) => Exit::Unchecked,
         }
     }

@@ -87,7 +87,9 @@ fn parameters(code: &Code<'_>, opening: usize, closing: usize) -> Option<Vec<Par
     if closing == opening + 2 && code.at(opening + 1)?.text == "void" {
         return Some(Vec::new());
     }
-    code.parts(opening + 1, closing)?.into_iter().map(parameter).collect()
+    let parts = code.parts(opening + 1, closing)?;
+    let with_text = |own| Some(Parameter { declaration: code.words(own), ..parameter(own)? });
+    parts.into_iter().map(with_text).collect()
 }
 
 /// Returns a parameter; `None` if its name is in doubt.
@@ -117,7 +119,7 @@ fn parameter(tokens: &[Token<'_>]) -> Option<Parameter> {
     }
     let is_pointer = is_array || ty.iter().any(|token| token.is("*") || token.is("&"));
     let shape = if is_pointer { Shape::Pointer } else { shape(ty) };
-    Some(Parameter { name: name.text.to_owned(), shape })
+    Some(Parameter { name: name.text.to_owned(), shape, declaration: String::new() })
 }
 
 fn is_qualifier(word: &str) -> bool {

@@ -17,16 +17,18 @@ pub(super) struct Definition {
 
 /// A parameter in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Parameter {
+pub struct Parameter {
     /// Its name.
-    pub(super) name: String,
+    pub name: String,
     /// What is known of its type.
-    pub(super) shape: Shape,
+    pub shape: Shape,
+    /// Its declaration as written, such as `const float *x`, in one line.
+    pub declaration: String,
 }
 
 /// What is known of a parameter's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// An address.
     Pointer,
     /// An integer or a truth value with one of these sizes in bytes, which depend on the platform.

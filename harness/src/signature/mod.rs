@@ -21,10 +21,11 @@ use weft_core::ptx::{Function, Loc, Module, Statement};
 
 use crate::name::KernelName;
 use crate::render::Sources;
-use definition::{Definition, Parameter};
+use definition::Definition;
 use group::Code;
 use tokens::Language;
 
+pub use definition::{Parameter, Shape};
 pub use names::ParameterNames;
 
 /// The definitions in the source files that a module names.
@@ -59,6 +60,11 @@ impl Signatures {
 
     /// Returns the names of a kernel's parameters, one for each parameter of the PTX; `None` where they are not certain.
     pub fn names(&self, module: &Module, kernel: &Function) -> Option<Vec<String>> {
+        self.parameters(module, kernel).map(names)
+    }
+
+    /// Returns a kernel's parameters in its source, one for each parameter of the PTX; `None` where they are not certain.
+    pub fn parameters(&self, module: &Module, kernel: &Function) -> Option<&[Parameter]> {
         if self.is_doubtful {
             return None;
         }
@@ -78,7 +84,7 @@ impl Signatures {
             let Some(parameters) = &other.parameters else { return false };
             parameters.len() != here.len() || self::names(parameters) == names
         };
-        (fits && own().all(agrees) && is_distinct(module, kernel, &names)).then_some(names)
+        (fits && own().all(agrees) && is_distinct(module, kernel, &names)).then_some(here)
     }
 }
 

@@ -25,11 +25,12 @@ fn definition(code: &Code<'_>, function: usize) -> Option<Definition> {
     let closing = code.close(opening)?;
     let body = code.body(closing + 1)?;
     let list = code.parts(opening + 1, closing);
+    let with_text = |own| Some(Parameter { declaration: code.words(own), ..parameter(own)? });
     Some(Definition {
         name: name.text.to_owned(),
         first: code.at(function)?.line,
         last: code.at(code.close(body)?)?.line,
-        parameters: list.and_then(|list| list.into_iter().map(parameter).collect()),
+        parameters: list.and_then(|list| list.into_iter().map(with_text).collect()),
     })
 }
 
@@ -44,7 +45,7 @@ fn parameter(tokens: &[Token<'_>]) -> Option<Parameter> {
     if !is_name || !colon.is(":") {
         return None;
     }
-    Some(Parameter { name: name.text.to_owned(), shape: shape(ty)? })
+    Some(Parameter { name: name.text.to_owned(), shape: shape(ty)?, declaration: String::new() })
 }
 
 /// Returns the shape of a type that becomes one parameter; `None` for other types.

@@ -43,6 +43,8 @@ pub(super) struct Token<'t> {
     pub(super) kind: Kind,
     /// Its text.
     pub(super) text: &'t str,
+    /// The byte of the file at which it begins.
+    pub(super) start: usize,
     /// The line in which it begins, from 1.
     pub(super) line: u32,
 }
@@ -83,7 +85,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Option<Vec<Token<'_>>> {
         };
         let (token, behind) = rest.split_at(length);
         if let Some(kind) = kind {
-            found.push(Token { kind, text: token, line });
+            found.push(Token { kind, text: token, start: text.len() - rest.len(), line });
         }
         line = line.saturating_add(u32::try_from(token.matches('\n').count()).ok()?);
         rest = behind;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use weft_core::ptx;
 use weft_harness::render::Sources;
-use weft_harness::signature::parameter_names;
+use weft_harness::signature::{Signatures, parameter_names};
 
 /// Returns the names of the parameters of `kernel`, which is defined in the first line of a source with `marker`.
 /// `types`: the parameters of the PTX, separated by spaces.
@@ -184,4 +184,22 @@ fn rust_kernels_have_names_where_each_parameter_is_one() {
     ] {
         assert_eq!(names(list, types), None, "{list}");
     }
+}
+
+#[test]
+fn declarations_are_as_written() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("signature-declarations");
+    fs::create_dir_all(&dir).unwrap();
+    let source = "__global__ void k(const float *__restrict__ x, // in\n    std::array<int, 4> /* b */ a) {}\n";
+    fs::write(dir.join("k.cu"), source).unwrap();
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .align 4 .b8 b[16])\n\
+        {\n.loc 1 1 0\nret;\n}\n.file 1 \"k.cu\"\n";
+    let module = ptx::parse(text);
+    let signatures = Signatures::of(&module, &Sources::within([dir.as_path()]));
+    // `a` is the name of another parameter in the PTX.
+    assert!(signatures.parameters(&module, module.kernel("k").unwrap()).is_none());
+    let module = ptx::parse(&text.replace("u64 a", "u64 p").replace("b8 b[", "b8 q["));
+    let found = signatures.parameters(&module, module.kernel("k").unwrap()).unwrap();
+    let written: Vec<_> = found.iter().map(|own| own.declaration.as_str()).collect();
+    assert_eq!(written, ["const float *__restrict__ x", "std::array<int, 4> a"]);
 }
