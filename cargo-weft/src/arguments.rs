@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Repair(Repair),
     /// Write a first weft.toml and a test for the kernels of a package
     Init(Init),
+    /// Say what of the selected packages is checked and what is not seen
+    Doctor(Selection),
     /// List the kernels and launches that `test` would check
     List(Selection),
     /// Explain what a finding code means and what to do about it

@@ -12,6 +12,7 @@ mod check;
 mod collect;
 mod compile;
 mod detail;
+mod doctor;
 mod dump;
 mod exit;
 mod explain;
@@ -55,6 +56,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::Repair(arguments) => repair::run(&arguments, printer),
         Command::Init(arguments) => init::run(&arguments, printer),
+        Command::Doctor(selection) => doctor::run(&selection, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
         Command::Dump(what) => dump::run(&what, printer),

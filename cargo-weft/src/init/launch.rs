@@ -67,16 +67,15 @@ impl Kernel<'_> {
         if let Some(line) = clean {
             return format!("{line}  # a guess, with which the kernel is clean");
         }
-        let most = bound.unwrap_or(THREADS).clamp(1, THREADS.max(bound.unwrap_or(1))).min(1024);
-        let (row, plane) = (most.min(32), most.min(8));
+        let most = bound.unwrap_or(THREADS).clamp(1, 1024);
         let block = match dimension {
             0 => most.to_string(),
-            1 => format!("[{row}, {}]", most / row),
-            _ => format!(
-                "[{plane}, {plane_y}, {z}]",
-                plane_y = (most / plane).min(8),
-                z = (most / plane / (most / plane).min(8)).min(64)
-            ),
+            1 => format!("[{row}, {}]", most / row, row = most.min(32)),
+            _ => {
+                let x = most.min(8);
+                let y = (most / x).min(8);
+                format!("[{x}, {y}, {}]", (most / x / y).min(64))
+            }
         };
         let bound =
             bound.map(|most| format!(", at most {most} threads (.maxntid)")).unwrap_or_default();
@@ -103,7 +102,7 @@ impl Kernel<'_> {
     }
 
     /// Returns proposals for the arguments that are numbers: pointers need none.
-    fn arguments(&self) -> Vec<String> {
+    pub(super) fn arguments(&self) -> Vec<String> {
         let (mut given, mut types, mut lines) = (Vec::new(), Vec::new(), Vec::new());
         for (at, param) in self.function.params.iter().enumerate() {
             let shape = self.source.map_or_else(|| shape(param), |own| own[at].shape);

@@ -30,16 +30,16 @@ pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest
 const TEST: &str = "weft_harness::main!();\n";
 /// What runs the checks on GitHub.
 const WORKFLOW: &str = "\
-  # .github/workflows/weft.yml; a runner needs no GPU, and nvcc only if the build script needs it
-  name: weft
-  on: [push, pull_request]
-  jobs:
-    weft:
-      runs-on: ubuntu-latest
-      steps:
-        - uses: actions/checkout@v4
-        - run: cargo install --locked --git https://github.com/cargo-weft/cargo-weft cargo-weft
-        - run: cargo weft";
+# .github/workflows/weft.yml; a runner needs no GPU, and nvcc only if the build script needs it
+name: weft
+on: [push, pull_request]
+jobs:
+  weft:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: cargo install --locked --git https://github.com/cargo-weft/cargo-weft cargo-weft
+      - run: cargo weft";
 
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
@@ -84,12 +84,14 @@ pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failu
         return Err(Failure::Nothing);
     }
     if count > 0 {
-        let first = if arguments.dry_run { "cargo weft init" } else { "cargo weft" };
-        printer.line(&format!(
-            "\nNext: read weft.toml, state what the host launches, and run\n  {first}"
-        ))?;
-        printer
-            .line(&format!("\nIn continuous integration, on GitHub for example:\n{WORKFLOW}"))?;
+        let next = if arguments.dry_run {
+            "To write this, run\n  cargo weft init"
+        } else {
+            "Next: read weft.toml, state there what the host launches, and run\n  cargo weft"
+        };
+        printer.line(&format!("\n{next}"))?;
+        let ci = "In continuous integration, on GitHub for example:";
+        printer.line(&format!("\n{ci}\n\n{WORKFLOW}"))?;
     }
     Ok(exit)
 }

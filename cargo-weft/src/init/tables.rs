@@ -98,7 +98,7 @@ fn entry(job: &Job, signatures: &Signatures) -> Option<Entry> {
     let remark = match (verdict, finding) {
         (Verdict::Clean, _) => {
             let scope = report.proved_in_words().unwrap_or_else(|| "every launch".to_owned());
-            format!("Clean for {scope}.")
+            format!("Clean without a table, for {scope}.")
         }
         (Verdict::Defect, Some(own)) => {
             format!("Has a defect whatever is launched: {}.", own.message)
@@ -110,8 +110,8 @@ fn entry(job: &Job, signatures: &Signatures) -> Option<Entry> {
         (_, Some(own)) => format!("Open, {}: {}.", own.code, own.message),
         (_, None) => String::new(),
     };
-    let lines = kernel.lines(report);
     let is_needed = verdict == Verdict::Open;
+    let lines = if is_needed { kernel.lines(report) } else { kernel.arguments() };
     Some(Entry { names: vec![job.kernel.clone()], path, heading, remark, lines, is_needed })
 }
 
@@ -168,6 +168,9 @@ fn selector(entry: &Entry, all: &[&KernelName]) -> String {
     };
     candidates.into_iter().find(is_exact).unwrap_or_else(|| {
         let names: Vec<_> = entry.names.iter().map(|own| regex::escape(&own.mangled)).collect();
-        format!("^({})$", names.join("|"))
+        match &names[..] {
+            [only] => format!("^{only}$"),
+            several => format!("^({})$", several.join("|")),
+        }
     })
 }
