@@ -70,7 +70,10 @@ impl Kernel<'_> {
         let most = bound.unwrap_or(THREADS).clamp(1, 1024);
         let block = match dimension {
             0 => most.to_string(),
-            1 => format!("[{row}, {}]", most / row, row = most.min(32)),
+            1 => {
+                let x = most.min(32);
+                format!("[{x}, {}]", most / x)
+            }
             _ => {
                 let x = most.min(8);
                 let y = (most / x).min(8);

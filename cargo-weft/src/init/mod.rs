@@ -224,5 +224,7 @@ fn written(file: &NewFile, is_taken: bool, is_dry: bool) -> Result<String, InitE
         return Ok(format!("  wrote  {name}"));
     }
     fs::write(path, &file.text).map_err(failed)?;
-    Ok(format!("  added  to {name} what `cargo test` needs: weft-harness and a [[test]]"))
+    Ok(format!(
+        "  added  to {name} what `cargo test` needs: weft-harness, which cargo fetches with git, and a [[test]]"
+    ))
 }
