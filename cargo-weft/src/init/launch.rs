@@ -57,7 +57,8 @@ impl Kernel<'_> {
             return format!("# block = {size:?}  # the kernel states it itself (.reqntid)");
         }
         let dimension = self.dimension(["%tid", "%ntid"]);
-        let axes = ["threadIdx.x", "threadIdx.x and .y", "threadIdx.x, .y and .z"][dimension];
+        let axes =
+            ["", "; the kernel reads threadIdx.y", "; the kernel reads threadIdx.z"][dimension];
         let bound = self.function.maxntid.map(|size| size.into_iter().fold(1, u32::saturating_mul));
         let is_no_launch = |code| code == Code::NoLaunch;
         let finding = report.findings.iter().find(|own| is_no_launch(own.code));
@@ -81,18 +82,19 @@ impl Kernel<'_> {
             }
         };
         let bound =
-            bound.map(|most| format!(", at most {most} threads (.maxntid)")).unwrap_or_default();
-        format!("block = {block}  # a guess; the kernel reads {axes}{bound}")
+            bound.map(|most| format!("; at most {most} threads (.maxntid)")).unwrap_or_default();
+        format!("block = {block}  # a guess{axes}{bound}")
     }
 
     fn grid(&self) -> String {
         let dimension = self.dimension(["%ctaid", "%nctaid"]);
         let grid = ["4", "[4, 4]", "[2, 2, 2]"][dimension];
-        let axes = ["blockIdx.x", "blockIdx.x and .y", "blockIdx.x, .y and .z"][dimension];
+        let axes =
+            ["", "; the kernel reads blockIdx.y", "; the kernel reads blockIdx.z"][dimension];
         if dimension == 0 && !self.text().contains("%ctaid") {
             return "grid = 1  # a guess; the kernel does not read blockIdx".to_owned();
         }
-        format!("grid = {grid}  # a guess; the kernel reads {axes}")
+        format!("grid = {grid}  # a guess{axes}")
     }
 
     fn shared(&self) -> Option<String> {
@@ -104,9 +106,9 @@ impl Kernel<'_> {
         Some("# shared = 4096  # bytes of dynamic shared memory; without it, as many as the accesses need".to_owned())
     }
 
-    /// Returns proposals for the arguments that are numbers: pointers need none.
-    pub(super) fn arguments(&self) -> Vec<String> {
-        let (mut given, mut types, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    /// Returns a proposal for the arguments that are no pointers: those need none.
+    pub(super) fn arguments(&self) -> Option<String> {
+        let (mut given, mut types) = (Vec::new(), Vec::new());
         for (at, param) in self.function.params.iter().enumerate() {
             let shape = self.source.map_or_else(|| shape(param), |own| own[at].shape);
             let key = self.source.map_or_else(|| at.to_string(), |own| key(&own[at].name));
@@ -115,9 +117,10 @@ impl Kernel<'_> {
                 Shape::Float(_) => "1.0",
                 Shape::Pointer => continue,
                 Shape::Other if param.is_array => {
+                    given.push(format!("{key} = {{ 0 = 1024, 8 = \"buffer\" }}"));
                     let size = param.size();
-                    lines.push(format!(
-                        "# args = {{ {key} = {{ 0 = 1024, 8 = \"buffer\" }} }}  # a structure of {size} bytes: its fields by their first bytes"
+                    types.push(format!(
+                        "{key} is a structure of {size} bytes, its fields by their first bytes"
                     ));
                     continue;
                 }
@@ -126,11 +129,9 @@ impl Kernel<'_> {
             given.push(format!("{key} = {value}"));
             types.push(format!("{key} is {}", self.ptx_type(param)));
         }
-        if !given.is_empty() {
-            let args = format!("# args = {{ {} }}", given.join(", "));
-            lines.insert(0, format!("{args}  # {}; pointers need not be given", types.join(", ")));
-        }
-        lines
+        let (given, types) = (given.join(", "), types.join(", "));
+        let line = format!("# args = {{ {given} }}  # {types}; pointers need not be given");
+        (!given.is_empty()).then_some(line)
     }
 
     /// Returns a parameter's type as the PTX has it.

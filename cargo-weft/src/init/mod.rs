@@ -73,7 +73,11 @@ pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failu
     let mut count = 0;
     for package in &built.packages {
         match init(package, &built.target, arguments, printer) {
-            Ok(is_done) => count += usize::from(is_done),
+            Ok(None) => {}
+            Ok(Some(own)) => {
+                count += 1;
+                exit = exit.max(own);
+            }
             Err(failure) => {
                 printer.failure(&failure);
                 exit = Exit::Unchecked;
@@ -96,13 +100,13 @@ pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failu
     Ok(exit)
 }
 
-/// Writes the files of a package. Returns whether it has kernels.
+/// Writes the files of a package. Returns whether each of its kernels could be checked; `None` if it has none.
 fn init(
     package: &BuiltPackage,
     target: &Path,
     arguments: &Init,
     printer: &mut Printer,
-) -> Result<bool, Failure> {
+) -> Result<Option<Exit>, Failure> {
     let dir = &package.dir;
     let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
     let plan_error = |error| Failure::Plan(Box::new(error));
@@ -114,7 +118,7 @@ fn init(
         own.files = discover::globs(dir, &patterns).map_err(|error| plan_error(error.into()))?;
     }
     if own.files.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     own.config = Config::default();
     let jobs = case::plan_with(&own, &Checker::default()).map_err(plan_error)?;
@@ -133,7 +137,8 @@ fn init(
         let is_taken = file.name == "weft.toml" && is_configured;
         printer.line(&written(file, is_taken, arguments.dry_run)?)?;
     }
-    Ok(true)
+    let is_checked = jobs.iter().all(|job| job.outcome().report.is_ok());
+    Ok(Some(if is_checked { Exit::Clean } else { Exit::Unchecked }))
 }
 
 /// Checks the kernels without a configuration.
@@ -162,8 +167,10 @@ fn summary(package: &str, jobs: &[Job]) -> String {
             .filter(|job| job.outcome().report.is_ok() && job.outcome().verdict == verdict)
             .count()
     };
-    let kernels =
-        if jobs.len() == 1 { "1 kernel".to_owned() } else { format!("{} kernels", jobs.len()) };
+    let kernels = match jobs.iter().filter(|job| !job.is_unread()).count() {
+        1 => "1 kernel".to_owned(),
+        count => format!("{count} kernels"),
+    };
     format!(
         "{package}: {kernels}; without a configuration {} clean, {} with a defect, {} open",
         count(Verdict::Clean),

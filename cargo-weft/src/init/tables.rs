@@ -111,7 +111,8 @@ fn entry(job: &Job, signatures: &Signatures) -> Option<Entry> {
         (_, None) => String::new(),
     };
     let is_needed = verdict == Verdict::Open;
-    let lines = if is_needed { kernel.lines(report) } else { kernel.arguments() };
+    let lines =
+        if is_needed { kernel.lines(report) } else { kernel.arguments().into_iter().collect() };
     Some(Entry { names: vec![job.kernel.clone()], path, heading, remark, lines, is_needed })
 }
 
