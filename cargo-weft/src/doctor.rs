@@ -196,7 +196,7 @@ fn compiled_line(found: &[String], is_alone: bool) -> Option<Line> {
     })
 }
 
-/// Returns the files with compiled GPU code, by their paths in OUT_DIR.
+/// Returns the files with compiled GPU code, by their paths in `OUT_DIR`.
 fn compiled(out_dirs: &[PathBuf]) -> Vec<String> {
     let mut found = Vec::new();
     for dir in out_dirs {

@@ -34,7 +34,7 @@ impl Kernel<'_> {
     pub(super) fn declarations(&self) -> String {
         let all: Vec<String> = match self.source {
             Some(source) => source.iter().map(|own| own.declaration.clone()).collect(),
-            None => self.function.params.iter().map(|own| self.ptx_type(own)).collect(),
+            None => self.function.params.iter().map(ptx_type).collect(),
         };
         escape(&all.join(", ")).into_owned()
     }
@@ -115,7 +115,6 @@ impl Kernel<'_> {
             let value = match shape {
                 Shape::Integer(_) => "1024",
                 Shape::Float(_) => "1.0",
-                Shape::Pointer => continue,
                 Shape::Other if param.is_array => {
                     given.push(format!("{key} = {{ 0 = 1024, 8 = \"buffer\" }}"));
                     let size = param.size();
@@ -124,25 +123,25 @@ impl Kernel<'_> {
                     ));
                     continue;
                 }
-                Shape::Other => continue,
+                Shape::Pointer | Shape::Other => continue,
             };
             given.push(format!("{key} = {value}"));
-            types.push(format!("{key} is {}", self.ptx_type(param)));
+            types.push(format!("{key} is {}", ptx_type(param)));
         }
         let (given, types) = (given.join(", "), types.join(", "));
         let line = format!("# args = {{ {given} }}  # {types}; pointers need not be given");
         (!given.is_empty()).then_some(line)
     }
+}
 
-    /// Returns a parameter's type as the PTX has it.
-    fn ptx_type(&self, param: &Variable) -> String {
-        if param.is_array {
-            return format!("{} bytes", param.size());
-        }
-        let declared = format!("{:?}", param.ty).to_lowercase();
-        let pointer = if param.pointee.is_some() { " .ptr" } else { "" };
-        format!(".{declared}{pointer}")
+/// Returns a parameter's type as the PTX has it.
+fn ptx_type(param: &Variable) -> String {
+    if param.is_array {
+        return format!("{} bytes", param.size());
     }
+    let declared = format!("{:?}", param.ty).to_lowercase();
+    let pointer = if param.pointee.is_some() { " .ptr" } else { "" };
+    format!(".{declared}{pointer}")
 }
 
 /// Returns what is known of a parameter without its source. An integer of 64 bits can be a pointer.

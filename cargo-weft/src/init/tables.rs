@@ -44,11 +44,13 @@ pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
     if !saved.is_empty() {
         let patterns: Vec<_> = saved.iter().map(|own| format!("{own:?}")).collect();
         let line = format!("ptx = [{}]", patterns.join(", "));
-        text.push_str(&if is_needed {
-            format!("\n# PTX files that are saved in the package.\n{line}\n")
+        let (place, mark) = if is_needed {
+            ("", "")
         } else {
-            format!("\n# PTX files that are saved in the package, beside what the build script leaves in OUT_DIR.\n# {line}\n")
-        });
+            (", beside what the build script leaves in OUT_DIR", "# ")
+        };
+        text += &["\n# PTX files that are saved in the package", place, ".\n", mark, &line, "\n"]
+            .concat();
     }
     let all: Vec<&KernelName> = jobs.iter().map(|job| &job.kernel).collect();
     let entries = entries(jobs);
@@ -58,7 +60,7 @@ pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
     ] {
         let mut of_kind = entries.iter().filter(|own| own.is_needed == is_needed).peekable();
         if of_kind.peek().is_some() {
-            text.push_str(&format!("\n# ---- {heading} ----\n"));
+            text += &["\n# ---- ", heading, " ----\n"].concat();
         }
         for entry in of_kind {
             text.push_str(&table(entry, &all));
@@ -123,18 +125,14 @@ fn table(entry: &Entry, all: &[&KernelName]) -> String {
         comments.push(format!("and {} more with the same parameters", entry.names.len() - 1));
     }
     comments.extend(wrap(&escape(&entry.remark), WIDTH));
-    let comments = comments.iter().map(|line| format!("# {line}\n")).collect::<String>();
-    let lines = ["[[kernel]]".to_owned(), format!("name = '{}'", selector(entry, all))];
-    let lines = lines.iter().chain(&entry.lines);
-    let is_comment = |line: &str| line.starts_with('#');
-    let line = |line: &String| {
-        if entry.is_needed || is_comment(line) {
-            format!("{line}\n")
-        } else {
-            format!("# {line}\n")
-        }
-    };
-    format!("\n{comments}{}", lines.map(line).collect::<String>())
+    let comments = comments.into_iter().map(|line| format!("# {line}"));
+    let head = ["[[kernel]]".to_owned(), format!("name = '{}'", selector(entry, all))];
+    let lines = head.into_iter().chain(entry.lines.iter().cloned()).map(|line| {
+        let is_as_it_is = entry.is_needed || line.starts_with('#');
+        if is_as_it_is { line } else { format!("# {line}") }
+    });
+    let lines: Vec<String> = comments.chain(lines).collect();
+    format!("\n{}\n", lines.join("\n"))
 }
 
 /// Returns a kernel's name without template arguments and parameters: `ns::scale` for `ns::scale<4>`.

@@ -4,7 +4,7 @@
 //! names in doubt.
 
 use super::definition::{Definition, Parameter, Shape};
-use super::group::Code;
+use super::group::{Code, words};
 use super::tokens::{Kind, Token};
 
 /// Words that take parentheses and are not the function's name.
@@ -88,7 +88,7 @@ fn parameters(code: &Code<'_>, opening: usize, closing: usize) -> Option<Vec<Par
         return Some(Vec::new());
     }
     let parts = code.parts(opening + 1, closing)?;
-    let with_text = |own| Some(Parameter { declaration: code.words(own), ..parameter(own)? });
+    let with_text = |own| Some(Parameter { declaration: words(own), ..parameter(own)? });
     parts.into_iter().map(with_text).collect()
 }
 

@@ -102,20 +102,18 @@ impl<'t> Code<'t> {
     }
 }
 
-impl Code<'_> {
-    /// Returns tokens as a text in one line, with spaces where the file has any.
-    pub(super) fn words(&self, tokens: &[Token<'_>]) -> String {
-        let mut text = String::new();
-        let mut end = None;
-        for token in tokens {
-            if end.is_some_and(|end| end != token.start) {
-                text.push(' ');
-            }
-            text.push_str(token.text);
-            end = Some(token.start + token.text.len());
+/// Returns tokens as a text in one line, with spaces where the file has any.
+pub(super) fn words(tokens: &[Token<'_>]) -> String {
+    let mut text = String::new();
+    let mut end = None;
+    for token in tokens {
+        if end.is_some_and(|end| end != token.start) {
+            text.push(' ');
         }
-        text
+        text.push_str(token.text);
+        end = Some(token.start + token.text.len());
     }
+    text
 }
 
 /// Returns the sign that closes a group which this token opens; `None` if it opens none.

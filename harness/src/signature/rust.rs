@@ -4,7 +4,7 @@
 //! be one are understood: numbers, pointers, and references to numbers and arrays.
 
 use super::definition::{Definition, Parameter, Shape};
-use super::group::Code;
+use super::group::{Code, words};
 use super::tokens::Token;
 
 /// Returns the functions of a file that have a body.
@@ -25,7 +25,7 @@ fn definition(code: &Code<'_>, function: usize) -> Option<Definition> {
     let closing = code.close(opening)?;
     let body = code.body(closing + 1)?;
     let list = code.parts(opening + 1, closing);
-    let with_text = |own| Some(Parameter { declaration: code.words(own), ..parameter(own)? });
+    let with_text = |own| Some(Parameter { declaration: words(own), ..parameter(own)? });
     Some(Definition {
         name: name.text.to_owned(),
         first: code.at(function)?.line,
