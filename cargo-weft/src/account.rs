@@ -80,7 +80,7 @@ pub(crate) fn waiting(job: &Job, count: usize) -> String {
 
 /// Runs all jobs and passes each to `take` when it and all before it are done. If a job takes long, `take` first gets
 /// it with the number of jobs behind it that are done.
-fn settle<'j>(
+pub(crate) fn settle<'j>(
     jobs: &[&'j Job],
     cache: Option<&Cache>,
     mut take: impl FnMut(&'j Job, Option<usize>) -> io::Result<()>,

@@ -40,6 +40,10 @@ pub(crate) enum Command {
     Mutate(Mutate),
     /// Find the cheapest barriers that make racing kernels clean
     Repair(Repair),
+    /// Write a first weft.toml and a test for the kernels of a package
+    Init(Init),
+    /// Say what of the selected packages is checked and what is not seen
+    Doctor(Selection),
     /// List the kernels and launches that `test` would check
     List(Selection),
     /// Accept the findings that the selected packages have now, in a `weft-baseline.toml` beside each `Cargo.toml`
@@ -64,6 +68,23 @@ pub(crate) struct Test {
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: Format,
+}
+
+/// Arguments of `cargo weft init`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Builds the selected packages, checks their kernels without a configuration, and writes weft.toml, tests/weft.rs \
+                  and the entries of Cargo.toml that the test needs. A file that is there already is left as it is."
+)]
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Write weft.toml only, nothing for `cargo test`
+    #[arg(long)]
+    pub(crate) config_only: bool,
+    /// Print what would be written, and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Which packages are selected, and how cargo builds them.

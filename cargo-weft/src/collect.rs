@@ -13,7 +13,7 @@ use crate::compile::{self, Manners, OutDirs};
 use crate::exit::Failure;
 use crate::options::Verbosity;
 use crate::print::Printer;
-use crate::select::{self, Group};
+use crate::select;
 
 /// The kernels to check, and the errors of collecting them.
 #[derive(Debug, Default)]
@@ -26,23 +26,70 @@ pub(crate) struct Plan {
     pub(crate) target: PathBuf,
 }
 
+/// A package whose build script has run, if it has one.
+#[derive(Clone, Debug)]
+pub(crate) struct BuiltPackage {
+    /// Its name.
+    pub(crate) name: String,
+    /// The folder of its manifest.
+    pub(crate) dir: PathBuf,
+    /// Its manifest.
+    pub(crate) manifest: PathBuf,
+    /// Where its build script wrote to; more than one if it ran both for the host and for a target.
+    pub(crate) out_dirs: Vec<PathBuf>,
+}
+
+/// The packages of a selection.
+#[derive(Debug, Default)]
+pub(crate) struct Built {
+    /// The packages of the groups that could be built.
+    pub(crate) packages: Vec<BuiltPackage>,
+    /// One for each group that could not be built.
+    pub(crate) failures: Vec<Failure>,
+    /// The target directory of the build, as an absolute path from cargo.
+    pub(crate) target: PathBuf,
+}
+
+/// Runs the build scripts of a selection.
+pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, Failure> {
+    let manners = Manners {
+        resolution: selection.resolution,
+        color: printer.color,
+        quiet: printer.verbosity == Verbosity::Quiet,
+    };
+    let mut built = Built::default();
+    for group in select::groups(selection)? {
+        built.target.clone_from(&group.target);
+        match compile::build_scripts(&group, manners) {
+            Ok(mut out_dirs) => {
+                built.packages.extend(group.packages.iter().map(|own| package(own, &mut out_dirs)));
+            }
+            Err(error) => built.failures.push(error.into()),
+        }
+    }
+    Ok(built)
+}
+
+fn package(package: &CargoPackage, out_dirs: &mut OutDirs) -> BuiltPackage {
+    let manifest = package.manifest_path.clone().into_std_path_buf();
+    let dir = manifest.parent().unwrap_or(&manifest).to_owned();
+    let out_dirs = out_dirs.remove(&package.id.repr).unwrap_or_default();
+    BuiltPackage { name: package.name.to_string(), dir, manifest, out_dirs }
+}
+
 /// Builds and collects the kernels of a selection. The failure of one package does not hide the kernels of another.
 pub(crate) fn plan(
     selection: &Selection,
     checker: &Checker,
     printer: &Printer,
 ) -> Result<Plan, Failure> {
-    let manners = Manners {
-        resolution: selection.resolution,
-        color: printer.color,
-        quiet: printer.verbosity == Verbosity::Quiet,
-    };
-    let mut plan = Plan::default();
-    for group in select::groups(selection)? {
-        plan.target.clone_from(&group.target);
-        match compile::build_scripts(&group, manners) {
-            Ok(out_dirs) => add(&group, &out_dirs, checker, &mut plan),
-            Err(error) => plan.failures.push(error.into()),
+    let Built { packages, failures, target } = built(selection, printer)?;
+    let mut plan = Plan { packages: Vec::new(), failures, target };
+    for package in &packages {
+        match jobs(package, checker) {
+            Ok(None) => {}
+            Ok(Some(jobs)) => plan.packages.push(jobs),
+            Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
         }
     }
     if plan.packages.is_empty() && plan.failures.is_empty() {
@@ -52,26 +99,10 @@ pub(crate) fn plan(
     }
 }
 
-fn add(group: &Group, out_dirs: &OutDirs, checker: &Checker, plan: &mut Plan) {
-    for package in &group.packages {
-        match jobs(package, out_dirs, checker) {
-            Ok(None) => {}
-            Ok(Some(jobs)) => plan.packages.push(jobs),
-            Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
-        }
-    }
-}
-
 /// Returns the jobs of a package; `None` if the package has neither PTX nor a configuration.
-fn jobs(
-    package: &CargoPackage,
-    out_dirs: &OutDirs,
-    checker: &Checker,
-) -> Result<Option<Vec<Job>>, PlanError> {
-    let manifest = package.manifest_path.as_std_path();
-    let dir = manifest.parent().unwrap_or(manifest);
-    let out_dirs = out_dirs.get(&package.id.repr).into_iter().flatten().map(AsRef::<Path>::as_ref);
-    let own = Package::open(&package.name, dir, out_dirs)?;
+fn jobs(package: &BuiltPackage, checker: &Checker) -> Result<Option<Vec<Job>>, PlanError> {
+    let out_dirs = package.out_dirs.iter().map(AsRef::<Path>::as_ref);
+    let own = Package::open(&package.name, &package.dir, out_dirs)?;
     if own.files.is_empty() && own.config.path.is_none() {
         return Ok(None);
     }

@@ -8,6 +8,7 @@ use weft_harness::case::PlanError;
 use crate::baseline::BaselineError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
+use crate::init::InitError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
@@ -59,6 +60,8 @@ pub(crate) enum Failure {
     Baseline(#[from] BaselineError),
     #[error(transparent)]
     Change(#[from] WriteError),
+    #[error(transparent)]
+    Init(#[from] InitError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
@@ -76,7 +79,7 @@ impl Failure {
             Self::Solver(_) => Exit::Usage,
             Self::Request(error) => match **error {
                 RequestError::NoKernels { .. } => Exit::Nothing,
-                RequestError::NoMatch { .. } => Exit::Usage,
+                RequestError::NoMatch { .. } | RequestError::Parameter(_) => Exit::Usage,
                 RequestError::Read(_) | RequestError::Config(_) | RequestError::Plan(_) => {
                     Exit::Unchecked
                 }
@@ -86,6 +89,7 @@ impl Failure {
             | Self::Plan(_)
             | Self::Baseline(_)
             | Self::Change(_)
+            | Self::Init(_)
             | Self::Write(_) => Exit::Unchecked,
         }
     }

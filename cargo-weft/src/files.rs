@@ -8,7 +8,7 @@ use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::{Config, ConfigError};
 use weft_harness::discover::{DiscoverError, PtxFile};
 
-use crate::settings::CommandSettings;
+use crate::settings::{CommandSettings, NoParameter};
 
 /// Why files cannot be checked.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,8 @@ pub(crate) enum RequestError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Plan(PlanError),
+    #[error(transparent)]
+    Parameter(#[from] NoParameter),
     #[error("nothing to check: there is no kernel (`.entry`) in {files}")]
     NoKernels { files: String },
     #[error("no kernel matches `{pattern}`; there {}", known(.kernels))]
@@ -45,7 +47,10 @@ pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), R
     }
     let mut jobs = matching(plan(found, config, files.checker)?, files.kernel)?;
     for job in &mut jobs {
-        files.settings.apply(&mut job.launch);
+        let names = job.parameters();
+        if !job.is_unread() {
+            files.settings.apply(&mut job.launch, &names)?;
+        }
     }
     Ok((jobs, failures))
 }

@@ -13,10 +13,12 @@ mod check;
 mod collect;
 mod compile;
 mod detail;
+mod doctor;
 mod dump;
 mod exit;
 mod explain;
 mod files;
+mod init;
 mod list;
 mod mutate;
 mod options;
@@ -54,6 +56,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::run(&arguments, printer),
         Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::Repair(arguments) => repair::run(&arguments, printer),
+        Command::Init(arguments) => init::run(&arguments, printer),
+        Command::Doctor(selection) => doctor::run(&selection, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),

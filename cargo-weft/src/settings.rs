@@ -8,7 +8,8 @@ use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
     Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Misfit, Schedule,
 };
-use weft_harness::config::{self, Element, LimitSettings};
+use weft_harness::config::{self, ArgKey, Element, LimitSettings};
+use weft_harness::signature::ParameterNames;
 
 /// The flags for launch settings.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
@@ -23,10 +24,10 @@ pub(crate) struct CommandSettings {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
-    /// An argument by position: `2=1024`, `2=1.5`, `3=buffer`, a buffer with contents `3=u64:4,4,1`, or a field of a
-    /// structure at its first byte `4.16=buffer`
-    #[arg(long = "arg", value_name = "POS=VALUE", value_parser = argument)]
-    args: Vec<(usize, Arg)>,
+    /// An argument by name or position: `n=1024`, `2=1.5`, `3=buffer`, a buffer with contents `x=u64:4,4,1`, or a field of
+    /// a structure at its first byte `4.16=buffer`
+    #[arg(long = "arg", value_name = "ARG=VALUE", value_parser = argument)]
+    args: Vec<(ArgKey, Arg)>,
     /// A condition that every launch that is meant fulfils, such as `n <= 1024`, `#1 % 16 == 0` or `pow2(block.x)`
     #[arg(long = "require", value_name = "CONDITION", value_parser = requires::parse)]
     requires: Vec<Requirement>,
@@ -90,14 +91,22 @@ enum InputsWord {
 }
 
 impl CommandSettings {
-    /// Overrides the settings of `launch` with those that are given here.
-    pub(crate) fn apply(&self, launch: &mut Launch) {
+    /// Overrides the settings of a kernel's launch with those that are given here. `names`: the kernel's parameters.
+    ///
+    /// # Errors
+    /// A name that no parameter of the kernel has.
+    pub(crate) fn apply(
+        &self,
+        launch: &mut Launch,
+        names: &ParameterNames,
+    ) -> Result<(), NoParameter> {
         launch.block = self.block.or(launch.block);
         launch.grid = self.grid.or(launch.grid);
         launch.shared = self.shared.or(launch.shared);
-        for (position, arg) in &self.args {
-            let arg = arg.clone().over(launch.args.get(position));
-            launch.args.insert(*position, arg);
+        for (key, arg) in &self.args {
+            let position = key.position(names).ok_or_else(|| NoParameter::of(key, names))?;
+            let arg = arg.clone().over(launch.args.get(&position));
+            launch.args.insert(position, arg);
         }
         launch.requires.extend_from_slice(&self.requires);
         launch.options.warp_synchronous |= self.warp_synchronous;
@@ -123,6 +132,24 @@ impl CommandSettings {
                 DivergenceWord::Off => BarrierDivergence::Off,
             };
         }
+        Ok(())
+    }
+}
+
+/// A name in `--arg` that no parameter of a kernel has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--arg {name}: kernel `{kernel}` has no parameter `{name}`; {remedy}")]
+pub(crate) struct NoParameter {
+    name: String,
+    kernel: String,
+    remedy: String,
+}
+
+impl NoParameter {
+    fn of(key: &ArgKey, names: &ParameterNames) -> Self {
+        let name = key.to_string();
+        let remedy = names.remedy(&name);
+        Self { name, kernel: names.kernel.clone(), remedy }
     }
 }
 
@@ -143,10 +170,10 @@ pub(crate) enum SettingError {
     GridExtent(Misfit),
     #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     Grid(u64),
-    #[error("expected POS=VALUE, such as 2=1024")]
+    #[error("expected ARG=VALUE, such as n=1024 or 2=1024")]
     NoEquals,
     #[error(
-        "`{0}` is no position; arguments are counted from 0, and 4.16 is the field at byte 16 of a structure"
+        "`{0}` is neither a name nor a position; arguments are counted from 0, and 4.16 is the field at byte 16 of a structure"
     )]
     Position(String),
     #[error("`{0}` is no type of buffer contents; they are u8 to u64, i8 to i64, f32 and f64")]
@@ -220,17 +247,17 @@ fn schedule(text: &str) -> Result<Schedule, SettingError> {
     }
 }
 
-fn argument(text: &str) -> Result<(usize, Arg), SettingError> {
-    let (position, value) = text.split_once('=').ok_or(SettingError::NoEquals)?;
-    let wrong = |_| SettingError::Position(position.to_owned());
+fn argument(text: &str) -> Result<(ArgKey, Arg), SettingError> {
+    let (key, value) = text.split_once('=').ok_or(SettingError::NoEquals)?;
+    let wrong = || SettingError::Position(key.to_owned());
     let value = self::value(value.trim())?;
-    match position.trim().split_once('.') {
-        Some((position, first)) => {
-            let field = (first.parse().map_err(wrong)?, value);
+    match key.trim().split_once('.') {
+        Some((key, first)) => {
+            let field = (first.parse().map_err(|_| wrong())?, value);
             let fields = Fields { bytes: None, fields: BTreeMap::from([field]) };
-            Ok((position.parse().map_err(wrong)?, Arg::Fields(fields)))
+            Ok((ArgKey::parse(key).ok_or_else(wrong)?, Arg::Fields(fields)))
         }
-        None => Ok((position.trim().parse().map_err(wrong)?, value)),
+        None => Ok((ArgKey::parse(key.trim()).ok_or_else(wrong)?, value)),
     }
 }
 
@@ -307,23 +334,35 @@ mod tests {
 
     #[test]
     fn arguments_are_numbers_or_buffers() {
-        assert_eq!(argument("2=1024"), Ok((2, Arg::Integer(1024))));
-        assert_eq!(argument("2=-1"), Ok((2, Arg::Integer(-1))));
-        assert_eq!(argument("2=0xff"), Ok((2, Arg::Integer(255))));
-        assert_eq!(argument("2=1.5"), Ok((2, Arg::Float(1.5))));
-        assert_eq!(argument("3=buffer"), Ok((3, Arg::Buffer(Buffer::default()))));
+        let at = ArgKey::Position;
+        let name = |name: &str| ArgKey::Name(name.to_owned());
+        assert_eq!(argument("n=1024"), Ok((name("n"), Arg::Integer(1024))));
+        assert_eq!(argument("2=1024"), Ok((at(2), Arg::Integer(1024))));
+        assert_eq!(argument("2=-1"), Ok((at(2), Arg::Integer(-1))));
+        assert_eq!(argument("2=0xff"), Ok((at(2), Arg::Integer(255))));
+        assert_eq!(argument("2=1.5"), Ok((at(2), Arg::Float(1.5))));
+        assert_eq!(argument("3=buffer"), Ok((at(3), Arg::Buffer(Buffer::default()))));
         let four: Vec<u8> = [4_u64, 4, 1].iter().flat_map(|value| value.to_le_bytes()).collect();
-        assert_eq!(argument("3=u64:4,4,1"), Ok((3, Arg::Buffer(Buffer { contents: Some(four) }))));
+        assert_eq!(
+            argument("3=u64:4,4,1"),
+            Ok((at(3), Arg::Buffer(Buffer { contents: Some(four) })))
+        );
         assert_eq!(argument("3"), Err(SettingError::NoEquals));
         let field = |first, arg| {
             Arg::Fields(Fields { bytes: None, fields: BTreeMap::from([(first, arg)]) })
         };
-        assert_eq!(argument("4.24=7"), Ok((4, field(24, Arg::Integer(7)))));
-        assert_eq!(argument("4.0=buffer"), Ok((4, field(0, Arg::Buffer(Buffer::default())))));
+        assert_eq!(argument("4.24=7"), Ok((at(4), field(24, Arg::Integer(7)))));
+        assert_eq!(argument("4.0=buffer"), Ok((at(4), field(0, Arg::Buffer(Buffer::default())))));
         for wrong in ["4.x=7", ".4=7", "4.1.2=7", "4.=7", "4.-1=7"] {
             assert!(matches!(argument(wrong), Err(SettingError::Position(_))), "{wrong}");
         }
-        assert_eq!(argument("x=3"), Err(SettingError::Position("x".into())));
+        assert_eq!(
+            argument("a.0=buffer"),
+            Ok((name("a"), field(0, Arg::Buffer(Buffer::default()))))
+        );
+        for wrong in ["01=3", "+1=3", "=3", "a b=3", "1a=3"] {
+            assert!(matches!(argument(wrong), Err(SettingError::Position(_))), "{wrong}");
+        }
         assert_eq!(argument("3=u65:1"), Err(SettingError::Type("u65".into())));
         assert_eq!(
             argument("3=u8:256"),
@@ -365,12 +404,17 @@ mod tests {
             Launch { shared: Some(64), block: Some(Dim3::line(32).into()), ..Launch::default() };
         let stated = CommandSettings {
             block: Some(Dim3::line(128).into()),
-            args: vec![(1, Arg::Integer(7))],
+            args: vec![
+                (ArgKey::Position(1), Arg::Integer(7)),
+                (ArgKey::Name("n".into()), Arg::Integer(8)),
+            ],
             ..CommandSettings::default()
         };
-        stated.apply(&mut launch);
+        let names = ParameterNames { ptx: vec!["n".into()], ..ParameterNames::default() };
+        stated.apply(&mut launch, &names).unwrap();
+        assert!(stated.apply(&mut Launch::default(), &ParameterNames::default()).is_err());
         assert_eq!((launch.block, launch.shared), (Some(Dim3::line(128).into()), Some(64)));
-        assert_eq!(launch.args[&1], Arg::Integer(7));
+        assert_eq!((&launch.args[&0], &launch.args[&1]), (&Arg::Integer(8), &Arg::Integer(7)));
         assert_eq!(launch.options.atomics, Atomics::Auto);
     }
 
@@ -379,11 +423,15 @@ mod tests {
         let bytes = Arg::Buffer(Buffer { contents: Some(vec![0; 32]) });
         let mut launch = Launch { args: BTreeMap::from([(4, bytes)]), ..Launch::default() };
         let args = ["4.16=buffer", "4.24=7", "4.24=8"].map(|text| argument(text).unwrap());
-        CommandSettings { args: args.into(), ..CommandSettings::default() }.apply(&mut launch);
+        CommandSettings { args: args.into(), ..CommandSettings::default() }
+            .apply(&mut launch, &ParameterNames::default())
+            .unwrap();
         let fields = BTreeMap::from([(16, Arg::Buffer(Buffer::default())), (24, Arg::Integer(8))]);
         assert_eq!(launch.args[&4], Arg::Fields(Fields { bytes: Some(vec![0; 32]), fields }));
         let args = vec![argument("4=1").unwrap()];
-        CommandSettings { args, ..CommandSettings::default() }.apply(&mut launch);
+        CommandSettings { args, ..CommandSettings::default() }
+            .apply(&mut launch, &ParameterNames::default())
+            .unwrap();
         assert_eq!(launch.args[&4], Arg::Integer(1));
     }
 }

@@ -19,6 +19,7 @@ use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
+use weft_harness::signature::ParameterNames;
 
 /// The sample crates; their PTX files are in `kernels/`.
 const SAMPLES: [&str; 3] = ["saxpy-pipeline", "early-handover", "rust-reduce"];
@@ -170,6 +171,7 @@ fn launches(path: &Path, text: &str, kernel: &str) -> Result<Vec<Launch>, Failed
     if !config.is_file() {
         return Ok(vec![Fixture::parse(text, path)?.launch()]);
     }
-    let named = Config::read(&config)?.launches(&KernelName::new(kernel));
+    let names = ParameterNames::default();
+    let named = Config::read(&config)?.launches(&KernelName::new(kernel), &names)?;
     Ok(named.into_iter().map(|named| named.launch).collect())
 }

@@ -14,8 +14,8 @@
 //! weft_harness::main!();
 //! ```
 //!
-//! `config` reads `weft.toml`, `name` demangles kernel names, `discover` finds PTX files, `case` turns kernels and
-//! launches into test cases, `render` prints reports.
+//! `config` reads `weft.toml`, `name` demangles kernel names, `discover` finds PTX files, `signature` finds the names of
+//! arguments in the source, `case` turns kernels and launches into test cases, `render` prints reports.
 
 mod bounded;
 pub mod case;
@@ -23,6 +23,7 @@ pub mod config;
 pub mod discover;
 pub mod render;
 mod run;
+pub mod signature;
 
 pub use run::main;
 pub use weft_core::finding::name;

@@ -32,6 +32,13 @@ impl Sources {
         Self::within(outwards.into_iter().take(workspace + 1))
     }
 
+    /// Allows files beside a PTX file, in its parent folders as far as they are below `dir`, and in `dir` itself: the
+    /// compiler can have run in any of them.
+    pub fn around(file: &Path, dir: &Path) -> Self {
+        let outwards = file.ancestors().skip(1).take_while(|own| own.starts_with(dir));
+        Self::within(file.parent().into_iter().chain(outwards).chain([dir]))
+    }
+
     /// Allows files under any of `roots`; a relative name is looked up in each of them, in order.
     pub fn within<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Self {
         let roots = roots.into_iter().filter_map(|root| fs::canonicalize(root).ok()).collect();

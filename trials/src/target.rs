@@ -9,6 +9,7 @@ use weft_core::report::json::{self, Subject};
 use weft_core::report::{ReportContext, SourceText, human, short};
 use weft_harness::config::Config;
 use weft_harness::name::KernelName;
+use weft_harness::signature::ParameterNames;
 
 use crate::kernel;
 
@@ -52,7 +53,11 @@ pub fn config(bytes: &[u8]) {
         Ok(config) => {
             let names = ["saxpy", "_Z6reducePiS_", "block_sum"].map(KernelName::new);
             for name in &names {
-                config.launches(name);
+                let names =
+                    ParameterNames { ptx: vec!["n".to_owned()], ..ParameterNames::default() };
+                if let Err(error) = config.launches(name, &names) {
+                    assert!(error.to_string().starts_with("weft.toml"), "{error}");
+                }
             }
             config.dead_entries(&names);
         }

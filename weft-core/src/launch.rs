@@ -297,6 +297,9 @@ pub struct Launch {
     pub shared: Option<u32>,
     /// Arguments by position; an absent argument is open.
     pub args: BTreeMap<usize, Arg>,
+    /// The names of the parameters in the kernel's source, by position; empty if they are not known. Requirements can use
+    /// them beside those of the PTX, and reports show them.
+    pub names: Vec<String>,
     /// Conditions that hold of every launch that is meant. They restrict what the launch leaves open; together with what
     /// it states, they must be satisfiable.
     pub requires: Vec<Requirement>,

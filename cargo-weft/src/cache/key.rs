@@ -49,12 +49,16 @@ impl Key {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        let Launch { block, grid, shared, args, requires, options, limit } = launch;
+        let Launch { block, grid, shared, args, names, requires, options, limit } = launch;
         let Limit { instructions, memory } = limit;
         self.option(*block, Self::dimensions);
         self.option(*grid, Self::dimensions);
         self.option(*shared, Self::number);
         self.args(args);
+        self.count(names.len());
+        for name in names {
+            self.bytes(name.as_bytes());
+        }
         self.count(requires.len());
         for requirement in requires {
             self.bytes(requirement.to_string().as_bytes());
@@ -185,6 +189,7 @@ mod tests {
             with(Options { past_findings: true, ..Options::default() }),
             with(Options { witness: 1, ..Options::default() }),
             with(Options { any_inputs: true, ..Options::default() }),
+            Launch { names: vec!["n".to_owned()], ..plain() },
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),

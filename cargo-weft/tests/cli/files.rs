@@ -207,3 +207,66 @@ fn any_block_and_grid_are_proved_or_open() {
     let run = folder.weft("check clean.ptx --block some").exits(2);
     run.complains("expected one to three numbers, such as 256 or 16,16, or `any`");
 }
+
+/// A kernel of which the source has names, and its source. It reads the element `n` of each thread's row.
+const NAMED: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+
+.visible .entry put(.param .u64 put_param_0, .param .u32 put_param_1)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    .loc 1 1 0
+    ld.param.u64 %rd1, [put_param_0];
+    ld.param.u32 %r1, [put_param_1];
+    mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
+.file 1 \"put.cu\"
+";
+
+#[test]
+fn arguments_have_the_names_of_the_source() {
+    let folder = Folder::new("argument-names").with("put.ptx", NAMED).with(
+        "put.cu",
+        "extern \"C\" __global__ void put(int *to, int n) { to[threadIdx.x] = n; }\n",
+    );
+    let check = "check put.ptx --block 32 --grid 1 -v";
+    folder
+        .weft(&format!("{check} --arg n=7 --arg 0=buffer"))
+        .exits(0)
+        .says("launched with to (argument 0) = a buffer, n (argument 1) = 7");
+    folder
+        .weft_with(&[
+            "check",
+            "put.ptx",
+            "--block",
+            "32",
+            "--grid",
+            "1",
+            "-v",
+            "--require",
+            "n < 9",
+        ])
+        .exits(0)
+        .says("required: n < 9");
+    folder
+        .weft(&format!("{check} --arg nn=7"))
+        .exits(2)
+        .complains("--arg nn: kernel `put` has no parameter `nn`; did you mean `n`? its parameters are `to` (0), `n` (1)");
+    folder
+        .weft_with(&["check", "put.ptx", "--block", "32", "--require", "to < 9"])
+        .exits(101)
+        .complains("`to < 9` is required, but `to` is a pointer");
+    let other = "extern \"C\" __global__ void put(int *to, int n ANY) {}\n";
+    folder
+        .with("put.cu", other)
+        .weft(&format!("{check} --arg n=7"))
+        .exits(2)
+        .complains("-lineinfo");
+}

@@ -7,6 +7,7 @@ mod dump;
 mod files;
 mod forms;
 mod hostile;
+mod init;
 mod json;
 mod mutate;
 mod packages;

@@ -47,7 +47,8 @@ fn witnesses_can_be_reproduced() {
                 let config = Config::parse(table, Path::new("weft.toml")).expect("it is valid");
                 let entry = config.kernels.first().expect("it has a table for the kernel");
                 assert!(entry.name.is_match(&report.kernel), "{name}: {table}");
-                let launch = fixture.settings.overridden_by(&entry.settings).launch();
+                let settings = fixture.settings.overridden_by(&entry.settings);
+                let launch = settings.launch_by_position().expect("arguments have positions");
                 let again = weft_core::check(&module, kernel, &launch).expect("the launch fits");
                 let code = code(finding).expect("a note states the code");
                 let is_it = |own: &Finding| own.code == code && sites(own) == sites(finding);

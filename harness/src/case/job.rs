@@ -15,6 +15,7 @@ use super::{Checker, Outcome};
 use crate::config::Allow;
 use crate::discover::PtxFile;
 use crate::name::KernelName;
+use crate::signature::ParameterNames;
 
 /// One kernel under one launch, or a PTX file that cannot be read.
 #[derive(Debug)]
@@ -128,6 +129,14 @@ impl Job {
     /// Returns the name of one test case of the job: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`.
     pub fn case(&self, check: Check) -> String {
         format!("{}::{}", self.name(), check.name())
+    }
+
+    /// Returns the names by which the kernel's arguments can be stated; none for a file that cannot be read.
+    pub fn parameters(&self) -> ParameterNames {
+        let kernel = self.module.kernel(&self.kernel.mangled);
+        kernel.map_or_else(ParameterNames::default, |kernel| {
+            ParameterNames::new(&self.module, kernel, self.launch.names.clone())
+        })
     }
 
     /// Returns the grid, the block and what is required in words, such as `grid any, block 64, n <= 1024`, without the

@@ -11,6 +11,8 @@ use super::{Checker, Job, JobError, Package};
 use crate::config::{ConfigError, DeadEntry, NamedLaunch};
 use crate::discover::{DiscoverError, PtxFile};
 use crate::name::KernelName;
+use crate::render::Sources;
+use crate::signature::{ParameterNames, Signatures};
 
 /// Number of read errors that are listed for one file; further ones are only counted.
 const ERRORS: usize = 20;
@@ -58,10 +60,16 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
         return Err(PlanError::NoPtx { package: package.name.clone() });
     }
     let (mut jobs, mut names) = (Vec::new(), Vec::new());
+    let of_package = (!package.name.is_empty()).then(|| Sources::of_package(&package.dir));
     for file in distinct(&package.files) {
         match read(&file) {
             Ok((module, kernels)) => {
-                jobs.extend(of_file(package, &Arc::new(file), module, &kernels, checker));
+                let signatures = match &of_package {
+                    Some(sources) => Signatures::of(&module, sources),
+                    None => Signatures::of(&module, &Sources::around(&file.path, &package.dir)),
+                };
+                let named = parameters(&module, &kernels, &signatures);
+                jobs.extend(of_file(package, &Arc::new(file), module, &named, checker)?);
                 names.extend(kernels);
             }
             Err(error) => jobs.push(unread(package, file, error)),
@@ -139,24 +147,38 @@ fn errors(file: &PtxFile, module: &Module) -> Vec<String> {
     lines
 }
 
+/// Returns each kernel with the names of its parameters.
+fn parameters(
+    module: &Module,
+    kernels: &[KernelName],
+    signatures: &Signatures,
+) -> Vec<(KernelName, ParameterNames)> {
+    let names = |kernel: &KernelName| {
+        let function = module.kernel(&kernel.mangled);
+        function
+            .map_or_else(ParameterNames::default, |own| ParameterNames::of(module, own, signatures))
+    };
+    kernels.iter().map(|kernel| (kernel.clone(), names(kernel))).collect()
+}
+
 fn of_file(
     package: &Package,
     file: &Arc<PtxFile>,
     module: Module,
-    kernels: &[KernelName],
+    kernels: &[(KernelName, ParameterNames)],
     checker: &Checker,
-) -> Vec<Job> {
+) -> Result<Vec<Job>, ConfigError> {
     let module = Arc::new(module);
     let mut jobs = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for kernel in kernels {
+    for (kernel, _) in kernels {
         *counts.entry(&kernel.short).or_default() += 1;
     }
-    for kernel in kernels {
+    for (kernel, names) in kernels {
         let is_alone = counts.get(kernel.short.as_str()) == Some(&1);
         let title = if is_alone { &kernel.short } else { &kernel.mangled };
         for NamedLaunch { label, mut launch, allow, skip, has_default_block } in
-            package.config.launches(kernel)
+            package.config.launches(kernel, names)?
         {
             // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the
             // later ctas.
@@ -181,7 +203,7 @@ fn of_file(
             });
         }
     }
-    jobs
+    Ok(jobs)
 }
 
 fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {

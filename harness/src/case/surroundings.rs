@@ -24,12 +24,7 @@ impl Surroundings {
     pub fn of(job: &Job) -> Self {
         let is_named = job.package.is_empty();
         let sources = if is_named {
-            // The compiler can have run in any folder between the current one and the file's, so relative names are
-            // tried in each.
-            let outwards = job.file.path.ancestors().skip(1);
-            let (own, beside) = (job.dir.as_path(), job.file.path.parent());
-            let between = outwards.take_while(|dir| dir.starts_with(own));
-            Sources::within(beside.into_iter().chain(between).chain([own]))
+            Sources::around(&job.file.path, &job.dir)
         } else {
             Sources::of_package(&job.dir)
         };

@@ -150,6 +150,28 @@ pub enum Problem {
     /// A condition that cannot be read; the position is that in its text, if the text has no escapes.
     #[error("`requires`: {0}")]
     Requirement(RequirementProblem),
+    /// A name that no parameter of a kernel has.
+    #[error("kernel `{kernel}` has no parameter `{name}`; {remedy}")]
+    NoParameter {
+        /// The name as written.
+        name: String,
+        /// The kernel.
+        kernel: String,
+        /// The nearest name and all names.
+        remedy: String,
+    },
+    /// One argument that a table gives twice.
+    #[error(
+        "argument {position} is given twice, as `{first}` and as `{second}`; keep one of the two"
+    )]
+    SameArgument {
+        /// Its position.
+        position: usize,
+        /// The first key.
+        first: String,
+        /// The second key.
+        second: String,
+    },
     /// A key that is valid only for one kernel, in a table for all kernels.
     #[error("`{0}` belongs to a `[[kernel]]`, since it fits one kernel's parameters or findings")]
     KernelOnly(String),

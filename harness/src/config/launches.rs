@@ -4,8 +4,9 @@ use std::fmt;
 
 use weft_core::launch::Launch;
 
-use super::{Allow, Config, ConfigPlace, KernelEntry, LaunchEntry};
+use super::{Allow, Config, ConfigError, ConfigPlace, KernelEntry, LaunchEntry};
 use crate::name::KernelName;
+use crate::signature::ParameterNames;
 
 /// A launch of one kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,15 @@ impl KernelEntry {
 impl Config {
     /// Returns the launches of a kernel, at least one. Later matching `[[kernel]]` tables override earlier ones key by
     /// key.
-    pub fn launches(&self, kernel: &KernelName) -> Vec<NamedLaunch> {
+    ///
+    /// # Errors
+    /// A name in `args` or `requires` of a matching table that no parameter of the kernel has, or an argument that one
+    /// table gives twice.
+    pub fn launches(
+        &self,
+        kernel: &KernelName,
+        names: &ParameterNames,
+    ) -> Result<Vec<NamedLaunch>, ConfigError> {
         let mut settings = self.default.clone();
         let mut allow: Vec<Allow> = Vec::new();
         let mut skip: Option<&String> = None;
@@ -70,17 +79,19 @@ impl Config {
             && !self.kernels.iter().any(|entry| entry.matches(kernel) && states_block(entry));
         if launches.is_empty() {
             allow.extend(self.baseline.of(kernel, None));
-            let (launch, skip) = (settings.launch(), skip.cloned());
-            return vec![NamedLaunch { label: None, launch, allow, skip, has_default_block }];
+            let (launch, skip) = (settings.launch(names)?, skip.cloned());
+            return Ok(vec![NamedLaunch { label: None, launch, allow, skip, has_default_block }]);
         }
-        let named = |own: &LaunchEntry| NamedLaunch {
-            label: Some(own.label.clone()),
-            launch: settings.overridden_by(&own.settings).launch(),
-            allow: (allow.iter().chain(&own.allow).cloned())
-                .chain(self.baseline.of(kernel, Some(&own.label)))
-                .collect(),
-            skip: own.skip.as_ref().or(skip).cloned(),
-            has_default_block: has_default_block && own.settings.block.is_none(),
+        let named = |own: &LaunchEntry| {
+            Ok(NamedLaunch {
+                label: Some(own.label.clone()),
+                launch: settings.overridden_by(&own.settings).launch(names)?,
+                allow: (allow.iter().chain(&own.allow).cloned())
+                    .chain(self.baseline.of(kernel, Some(&own.label)))
+                    .collect(),
+                skip: own.skip.as_ref().or(skip).cloned(),
+                has_default_block: has_default_block && own.settings.block.is_none(),
+            })
         };
         launches.iter().map(named).collect()
     }

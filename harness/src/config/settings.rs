@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use toml::Spanned;
-use weft_core::launch::requires::Requirement;
+use weft_core::launch::requires::{LaunchVariable, Requirement};
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Limit, Options};
 
 use super::reader::Node;
-use super::{ConfigError, Reader, requires, value};
+use super::{ArgKey, ConfigError, ConfigPlace, Reader, StatedArgs, args, requires, value};
+use crate::signature::ParameterNames;
 
 /// The number of concrete inputs that an open verdict is tried with if nothing else is stated.
 const WITNESS: u32 = 8;
@@ -62,10 +63,19 @@ pub struct Settings {
     pub any_inputs: Option<bool>,
     /// The limits of the check: instructions and bytes of memory.
     pub limit: LimitSettings,
-    /// Arguments by position.
-    pub args: BTreeMap<usize, Arg>,
+    /// Arguments by position or by name.
+    pub args: StatedArgs,
     /// Conditions that every launch that is meant fulfils. Those of later tables are added to those of earlier ones.
-    pub requires: Vec<Requirement>,
+    pub requires: Vec<StatedRequirement>,
+}
+
+/// A condition with its place in the configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedRequirement {
+    /// The condition.
+    pub requirement: Requirement,
+    /// Where its text begins.
+    pub place: ConfigPlace,
 }
 
 impl Settings {
@@ -134,11 +144,6 @@ impl Settings {
     /// Returns these settings, overridden by `later` key by key; `requires` adds up.
     #[must_use]
     pub fn overridden_by(&self, later: &Self) -> Self {
-        let mut args = self.args.clone();
-        for (position, arg) in &later.args {
-            let arg = arg.clone().over(args.get(position));
-            args.insert(*position, arg);
-        }
         Self {
             block: later.block.or(self.block),
             grid: later.grid.or(self.grid),
@@ -149,19 +154,45 @@ impl Settings {
             witness: later.witness.or(self.witness),
             any_inputs: later.any_inputs.or(self.any_inputs),
             limit: self.limit.overridden_by(later.limit),
-            args,
+            args: self.args.overridden_by(&later.args),
             requires: self.requires.iter().chain(&later.requires).cloned().collect(),
         }
     }
 
-    /// Returns the launch, with the checker's defaults for what is not stated.
-    pub fn launch(&self) -> Launch {
+    /// Returns the launch of a kernel, with the checker's defaults for what is not stated.
+    ///
+    /// # Errors
+    /// A name in `args` or `requires` that no parameter of the kernel has, or an argument that one table gives twice.
+    pub fn launch(&self, names: &ParameterNames) -> Result<Launch, ConfigError> {
+        let args = self.args.resolved(names)?;
+        for StatedRequirement { requirement, place } in &self.requires {
+            for variable in requirement.variables() {
+                if let LaunchVariable::Named(name) = variable
+                    && names.position(name).is_none()
+                {
+                    return Err(args::absent(&ArgKey::Name(name.clone()), place, names));
+                }
+            }
+        }
+        Ok(self.resolved(args, names.source.clone()))
+    }
+
+    /// Returns the launch of a kernel of which only the PTX is known.
+    ///
+    /// # Errors
+    /// An argument that is stated by name.
+    pub fn launch_by_position(&self) -> Result<Launch, ConfigError> {
+        Ok(self.resolved(self.args.resolved(&ParameterNames::default())?, Vec::new()))
+    }
+
+    fn resolved(&self, args: BTreeMap<usize, Arg>, names: Vec<String>) -> Launch {
         Launch {
             block: self.block,
             grid: self.grid,
             shared: self.shared,
-            args: self.args.clone(),
-            requires: self.requires.clone(),
+            args,
+            names,
+            requires: self.requires.iter().map(|own| own.requirement.clone()).collect(),
             options: Options {
                 warp_synchronous: self.warp_synchronous.unwrap_or_default(),
                 atomics: self.atomics.unwrap_or_default(),

@@ -9,13 +9,12 @@ use toml::de::DeValue;
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields};
 
 use super::reader::{Node, float, integer};
-use super::{ConfigError, LimitSettings, Problem, Reader};
+use super::{ArgKey, ConfigError, LimitSettings, Problem, Reader, StatedArg, StatedArgs};
 
 const EXTENT: &str =
     "a positive number, an array of one to three, such as `256` or `[16, 16]`, or `\"any\"`";
 const LIMIT: &str = "a number of instructions, or a table such as `{ instructions = 100000000, memory = \"512 MiB\" }`";
-const ARGS: &str =
-    "a table from positions, counted from 0, to values, such as `{ 2 = 1024, 3 = \"buffer\" }`";
+const ARGS: &str = "a table from names or positions, counted from 0, to values, such as `{ n = 1024, 3 = \"buffer\" }`";
 const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, or a structure's fields by \
                    their first bytes such as `{ 0 = 1024, 8 = \"buffer\" }`";
 const FIELD: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
@@ -168,24 +167,22 @@ pub fn size(text: &str) -> Option<u64> {
 }
 
 /// Parses the value of `args`.
-pub(super) fn args(
-    reader: Reader<'_>,
-    node: &Node<'_>,
-) -> Result<BTreeMap<usize, Arg>, ConfigError> {
-    let mut args = BTreeMap::new();
+pub(super) fn args(reader: Reader<'_>, node: &Node<'_>) -> Result<StatedArgs, ConfigError> {
+    let mut args = Vec::new();
     for (key, item) in reader.table("args", ARGS, node)? {
         let name = key.get_ref();
-        let position: usize = counted(name).ok_or_else(|| {
+        let stated = ArgKey::parse(name).ok_or_else(|| {
             let found = format!("the key {name:?}");
             reader
                 .error(key.span(), Problem::Value { key: "args".to_owned(), expected: ARGS, found })
         })?;
-        args.insert(position, arg(reader, name, item)?);
+        let (arg, place) = (arg(reader, name, item)?, reader.place(&key.span()));
+        args.push(StatedArg { key: stated, arg, place });
     }
-    Ok(args)
+    Ok(StatedArgs::of_table(args))
 }
 
-/// Parses a position or offset. Rejects `+1` and `01`, which would be a second spelling of the same number.
+/// Parses an offset. Rejects `+1` and `01`, which would be a second spelling of the same number.
 fn counted<T: FromStr + ToString>(name: &str) -> Option<T> {
     name.parse().ok().filter(|number: &T| number.to_string() == name)
 }

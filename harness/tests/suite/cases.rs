@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use weft_core::finding::{Check, Verdict};
+use weft_core::launch::{Arg, Fields, Launch};
 use weft_harness::case::{
     Checker, JobError, Package, failure, hook_panics, plan, plan_with, trials,
 };
@@ -140,5 +142,78 @@ fn bytes_that_are_not_utf_8_matter_outside_of_comments_only() {
     assert_eq!(
         jobs[2].run().report.unwrap_err().to_string(),
         "b.ptx:1:1: it starts with a byte order mark; save it as UTF-8 without one"
+    );
+}
+
+/// A source with two kernels, and the PTX that names it.
+const SOURCE: &str =
+    "__global__ void scale(float *x, int n) {}\n__global__ void add(float *x, int m) {}\n";
+const NAMED: &str = ".version 8.0\n.target sm_80\n.address_size 64\n\
+    .visible .entry _Z5scalePfi(.param .u64 _Z5scalePfi_param_0, .param .u32 _Z5scalePfi_param_1)\n\
+    {\n.loc 1 1 0\nret;\n}\n\
+    .visible .entry _Z3addPfi(.param .u64 _Z3addPfi_param_0, .param .u32 _Z3addPfi_param_1)\n\
+    {\n.loc 1 2 0\nret;\n}\n.file 1 \"k.cu\"\n";
+
+/// Returns the launch of each kernel of `NAMED` under a configuration.
+fn named(folder: &str, config: &str) -> Result<Vec<Launch>, String> {
+    let dir = fresh(folder, &[("k.cu", SOURCE.as_bytes()), ("k.ptx", NAMED.as_bytes())]);
+    let jobs = plan(&package(&dir, config)).map_err(|error| error.to_string())?;
+    Ok(jobs.into_iter().map(|job| job.launch).collect())
+}
+
+#[test]
+fn arguments_are_stated_by_their_names_in_the_source() {
+    let config = "[[kernel]]\nname = '^scale'\nargs = { n = 7, _Z5scalePfi_param_0 = 'buffer' }\nrequires = ['n<9']\n\
+        [[kernel]]\nname = '.'\nargs = { 1 = 8, x = { u8 = [1] } }\n[[kernel.launch]]\nlabel = 'a'\nargs.x.4 = 2\n";
+    let launches = named("weft-named", config).unwrap();
+    let fields = BTreeMap::from([(4, Arg::Integer(2))]);
+    let x = Arg::Fields(Fields { bytes: Some(vec![1]), fields });
+    let args = BTreeMap::from([(0, x), (1, Arg::Integer(8))]);
+    assert_eq!((&launches[0].args, &launches[1].args), (&args, &args));
+    assert_eq!(
+        (&*launches[0].names, &*launches[1].names),
+        (["x", "n"].map(str::to_owned).as_slice(), ["x", "m"].map(str::to_owned).as_slice())
+    );
+    assert_eq!(launches[0].requires[0].to_string(), "n < 9");
+}
+
+#[test]
+fn names_that_do_not_fit_are_errors_with_their_place() {
+    let kernel = |name: &str, line: &str| format!("[[kernel]]\nname = '{name}'\n{line}\n");
+    for (folder, name, line, expected) in [
+        (
+            "weft-misspelt",
+            "^scale",
+            "args = { 0 = 1, nn = 7 }",
+            "weft.toml:3:17: kernel `scale(float*, int)` has no parameter `nn`; did you mean `n`? its parameters are `x` (0), `n` (1)",
+        ),
+        // A table for several kernels: each of them has to have the parameter.
+        (
+            "weft-one-of-two",
+            ".",
+            "args = { n = 7 }",
+            "weft.toml:3:10: kernel `add(float*, int)` has no parameter `n`; its parameters are `x` (0), `m` (1)",
+        ),
+        (
+            "weft-twice",
+            "^add",
+            "args = { m = 7, 1 = 8 }",
+            "weft.toml:3:17: argument 1 is given twice, as `m` and as `1`; keep one of the two",
+        ),
+        (
+            "weft-required",
+            "^add",
+            "requires = ['#0 < 9', 'm < 4 && q < 2']",
+            "weft.toml:3:23: kernel `add(float*, int)` has no parameter `q`; its parameters are `x` (0), `m` (1)",
+        ),
+    ] {
+        let error = named(folder, &kernel(name, line)).unwrap_err();
+        assert!(error.ends_with(expected), "{error}");
+    }
+    let dir = fresh("weft-unnamed", &[("k.ptx", NAMED.as_bytes())]);
+    let error = plan(&package(&dir, &kernel("^add", "args = { m = 7 }"))).unwrap_err().to_string();
+    assert!(
+        error.contains("`_Z3addPfi_param_1` (1); the names in its source are not known"),
+        "{error}"
     );
 }

@@ -7,8 +7,9 @@ use std::path::Path;
 use weft_core::finding::{Code, Finding, Role, Site, SourceLine};
 use weft_core::launch::{Arg, Atomics, Buffer, Dim3, Dimensions, Fields};
 use weft_core::ptx::{Position, Span};
-use weft_harness::config::Config;
+use weft_harness::config::{Config, NamedLaunch};
 use weft_harness::name::KernelName;
+use weft_harness::signature::ParameterNames;
 
 const FULL: &str = r#"
 ptx = ["kernels/*.ptx"]
@@ -43,6 +44,13 @@ fn parse(text: &str) -> Config {
     Config::parse(text, Path::new("weft.toml")).unwrap()
 }
 
+/// Returns the launches of a kernel with the parameters `n` and `w`.
+fn launches(config: &Config, kernel: &str) -> Vec<NamedLaunch> {
+    let ptx = ["n", "w"].map(str::to_owned).to_vec();
+    let names = ParameterNames { ptx, ..ParameterNames::default() };
+    config.launches(&KernelName::new(kernel), &names).unwrap()
+}
+
 fn error(text: &str) -> String {
     Config::parse(text, Path::new("weft.toml")).unwrap_err().to_string()
 }
@@ -50,7 +58,7 @@ fn error(text: &str) -> String {
 #[test]
 fn later_tables_override_key_by_key() {
     let config = parse(FULL);
-    let plain = config.launches(&KernelName::new("reduce0"));
+    let plain = launches(&config, "reduce0");
     assert_eq!(plain.len(), 1);
     assert_eq!((plain[0].label.as_deref(), plain[0].launch.shared), (None, Some(4096)));
     assert_eq!(plain[0].launch.block, Some(Dim3 { x: 16, y: 16, z: 1 }.into()));
@@ -59,7 +67,7 @@ fn later_tables_override_key_by_key() {
     assert_eq!(plain[0].launch.args[&3], Arg::Buffer(Buffer { contents: Some(vec![1, 0, 3, 2]) }));
     assert_eq!(plain[0].launch.args[&5], Arg::Float(-1.5));
 
-    let both = config.launches(&KernelName::new("reduce1"));
+    let both = launches(&config, "reduce1");
     assert_eq!(
         both.iter().map(|own| own.label.as_deref().unwrap()).collect::<Vec<_>>(),
         ["one-warp", "args"]
@@ -72,11 +80,8 @@ fn later_tables_override_key_by_key() {
     assert_eq!(both[1].launch.args[&4], Arg::Integer(1));
     assert_eq!(both[1].allow.len(), 1);
 
-    assert_eq!(
-        config.launches(&KernelName::new("other"))[0].launch.block,
-        Some(Dim3::line(256).into())
-    );
-    assert_eq!(Config::default().launches(&KernelName::new("other"))[0].launch.block, None);
+    assert_eq!(launches(&config, "other")[0].launch.block, Some(Dim3::line(256).into()));
+    assert_eq!(launches(&Config::default(), "other")[0].launch.block, None);
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn fields_of_a_structure_are_put_over_what_is_given_before() {
          [[kernel.launch]]\nlabel = \"a\"\n\
          args = { 4.24 = 8, 4.32 = { u32 = [1] }, 5 = { 1 = 2 }, 6 = { u8 = [3] } }",
     );
-    let launch = &config.launches(&KernelName::new("k"))[0].launch;
+    let launch = &launches(&config, "k")[0].launch;
     let contents = |bytes: &[u8]| Arg::Buffer(Buffer { contents: Some(bytes.to_vec()) });
     let fields = |bytes: Option<&[u8]>, fields: &[(u64, Arg)]| {
         let bytes = bytes.map(<[u8]>::to_vec);
@@ -183,11 +188,11 @@ fn errors_in_arguments_name_the_place_and_what_to_write() {
     assert_errors(&[
         (
             "[[kernel]]\nname = \"a\"\nargs = { 01 = 1 }",
-            "weft.toml:3:10: `args` takes a table from positions",
+            "weft.toml:3:10: `args` takes a table from names or positions",
         ),
         (
-            "[[kernel]]\nname = \"a\"\nargs = { x = 1 }",
-            "weft.toml:3:10: `args` takes a table from positions",
+            "[[kernel]]\nname = \"a\"\nargs = { \"a b\" = 1 }",
+            "weft.toml:3:10: `args` takes a table from names or positions",
         ),
         (
             "[[kernel]]\nname = \"a\"\nargs = { 1 = \"buf\" }",
@@ -280,7 +285,7 @@ fn the_manifest_may_hold_it_instead_but_not_too() {
 
 #[test]
 fn an_allow_fits_code_and_line_of_any_site() {
-    let allow = parse(FULL).launches(&KernelName::new("reduce0"))[0].allow[0].clone();
+    let allow = launches(&parse(FULL), "reduce0")[0].allow[0].clone();
     let site = |file: &str, line| Site {
         role: Role::Write,
         ptx: Position { line: 9, column: 1 },
@@ -308,7 +313,7 @@ fn an_allow_fits_code_and_line_of_any_site() {
 fn any_block_and_grid_are_words() {
     let text = "[default]\nblock = \"any\"\ngrid = \"any\"\n[[kernel]]\nname = \"k\"\nblock = 64\n";
     let config = parse(text);
-    let launch = |name| config.launches(&KernelName::new(name)).remove(0).launch;
+    let launch = |name| launches(&config, name).remove(0).launch;
     let any = Some(Dimensions::Any);
     assert_eq!((launch("other").block, launch("other").grid), (any, any));
     assert_eq!((launch("k").block, launch("k").grid), (Some(Dim3::line(64).into()), any));
@@ -323,7 +328,7 @@ fn any_block_and_grid_are_words() {
 fn requirements_add_up() {
     let text = "[[kernel]]\nname = \"k\"\nrequires = [\"n<=0x400\", 'pow2(#1)']\n[[kernel.launch]]\nlabel = \"a\"\n\
                 requires = [\"n > 1 && w == n\"]\n[[kernel.launch]]\nlabel = \"b\"\n";
-    let launches = parse(text).launches(&KernelName::new("k"));
+    let launches = launches(&parse(text), "k");
     let words = |at: usize| -> Vec<String> {
         launches[at].launch.requires.iter().map(ToString::to_string).collect()
     };

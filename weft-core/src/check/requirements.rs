@@ -99,8 +99,7 @@ pub fn applied<'l>(
     let resolved = |requirement| resolve(program, launch, requirement);
     let requires: Vec<_> = launch.requires.iter().map(resolved).collect::<Result<_, _>>()?;
     let domain = domains(program, kernel, launch);
-    let bounds =
-        bounds(&requires, &domain).map_err(|reason| misfit(program, &launch.requires, reason))?;
+    let bounds = bounds(&requires, &domain).map_err(|reason| misfit(program, launch, reason))?;
     let mut args = launch.args.clone();
     for (variable, range) in bounds.all() {
         if let (LaunchVariable::Argument(at), Some(value)) = (variable, range.known()) {
@@ -212,11 +211,13 @@ fn resolve(
 ) -> Result<Requirement, RequirementMisfit> {
     let params = &program.params;
     let position = |name: &String| {
-        let names = || params.iter().map(|param| param.name.as_str());
-        names().position(|own| own == name).ok_or_else(|| RequirementMisfit::Name {
+        let in_source = || launch.names.iter().map(String::as_str);
+        let in_ptx = || params.iter().map(|param| param.name.as_str());
+        let at = in_source().position(|own| own == name);
+        at.or_else(|| in_ptx().position(|own| own == name)).ok_or_else(|| RequirementMisfit::Name {
             requirement: requirement.to_string(),
             name: name.clone(),
-            remedy: nearest(name, names()).map_or_else(
+            remedy: nearest(name, in_source().chain(in_ptx())).map_or_else(
                 || "it has none".to_owned(),
                 |name| format!("the nearest name is `{name}`"),
             ),
@@ -235,7 +236,7 @@ fn resolve(
         };
         match kind(param, launch.args.get(&at)) {
             Some(what) => {
-                Err(RequirementMisfit::Kind { requirement, name: param.name.clone(), what })
+                Err(RequirementMisfit::Kind { requirement, name: name(launch, param, at), what })
             }
             None => Ok(LaunchVariable::Argument(at)),
         }
@@ -254,11 +255,18 @@ fn kind(param: &Param, arg: Option<&Arg>) -> Option<&'static str> {
     }
 }
 
-/// Words a contradiction among `requires`, which are as the user wrote them.
-fn misfit(program: &Program, requires: &[Requirement], reason: Contradiction) -> RequirementMisfit {
-    let text = |at: usize| requires.get(at).map(Requirement::to_string).unwrap_or_default();
+/// Returns the name of a parameter: in the source if it is known, else in the PTX.
+fn name(launch: &Launch, param: &Param, at: usize) -> String {
+    launch.names.get(at).unwrap_or(&param.name).clone()
+}
+
+/// Words a contradiction among the requirements of a launch, which are as the user wrote them.
+fn misfit(program: &Program, launch: &Launch, reason: Contradiction) -> RequirementMisfit {
+    let text = |at: usize| launch.requires.get(at).map(Requirement::to_string).unwrap_or_default();
     let name = |variable: &LaunchVariable| match variable {
-        LaunchVariable::Argument(at) => program.params.get(*at).map(|param| param.name.clone()),
+        LaunchVariable::Argument(at) => {
+            program.params.get(*at).map(|param| self::name(launch, param, *at))
+        }
         _ => None,
     };
     let name = |variable: &LaunchVariable| name(variable).unwrap_or_else(|| variable.to_string());

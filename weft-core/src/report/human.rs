@@ -114,17 +114,22 @@ fn given(launch: &Launch) -> Option<String> {
         parts.push(format!("{bytes} bytes of dynamic shared memory"));
     }
     for (position, arg) in &launch.args {
+        let name = match launch.names.get(*position) {
+            Some(name) => format!("{} (argument {position})", escape(name)),
+            None => format!("argument {position}"),
+        };
         match arg {
             Arg::Fields(fields) => {
                 let all = fields.bytes.iter();
+                parts.extend(all.map(|bytes| format!("{name} = {} given bytes", bytes.len())));
                 parts.extend(
-                    all.map(|bytes| format!("argument {position} = {} given bytes", bytes.len())),
+                    fields
+                        .fields
+                        .iter()
+                        .map(|(first, field)| format!("{name} + {first} = {}", value(field))),
                 );
-                parts.extend(fields.fields.iter().map(|(first, field)| {
-                    format!("argument {position} + {first} = {}", value(field))
-                }));
             }
-            _ => parts.push(format!("argument {position} = {}", value(arg))),
+            _ => parts.push(format!("{name} = {}", value(arg))),
         }
     }
     (!parts.is_empty()).then(|| format!("launched with {}", parts.join(", ")))

@@ -2,7 +2,7 @@
 //!
 //! [`parse`] reads `n <= 1024 && block.x % 32 == 0` into a [`Requirement`], which prints itself in a normal form that
 //! reads back as the same. Arithmetic is that of the mathematical integers; `/` rounds towards zero and the remainder
-//! has the sign of the dividend, as in C and Rust. Arguments are named as in the PTX, or by position as `#0`; `check`
+//! has the sign of the dividend, as in C and Rust. Arguments are named as in the source or the PTX, or by position as `#0`; `check`
 //! replaces names by positions before it passes a launch on. [`bounds`] finds the range of each variable that comparisons
 //! with constants leave, and contradictions among them: what it calls a contradiction is one, but it does not find
 //! all.

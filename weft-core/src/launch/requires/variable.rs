@@ -47,7 +47,7 @@ impl Axis {
 /// What the value of a condition depends on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaunchVariable {
-    /// An argument, by the name of the parameter in the PTX. A launch that a kernel is checked under has none: names are
+    /// An argument, by the name of the parameter in the source or in the PTX. A launch that a kernel is checked under has none: names are
     /// replaced by positions.
     Named(String),
     /// An argument, by its position, from 0.

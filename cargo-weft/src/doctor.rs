@@ -1,0 +1,283 @@
+//! `cargo weft doctor`: says what of the selected packages is checked and what is not seen.
+
+use std::env;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use weft_core::ptx::{Module, Statement};
+use weft_core::report::escape;
+use weft_harness::case::{self, Checker, Job, Package, PlanError};
+use weft_harness::config::Config;
+
+use crate::arguments::Selection;
+use crate::collect::{self, BuiltPackage};
+use crate::exit::{Exit, Failure};
+use crate::init::{HarnessEntries, parse_manifest};
+use crate::print::Printer;
+
+/// Endings of files that hold compiled code, which is not checked.
+const COMPILED: [&str; 5] = ["a", "o", "lib", "cubin", "fatbin"];
+/// Folders nested deeper than this are not searched for compiled code.
+const DEPTH: usize = 8;
+/// What the files of a library or object with GPU code contain: the name of their section.
+const SECTION: &[u8] = b"nv_fatbin";
+/// At most this much of a file is searched, in bytes.
+const SEARCHED: u64 = 256 * 1024 * 1024;
+
+/// How serious a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grade {
+    /// As it should be.
+    Good,
+    /// Could be better; everything is checked.
+    Note,
+    /// Something is not checked.
+    Problem,
+}
+
+/// Something that was found about a package, with what to do about it.
+type Line = (Grade, String);
+
+/// Examines the selected packages.
+pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
+    let built = collect::built(selection, printer)?;
+    let (mut kernels, mut is_good) = (0, built.failures.is_empty());
+    for package in &built.packages {
+        let (count, lines) = examined(package);
+        kernels += count;
+        is_good &= lines.iter().all(|(grade, _)| *grade != Grade::Problem);
+        printer.line(&format!(
+            "{} ({})",
+            package.name,
+            escape(&package.dir.display().to_string())
+        ))?;
+        for (grade, text) in lines {
+            let word = match grade {
+                Grade::Good => "ok     ",
+                Grade::Note => "note   ",
+                Grade::Problem => "PROBLEM",
+            };
+            printer.line(&format!("  {word} {text}"))?;
+        }
+    }
+    printer.line(&format!("tools\n  {}", nvcc()))?;
+    for failure in &built.failures {
+        printer.failure(failure);
+    }
+    if kernels == 0 && is_good {
+        printer.failure(&Failure::Nothing);
+        is_good = false;
+    }
+    let verdict = if is_good {
+        "every kernel that was found is checked"
+    } else {
+        "something is not checked: see above"
+    };
+    printer.line(&format!("\nweft doctor: {verdict}"))?;
+    Ok(if is_good { Exit::Clean } else { Exit::Unchecked })
+}
+
+/// Returns the number of kernels of a package, and what there is to say.
+fn examined(package: &BuiltPackage) -> (usize, Vec<Line>) {
+    let mut lines = vec![configuration(package)];
+    let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
+    let own = match Package::open(&package.name, &package.dir, out_dirs) {
+        Ok(own) => own,
+        // A configuration that cannot be read is reported above.
+        Err(PlanError::Config(_)) if lines[0].0 == Grade::Problem => return (0, lines),
+        Err(error) => {
+            lines.push((Grade::Problem, error.to_string()));
+            return (0, lines);
+        }
+    };
+    let compiled = compiled(&package.out_dirs);
+    lines.extend(compiled_line(&compiled, own.files.is_empty()));
+    if own.files.is_empty() && own.config.path.is_none() {
+        if compiled.is_empty() {
+            lines.push((
+                Grade::Good,
+                "no PTX and no compiled GPU code: nothing to check".to_owned(),
+            ));
+        }
+        return (0, lines);
+    }
+    let kernels = match case::plan_with(&own, &Checker::default()) {
+        Ok(jobs) => {
+            lines.extend(files(&jobs));
+            let mut names: Vec<_> = jobs
+                .iter()
+                .filter(|job| !job.is_unread())
+                .map(|job| (&job.file.path, &job.kernel))
+                .collect();
+            names.dedup();
+            names.len()
+        }
+        Err(error) => {
+            lines.push((Grade::Problem, error.to_string()));
+            0
+        }
+    };
+    lines.push(harness(package));
+    (kernels, lines)
+}
+
+/// Returns whether there is a configuration and whether it can be read.
+fn configuration(package: &BuiltPackage) -> Line {
+    match Config::find(&package.dir) {
+        Ok(Config { path: Some(path), .. }) => {
+            let name = path.strip_prefix(&package.dir).unwrap_or(&path).display().to_string();
+            (Grade::Good, format!("configuration in {}", escape(&name)))
+        }
+        Ok(_) => {
+            let advice = "kernels are proved for every launch, or open; `cargo weft init` writes a weft.toml";
+            (Grade::Note, format!("no configuration: {advice}"))
+        }
+        Err(error) => (Grade::Problem, error.to_string()),
+    }
+}
+
+/// Returns a line or two for each PTX file of the jobs.
+fn files(jobs: &[Job]) -> Vec<Line> {
+    let of_files = jobs.chunk_by(|one, next| std::sync::Arc::ptr_eq(&one.file, &next.file));
+    of_files.filter_map(|jobs| jobs.first()).flat_map(file).collect()
+}
+
+fn file(job: &Job) -> Vec<Line> {
+    let name = &job.file.display;
+    if let (true, Err(error)) = (job.is_unread(), &job.outcome().report) {
+        return vec![(Grade::Problem, error.to_string())];
+    }
+    let module = &job.module;
+    let count = module.kernels().count();
+    let kernels = if count == 1 { "1 kernel".to_owned() } else { format!("{count} kernels") };
+    let mut lines = vec![if has_lines(module) {
+        (Grade::Good, format!("{name}: {kernels}, with source lines"))
+    } else {
+        let advice = "reports point into the PTX, and arguments have no names; compile with `nvcc -lineinfo` or `clang -gline-tables-only`";
+        (Grade::Note, format!("{name}: {kernels}, without source lines: {advice}"))
+    }];
+    if is_debug(module) {
+        let advice = "checks are slow and fewer kernels are proved; compile without `nvcc -G`";
+        lines.push((Grade::Note, format!("{name}: compiled for a debugger: {advice}")));
+    }
+    lines
+}
+
+/// Whether a kernel of the module has `.loc` lines.
+fn has_lines(module: &Module) -> bool {
+    let is_line = |statement: &Statement| matches!(statement, Statement::Loc(_));
+    let bodies = module.kernels().filter_map(|kernel| kernel.body.as_ref());
+    bodies.into_iter().any(|body| body.statements.iter().any(is_line))
+}
+
+/// Whether the module is compiled with `-G`: `.target sm_80, debug`.
+fn is_debug(module: &Module) -> bool {
+    let target = module.text().lines().map(str::trim).find(|line| line.starts_with(".target"));
+    target.is_some_and(|line| line.split([',', ' ', '\t']).any(|word| word == "debug"))
+}
+
+/// Returns what is said of files with compiled GPU code.
+fn compiled_line(found: &[String], is_alone: bool) -> Option<Line> {
+    let names = found.iter().take(4).map(|name| escape(name).into_owned()).collect::<Vec<_>>();
+    let more = if found.len() > names.len() { ", ..." } else { "" };
+    let names = names.join(", ") + more;
+    if found.is_empty() {
+        return None;
+    }
+    Some(if is_alone {
+        let advice = "machine code is not checked, only PTX; let the build script also call `nvcc -ptx -lineinfo` (or pass \
+                      `--keep`) and leave the .ptx files in OUT_DIR, or save them and name them in weft.toml, such as \
+                      `ptx = [\"kernels/*.ptx\"]`";
+        (Grade::Problem, format!("OUT_DIR has compiled GPU code but no PTX ({names}): {advice}"))
+    } else {
+        let advice = "only kernels that are in the PTX files as well are checked";
+        (Grade::Note, format!("OUT_DIR has compiled GPU code too ({names}): {advice}"))
+    })
+}
+
+/// Returns the files with compiled GPU code, by their paths in `OUT_DIR`.
+fn compiled(out_dirs: &[PathBuf]) -> Vec<String> {
+    let mut found = Vec::new();
+    for dir in out_dirs {
+        search(dir, dir, DEPTH, &mut found);
+    }
+    found.sort();
+    found
+}
+
+fn search(dir: &Path, root: &Path, depth: usize, found: &mut Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let (path, kind) = (entry.path(), entry.file_type());
+        if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) && depth > 0 {
+            search(&path, root, depth - 1, found);
+        }
+        if kind.is_ok_and(|kind| kind.is_file()) && is_compiled(&path) {
+            found.push(path.strip_prefix(root).unwrap_or(&path).display().to_string());
+        }
+    }
+}
+
+/// Whether a file has compiled GPU code. Libraries and objects mostly have none.
+fn is_compiled(path: &Path) -> bool {
+    let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
+    if !COMPILED.contains(&ending) {
+        return false;
+    }
+    matches!(ending, "cubin" | "fatbin") || contains(path, SECTION).unwrap_or(false)
+}
+
+/// Whether a file contains these bytes.
+fn contains(path: &Path, wanted: &[u8]) -> std::io::Result<bool> {
+    let mut file = File::open(path)?.take(SEARCHED);
+    let mut bytes = vec![0; 1 << 16];
+    let mut kept = 0;
+    loop {
+        let count = file.read(&mut bytes[kept..])?;
+        if count == 0 {
+            return Ok(false);
+        }
+        let end = kept + count;
+        if bytes[..end].windows(wanted.len()).any(|window| window == wanted) {
+            return Ok(true);
+        }
+        // What is wanted can go on in the next part.
+        kept = end.min(wanted.len() - 1);
+        bytes.copy_within(end - kept..end, 0);
+    }
+}
+
+/// Returns whether `cargo test` runs the checks.
+fn harness(package: &BuiltPackage) -> Line {
+    let text = std::fs::read_to_string(&package.manifest).unwrap_or_default();
+    let entries = parse_manifest(&text, "Cargo.toml").map(|document| HarnessEntries::of(&document));
+    match entries {
+        Ok(own) if own.is_complete() => {
+            (Grade::Good, "`cargo test` runs the checks too".to_owned())
+        }
+        Ok(own) if own.has_test && !own.is_own_main => {
+            let advice = "add `harness = false` to the [[test]] with the name `weft` in Cargo.toml";
+            (Grade::Problem, format!("the test `weft` does not run the checks: {advice}"))
+        }
+        Ok(_) => (
+            Grade::Note,
+            "`cargo test` does not run the checks; `cargo weft init` adds what it needs".to_owned(),
+        ),
+        Err(error) => (Grade::Problem, error.to_string()),
+    }
+}
+
+/// Returns where the CUDA compiler is.
+fn nvcc() -> String {
+    let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
+    let home = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os);
+    let homes = home.map(|home| PathBuf::from(home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found =
+        env::split_paths(&path).chain(homes).map(|dir| dir.join(&name)).find(|file| file.is_file());
+    match found {
+        Some(path) => format!("ok      nvcc: {}", escape(&path.display().to_string())),
+        None => "ok      no nvcc in PATH, CUDA_HOME or CUDA_PATH: not needed, unless a build script calls it".to_owned(),
+    }
+}

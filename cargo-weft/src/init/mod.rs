@@ -1,0 +1,237 @@
+//! `cargo weft init`: writes a first weft.toml and what the checks in `cargo test` need, from the kernels of a package as
+//! they are.
+//!
+//! The kernels are checked without a configuration: those that are proved for every launch need none.
+
+mod launch;
+mod manifest;
+mod saved;
+mod tables;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use weft_core::finding::Verdict;
+use weft_harness::case::{self, Checker, Job, Package, PlanError};
+use weft_harness::config::Config;
+use weft_harness::discover;
+
+use crate::account;
+use crate::arguments::Init;
+use crate::cache::Cache;
+use crate::collect::{self, BuiltPackage};
+use crate::exit::{Exit, Failure};
+use crate::print::Printer;
+
+pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest};
+
+/// The whole of `tests/weft.rs`.
+const TEST: &str = "weft_harness::main!();\n";
+/// What runs the checks on GitHub.
+const WORKFLOW: &str = "\
+# .github/workflows/weft.yml; a runner needs no GPU, and nvcc only if the build script needs it
+name: weft
+on: [push, pull_request]
+jobs:
+  weft:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: cargo install --locked --git https://github.com/cargo-weft/cargo-weft cargo-weft
+      - run: cargo weft";
+
+/// Why a file is not written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InitError {
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    #[error("cannot read {}", .0.display())]
+    Read(PathBuf, #[source] std::io::Error),
+    #[error("cannot write {}", .0.display())]
+    Write(PathBuf, #[source] std::io::Error),
+}
+
+/// A file of a package and what becomes of it.
+#[derive(Debug)]
+struct NewFile {
+    path: PathBuf,
+    /// The path in the package.
+    name: &'static str,
+    text: String,
+    /// The text that it replaces. `None`: the file must not be there.
+    old: Option<String>,
+}
+
+/// Writes the files of the selected packages that have kernels.
+pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failure> {
+    let built = collect::built(&arguments.selection, printer)?;
+    for failure in &built.failures {
+        printer.failure(failure);
+    }
+    let mut exit = if built.failures.is_empty() { Exit::Clean } else { Exit::Unchecked };
+    let mut count = 0;
+    for package in &built.packages {
+        match init(package, &built.target, arguments, printer) {
+            Ok(None) => {}
+            Ok(Some(own)) => {
+                count += 1;
+                exit = exit.max(own);
+            }
+            Err(failure) => {
+                printer.failure(&failure);
+                exit = Exit::Unchecked;
+            }
+        }
+    }
+    if count == 0 && exit == Exit::Clean {
+        return Err(Failure::Nothing);
+    }
+    if count > 0 {
+        let next = if arguments.dry_run {
+            "To write this, run\n  cargo weft init"
+        } else {
+            "Next: read weft.toml, state there what the host launches, and run\n  cargo weft"
+        };
+        printer.line(&format!("\n{next}"))?;
+        let ci = "In continuous integration, on GitHub for example:";
+        printer.line(&format!("\n{ci}\n\n{WORKFLOW}"))?;
+    }
+    Ok(exit)
+}
+
+/// Writes the files of a package. Returns whether each of its kernels could be checked; `None` if it has none.
+fn init(
+    package: &BuiltPackage,
+    target: &Path,
+    arguments: &Init,
+    printer: &mut Printer,
+) -> Result<Option<Exit>, Failure> {
+    let dir = &package.dir;
+    let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
+    let plan_error = |error| Failure::Plan(Box::new(error));
+    let mut own = Package::open(&package.name, dir, out_dirs).map_err(plan_error)?;
+    let is_configured = own.config.path.is_some();
+    let patterns = saved::patterns(dir, target);
+    let is_saved = own.files.is_empty();
+    if is_saved {
+        own.files = discover::globs(dir, &patterns).map_err(|error| plan_error(error.into()))?;
+    }
+    if own.files.is_empty() {
+        return Ok(None);
+    }
+    own.config = Config::default();
+    let jobs = case::plan_with(&own, &Checker::default()).map_err(plan_error)?;
+    check(&jobs, target, printer)?;
+    printer.line(&summary(&package.name, &jobs))?;
+    let text = tables::text(&jobs, &patterns, is_saved);
+    let path = dir.join("weft.toml");
+    // What is written must be accepted.
+    own.config = Config::parse(&text, &path).map_err(|error| plan_error(PlanError::from(error)))?;
+    case::plan_with(&own, &Checker::default()).map_err(plan_error)?;
+    let mut files = vec![NewFile { path, name: "weft.toml", text, old: None }];
+    if !arguments.config_only {
+        files.extend(harness(package)?);
+    }
+    for file in &files {
+        let is_taken = file.name == "weft.toml" && is_configured;
+        printer.line(&written(file, is_taken, arguments.dry_run)?)?;
+    }
+    let is_checked = jobs.iter().all(|job| job.outcome().report.is_ok());
+    Ok(Some(if is_checked { Exit::Clean } else { Exit::Unchecked }))
+}
+
+/// Checks the kernels without a configuration.
+fn check(jobs: &[Job], target: &Path, printer: &mut Printer) -> Result<(), Failure> {
+    let jobs: Vec<&Job> = jobs.iter().collect();
+    let cache = Cache::open(target, None).ok();
+    account::settle(&jobs, cache.as_ref(), |job, late| {
+        if let Some(count) = late {
+            printer.progress(&account::waiting(job, count));
+        }
+        Ok(())
+    })?;
+    if let Some(Err(error)) = cache.map(Cache::close) {
+        printer.warning(&error);
+    }
+    for error in jobs.iter().filter_map(|job| job.outcome().report.as_ref().err()) {
+        printer.failure(error);
+    }
+    Ok(())
+}
+
+/// Returns what was found in a package.
+fn summary(package: &str, jobs: &[Job]) -> String {
+    let count = |verdict| {
+        jobs.iter()
+            .filter(|job| job.outcome().report.is_ok() && job.outcome().verdict == verdict)
+            .count()
+    };
+    let kernels = match jobs.iter().filter(|job| !job.is_unread()).count() {
+        1 => "1 kernel".to_owned(),
+        count => format!("{count} kernels"),
+    };
+    format!(
+        "{package}: {kernels}; without a configuration {} clean, {} with a defect, {} open",
+        count(Verdict::Clean),
+        count(Verdict::Defect),
+        count(Verdict::Open)
+    )
+}
+
+/// Returns the files that the checks in `cargo test` need, as far as they change.
+fn harness(package: &BuiltPackage) -> Result<Vec<NewFile>, InitError> {
+    let path = package.manifest.clone();
+    let old = fs::read_to_string(&path).map_err(|error| InitError::Read(path.clone(), error))?;
+    let extended = manifest::extended(&old, &path.display().to_string())?;
+    let test = NewFile {
+        path: package.dir.join("tests/weft.rs"),
+        name: "tests/weft.rs",
+        text: TEST.to_owned(),
+        old: None,
+    };
+    let manifest = extended.map(|text| NewFile { path, name: "Cargo.toml", text, old: Some(old) });
+    Ok([test].into_iter().chain(manifest).collect())
+}
+
+/// Writes a file and returns what was done. A file that is there is left as it is. `is_taken`: another file has the same
+/// purpose.
+fn written(file: &NewFile, is_taken: bool, is_dry: bool) -> Result<String, InitError> {
+    let (name, path) = (file.name, &file.path);
+    let is_new = file.old.is_none();
+    let is_there = is_taken || (is_new && path.exists());
+    if is_dry {
+        let change = match &file.old {
+            Some(old) => similar::TextDiff::from_lines(old, &file.text)
+                .unified_diff()
+                .header("Cargo.toml", "Cargo.toml")
+                .to_string(),
+            None => file.text.clone(),
+        };
+        let what = if is_there {
+            "is there and would be left as it is; a new one would be"
+        } else {
+            "would be"
+        };
+        return Ok(format!("\n---- {name} {what} ----\n{}", change.trim_end()));
+    }
+    if is_there {
+        let other = if path.exists() { name } else { "[package.metadata.weft] in Cargo.toml" };
+        return Ok(format!(
+            "  kept   {other}, which is there already; `cargo weft init --dry-run` prints what would be written"
+        ));
+    }
+    let failed = |error| InitError::Write(path.clone(), error);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    if is_new {
+        let mut new = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+        new.write_all(file.text.as_bytes()).map_err(failed)?;
+        return Ok(format!("  wrote  {name}"));
+    }
+    fs::write(path, &file.text).map_err(failed)?;
+    Ok(format!(
+        "  added  to {name} what `cargo test` needs: weft-harness, which cargo fetches with git, and a [[test]]"
+    ))
+}
