@@ -7,6 +7,7 @@ use weft_harness::case::PlanError;
 
 use crate::compile::CompileError;
 use crate::files::RequestError;
+use crate::graph::GraphError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
@@ -56,6 +57,8 @@ pub(crate) enum Failure {
     Solver(#[from] SolverError),
     #[error(transparent)]
     Change(#[from] WriteError),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
@@ -70,7 +73,8 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Nothing => Exit::Nothing,
-            Self::Solver(_) => Exit::Usage,
+            Self::Solver(_)
+            | Self::Graph(GraphError::Several { .. } | GraphError::NoLaunch { .. }) => Exit::Usage,
             Self::Request(error) => match **error {
                 RequestError::NoKernels { .. } => Exit::Nothing,
                 RequestError::NoMatch { .. } => Exit::Usage,
@@ -82,6 +86,9 @@ impl Failure {
             | Self::Compile(_)
             | Self::Plan(_)
             | Self::Change(_)
+            | Self::Graph(
+                GraphError::Kernel { .. } | GraphError::Write { .. } | GraphError::Unread,
+            )
             | Self::Write(_) => Exit::Unchecked,
         }
     }

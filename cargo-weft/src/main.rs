@@ -16,6 +16,7 @@ mod dump;
 mod exit;
 mod explain;
 mod files;
+mod graph;
 mod list;
 mod mutate;
 mod options;
@@ -53,6 +54,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::run(&arguments, printer),
         Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::Repair(arguments) => repair::run(&arguments, printer),
+        Command::Graph(arguments) => graph::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
         Command::Dump(what) => dump::run(&what, printer),

@@ -2,6 +2,7 @@
 
 mod advice;
 mod assumption;
+mod chart;
 mod code;
 pub mod name;
 mod report;
@@ -9,6 +10,10 @@ mod site;
 
 pub use advice::Advice;
 pub use assumption::{Alignment, Assumption};
+pub use chart::{
+    Chart, ChartFold, ChartGeneration, ChartLane, ChartMark, ChartRow, ChartStop, Disorder,
+    GenerationFate, Participant,
+};
 pub use code::{Check, Class, Code};
 pub use report::{Coverage, Finding, ProvedFor, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

@@ -7,6 +7,7 @@ pub mod json;
 pub mod saved;
 pub mod short;
 mod source_text;
+pub mod svg;
 
 pub use escape::escape;
 pub use source_text::SourceText;
