@@ -110,8 +110,12 @@ fn draw(
     let warps = full_warps(launch.block).count();
     let shown = |run: ReplayedCta<ChartRecorder<'_>>| {
         let own = points.iter().filter(|(_, cta, _)| *cta == run.cta.at);
-        let marks = own.map(|(mark, _, point)| (*point, mark_of(&names, &subject.marked[*mark])));
-        shown_cta(&names, run.cta, run.events.log.close(), &run.end, warps, marks.collect())
+        let marks = own.map(|(mark, _, point)| {
+            let ends_early = run.events.ended_early.contains(mark);
+            (*point, mark_of(&names, &subject.marked[*mark], ends_early))
+        });
+        let marks = marks.collect();
+        shown_cta(&names, run.cta, run.events.log.close(), &run.end, warps, marks)
     };
     let ctas: Vec<ShownCta> = runs.into_iter().map(shown).collect();
     let lanes = lanes::lanes(&ctas);
@@ -205,13 +209,15 @@ fn stops(names: &Names<'_>, cta: Cta, end: &End, warps: usize) -> Vec<WarpStop> 
                 let threads = site.threads.iter().map(|thread| thread.thread);
                 threads.map(|thread| subject::place(names.block, thread).0).collect()
             };
-            let own = sites.filter(|site| !site.threads.is_empty());
+            // The first arrival at a barrier is not where a thread cannot go on.
+            let is_end = |site: &&Site| !site.threads.is_empty() && site.role != Role::First;
+            let own = sites.filter(is_end);
             own.map(|site| stop(warps_of(site), site, &site.label, true)).collect()
         }
     }
 }
 
-fn mark_of(names: &Names<'_>, marked: &MarkedSite<'_>) -> WarpMark {
+fn mark_of(names: &Names<'_>, marked: &MarkedSite<'_>, ends_early: bool) -> WarpMark {
     let thread = marked.thread.to_string();
     let thread = match names.grid.count() {
         1 => thread.trim_end_matches(" of cta 0"),
@@ -219,7 +225,7 @@ fn mark_of(names: &Names<'_>, marked: &MarkedSite<'_>) -> WarpMark {
     };
     let (warp, _) = subject::place(names.block, marked.thread.thread);
     let place = format!("{thread}, {}", site_line(marked.site));
-    WarpMark { warp, label: marked.site.label.clone(), place }
+    WarpMark { warp, label: marked.site.label.clone(), place, ends_early }
 }
 
 /// Returns the line of an instruction, such as `reduce.cu:12`, or its line in the PTX if the source is not known. Of
@@ -250,7 +256,9 @@ fn notes(
     if let Some(proved) = report.proved_in_words() {
         notes.push(format!("proved for {proved}; shown is one launch"));
     }
-    if let Some(chosen) = &launch.chosen {
+    let is_said =
+        |chosen: &&String| subject.finding.is_some_and(|own| own.message.contains(*chosen));
+    if let Some(chosen) = launch.chosen.as_ref().filter(|chosen| !is_said(chosen)) {
         notes.push(format!("nobody states these, so that they were chosen: {chosen}"));
     }
     if launch.grid.count() > 1 {

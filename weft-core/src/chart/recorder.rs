@@ -1,6 +1,6 @@
 //! The observer of the run that is shown: logs what happens at barriers, and where the sites of a finding are.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use super::log::{Entry, Log};
@@ -77,6 +77,8 @@ pub(super) struct ChartRecorder<'a> {
     /// Two points of the two sites that nothing orders, by the numbers of the points.
     pub(super) pair: Option<[usize; 2]>,
     live: PerWarp<LaneMask>,
+    /// The marks whose threads had ended when their warps arrived at a barrier.
+    pub(super) ended_early: BTreeSet<usize>,
 }
 
 impl<'a> ChartRecorder<'a> {
@@ -84,7 +86,17 @@ impl<'a> ChartRecorder<'a> {
     pub(super) fn new(program: &'a Program, live: PerWarp<LaneMask>, watches: Vec<Watch>) -> Self {
         let points = watches.iter().map(|_| SitePoints::default()).collect();
         let (order, log) = (Order::new(live.clone()), Log::default());
-        Self { program, order, log, watches, points, count: 0, pair: None, live }
+        Self {
+            program,
+            order,
+            log,
+            watches,
+            points,
+            count: 0,
+            pair: None,
+            live,
+            ended_early: BTreeSet::new(),
+        }
     }
 
     /// Whether a site's thread is among the lanes that execute an instruction.
@@ -173,6 +185,9 @@ impl Events for ChartRecorder<'_> {
     fn arrive(&mut self, arrival: Arrival) {
         let Arrival { warp, pc, .. } = arrival;
         self.see((pc, warp, LaneMask::MAX), |_| Reach::Nothing);
+        let live = self.live[warp];
+        let is_over = |watch: &&Watch| watch.warp == warp && live >> watch.lane & 1 == 0;
+        self.ended_early.extend(self.watches.iter().filter(is_over).map(|watch| watch.mark));
         if let Some(found) = self.order.arrive(arrival)
             && let [one, two] = self.watches.as_slice()
             && self.pair.is_none()

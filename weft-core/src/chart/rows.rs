@@ -35,6 +35,7 @@ pub(super) struct WarpMark {
     pub(super) warp: WarpId,
     pub(super) label: String,
     pub(super) place: String,
+    pub(super) ends_early: bool,
 }
 
 /// Warps that stop.
@@ -118,11 +119,13 @@ impl RowBuilder<'_> {
                 self.add_generation(&cta.kinds[kind], number, GenerationFate::Complete);
             }
             Part::Shown(Entry::Point(number)) => {
-                if let Some(WarpMark { warp, label, place }) = self.cta.marks.get(&number)
+                if let Some(WarpMark { warp, label, place, ends_early }) =
+                    self.cta.marks.get(&number)
                     && let Some(lane) = self.lane(*warp)
                 {
                     let (label, place) = (label.clone(), place.clone());
-                    self.rows.push(ChartRow::Mark(ChartMark { lane, label, place }));
+                    let ends_early = *ends_early;
+                    self.rows.push(ChartRow::Mark(ChartMark { lane, label, place, ends_early }));
                 }
             }
         }

@@ -108,6 +108,8 @@ pub struct ChartMark {
     pub label: String,
     /// The thread and the line, such as `thread 32, reduce.cu:12`.
     pub place: String,
+    /// Whether the thread ends before others of its warp go on to a barrier, which then orders nothing that it did.
+    pub ends_early: bool,
 }
 
 /// Generations that are left out, with the arrivals at them.

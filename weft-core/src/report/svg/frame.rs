@@ -1,8 +1,9 @@
 //! What is around the lanes: caption, heads of lanes, labels, legend, and the picture in words.
 
-use super::plan::{MARGIN, Plan, lane_name};
+use super::plan::{MARGIN, Plan, cta_name, lane_name};
+use super::shapes::cross;
 use super::text::{Canvas, LINE, safe, width, xml};
-use crate::finding::{Chart, ChartRow};
+use crate::finding::{Chart, ChartRow, GenerationFate};
 
 /// Draws the caption.
 pub(super) fn caption(canvas: &mut Canvas, plan: &Plan<'_>) {
@@ -17,24 +18,17 @@ pub(super) fn caption(canvas: &mut Canvas, plan: &Plan<'_>) {
 pub(super) fn heads(canvas: &mut Canvas, plan: &Plan<'_>) {
     let lanes = &plan.chart.lanes;
     let are_several = lanes.windows(2).any(|pair| pair[0].cta != pair[1].cta);
-    for (at, lane) in lanes.iter().enumerate() {
-        canvas.text(
-            (plan.x[at], plan.top - 8),
-            "weft-strong weft-middle",
-            &lane_name(plan.chart, at),
-        );
-        if at > 0 && lanes[at - 1].cta == lane.cta {
-            continue;
+    let mut first = 0;
+    for of_cta in lanes.chunk_by(|one, other| one.cta == other.cta) {
+        let last = first + of_cta.len() - 1;
+        let middle = i32::midpoint(plan.x[first], plan.x[last]);
+        let name = cta_name(of_cta, are_several);
+        canvas.text((middle, plan.top - 8 - LINE), "weft-soft weft-middle", &name);
+        for lane in first..=last {
+            let place = (plan.x[lane], plan.top - 8);
+            canvas.text(place, "weft-strong weft-middle", &lane_name(plan.chart, lane));
         }
-        let last = lanes.iter().rposition(|other| other.cta == lane.cta).unwrap_or(at);
-        let text = match lane.cta {
-            _ if !are_several && at == last => "warp".to_owned(),
-            _ if !are_several => "warps".to_owned(),
-            [x, 0, 0] => format!("cta {x}, warps"),
-            [x, y, z] => format!("cta ({x},{y},{z}), warps"),
-        };
-        let middle = i32::midpoint(plan.x[at], plan.x[last]).max(MARGIN + width(&text) / 2);
-        canvas.text((middle, plan.top - 8 - LINE), "weft-soft weft-middle", &text);
+        first = last + 1;
     }
 }
 
@@ -56,7 +50,7 @@ pub(super) fn legend(canvas: &mut Canvas, plan: &Plan<'_>) {
     let mut entry = |canvas: &mut Canvas, draw: &dyn Fn(&mut Canvas, i32), text: &str| {
         draw(canvas, x);
         canvas.text((x + 34, y + 4), "weft-soft", text);
-        x += 34 + width(text) + 16;
+        x += 34 + width("", text) + 14;
     };
     entry(canvas, &|canvas, x| canvas.line("weft-lane", (x, y), (x + 26, y)), "runs");
     let waits = |canvas: &mut Canvas, x: i32| {
@@ -73,6 +67,15 @@ pub(super) fn legend(canvas: &mut Canvas, plan: &Plan<'_>) {
             canvas.circle("weft-hollow", (x + 5, y), 5);
         };
         entry(canvas, &arrives, "arrives and goes on");
+    }
+    let is_stop = |row: &ChartRow| match row {
+        ChartRow::Stop(stop) => stop.is_defect,
+        ChartRow::Generation(own) => matches!(own.fate, GenerationFate::Stuck(_)),
+        _ => false,
+    };
+    if plan.chart.rows.iter().any(is_stop) {
+        let stops = |canvas: &mut Canvas, x: i32| cross(canvas, (x + 15, y));
+        entry(canvas, &stops, "never goes on");
     }
     if plan.chart.disorder.is_some() {
         let order = |canvas: &mut Canvas, x: i32| canvas.line("weft-order", (x, y), (x + 26, y));

@@ -57,13 +57,16 @@ fn knots(plan: &Plan<'_>, lane: usize) -> Vec<(usize, i32, Knot)> {
 
 fn draw(canvas: &mut Canvas, plan: &Plan<'_>, lane: usize) {
     let x = plan.x[lane];
-    let (mut from, mut level, mut is_over) = (plan.top, None, false);
-    for (next, y, knot) in knots(plan, lane) {
+    let (mut from, mut level, mut is_over, mut is_waiting) = (plan.top, None, false, false);
+    let knots = knots(plan, lane);
+    let last = knots.len().wrapping_sub(1);
+    for (at, (next, y, knot)) in knots.into_iter().enumerate() {
         if is_over {
             break;
         }
         let is_next = level.map_or(next == 0, |level: usize| next == level + 1);
         match knot {
+            _ if is_waiting => canvas.line("weft-lane weft-wait", (x, from), (x, y)),
             Knot::Waits | Knot::Stops if !is_next => {
                 let begin = from + BEFORE_WAIT;
                 run(canvas, x, from, begin);
@@ -72,17 +75,18 @@ fn draw(canvas: &mut Canvas, plan: &Plan<'_>, lane: usize) {
             Knot::Gap => {
                 run(canvas, x, from, y - 8);
                 for dot in [-3, 3] {
-                    canvas.circle("weft-lane", (x, y + dot), 0);
+                    canvas.circle("weft-lane", (x, y + dot), 1);
                 }
             }
             _ => run(canvas, x, from, y),
         }
-        is_over = matches!(knot, Knot::Stops | Knot::Ends);
+        is_over = knot == Knot::Ends || knot == Knot::Stops && at == last;
         if knot == Knot::Ends {
             canvas.line("weft-lane", (x - 6, y), (x + 6, y));
         }
         from = if knot == Knot::Gap { y + 9 } else { y };
         level = Some(next);
+        is_waiting = knot == Knot::Stops;
     }
     if !is_over {
         run(canvas, x, from, plan.bottom);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::levels::{has_label, levels};
-use super::text::{LINE, safe, width, wrap};
+use super::text::{LINE, STRONG, safe, width, wrap};
 use crate::finding::{
-    Chart, ChartGeneration, ChartRow, Disorder, GenerationFate, Participant, Verdict,
+    Chart, ChartGeneration, ChartLane, ChartRow, Disorder, GenerationFate, Participant, Verdict,
 };
 
 /// The margin around everything.
@@ -15,7 +15,7 @@ const BETWEEN_CTAS: i32 = 36;
 /// The space between the last lane and the labels.
 const BEFORE_LABELS: i32 = 24;
 /// The most width of a label, and of the caption if the lanes and labels take less.
-const LABEL: i32 = 400;
+const LABEL: i32 = 460;
 const CAPTION: i32 = 640;
 /// The height of a level without labels.
 const LOW: i32 = 26;
@@ -76,7 +76,7 @@ impl<'a> Plan<'a> {
             })
             .collect();
         let lines = labels.iter().flat_map(|label| &label.lines);
-        let widest = lines.map(|(_, text)| width(text)).max().unwrap_or(0);
+        let widest = lines.map(|(class, text)| width(class, text)).max().unwrap_or(0);
         let inner = (labels_at + widest - MARGIN).max(CAPTION);
         let caption = caption(chart, inner);
         let line_count = i32::try_from(caption.len()).unwrap_or(0);
@@ -102,19 +102,37 @@ impl<'a> Plan<'a> {
 
 /// Returns the middle of each lane, and where the last one ends.
 fn columns(chart: &Chart) -> (Vec<i32>, i32) {
-    let widest = (0..chart.lanes.len()).map(|lane| width(&lane_name(chart, lane))).max();
+    let widest = (0..chart.lanes.len()).map(|lane| width(STRONG, &lane_name(chart, lane))).max();
     let least = if chart.lanes.len() <= 8 { 72 } else { 44 };
     let column = (widest.unwrap_or(0) + 14).max(least);
     let mut at = MARGIN;
     let mut middles = Vec::new();
-    for (index, lane) in chart.lanes.iter().enumerate() {
-        if index > 0 && chart.lanes[index - 1].cta != lane.cta {
-            at += BETWEEN_CTAS;
+    let are_several = chart.lanes.windows(2).any(|pair| pair[0].cta != pair[1].cta);
+    for of_cta in chart.lanes.chunk_by(|one, other| one.cta == other.cta) {
+        let count = i32::try_from(of_cta.len()).unwrap_or(0);
+        // The head of a cta might be wider than its lanes.
+        let aside = (width("", &cta_name(of_cta, are_several)) - count * column).max(0) / 2;
+        at += if middles.is_empty() { aside } else { BETWEEN_CTAS + aside };
+        for _ in of_cta {
+            middles.push(at + column / 2);
+            at += column;
         }
-        middles.push(at + column / 2);
-        at += column;
+        at += aside;
     }
     (middles, at)
+}
+
+/// Returns the head of the lanes of a cta.
+pub(super) fn cta_name(lanes: &[ChartLane], are_several: bool) -> String {
+    match lanes {
+        [] => String::new(),
+        [lane] if !are_several && lane.first == lane.last => "warp".to_owned(),
+        _ if !are_several => "warps".to_owned(),
+        [lane, ..] => match lane.cta {
+            [x, 0, 0] => format!("cta {x}, warps"),
+            [x, y, z] => format!("cta ({x},{y},{z}), warps"),
+        },
+    }
 }
 
 /// Returns the name of a lane, such as `0` or `2–15`.
@@ -145,10 +163,10 @@ fn heights(level: &[usize], labels: &[Label], top: i32) -> (Vec<i32>, i32) {
 
 fn caption(chart: &Chart, most: i32) -> Vec<LabelLine> {
     // The title's letters are larger.
-    let title = wrap(&chart.kernel, most * 3 / 4).into_iter().take(3);
+    let title = wrap(STRONG, &chart.kernel, most * 3 / 4).into_iter().take(3);
     let mut lines: Vec<LabelLine> = title.map(|line| ("weft-title", line)).collect();
     let mut add = |class: &'static str, text: &str| {
-        lines.extend(wrap(text, most).into_iter().take(4).map(|line| (class, line)));
+        lines.extend(wrap(class, text, most).into_iter().take(4).map(|line| (class, line)));
     };
     add("weft-soft", &chart.launch);
     let class = match chart.verdict {
@@ -171,13 +189,16 @@ fn caption(chart: &Chart, most: i32) -> Vec<LabelLine> {
 fn label(row: &ChartRow, disorder: Option<Disorder>) -> Vec<LabelLine> {
     let mut lines: Vec<LabelLine> = Vec::new();
     let mut add = |class: &'static str, text: &str| {
-        lines.extend(wrap(text, LABEL).into_iter().take(3).map(|line| (class, line)));
+        lines.extend(wrap(class, text, LABEL).into_iter().take(3).map(|line| (class, line)));
     };
     match row {
         ChartRow::Arrival { .. } | ChartRow::End { .. } => {}
         ChartRow::Mark(mark) => {
             add("weft-strong weft-bad-text", &mark.label);
             add("weft-soft", &mark.place);
+            if mark.ends_early {
+                add("weft-soft", "the thread ends before its warp's next barrier");
+            }
             if let Some(disorder) = disorder {
                 add("weft-strong weft-bad-text", disorder.sentence());
             }
@@ -201,7 +222,7 @@ fn label(row: &ChartRow, disorder: Option<Disorder>) -> Vec<LabelLine> {
                 GenerationFate::Unused => add("weft-strong", &format!("{name}: never complete")),
                 GenerationFate::Unknown => add("weft-strong", &format!("{name}: not complete yet")),
                 GenerationFate::Stuck(lacks) => {
-                    add("weft-strong weft-bad-text", &format!("{name}: waited for for ever"));
+                    add("weft-strong weft-bad-text", &format!("{name}: never completes"));
                     add("weft-bad-text", lacks);
                 }
             }

@@ -119,7 +119,8 @@ fn participants(canvas: &mut Canvas, plan: &Plan<'_>, generation: &ChartGenerati
     }
 }
 
-fn cross(canvas: &mut Canvas, (x, y): (i32, i32)) {
+/// Draws where a thread never goes on.
+pub(super) fn cross(canvas: &mut Canvas, (x, y): (i32, i32)) {
     let path = format!("M{} {}l14 14m0 -14l-14 14", x - 7, y - 7);
     canvas.path("weft-bad", &path);
 }

@@ -9,9 +9,14 @@ pub(super) const LINE: i32 = 17;
 /// The most characters of a text; a longer one is cut.
 const MOST: usize = 300;
 
+/// The class of bold text.
+pub(super) const STRONG: &str = "weft-strong";
+
 /// Returns about the most pixels that a text takes. Fonts differ, so that this is a little more than most take.
-pub(super) fn width(text: &str) -> i32 {
-    text.chars().map(|c| if c.is_ascii() { 7 } else { 13 }).sum()
+pub(super) fn width(classes: &str, text: &str) -> i32 {
+    let letter = if classes.contains(STRONG) { 17 } else { 15 };
+    let half_pixels: i32 = text.chars().map(|c| if c.is_ascii() { letter } else { 28 }).sum();
+    half_pixels / 2 + half_pixels % 2
 }
 
 /// Returns a text without characters that change how it is shown, and not too long.
@@ -24,12 +29,12 @@ pub(super) fn safe(text: &str) -> String {
 }
 
 /// Breaks a text at spaces into lines of at most so many pixels; words that are longer are broken, too.
-pub(super) fn wrap(text: &str, most: i32) -> Vec<String> {
+pub(super) fn wrap(classes: &str, text: &str, most: i32) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut last = 0;
     for word in safe(text).split_whitespace() {
-        let space = if last == 0 { 0 } else { width(" ") };
-        if last > 0 && last + space + width(word) > most {
+        let space = if last == 0 { 0 } else { width(classes, " ") };
+        if last > 0 && last + space + width(classes, word) > most {
             lines.push(String::new());
             last = 0;
         }
@@ -38,7 +43,7 @@ pub(super) fn wrap(text: &str, most: i32) -> Vec<String> {
             last += space;
         }
         for c in word.chars() {
-            let own = width(c.encode_utf8(&mut [0; 4]));
+            let own = width(classes, c.encode_utf8(&mut [0; 4]));
             if last + own > most {
                 lines.push(String::new());
                 last = 0;
@@ -129,9 +134,9 @@ mod tests {
 
     #[test]
     fn text_is_broken_at_spaces_and_in_long_words() {
-        // Seven pixels a letter: 28 pixels hold four.
-        assert_eq!(wrap("ab cd efghij k", 28), ["ab", "cd", "efgh", "ij k"]);
-        assert_eq!(wrap("", 28), [""]);
+        // Seven and a half pixels a letter, and each rounded up for itself: 32 pixels hold four.
+        assert_eq!(wrap("", "ab cd efghij k", 32), ["ab", "cd", "efgh", "ij k"]);
+        assert_eq!(wrap("", "", 32), [""]);
     }
 
     #[test]
