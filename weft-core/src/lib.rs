@@ -26,7 +26,7 @@ pub mod report;
 pub mod slice;
 mod symbolic;
 
-pub use chart::{ChartError, chart};
+pub use chart::{ChartError, ChartedKernel};
 pub use check::{
     BlockSource, CheckError, KnownBlock, RequirementMisfit, applied, check, check_placed,
     check_with, known_block, link, prove_every_input,

@@ -5,6 +5,7 @@ mod cache;
 mod dump;
 mod files;
 mod forms;
+mod graph;
 mod hostile;
 mod json;
 mod mutate;

@@ -8,7 +8,7 @@ use weft_core::finding::{Chart, Check, Report};
 use weft_core::launch::{Launch, Options};
 use weft_core::mutate::{self, Mutant, Mutants};
 use weft_core::ptx::{Function, Module};
-use weft_core::{BlockSource, ChartError, CheckError, KnownBlock};
+use weft_core::{BlockSource, ChartError, ChartedKernel, CheckError, KnownBlock};
 
 use super::guard::guarded;
 use super::{Checker, Outcome};
@@ -157,14 +157,14 @@ impl Job {
         guarded(&self.subject(), || mutate::mutants(&self.module, kernel, report))
     }
 
-    /// Checks the kernel and returns the chart of a finding, as [`weft_core::chart`] does. `finding`: its number in the report,
+    /// Checks the kernel and returns the chart of a finding, as [`ChartedKernel::chart`] does. `finding`: its number in the report,
     /// from 1; `None`: the first defect.
     ///
     /// # Errors
     /// A launch that does not fit the kernel, a finding that there is not, or a failure of the checker.
     pub fn chart(&self, finding: Option<usize>) -> Result<Chart, JobError> {
         let kernel = self.known_kernel()?;
-        let chart = || weft_core::chart(&self.module, kernel, &self.launch, finding);
+        let chart = || ChartedKernel::new(&self.module, kernel, &self.launch)?.chart(finding);
         guarded(&self.subject(), chart)?.map_err(JobError::from)
     }
 

@@ -56,11 +56,8 @@ fn deeds(cta: &ShownCta, warp: WarpId) -> Vec<Deed> {
         take_part(kind, *number);
     }
     for part in &cta.parts {
-        match part {
-            Part::Shown(Entry::Generation { kind, number }) => {
-                take_part(&cta.kinds[*kind], *number);
-            }
-            _ => {}
+        if let Part::Shown(Entry::Generation { kind, number }) = part {
+            take_part(&cta.kinds[*kind], *number);
         }
     }
     let others = cta.parts.iter().filter_map(|part| match part {

@@ -52,36 +52,56 @@ pub enum ChartError {
     NoBlock,
 }
 
-/// Checks a kernel under a launch and returns the chart of a finding. `number`: which finding, among those that
-/// [`Report::told`] returns, from 1; `None`: the first defect, or if there is none, what the checker would like to show.
-///
-/// If the run depends on what the launch leaves open, the chart is of a launch with ordinary values, and says so.
-///
-/// # Errors
-/// A launch that the kernel cannot have, or a finding that there is not.
-pub fn chart(
-    module: &Module,
-    kernel: &Function,
-    launch: &Launch,
-    number: Option<usize>,
-) -> Result<Chart, ChartError> {
-    let replay = Replay::new(module, kernel, launch)?;
-    let subject = Subject::new(&replay.report, number)?;
-    let is_first = subject.is_first(&replay.report);
-    let reported = replay.reported(is_first)?;
-    if let Some(reported) = &reported {
-        let runs = run(&replay, reported, &subject)?;
-        if subject.is_shown_by(&runs) || !subject.marked.is_empty() {
-            return Ok(draw(&replay, reported, &subject, runs));
+/// A checked kernel, of whose findings charts can be made.
+pub struct ChartedKernel<'m> {
+    replay: Replay<'m>,
+}
+
+impl<'m> ChartedKernel<'m> {
+    /// Checks a kernel under a launch.
+    ///
+    /// # Errors
+    /// A launch that the kernel cannot have, or PTX that does not link.
+    pub fn new(
+        module: &'m Module,
+        kernel: &'m Function,
+        launch: &Launch,
+    ) -> Result<Self, CheckError> {
+        Ok(Self { replay: Replay::new(module, kernel, launch)? })
+    }
+
+    /// Returns the report of the check.
+    pub fn report(&self) -> &Report {
+        &self.replay.report
+    }
+
+    /// Returns the chart of a finding. `number`: which one, among those that [`Report::told`] returns, from 1; `None`: the
+    /// first defect or, if there is none, the first finding that has something to show.
+    ///
+    /// If the run depends on what the launch leaves open, the chart is of a launch with ordinary values, and says so.
+    ///
+    /// # Errors
+    /// A finding that there is not, or a kernel that cannot be run because nobody states its block.
+    pub fn chart(&self, number: Option<usize>) -> Result<Chart, ChartError> {
+        let replay = &self.replay;
+        let subject = Subject::new(&replay.report, number)?;
+        let is_first = subject.is_first(&replay.report);
+        let reported = replay.reported(is_first)?;
+        let mut runs_of_report = None;
+        if let Some(reported) = &reported {
+            let runs = run(replay, reported, &subject)?;
+            if subject.is_shown_by(&runs) || !subject.marked.is_empty() {
+                return Ok(draw(replay, reported, &subject, runs));
+            }
+            runs_of_report = Some((reported, runs));
         }
+        if let Some(ordinary) = replay.ordinary()? {
+            let runs = run(replay, &ordinary, &subject)?;
+            return Ok(draw(replay, &ordinary, &subject, runs));
+        }
+        let (reported, runs) = runs_of_report.ok_or(ChartError::NoBlock)?;
+        Ok(draw(replay, reported, &subject, runs))
     }
-    if let Some(ordinary) = replay.ordinary()? {
-        let runs = run(&replay, &ordinary, &subject)?;
-        return Ok(draw(&replay, &ordinary, &subject, runs));
-    }
-    let reported = reported.ok_or(ChartError::NoBlock)?;
-    let runs = run(&replay, &reported, &subject)?;
-    Ok(draw(&replay, &reported, &subject, runs))
 }
 
 /// Runs the ctas of a finding, each with a recorder.
@@ -109,10 +129,10 @@ fn draw(
     let (points, disorder) = subject.points(&runs);
     let warps = full_warps(launch.block).count();
     let shown = |run: ReplayedCta<ChartRecorder<'_>>| {
-        let own = points.iter().filter(|(_, cta, _)| *cta == run.cta.at);
-        let marks = own.map(|(mark, _, point)| {
-            let ends_early = run.events.ended_early.contains(mark);
-            (*point, mark_of(&names, &subject.marked[*mark], ends_early))
+        let own = points.iter().filter(|point| point.cta == run.cta.at);
+        let marks = own.map(|point| {
+            let ends_early = run.events.ended_early.contains(&point.mark);
+            (point.number, mark_of(&names, &subject.marked[point.mark], ends_early))
         });
         let marks = marks.collect();
         shown_cta(&names, run.cta, run.events.log.close(), &run.end, warps, marks)

@@ -13,6 +13,15 @@ pub(super) struct MarkedSite<'r> {
     pub(super) thread: Thread,
 }
 
+/// A point of a run that is marked.
+pub(super) struct MarkedPoint {
+    /// The index of the mark.
+    pub(super) mark: usize,
+    pub(super) cta: [u32; 3],
+    /// The number of the point in the run of the cta.
+    pub(super) number: usize,
+}
+
 /// What a chart is about.
 pub(super) struct Subject<'r> {
     pub(super) finding: Option<&'r Finding>,
@@ -59,7 +68,7 @@ impl<'r> Subject<'r> {
             ctas.push([0; 3]);
         }
         let waits = |found: &&Finding| found.sites.iter().any(|site| site.role == Role::Waits);
-        let is_of_barriers = finding.filter(waits).is_some();
+        let is_of_barriers = finding.as_ref().is_some_and(waits);
         Ok(Self { finding, marked, ctas, is_of_barriers })
     }
 
@@ -100,22 +109,23 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// Returns the points that are marked, each with the index of the mark, the cta, and its number there; and what is to be
-    /// said of their order.
+    /// Returns the points that are marked, and what is to be said of their order.
     pub(super) fn points(
         &self,
         runs: &[ReplayedCta<ChartRecorder<'_>>],
-    ) -> (Vec<(usize, [u32; 3], usize)>, Option<Disorder>) {
-        let points = match runs {
-            [run] if let Some([one, two]) = run.events.pair => {
-                vec![(0, run.cta.at, one), (1, run.cta.at, two)]
-            }
-            [one, two] if let Some([a, b]) = meeting(&one.events, &two.events) => {
-                let mark = |run: &ReplayedCta<ChartRecorder<'_>>| run.events.watches[0].mark;
-                vec![(mark(one), one.cta.at, a), (mark(two), two.cta.at, b)]
-            }
-            runs => runs.iter().flat_map(first_points).collect(),
+    ) -> (Vec<MarkedPoint>, Option<Disorder>) {
+        let point = |run: &ReplayedCta<ChartRecorder<'_>>, site: usize, number| MarkedPoint {
+            mark: run.events.watches[site].mark,
+            cta: run.cta.at,
+            number,
         };
+        let pair = match runs {
+            [run] => run.events.pair.map(|[a, b]| vec![point(run, 0, a), point(run, 1, b)]),
+            [one, two] => meeting(&one.events, &two.events)
+                .map(|[a, b]| vec![point(one, 0, a), point(two, 0, b)]),
+            _ => None,
+        };
+        let points = pair.unwrap_or_else(|| runs.iter().flat_map(first_points).collect());
         let is_recycling = self.is_recycling();
         let disorder = match (runs, self.finding.map(|found| found.code)) {
             _ if self.marked.len() != 2 => return (points, None),
@@ -163,10 +173,11 @@ fn marked(finding: &Finding) -> Vec<MarkedSite<'_>> {
 /// Returns the first points of the sites of a run.
 fn first_points<'a>(
     run: &'a ReplayedCta<ChartRecorder<'_>>,
-) -> impl Iterator<Item = (usize, [u32; 3], usize)> + use<'a> {
+) -> impl Iterator<Item = MarkedPoint> + use<'a> {
     let sites = run.events.watches.iter().zip(&run.events.points);
     sites.filter_map(|(watch, points)| {
-        points.first.as_ref().map(|first| (watch.mark, run.cta.at, first.number))
+        let first = points.first.as_ref()?;
+        Some(MarkedPoint { mark: watch.mark, cta: run.cta.at, number: first.number })
     })
 }
 

@@ -95,7 +95,7 @@ pub(super) fn words(chart: &Chart, plan: &Plan<'_>) -> (String, String) {
     labels.sort_by_key(|label| plan.level[label.row]);
     for label in labels {
         let lines: Vec<_> = label.lines.iter().map(|(_, line)| line.as_str()).collect();
-        description.push_str("\n");
+        description.push('\n');
         description.push_str(&lines.join("; "));
     }
     let lines: Vec<_> = description.lines().map(xml).collect();
