@@ -41,7 +41,7 @@ pub(crate) enum Command {
     /// Find the cheapest barriers that make racing kernels clean
     Repair(Repair),
     /// Draw the synchronization of a kernel, and the accesses of a race, as a picture
-    Graph(Graph),
+    Graph(GraphArgs),
     /// List the kernels and launches that `test` would check
     List(Selection),
     /// Explain what a finding code means and what to do about it
@@ -202,7 +202,7 @@ pub(crate) struct Repair {
                   Exit codes: 0 if the picture was drawn, whatever the verdict, 101 if the kernel could not be checked, 2 if \
                   several kernels or launches match, 4 if there is none."
 )]
-pub(crate) struct Graph {
+pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub(crate) targets: KernelArgs,
     /// The launch with this label in weft.toml, if the kernel has several

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use weft_core::report::{escape, svg};
 use weft_harness::case::{Job, JobError};
 
-use crate::arguments::Graph;
+use crate::arguments::GraphArgs;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 use crate::targets;
@@ -49,7 +49,7 @@ fn named(names: &[String]) -> String {
 }
 
 /// Draws the selected kernel.
-pub(crate) fn run(arguments: &Graph, printer: &mut Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &GraphArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let (jobs, failed) = targets::jobs(&arguments.targets, printer)?;
     if jobs.is_empty() {
         return Err(if failed > 0 { GraphError::Unread.into() } else { Failure::Nothing });

@@ -47,7 +47,10 @@ fn one_kernel_and_launch_is_shown() {
     folder.weft(&format!("{several} --launch small")).exits(0).says(">block 32, grid 1<");
     let run = folder.weft(&format!("{several} --launch tiny")).exits(2);
     run.complains("labelled `tiny`").complains("own_slot@large");
-    folder.weft("graph both.ptx --block 2000 --kernel own").exits(101).complains("2000 threads");
+    folder
+        .weft("graph both.ptx --block 64 --kernel own --arg 9=1")
+        .exits(101)
+        .complains("argument 9");
     folder.weft("graph none.ptx").exits(101).complains("none.ptx");
 }
 

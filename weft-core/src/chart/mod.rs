@@ -31,7 +31,7 @@ use crate::ptx::{Function, Module};
 use log::ClosedLog;
 use recorder::ChartRecorder;
 use rows::{ShownCta, WarpMark, WarpStop};
-use subject::{MarkedSite, Subject};
+use subject::{ChartSubject, MarkedSite};
 
 /// Why there is no chart.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,7 +84,7 @@ impl<'m> ChartedKernel<'m> {
     /// A finding that there is not, or a kernel that cannot be run because nobody states its block.
     pub fn chart(&self, number: Option<usize>) -> Result<Chart, ChartError> {
         let replay = &self.replay;
-        let subject = Subject::new(&replay.report, number)?;
+        let subject = ChartSubject::new(&replay.report, number)?;
         let is_first = subject.is_first(&replay.report);
         let reported = replay.reported(is_first)?;
         let mut runs_of_report = None;
@@ -108,7 +108,7 @@ impl<'m> ChartedKernel<'m> {
 fn run<'r>(
     replay: &Replay<'_>,
     launch: &'r ReplayedLaunch<'_>,
-    subject: &Subject<'_>,
+    subject: &ChartSubject<'_>,
 ) -> Result<Vec<ReplayedCta<ChartRecorder<'r>>>, ChartError> {
     let observer = |cta: Cta| {
         let watches = subject.watches(cta.at, launch.block);
@@ -122,7 +122,7 @@ fn run<'r>(
 fn draw(
     replay: &Replay<'_>,
     launch: &ReplayedLaunch<'_>,
-    subject: &Subject<'_>,
+    subject: &ChartSubject<'_>,
     runs: Vec<ReplayedCta<ChartRecorder<'_>>>,
 ) -> Chart {
     let names = replay.names(launch);
@@ -269,7 +269,7 @@ fn site_line(site: &Site) -> String {
 fn notes(
     report: &Report,
     launch: &ReplayedLaunch<'_>,
-    subject: &Subject<'_>,
+    subject: &ChartSubject<'_>,
     marks: usize,
 ) -> Vec<String> {
     let mut notes = Vec::new();

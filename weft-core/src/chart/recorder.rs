@@ -38,14 +38,14 @@ enum Reach {
 
 /// A point of the run at which the thread of a site executes its instruction.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
+pub(super) struct RunPoint {
     /// Its number among the points of the cta.
     pub(super) number: usize,
     then: Epoch,
     reach: Reach,
 }
 
-impl Point {
+impl RunPoint {
     /// Whether the two might access a common byte.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         match (&self.reach, &other.reach) {
@@ -61,8 +61,8 @@ impl Point {
 /// The points of one site.
 #[derive(Debug, Default)]
 pub(super) struct SitePoints {
-    pub(super) first: Option<Point>,
-    pub(super) last: VecDeque<Point>,
+    pub(super) first: Option<RunPoint>,
+    pub(super) last: VecDeque<RunPoint>,
 }
 
 /// Records the run of one cta.
@@ -120,7 +120,7 @@ impl<'a> ChartRecorder<'a> {
             self.count += 1;
             self.log.push(Entry::Point(number));
             let point =
-                Point { number, then: self.order.now(watch.warp), reach: reach(watch.lane) };
+                RunPoint { number, then: self.order.now(watch.warp), reach: reach(watch.lane) };
             if let Some(other) = self.unordered_with(index, &point) {
                 self.pair = Some(if index == 0 { [number, other] } else { [other, number] });
                 self.log.pin();
@@ -137,10 +137,10 @@ impl<'a> ChartRecorder<'a> {
 
     /// Returns the last point of the other one of two sites that might access the same bytes as this one and does not happen
     /// before it.
-    fn unordered_with(&self, index: usize, point: &Point) -> Option<usize> {
+    fn unordered_with(&self, index: usize, point: &RunPoint) -> Option<usize> {
         let [_, _] = self.points.as_slice() else { return None };
         let (watch, other) = (self.watches[index], self.watches[1 - index]);
-        let is_unordered = |before: &&Point| {
+        let is_unordered = |before: &&RunPoint| {
             point.overlaps(before)
                 && if other.warp == watch.warp {
                     let lane = 1 << other.lane;

@@ -1,7 +1,7 @@
 //! What a chart is about: a finding, the sites of it that are marked, and the ctas that are shown.
 
 use super::ChartError;
-use super::recorder::{ChartRecorder, Point, SitePoints, Watch};
+use super::recorder::{ChartRecorder, RunPoint, SitePoints, Watch};
 use crate::check::ReplayedCta;
 use crate::emulate::{End, WARP, WarpId};
 use crate::finding::{Class, Code, Disorder, Finding, Report, Role, Site, Thread};
@@ -23,7 +23,7 @@ pub(super) struct MarkedPoint {
 }
 
 /// What a chart is about.
-pub(super) struct Subject<'r> {
+pub(super) struct ChartSubject<'r> {
     pub(super) finding: Option<&'r Finding>,
     /// At most two.
     pub(super) marked: Vec<MarkedSite<'r>>,
@@ -41,7 +41,7 @@ pub(super) fn place(block: Dim3, [x, y, z]: [u32; 3]) -> (WarpId, usize) {
     (WarpId::new((linear / WARP).min(usize::from(u16::MAX))), linear % WARP)
 }
 
-impl<'r> Subject<'r> {
+impl<'r> ChartSubject<'r> {
     /// Chooses the finding. `number`: among those that the reader is told, from 1; `None`: the first defect, or else the first
     /// one that is not a warning.
     ///
@@ -184,7 +184,7 @@ fn first_points<'a>(
 /// Returns points of two ctas, with one site each, that access a common byte.
 fn meeting(one: &ChartRecorder<'_>, two: &ChartRecorder<'_>) -> Option<[usize; 2]> {
     let ([one], [two]) = (one.points.as_slice(), two.points.as_slice()) else { return None };
-    let all = |site: &'_ SitePoints| -> Vec<Point> {
+    let all = |site: &'_ SitePoints| -> Vec<RunPoint> {
         site.first.iter().chain(&site.last).cloned().collect()
     };
     let others = all(two);

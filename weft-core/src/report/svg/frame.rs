@@ -1,12 +1,12 @@
 //! What is around the lanes: caption, heads of lanes, labels, legend, and the picture in words.
 
-use super::plan::{MARGIN, Plan, cta_name, lane_name};
+use super::plan::{MARGIN, PicturePlan, cta_name, lane_name};
 use super::shapes::cross;
 use super::text::{Canvas, LINE, safe, width, xml};
 use crate::finding::{Chart, ChartRow, GenerationFate};
 
 /// Draws the caption.
-pub(super) fn caption(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn caption(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     let mut y = MARGIN;
     for (class, line) in &plan.caption {
         y += LINE;
@@ -15,7 +15,7 @@ pub(super) fn caption(canvas: &mut Canvas, plan: &Plan<'_>) {
 }
 
 /// Draws the heads of the lanes: for each cta one, for each lane its warps.
-pub(super) fn heads(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn heads(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     let lanes = &plan.chart.lanes;
     let are_several = lanes.windows(2).any(|pair| pair[0].cta != pair[1].cta);
     let mut first = 0;
@@ -33,7 +33,7 @@ pub(super) fn heads(canvas: &mut Canvas, plan: &Plan<'_>) {
 }
 
 /// Draws the labels of the rows.
-pub(super) fn labels(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn labels(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     for label in &plan.labels {
         let mut y = plan.y[label.row] + 4;
         for (class, line) in &label.lines {
@@ -44,7 +44,7 @@ pub(super) fn labels(canvas: &mut Canvas, plan: &Plan<'_>) {
 }
 
 /// Draws the legend.
-pub(super) fn legend(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn legend(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     let y = plan.bottom + 22;
     let mut x = MARGIN;
     let mut entry = |canvas: &mut Canvas, draw: &dyn Fn(&mut Canvas, i32), text: &str| {
@@ -87,7 +87,7 @@ pub(super) fn legend(canvas: &mut Canvas, plan: &Plan<'_>) {
 }
 
 /// Returns the title and the description of a picture, as XML.
-pub(super) fn words(chart: &Chart, plan: &Plan<'_>) -> (String, String) {
+pub(super) fn words(chart: &Chart, plan: &PicturePlan<'_>) -> (String, String) {
     let title = format!("Synchronization of {}", safe(&chart.kernel));
     let caption = plan.caption.iter().map(|(_, line)| line.as_str());
     let mut description = caption.collect::<Vec<_>>().join(" ");

@@ -1,6 +1,6 @@
 //! The lanes of the warps: where they run, where they wait, and where they end.
 
-use super::plan::Plan;
+use super::plan::PicturePlan;
 use super::text::Canvas;
 use crate::finding::{ChartRow, GenerationFate};
 
@@ -23,14 +23,14 @@ enum Knot {
 }
 
 /// Draws all lanes.
-pub(super) fn lanes(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn lanes(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     for lane in 0..plan.chart.lanes.len() {
         draw(canvas, plan, lane);
     }
 }
 
 /// Returns what is in a lane, from top to bottom, with levels and heights.
-fn knots(plan: &Plan<'_>, lane: usize) -> Vec<(usize, i32, Knot)> {
+fn knots(plan: &PicturePlan<'_>, lane: usize) -> Vec<(usize, i32, Knot)> {
     let mut knots = Vec::new();
     for (index, row) in plan.chart.rows.iter().enumerate() {
         let knot = match row {
@@ -55,7 +55,7 @@ fn knots(plan: &Plan<'_>, lane: usize) -> Vec<(usize, i32, Knot)> {
     knots
 }
 
-fn draw(canvas: &mut Canvas, plan: &Plan<'_>, lane: usize) {
+fn draw(canvas: &mut Canvas, plan: &PicturePlan<'_>, lane: usize) {
     let x = plan.x[lane];
     let (mut from, mut level, mut is_over, mut is_waiting) = (plan.top, None, false, false);
     let knots = knots(plan, lane);

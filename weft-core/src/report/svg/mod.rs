@@ -13,7 +13,7 @@ mod shapes;
 mod text;
 
 use crate::finding::Chart;
-use plan::Plan;
+use plan::PicturePlan;
 use text::Canvas;
 
 /// Colours for a light and a dark background. The classes have a prefix, since the rules of a picture that is part of a
@@ -36,7 +36,7 @@ const STYLE: &str = "\
 
 /// Returns the picture of a chart, as the text of an SVG file.
 pub fn chart(chart: &Chart) -> String {
-    let plan = Plan::new(chart);
+    let plan = PicturePlan::new(chart);
     let mut canvas = Canvas::default();
     frame::caption(&mut canvas, &plan);
     shapes::behind(&mut canvas, &plan);

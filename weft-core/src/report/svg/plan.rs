@@ -31,14 +31,14 @@ pub(super) type LabelLine = (&'static str, String);
 
 /// A label right of the lanes.
 #[derive(Debug)]
-pub(super) struct Label {
+pub(super) struct RowLabel {
     pub(super) row: usize,
     pub(super) lines: Vec<LabelLine>,
 }
 
 /// Where everything is.
 #[derive(Debug)]
-pub(super) struct Plan<'a> {
+pub(super) struct PicturePlan<'a> {
     pub(super) chart: &'a Chart,
     pub(super) width: i32,
     pub(super) height: i32,
@@ -55,12 +55,12 @@ pub(super) struct Plan<'a> {
     pub(super) bottom: i32,
     /// Where labels begin.
     pub(super) labels_at: i32,
-    pub(super) labels: Vec<Label>,
+    pub(super) labels: Vec<RowLabel>,
     /// The rows that are marks.
     pub(super) marks: Vec<usize>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> PicturePlan<'a> {
     pub(super) fn new(chart: &'a Chart) -> Self {
         let level = levels(chart);
         let (x, end) = columns(chart);
@@ -68,11 +68,11 @@ impl<'a> Plan<'a> {
         let is_mark = |row: &usize| matches!(chart.rows[*row], ChartRow::Mark(_));
         let marks: Vec<usize> = (0..chart.rows.len()).filter(is_mark).collect();
         let lower = marks.iter().copied().max_by_key(|row| level[*row]);
-        let labels: Vec<Label> = (0..chart.rows.len())
+        let labels: Vec<RowLabel> = (0..chart.rows.len())
             .filter(|row| has_label(&chart.rows[*row]))
             .map(|row| {
                 let disorder = chart.disorder.filter(|_| Some(row) == lower);
-                Label { row, lines: label(&chart.rows[row], disorder) }
+                RowLabel { row, lines: label(&chart.rows[row], disorder) }
             })
             .collect();
         let lines = labels.iter().flat_map(|label| &label.lines);
@@ -146,7 +146,7 @@ pub(super) fn lane_name(chart: &Chart, lane: usize) -> String {
 }
 
 /// Returns the middle of each row, and where the last level ends.
-fn heights(level: &[usize], labels: &[Label], top: i32) -> (Vec<i32>, i32) {
+fn heights(level: &[usize], labels: &[RowLabel], top: i32) -> (Vec<i32>, i32) {
     let mut heights: BTreeMap<usize, i32> = level.iter().map(|level| (*level, LOW)).collect();
     for label in labels {
         let lines = i32::try_from(label.lines.len()).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! What happens in the lanes: generations, arrivals, marks, and threads that cannot go on.
 
-use super::plan::Plan;
+use super::plan::PicturePlan;
 use super::text::Canvas;
 use crate::finding::{ChartGeneration, ChartRow, GenerationFate, Participant};
 
@@ -9,7 +9,7 @@ const HALF: i32 = 6;
 const BEYOND: i32 = 14;
 
 /// Draws what is behind the lanes: leaders from rows to their labels, and the bars of generations.
-pub(super) fn behind(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn behind(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     for label in &plan.labels {
         let y = plan.y[label.row];
         let from = right_of(plan, &plan.chart.rows[label.row]);
@@ -23,7 +23,7 @@ pub(super) fn behind(canvas: &mut Canvas, plan: &Plan<'_>) {
 }
 
 /// Returns the right end of what a row shows.
-fn right_of(plan: &Plan<'_>, row: &ChartRow) -> i32 {
+fn right_of(plan: &PicturePlan<'_>, row: &ChartRow) -> i32 {
     match row {
         ChartRow::Generation(generation) => {
             span(plan, generation).map_or(plan.x[0], |(_, right)| right)
@@ -38,7 +38,7 @@ fn right_of(plan: &Plan<'_>, row: &ChartRow) -> i32 {
 }
 
 /// Returns the ends of a generation's bar: it spans the warps that wait, or all if none does.
-fn span(plan: &Plan<'_>, generation: &ChartGeneration) -> Option<(i32, i32)> {
+fn span(plan: &PicturePlan<'_>, generation: &ChartGeneration) -> Option<(i32, i32)> {
     let of = |is_meant: fn(&&Participant) -> bool| {
         let own = generation.participants.iter().filter(is_meant);
         let places: Vec<i32> = own.map(|own| plan.x[own.lane]).collect();
@@ -48,7 +48,7 @@ fn span(plan: &Plan<'_>, generation: &ChartGeneration) -> Option<(i32, i32)> {
 }
 
 /// Draws the bar of a generation. Lanes that do not wait for it pass through a gap.
-fn bar(canvas: &mut Canvas, plan: &Plan<'_>, generation: &ChartGeneration, y: i32) {
+fn bar(canvas: &mut Canvas, plan: &PicturePlan<'_>, generation: &ChartGeneration, y: i32) {
     let Some((left, right)) = span(plan, generation) else { return };
     let class = match generation.fate {
         GenerationFate::Complete => "weft-bar",
@@ -65,7 +65,7 @@ fn bar(canvas: &mut Canvas, plan: &Plan<'_>, generation: &ChartGeneration, y: i3
 }
 
 /// Draws what is before the lanes.
-pub(super) fn before(canvas: &mut Canvas, plan: &Plan<'_>) {
+pub(super) fn before(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     for (index, row) in plan.chart.rows.iter().enumerate() {
         let y = plan.y[index];
         match row {
@@ -93,7 +93,7 @@ pub(super) fn before(canvas: &mut Canvas, plan: &Plan<'_>) {
     marks(canvas, plan);
 }
 
-fn participants(canvas: &mut Canvas, plan: &Plan<'_>, generation: &ChartGeneration, y: i32) {
+fn participants(canvas: &mut Canvas, plan: &PicturePlan<'_>, generation: &ChartGeneration, y: i32) {
     let Some((left, right)) = span(plan, generation) else { return };
     for Participant { lane, waits, arrival, .. } in &generation.participants {
         let x = plan.x[*lane];
@@ -126,7 +126,7 @@ pub(super) fn cross(canvas: &mut Canvas, (x, y): (i32, i32)) {
 }
 
 /// Draws the marks, and the line between two that says that nothing orders them.
-fn marks(canvas: &mut Canvas, plan: &Plan<'_>) {
+fn marks(canvas: &mut Canvas, plan: &PicturePlan<'_>) {
     let place = |row: &usize| {
         let ChartRow::Mark(mark) = &plan.chart.rows[*row] else { return (0, 0) };
         (plan.x[mark.lane], plan.y[*row])
