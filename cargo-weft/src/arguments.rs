@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Say what of the selected packages is checked and what is not seen
     Doctor(Selection),
+    /// Draw the synchronization of a kernel, and the accesses of a race, as a picture
+    Graph(GraphArgs),
     /// List the kernels and launches that `test` would check
     List(Selection),
     /// Accept the findings that the selected packages have now, in a `weft-baseline.toml` beside each `Cargo.toml`
@@ -215,6 +217,28 @@ pub(crate) struct Repair {
     pub(crate) message_format: Format,
 }
 
+/// Arguments of `cargo weft graph`. The kernels are those of `test`, or those of `check` if files are named.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Draws the warps of a cta as lanes, time downwards: generations of barriers as bars, arrivals that do not \
+                  wait as arrows, and of a race the two accesses that no barrier orders. Name one kernel with --kernel.\n\n\
+                  Exit codes: 0 if the picture was drawn, whatever the verdict, 101 if the kernel could not be checked, 2 if \
+                  several kernels or launches match, 4 if there is none."
+)]
+pub(crate) struct GraphArgs {
+    #[command(flatten)]
+    pub(crate) targets: KernelArgs,
+    /// The launch with this label in weft.toml, if the kernel has several
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) launch: Option<String>,
+    /// Which finding to show, by its place in the report, from 1; the first defect if it is left out
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) finding: Option<usize>,
+    /// Write the picture to this file instead of standard output
+    #[arg(short, long, value_name = "FILE.svg")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// Returns a factor of a cost.
 fn factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -303,6 +327,7 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputAr
     let targets = match &command {
         Some(Command::Mutate(own)) => Some(&own.targets),
         Some(Command::Repair(own)) => Some(&own.targets),
+        Some(Command::Graph(own)) => Some(&own.targets),
         _ => None,
     };
     if let Some(message) = targets.and_then(KernelArgs::conflict) {

@@ -8,6 +8,7 @@ use weft_harness::case::PlanError;
 use crate::baseline::BaselineError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
+use crate::graph::GraphError;
 use crate::init::InitError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
@@ -62,6 +63,8 @@ pub(crate) enum Failure {
     Change(#[from] WriteError),
     #[error(transparent)]
     Init(#[from] InitError),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
@@ -76,7 +79,8 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Nothing => Exit::Nothing,
-            Self::Solver(_) => Exit::Usage,
+            Self::Solver(_)
+            | Self::Graph(GraphError::Several { .. } | GraphError::NoLaunch { .. }) => Exit::Usage,
             Self::Request(error) => match **error {
                 RequestError::NoKernels { .. } => Exit::Nothing,
                 RequestError::NoMatch { .. } | RequestError::Parameter(_) => Exit::Usage,
@@ -90,6 +94,9 @@ impl Failure {
             | Self::Baseline(_)
             | Self::Change(_)
             | Self::Init(_)
+            | Self::Graph(
+                GraphError::Kernel { .. } | GraphError::Write { .. } | GraphError::Unread,
+            )
             | Self::Write(_) => Exit::Unchecked,
         }
     }

@@ -18,6 +18,7 @@ mod dump;
 mod exit;
 mod explain;
 mod files;
+mod graph;
 mod init;
 mod list;
 mod mutate;
@@ -58,6 +59,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Repair(arguments) => repair::run(&arguments, printer),
         Command::Init(arguments) => init::run(&arguments, printer),
         Command::Doctor(selection) => doctor::run(&selection, printer),
+        Command::Graph(arguments) => graph::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),

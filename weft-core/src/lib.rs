@@ -7,8 +7,10 @@
 //! program and launch into events; `order` turns events into happens-before; `race` finds races from accesses and their
 //! order; `symbolic` proves a kernel for every input without running it; `finding` defines what a report can say;
 //! `explain` puts what was found into words; `check` runs the stages; `mutate` weakens a clean kernel's synchronization,
-//! which shows what of the synchronization is superfluous; `repair` finds the cheapest barriers that make a kernel clean.
+//! which shows what of the synchronization is superfluous; `repair` finds the cheapest barriers that make a kernel clean;
+//! `chart` draws up what a run of a kernel does at its barriers.
 
+mod chart;
 mod check;
 pub mod emulate;
 mod explain;
@@ -24,6 +26,7 @@ pub mod report;
 pub mod slice;
 mod symbolic;
 
+pub use chart::{ChartError, ChartedKernel};
 pub use check::{
     BlockSource, CheckError, KnownBlock, RequirementMisfit, applied, check, check_placed,
     check_with, known_block, link, prove_every_input,

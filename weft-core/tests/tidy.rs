@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stages in the order of the pipeline. `launch` is data that all stages but `ptx` can use.
-const STAGES: [&str; 13] = [
+const STAGES: [&str; 14] = [
     "ptx", "launch", "flow", "slice", "emulate", "order", "race", "symbolic", "finding", "explain",
-    "check", "mutate", "repair",
+    "check", "mutate", "repair", "chart",
 ];
 /// The rooms of `emulate`, in the order in which they may import each other.
 const ROOMS: [&str; 6] = ["value", "ops", "memory", "sync", "facts", "machine"];

@@ -3,7 +3,7 @@
 use weft_core::finding::{Code, Report};
 use weft_core::ptx::{Function, Module, Space, Variable};
 use weft_core::report::escape;
-use weft_harness::signature::{Parameter, Shape};
+use weft_harness::signature::{DefinitionShape, Parameter};
 
 use crate::body;
 
@@ -113,9 +113,9 @@ impl Kernel<'_> {
             let shape = self.source.map_or_else(|| shape(param), |own| own[at].shape);
             let key = self.source.map_or_else(|| at.to_string(), |own| key(&own[at].name));
             let value = match shape {
-                Shape::Integer(_) => "1024",
-                Shape::Float(_) => "1.0",
-                Shape::Other if param.is_array => {
+                DefinitionShape::Integer(_) => "1024",
+                DefinitionShape::Float(_) => "1.0",
+                DefinitionShape::Other if param.is_array => {
                     given.push(format!("{key} = {{ 0 = 1024, 8 = \"buffer\" }}"));
                     let size = param.size();
                     types.push(format!(
@@ -123,7 +123,7 @@ impl Kernel<'_> {
                     ));
                     continue;
                 }
-                Shape::Pointer | Shape::Other => continue,
+                DefinitionShape::Pointer | DefinitionShape::Other => continue,
             };
             given.push(format!("{key} = {value}"));
             types.push(format!("{key} is {}", ptx_type(param)));
@@ -145,12 +145,12 @@ fn ptx_type(param: &Variable) -> String {
 }
 
 /// Returns what is known of a parameter without its source. An integer of 64 bits can be a pointer.
-fn shape(param: &Variable) -> Shape {
+fn shape(param: &Variable) -> DefinitionShape {
     match param.ty {
-        _ if param.is_array || param.vector != 1 => Shape::Other,
-        ty if ty.is_float() => Shape::Float(ty.bytes()),
-        ty if ty.bytes() < 8 => Shape::Integer(&[4]),
-        _ => Shape::Pointer,
+        _ if param.is_array || param.vector != 1 => DefinitionShape::Other,
+        ty if ty.is_float() => DefinitionShape::Float(ty.bytes()),
+        ty if ty.bytes() < 8 => DefinitionShape::Integer(&[4]),
+        _ => DefinitionShape::Pointer,
     }
 }
 

@@ -25,7 +25,7 @@ const HEAD: &str = "\
 
 /// A kernel and what is written for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct KernelTable {
     names: Vec<KernelName>,
     /// The kernel's path without template arguments.
     path: String,
@@ -70,13 +70,13 @@ pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
 }
 
 /// Returns the entries, kernels with the same path and lines in one.
-fn entries(jobs: &[Job]) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn entries(jobs: &[Job]) -> Vec<KernelTable> {
+    let mut entries: Vec<KernelTable> = Vec::new();
     for of_file in jobs.chunk_by(|one, next| std::sync::Arc::ptr_eq(&one.file, &next.file)) {
         let Some(first) = of_file.first().filter(|job| !job.is_unread()) else { continue };
         let signatures = Signatures::of(&first.module, &Sources::of_package(&first.dir));
         for entry in of_file.iter().filter_map(|job| entry(job, &signatures)) {
-            let is_same = |own: &&mut Entry| {
+            let is_same = |own: &&mut KernelTable| {
                 own.path == entry.path && own.lines == entry.lines && own.remark == entry.remark
             };
             match entries.iter_mut().find(is_same) {
@@ -89,7 +89,7 @@ fn entries(jobs: &[Job]) -> Vec<Entry> {
 }
 
 /// Returns what is written for a kernel; `None` for one that cannot be checked.
-fn entry(job: &Job, signatures: &Signatures) -> Option<Entry> {
+fn entry(job: &Job, signatures: &Signatures) -> Option<KernelTable> {
     let report = job.outcome().remaining()?;
     let function = job.module.kernel(&job.kernel.mangled)?;
     let source = signatures.parameters(&job.module, function);
@@ -115,11 +115,11 @@ fn entry(job: &Job, signatures: &Signatures) -> Option<Entry> {
     let is_needed = verdict == Verdict::Open;
     let lines =
         if is_needed { kernel.lines(report) } else { kernel.arguments().into_iter().collect() };
-    Some(Entry { names: vec![job.kernel.clone()], path, heading, remark, lines, is_needed })
+    Some(KernelTable { names: vec![job.kernel.clone()], path, heading, remark, lines, is_needed })
 }
 
 /// Returns the table of an entry, as a comment if it is not needed. `all`: every kernel of the package.
-fn table(entry: &Entry, all: &[&KernelName]) -> String {
+fn table(entry: &KernelTable, all: &[&KernelName]) -> String {
     let mut comments = vec![entry.heading.clone()];
     if entry.names.len() > 1 {
         comments.push(format!("and {} more with the same parameters", entry.names.len() - 1));
@@ -144,7 +144,7 @@ fn path(kernel: &KernelName) -> String {
 
 /// Returns a regular expression that matches the kernels of an entry and no other one of the package: as short a one as
 /// there is, or else the list of their names.
-fn selector(entry: &Entry, all: &[&KernelName]) -> String {
+fn selector(entry: &KernelTable, all: &[&KernelName]) -> String {
     let path = regex::escape(&entry.path);
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
     let candidates = if entry.path.chars().all(is_plain) {

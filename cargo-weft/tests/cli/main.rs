@@ -6,6 +6,7 @@ mod cache;
 mod dump;
 mod files;
 mod forms;
+mod graph;
 mod hostile;
 mod init;
 mod json;

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use weft_core::finding::{Check, Report};
+use weft_core::finding::{Chart, Check, Report};
 use weft_core::launch::{Launch, Options};
 use weft_core::mutate::{self, Mutant, Mutants};
-use weft_core::ptx::Module;
-use weft_core::{BlockSource, CheckError, KnownBlock};
+use weft_core::ptx::{Function, Module};
+use weft_core::{BlockSource, ChartError, ChartedKernel, CheckError, KnownBlock};
 
 use super::guard::guarded;
 use super::{Checker, Outcome};
@@ -55,6 +55,9 @@ pub enum JobError {
     /// The launch does not fit the kernel.
     #[error(transparent)]
     Check(#[from] CheckError),
+    /// There is nothing to draw a chart of.
+    #[error(transparent)]
+    Chart(#[from] ChartError),
     /// The file is not valid PTX. One message for each error, with its position.
     #[error("{}", .0.join("\n"))]
     Read(Vec<String>),
@@ -180,6 +183,17 @@ impl Job {
         guarded(&self.subject(), || mutate::mutants(&self.module, kernel, report))
     }
 
+    /// Checks the kernel and returns the chart of a finding, as [`ChartedKernel::chart`] does. `finding`: its number in the report,
+    /// from 1; `None`: the first defect.
+    ///
+    /// # Errors
+    /// A launch that does not fit the kernel, a finding that there is not, or a failure of the checker.
+    pub fn chart(&self, finding: Option<usize>) -> Result<Chart, JobError> {
+        let kernel = self.known_kernel()?;
+        let chart = || ChartedKernel::new(&self.module, kernel, &self.launch)?.chart(finding);
+        guarded(&self.subject(), chart)?.map_err(JobError::from)
+    }
+
     /// Checks a mutant under the job's launch and returns its report without the findings that an `allow` accepts.
     pub fn mutated(&self, mutant: &Mutant) -> Result<Report, JobError> {
         let module = guarded("a mutant", || mutant.apply(&self.module))?;
@@ -211,7 +225,8 @@ impl Job {
         )
     }
 
-    fn check(&self) -> Result<Report, JobError> {
+    /// Returns the kernel as it was parsed.
+    fn known_kernel(&self) -> Result<&Function, JobError> {
         if let Some(error) = &self.unread {
             return Err(error.clone());
         }
@@ -219,9 +234,12 @@ impl Job {
             return Err(JobError::Skipped { reason: reason.clone() });
         }
         let (name, file) = (&self.kernel.mangled, &self.file.display);
-        let Some(kernel) = self.module.kernel(name) else {
-            return Err(JobError::NoKernel { kernel: name.clone(), file: file.clone() });
-        };
+        let missing = || JobError::NoKernel { kernel: name.clone(), file: file.clone() };
+        self.module.kernel(name).ok_or_else(missing)
+    }
+
+    fn check(&self) -> Result<Report, JobError> {
+        let kernel = self.known_kernel()?;
         guarded(&self.subject(), || self.checker.check(&self.module, kernel, &self.launch))?
             .map_err(JobError::from)
     }

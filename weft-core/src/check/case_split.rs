@@ -68,7 +68,7 @@ fn unsettled(names: &Names<'_>) -> LaunchResult {
 }
 
 /// Returns the condition to split at, if deciding it might let a run that stopped continue.
-fn split_of(decision: &Decision) -> Option<PlaceId> {
+pub(super) fn split_of(decision: &Decision) -> Option<PlaceId> {
     decision.ctas.iter().find_map(|cta| match &cta.end {
         End::Undecided(doubt) => doubt.split,
         _ => None,

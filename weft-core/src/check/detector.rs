@@ -75,7 +75,7 @@ fn ranges(bytes: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
 }
 
 /// Returns the lanes that exist in each warp of a block.
-pub(super) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
+pub(crate) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
     let (threads, warp) = (block.count(), WARP as u64);
     let lanes = |first: u64| match threads - first {
         rest if rest >= warp => LaneMask::MAX,

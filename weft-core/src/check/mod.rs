@@ -8,7 +8,8 @@
 //! explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`]
 //! looks for mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other
 //! addresses, [`assumptions`] lists what was taken for granted, [`witness`] tries an open verdict with concrete inputs,
-//! and [`clean_block`] looks for a block with which the kernel is clean.
+//! and [`clean_block`] looks for a block with which the kernel is clean. After a check, [`replay`] runs some of its ctas
+//! once more for other observers.
 
 mod assumptions;
 mod case_split;
@@ -27,6 +28,7 @@ mod linked;
 mod passes;
 mod racing;
 mod recorder;
+mod replay;
 mod request;
 mod requirements;
 mod settle;
@@ -38,6 +40,7 @@ mod witness;
 use std::collections::BTreeSet;
 
 use crate::emulate::{self, Inputs, Origin};
+use crate::explain::witness::ChosenInput;
 use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
 use crate::flow::{Pc, Placement, Program};
@@ -48,9 +51,11 @@ use crate::symbolic::{SmtSolver, Unproved};
 
 use assumptions::CheckOutcome;
 use decision::Decision;
+pub(crate) use detector::full_warps;
 pub use every_input::prove_every_input;
 use find::{Effort, SliceResult};
 use linked::LinkedKernel;
+pub(crate) use replay::{Replay, ReplayedCta, ReplayedLaunch};
 pub use request::{BlockSource, CheckError, KnownBlock};
 pub use requirements::{RequirementMisfit, applied};
 
@@ -95,18 +100,24 @@ pub fn check_placed(
 
 /// Checks a kernel, and looks for a witness if its verdict is open.
 fn complete(request: &CheckRequest<'_>) -> Result<Report, CheckError> {
+    examine(request).map(|(report, _)| report)
+}
+
+/// Does the same, and returns the chosen input with which the first finding occurs, if it is about such an input.
+fn examine(request: &CheckRequest<'_>) -> Result<(Report, Option<ChosenInput>), CheckError> {
     let CheckedProgram { mut report, unproved, shown, .. } = prove(request)?;
+    let (known, known_input) = shown.unzip();
     if request.launch.options.witness == 0 || report.verdict() != Verdict::Open {
-        return Ok(report);
+        return Ok((report, known_input));
     }
-    let found = witness::search(request, &unproved.candidates, shown)?;
+    let found = witness::search(request, &unproved.candidates, known)?;
     let (finding, input) = found.unzip();
     if let Some(finding) = finding {
         report.findings.retain(|own| own.code != Code::RaceForInput);
         report.findings.insert(0, finding);
     }
     clean_block::suggest(request, &unproved.gaps, input.as_ref(), &mut report)?;
-    Ok(report)
+    Ok((report, input.or(known_input)))
 }
 
 /// What a check is asked for.
@@ -131,8 +142,8 @@ struct CheckedProgram {
     spent: u64,
     /// The arguments and fields because of whose values or contents something is open, by position.
     depends_on: BTreeSet<usize>,
-    /// The kind of the defect that the report has for a chosen block or grid.
-    shown: Option<Code>,
+    /// The kind of the defect that the report has, as its first finding, for a chosen block or grid, and these sizes.
+    shown: Option<(Code, ChosenInput)>,
 }
 
 /// Checks a kernel without a search for witnesses.

@@ -53,9 +53,9 @@ fn guessed(
     }
     if let Some((defect, others)) = witness::shown(&one.report) {
         let input = ChosenInput { block: Some(block), grid, ..ChosenInput::default() };
-        any.shown = Some(defect.code);
         any.decides = one.decides;
         any.report.findings.insert(0, worded(request, program, &input, (&defect, others)));
+        any.shown = Some((defect.code, input));
         return Ok(any);
     }
     let findings = one.report.findings.into_iter();
@@ -104,7 +104,7 @@ fn show(
     checked: &mut CheckedProgram,
 ) {
     let Some((defect, others)) = witness::shown(&checked.report) else { return };
-    checked.shown = Some(defect.code);
+    checked.shown = Some((defect.code, input.clone()));
     let findings = &mut checked.report.findings;
     findings.retain(|own| own.code.class() != Class::Defect);
     findings.insert(0, worded(request, program, input, (&defect, others)));

@@ -31,9 +31,10 @@ use super::{CheckError, CheckRequest, CheckedProgram, applied, clean_block, key,
 use crate::explain::witness::{self, ChosenInput};
 use crate::explain::{doubts, races};
 use crate::finding::{Class, Code, Finding, Report};
+use crate::flow::Program;
 use crate::launch::requires::{LaunchVariable, Requirement};
 use crate::launch::{Dim3, Dimensions, Launch, Limit, Schedule};
-use crate::ptx::Span;
+use crate::ptx::{Function, Span};
 use crate::symbolic::CandidateLaunch;
 use open::OpenInputs;
 use permitted::Permission;
@@ -120,6 +121,19 @@ fn worst<'a>(defects: impl Iterator<Item = &'a Finding>) -> Option<(Finding, usi
     let mut all = worse.into_iter().chain(lesser);
     let first = all.next()?.clone();
     Some((first, all.count()))
+}
+
+/// Returns an ordinary value for each input that a launch leaves open, with which a run of the kernel mostly leaves nothing
+/// open; `None` if the requirements of the launch permit none that the search finds. `launch`: with its requirements
+/// applied.
+pub(super) fn ordinary(
+    program: &Program,
+    kernel: &Function,
+    launch: &Launch,
+) -> Option<ChosenInput> {
+    let block = request::block(program, kernel, launch).ok()?;
+    let wanted = values::choose(&OpenInputs::of(program, launch, block), 0);
+    Permission { program, kernel, launch }.nearest(&wanted)
 }
 
 /// Tries a kernel whose verdict is open with concrete inputs. Returns the finding for the first input with a defect, a

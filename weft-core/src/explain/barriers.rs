@@ -50,7 +50,8 @@ pub(crate) fn explain(
     findings
 }
 
-fn need(barrier: BarrierId, need: BarrierNeed) -> String {
+/// Returns what a generation of a barrier needs.
+pub(crate) fn need(barrier: BarrierId, need: BarrierNeed) -> String {
     match need.expected {
         Some(expected) => {
             format!("barrier {barrier} expects {expected} threads, {} have come", need.arrived)

@@ -121,7 +121,7 @@ impl ChosenInput {
     }
 
     /// Returns the input as a part of a sentence.
-    fn words(&self, program: &Program) -> String {
+    pub(crate) fn words(&self, program: &Program) -> String {
         let dims = [("block", self.block), ("grid", self.grid)];
         let dims = dims.into_iter().filter_map(|(key, dim)| Some(format!("{key} = {}", dim?)));
         let value = |(at, value): (&usize, &ChosenValue)| {

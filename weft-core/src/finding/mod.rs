@@ -3,6 +3,7 @@
 mod advice;
 mod assumption;
 mod cause;
+mod chart;
 mod code;
 pub mod name;
 mod report;
@@ -11,6 +12,10 @@ mod site;
 pub use advice::Advice;
 pub use assumption::{Alignment, Assumption};
 pub use cause::Cause;
+pub use chart::{
+    Chart, ChartFold, ChartGeneration, ChartLane, ChartMark, ChartRow, ChartStop, Disorder,
+    GenerationFate, Participant,
+};
 pub use code::{Check, Class, Code};
 pub use report::{Coverage, Finding, ProvedFor, Report, Stats, ThreadPairs, Verdict};
 pub use site::{Role, Site, SourceLine, Thread};

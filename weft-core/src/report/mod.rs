@@ -8,6 +8,7 @@ pub mod json;
 pub mod saved;
 pub mod short;
 mod source_text;
+pub mod svg;
 
 pub use context::{ReportContext, SourceFiles};
 pub use escape::escape;

@@ -13,7 +13,7 @@ pub fn unchecked(kernel: &str, subject: Subject<'_>, verdict: &str, error: &str)
         kernel,
         demangled: subject.demangled,
         file: subject.file,
-        launch: LabelLine { label: subject.label },
+        launch: LaunchLabelLine { label: subject.label },
         verdict,
         error,
     })
@@ -26,12 +26,12 @@ struct UncheckedLine<'a> {
     kernel: &'a str,
     demangled: &'a str,
     file: &'a str,
-    launch: LabelLine<'a>,
+    launch: LaunchLabelLine<'a>,
     verdict: &'a str,
     error: &'a str,
 }
 
 #[derive(Serialize)]
-struct LabelLine<'a> {
+struct LaunchLabelLine<'a> {
     label: Option<&'a str>,
 }
