@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use regex::Regex;
 use weft_core::finding::Code;
 
-use crate::options::{Color, Format};
+use crate::options::{Color, Format, MessageFormat};
 use crate::settings::CommandSettings;
 use crate::solver::{Solver, SolverError};
 
@@ -63,7 +63,7 @@ pub(crate) struct Test {
     pub(crate) solver: SolverArgs,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) message_format: Format,
+    pub(crate) message_format: MessageFormat,
 }
 
 /// Which packages are selected, and how cargo builds them.
@@ -122,7 +122,7 @@ pub(crate) struct CheckArgs {
     pub(crate) solver: SolverArgs,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) message_format: Format,
+    pub(crate) message_format: MessageFormat,
 }
 
 /// Which other program is asked.

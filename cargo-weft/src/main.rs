@@ -17,6 +17,7 @@ mod dump;
 mod exit;
 mod explain;
 mod files;
+mod formats;
 mod list;
 mod mutate;
 mod options;

@@ -2,7 +2,19 @@
 
 use clap::ValueEnum;
 
-/// How findings are printed.
+/// How `test` and `check` print what they find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// With excerpts of source and PTX
+    #[default]
+    Human,
+    /// One line for each finding
+    Short,
+    /// One JSON object for each kernel and launch
+    Json,
+}
+
+/// How the other commands print what they find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// With excerpts of source and PTX

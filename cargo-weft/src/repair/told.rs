@@ -9,8 +9,8 @@ use weft_core::report::{human, short};
 use weft_harness::case::Job;
 
 use super::Repaired;
-use crate::account;
 use crate::detail;
+use crate::formats;
 use crate::options::{Format, Verbosity};
 use crate::print::{self, Printer};
 
@@ -56,7 +56,7 @@ pub(super) fn json(launches: &[&Job], one: &Repaired, printer: &mut Printer) -> 
     let path = job.file.path.to_string_lossy();
     printer.line(&json::repair(
         &job.kernel.mangled,
-        account::subject(job, &path),
+        formats::json::subject(job, &path),
         &result(launches, one, &advice, &notes),
     ))
 }
