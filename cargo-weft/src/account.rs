@@ -3,25 +3,27 @@
 
 use std::io;
 
+use weft_core::report::checked::Problem;
 use weft_core::report::json::Counts;
 use weft_harness::case::{Job, JobError, Standing, dead_allows};
 use weft_harness::config::Allow;
 
 use crate::cache::Cache;
 use crate::exit::Exit;
-use crate::formats::{self, End};
+use crate::formats::{self, End, Surroundings};
 use crate::options::MessageFormat;
 use crate::parallel::in_order;
-use crate::print::Printer;
+use crate::print::{self, Printer};
 
 /// How to print the results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     /// The output format.
     pub(crate) format: MessageFormat,
-    /// Number of packages or files that could not be planned. Their errors are already printed; they count as
-    /// unchecked.
-    pub(crate) failed: usize,
+    /// The packages or files that could not be planned. Their errors are already printed; they count as unchecked.
+    pub(crate) failed: &'a [Problem],
+    /// Where the run takes place.
+    pub(crate) surroundings: &'a Surroundings,
     /// Whether the jobs are all that is configured, so that an `allow` that accepts nothing is an error.
     pub(crate) whole: bool,
     /// The verdicts kept by earlier runs, if there is a cache.
@@ -40,7 +42,8 @@ pub(crate) fn of(
     printer: &mut Printer,
 ) -> io::Result<Exit> {
     let jobs: Vec<&Job> = packages.iter().flatten().collect();
-    let mut renderer = formats::renderer(request.format);
+    let mut renderer = formats::renderer(request.format, request.surroundings);
+    renderer.start(request.failed, printer)?;
     settle(&jobs, request.cache, |job, late| match late {
         Some(count) => {
             printer.progress(&waiting(job, count));
@@ -53,14 +56,29 @@ pub(crate) fn of(
             renderer.kernel(job, printer)
         }
     })?;
-    let dead =
-        if request.whole { packages.iter().flat_map(dead_allows).collect() } else { Vec::new() };
-    let counts = counts(&jobs, request.failed + dead.len());
-    renderer.finish(End { jobs: &jobs, counts }, printer)?;
-    for allow in dead {
-        printer.failure(&DeadAllow(allow));
+    let packages = packages.iter().filter(|_| request.whole);
+    let dead: Vec<(String, DeadAllow)> = packages.flat_map(|jobs| dead(jobs)).collect();
+    let counts = counts(&jobs, request.failed.len() + dead.len());
+    let exit = exit(counts);
+    let problems: Vec<Problem> = dead
+        .iter()
+        .map(|(name, error)| Problem { name: name.clone(), message: print::message(error) })
+        .collect();
+    renderer.finish(End { jobs: &jobs, counts, exit, problems: &problems }, printer)?;
+    for (_, error) in &dead {
+        printer.failure(error);
     }
-    Ok(exit(counts))
+    Ok(exit)
+}
+
+/// Returns the `allow` entries of a package that accept nothing, each with the name of the test case that fails for it.
+fn dead(jobs: &[Job]) -> Vec<(String, DeadAllow)> {
+    let name = jobs.first().map(|job| match job.package.as_str() {
+        "" => "allow".to_owned(),
+        package => format!("{package}::allow"),
+    });
+    let name = name.unwrap_or_default();
+    dead_allows(jobs).into_iter().map(|allow| (name.clone(), DeadAllow(allow))).collect()
 }
 
 /// Returns the message for a kernel that is still being checked while `count` kernels behind it are done.

@@ -1,0 +1,41 @@
+//! `--message-format junit`: one JUnit XML document, at the end.
+
+use std::io;
+
+use weft_core::report::checked::Problem;
+use weft_core::report::junit::Junit;
+use weft_harness::case::Job;
+
+use super::paths::Root;
+use super::{End, Renderer, Surroundings};
+use crate::print::Printer;
+
+/// Gathers the cases and prints them at the end.
+#[derive(Debug)]
+pub(super) struct JunitFormat {
+    root: Root,
+    document: Junit,
+}
+
+impl JunitFormat {
+    pub(super) fn of(surroundings: &Surroundings) -> Self {
+        Self { root: Root::new(&surroundings.repository()), document: Junit::default() }
+    }
+}
+
+impl Renderer for JunitFormat {
+    fn start(&mut self, problems: &[Problem], _: &mut Printer) -> io::Result<()> {
+        problems.iter().for_each(|problem| self.document.problem(problem));
+        Ok(())
+    }
+
+    fn kernel(&mut self, job: &Job, _: &mut Printer) -> io::Result<()> {
+        self.root.checked(job, |checked| self.document.add(checked));
+        Ok(())
+    }
+
+    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+        end.problems.iter().for_each(|problem| self.document.problem(problem));
+        printer.line(&self.document.document())
+    }
+}

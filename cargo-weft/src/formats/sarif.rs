@@ -1,0 +1,41 @@
+//! `--message-format sarif`: one SARIF document, at the end.
+
+use std::io;
+
+use weft_core::report::checked::Problem;
+use weft_core::report::sarif::Sarif;
+use weft_harness::case::Job;
+
+use super::paths::Root;
+use super::{End, Renderer, Surroundings};
+use crate::print::Printer;
+
+/// Gathers the results and prints them at the end.
+#[derive(Debug)]
+pub(super) struct SarifFormat {
+    root: Root,
+    document: Sarif,
+}
+
+impl SarifFormat {
+    pub(super) fn of(surroundings: &Surroundings) -> Self {
+        Self { root: Root::new(&surroundings.repository()), document: Sarif::default() }
+    }
+}
+
+impl Renderer for SarifFormat {
+    fn start(&mut self, problems: &[Problem], _: &mut Printer) -> io::Result<()> {
+        problems.iter().for_each(|problem| self.document.problem(problem));
+        Ok(())
+    }
+
+    fn kernel(&mut self, job: &Job, _: &mut Printer) -> io::Result<()> {
+        self.root.checked(job, |checked| self.document.add(checked));
+        Ok(())
+    }
+
+    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+        end.problems.iter().for_each(|problem| self.document.problem(problem));
+        printer.line(&std::mem::take(&mut self.document).document(end.run()))
+    }
+}
