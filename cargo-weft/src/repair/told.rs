@@ -87,7 +87,7 @@ fn result<'a>(
 ) -> RepairResult<'a> {
     let mend = one.mend();
     RepairResult {
-        outcome: words(one).0.trim(),
+        outcome: if one.result.is_err() { "unchecked" } else { words(one).0.trim() },
         changes,
         costs: mend.map(|mend| [mend.cost_before, mend.cost]),
         is_least: mend.map(|mend| mend.is_least),
