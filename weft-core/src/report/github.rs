@@ -142,7 +142,7 @@ impl Summary {
             text.push('\n');
         }
         if self.left_out > 0 {
-            text += &format!("and {} more findings\n\n", self.left_out);
+            return format!("{text}and {} more findings\n\n", self.left_out);
         }
         text
     }

@@ -220,16 +220,13 @@ fn physical(file: &str, place: Option<&Place>) -> PhysicalLocation {
 
 /// Returns a path in the form of a URI (RFC 3986): all but unreserved characters and `/` are percent-encoded.
 fn encoded(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri.push_str(&format!("%{byte:02X}")),
+    let part = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
         }
-    }
-    uri
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(part).collect()
 }
 
 #[cfg(test)]

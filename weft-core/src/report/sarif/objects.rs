@@ -116,6 +116,7 @@ pub(super) struct Suppression {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names, reason = "the standard names them so")]
 pub(super) struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<usize>,
