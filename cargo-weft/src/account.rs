@@ -44,17 +44,15 @@ pub(crate) fn of(
     let jobs: Vec<&Job> = packages.iter().flatten().collect();
     let mut renderer = formats::renderer(request.format, request.surroundings);
     renderer.start(request.failed, printer)?;
-    settle(&jobs, request.cache, |job, late| match late {
-        Some(count) => {
+    settle(&jobs, request.cache, |job, late| {
+        if let Some(count) = late {
             printer.progress(&waiting(job, count));
-            Ok(())
+            return Ok(());
         }
-        None => {
-            if let Err(error) = &job.outcome().report {
-                complain(job, error, printer);
-            }
-            renderer.kernel(job, printer)
+        if let Err(error) = &job.outcome().report {
+            complain(job, error, printer);
         }
+        renderer.kernel(job, printer)
     })?;
     let packages = packages.iter().filter(|_| request.whole);
     let dead: Vec<(String, DeadAllow)> = packages.flat_map(|jobs| dead(jobs)).collect();

@@ -25,7 +25,9 @@ impl JunitFormat {
 
 impl Renderer for JunitFormat {
     fn start(&mut self, problems: &[Problem], _: &mut Printer) -> io::Result<()> {
-        problems.iter().for_each(|problem| self.document.problem(problem));
+        for problem in problems {
+            self.document.problem(problem);
+        }
         Ok(())
     }
 
@@ -35,7 +37,9 @@ impl Renderer for JunitFormat {
     }
 
     fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
-        end.problems.iter().for_each(|problem| self.document.problem(problem));
+        for problem in end.problems {
+            self.document.problem(problem);
+        }
         printer.line(&self.document.document())
     }
 }

@@ -44,12 +44,11 @@ impl Renderer for Rustc {
 
     fn kernel(&mut self, job: &Job, printer: &mut Printer) -> io::Result<()> {
         let stand_in;
-        let origin = match self.origins.get(&job.dir) {
-            Some(origin) => origin,
-            None => {
-                stand_in = without_package(&self.folder, &job.file.path);
-                &stand_in
-            }
+        let origin = if let Some(origin) = self.origins.get(&job.dir) {
+            origin
+        } else {
+            stand_in = without_package(&self.folder, &job.file.path);
+            &stand_in
         };
         printer.text(&self.root.checked(job, |checked| rustc::kernel(checked, origin)))
     }

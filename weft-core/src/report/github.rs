@@ -130,11 +130,12 @@ impl Summary {
             ("defect", counts.defect),
             ("could not be checked", counts.unchecked),
         ];
-        let rows: String = verdicts
+        let rows: Vec<String> = verdicts
             .iter()
             .filter(|(_, count)| *count > 0)
             .map(|(verdict, count)| format!("| {verdict} | {count} |\n"))
             .collect();
+        let rows = rows.concat();
         let mut text = format!("### cargo weft\n\n| verdict | kernels |\n|---|---:|\n{rows}\n");
         if !self.rows.is_empty() {
             text += "| finding | kernel | place | message |\n|---|---|---|---|\n";
