@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Package, Target};
 use weft_core::report::checked::Problem;
-use weft_core::report::rustc::{self, Origin};
+use weft_core::report::rustc::{self, MessageOrigin};
 use weft_harness::case::Job;
 
 use super::paths::Root;
@@ -19,7 +19,7 @@ pub(super) struct Rustc {
     root: Root,
     folder: PathBuf,
     /// The packages by their folders.
-    origins: BTreeMap<PathBuf, Origin>,
+    origins: BTreeMap<PathBuf, MessageOrigin>,
 }
 
 impl Rustc {
@@ -60,18 +60,18 @@ impl Renderer for Rustc {
 }
 
 /// Returns what messages say of a package: its library, or else its first target.
-fn of_package(package: &Package) -> Option<Origin> {
+fn of_package(package: &Package) -> Option<MessageOrigin> {
     let library = package.targets.iter().find(|target| target.is_lib());
     let target = library.or_else(|| package.targets.first())?;
-    Some(Origin {
+    Some(MessageOrigin {
         package_id: package.id.repr.clone(),
         manifest_path: package.manifest_path.to_string(),
         target: of_target(target),
     })
 }
 
-fn of_target(target: &Target) -> rustc::Target {
-    rustc::Target {
+fn of_target(target: &Target) -> rustc::MessageTarget {
+    rustc::MessageTarget {
         kind: target.kind.iter().map(ToString::to_string).collect(),
         crate_types: target.crate_types.iter().map(ToString::to_string).collect(),
         name: target.name.clone(),
@@ -84,13 +84,13 @@ fn of_target(target: &Target) -> rustc::Target {
 }
 
 /// Returns a package that stands for a file that is in none, since the form demands one.
-fn without_package(folder: &Path, file: &Path) -> Origin {
+fn without_package(folder: &Path, file: &Path) -> MessageOrigin {
     let shown = folder.to_string_lossy();
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Origin {
+    MessageOrigin {
         package_id: format!("path+file://{shown}#cargo-weft@0.0.0"),
         manifest_path: folder.join("Cargo.toml").to_string_lossy().into_owned(),
-        target: rustc::Target {
+        target: rustc::MessageTarget {
             kind: vec!["lib".to_owned()],
             crate_types: vec!["lib".to_owned()],
             name,

@@ -75,24 +75,33 @@ fn keyword_holds(
             list().iter().filter_map(Value::as_str).all(|name| object.contains_key(name))
         }),
         "properties" | "additionalProperties" => {
-            for (name, own) in value.as_object().into_iter().flatten() {
-                let listed = schema.get("properties").and_then(|all| all.get(name));
-                let path = format!("{path}/{name}");
-                match (keyword, listed) {
-                    ("properties", Some(rule)) => check(root, rule, own, &path)?,
-                    ("additionalProperties", None) if *rule == false => {
-                        return Err(format!("`{path}` is not in the schema"));
-                    }
-                    ("additionalProperties", None) if rule.is_object() => {
-                        check(root, rule, own, &path)?;
-                    }
-                    _ => {}
-                }
-            }
+            check_properties(root, schema, (keyword, rule), value, path)?;
             true
         }
         other => unreachable!("the keyword `{other}` is not known here"),
     })
+}
+
+fn check_properties(
+    root: &Value,
+    schema: &Value,
+    (keyword, rule): (&str, &Value),
+    value: &Value,
+    path: &str,
+) -> Result<(), String> {
+    for (name, own) in value.as_object().into_iter().flatten() {
+        let listed = schema.get("properties").and_then(|all| all.get(name));
+        let path = format!("{path}/{name}");
+        match (keyword, listed) {
+            ("properties", Some(rule)) => check(root, rule, own, &path)?,
+            ("additionalProperties", None) if *rule == false => {
+                return Err(format!("`{path}` is not in the schema"));
+            }
+            ("additionalProperties", None) if rule.is_object() => check(root, rule, own, &path)?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn is_type(name: &str, value: &Value) -> bool {

@@ -5,7 +5,7 @@
 
 use super::checked::{CheckResult, Checked, Problem, RunEnd};
 use super::escape;
-use super::place::{Place, facts, located};
+use super::place::{FilePlace, facts, located};
 use crate::finding::{Class, Finding};
 
 /// The most findings in the table of the summary, which GitHub limits to 1 MiB.
@@ -41,13 +41,13 @@ fn finding(checked: &Checked<'_>, finding: &Finding) -> String {
     let located = located(checked, finding);
     let mut message = vec![finding.message.clone()];
     message.extend(located.iter().filter(|own| !own.label.is_empty()).map(|own| {
-        let Place { file, line, .. } = &own.shown;
+        let FilePlace { file, line, .. } = &own.shown;
         format!("{file}:{line}: {}", own.label)
     }));
     message.extend(facts(&located, finding));
     let title = format!("{}: {}", finding.code, checked.name);
     let place = located.first().map(|own| {
-        let Place { line, columns, .. } = &own.shown;
+        let FilePlace { line, columns, .. } = &own.shown;
         [line.to_string(), columns.start.to_string(), columns.end.to_string()]
     });
     let file = located.first().map_or(checked.subject.file, |own| &own.shown.file);
@@ -92,7 +92,7 @@ impl Summary {
                 for finding in remaining.told() {
                     let located = located(checked, finding);
                     let place = located.first().map(|own| {
-                        let Place { file, line, .. } = &own.shown;
+                        let FilePlace { file, line, .. } = &own.shown;
                         format!("{file}:{line}")
                     });
                     let place = place.as_deref().unwrap_or(checked.subject.file);

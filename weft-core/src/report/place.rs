@@ -15,7 +15,7 @@ const LONG: usize = 4096;
 
 /// A part of a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     /// The path to show.
     pub(super) file: String,
     /// The line, from 1.
@@ -32,9 +32,9 @@ pub(super) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Located {
     /// The place to show.
-    pub(super) shown: Place,
+    pub(super) shown: FilePlace,
     /// The place in the PTX, if a source is shown.
-    pub(super) ptx: Option<Place>,
+    pub(super) ptx: Option<FilePlace>,
     /// What happens there, and the threads that do it.
     pub(super) label: String,
     /// Where the instruction comes from, if `shown` does not tell it.
@@ -80,7 +80,7 @@ fn site(checked: &Checked<'_>, site: &Site) -> Option<Located> {
 }
 
 /// Returns the place of an instruction in the PTX, up to the end of its first line.
-fn ptx(checked: &Checked<'_>, at: Position, span: Span) -> Option<Place> {
+fn ptx(checked: &Checked<'_>, at: Position, span: Span) -> Option<FilePlace> {
     let text = checked.module.line(at.line)?;
     let start = floor(text, (at.column.max(1) - 1) as usize);
     let length = (span.end.saturating_sub(span.start) as usize).max(1);
@@ -90,9 +90,9 @@ fn ptx(checked: &Checked<'_>, at: Position, span: Span) -> Option<Place> {
 }
 
 /// Returns a place in a line that begins at byte `first` of its file; `part`: bytes of the line.
-fn place(file: String, line: u32, text: &str, first: usize, part: Range<usize>) -> Place {
+fn place(file: String, line: u32, text: &str, first: usize, part: Range<usize>) -> FilePlace {
     let column = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count()) + 1;
-    Place {
+    FilePlace {
         file,
         line,
         columns: column(part.start)..column(part.end),

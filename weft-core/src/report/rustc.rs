@@ -5,24 +5,24 @@ use serde::Serialize;
 
 use super::checked::{CheckResult, Checked, Problem, RunEnd};
 use super::escape::escape_json;
-use super::place::{Place, facts, located};
+use super::place::{FilePlace, facts, located};
 use super::{escape, human};
 use crate::finding::{Class, Finding};
 
 /// The package and target that messages are about, in cargo's terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct MessageOrigin {
     /// The id of the package.
     pub package_id: String,
     /// The path of its `Cargo.toml`.
     pub manifest_path: String,
     /// The target.
-    pub target: Target,
+    pub target: MessageTarget,
 }
 
 /// A target of a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Target {
+pub struct MessageTarget {
     /// What it is, such as `lib`.
     pub kind: Vec<String>,
     /// What is made of it, such as `rlib`.
@@ -42,7 +42,7 @@ pub struct Target {
 }
 
 /// Returns the messages about a kernel, one a line, each with a line break; empty if there is nothing to tell.
-pub fn kernel(checked: &Checked<'_>, origin: &Origin) -> String {
+pub fn kernel(checked: &Checked<'_>, origin: &MessageOrigin) -> String {
     match &checked.result {
         CheckResult::Report { remaining, .. } => {
             remaining.told().map(|own| line(origin, &finding(checked, own))).collect()
@@ -55,7 +55,7 @@ pub fn kernel(checked: &Checked<'_>, origin: &Origin) -> String {
 }
 
 /// Returns the message about a problem that concerns no kernel, with a line break.
-pub fn problem(problem: &Problem, origin: &Origin) -> String {
+pub fn problem(problem: &Problem, origin: &MessageOrigin) -> String {
     line(origin, &failure(&format!("{}: {}", problem.name, problem.message)))
 }
 
@@ -69,7 +69,7 @@ struct Line<'a> {
     reason: &'static str,
     package_id: &'a str,
     manifest_path: &'a str,
-    target: &'a Target,
+    target: &'a MessageTarget,
     message: &'a Diagnostic,
 }
 
@@ -86,7 +86,7 @@ struct Diagnostic {
     message: String,
     code: Option<DiagnosticCode>,
     level: &'static str,
-    spans: Vec<Span>,
+    spans: Vec<MessageSpan>,
     children: Vec<Diagnostic>,
     rendered: Option<String>,
 }
@@ -98,7 +98,7 @@ struct DiagnosticCode {
 }
 
 #[derive(Serialize)]
-struct Span {
+struct MessageSpan {
     file_name: String,
     byte_start: usize,
     byte_end: usize,
@@ -122,8 +122,8 @@ struct SpanLine {
     highlight_end: usize,
 }
 
-fn line(origin: &Origin, message: &Diagnostic) -> String {
-    let Origin { package_id, manifest_path, target } = origin;
+fn line(origin: &MessageOrigin, message: &Diagnostic) -> String {
+    let MessageOrigin { package_id, manifest_path, target } = origin;
     text(&Line { reason: "compiler-message", package_id, manifest_path, target, message })
 }
 
@@ -137,7 +137,7 @@ fn finding(checked: &Checked<'_>, finding: &Finding) -> Diagnostic {
     let source = |name: &str| Some((checked.source)(name)?.text);
     let rendered = human::finding(checked.module, checked.subject.file, finding, &source, false);
     let shown = located.iter().enumerate();
-    let mut spans: Vec<Span> =
+    let mut spans: Vec<MessageSpan> =
         shown.map(|(at, own)| span(&own.shown, &own.label, at == 0)).collect();
     let in_ptx = located.iter().filter_map(|own| Some(span(own.ptx.as_ref()?, &own.label, false)));
     spans.extend(in_ptx);
@@ -189,13 +189,13 @@ fn child(level: &'static str, message: String) -> Diagnostic {
     }
 }
 
-fn span(place: &Place, label: &str, is_primary: bool) -> Span {
+fn span(place: &FilePlace, label: &str, is_primary: bool) -> MessageSpan {
     let text = place.text.iter().map(|text| SpanLine {
         text: text.clone(),
         highlight_start: place.columns.start,
         highlight_end: place.columns.end,
     });
-    Span {
+    MessageSpan {
         file_name: place.file.clone(),
         byte_start: place.bytes.start,
         byte_end: place.bytes.end,

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use super::checked::{CheckResult, Checked, Problem, RunEnd};
 use super::escape::escape_json;
-use super::place::{Located, Place, facts, located};
+use super::place::{FilePlace, Located, facts, located};
 use crate::finding::{Code, Finding};
 use objects::{
     ArtifactLocation, Driver, Invocation, Location, Log, LogicalLocation, Message, Notification,
-    PhysicalLocation, Reference, Region, ResultObject, Run, Suppression, Tool, UriBase,
+    PhysicalLocation, Reference, RegionObject, ResultObject, Run, Suppression, Tool, UriBase,
 };
 
 /// The name of the folder that relative paths are relative to.
@@ -198,7 +198,7 @@ fn logical(checked: &Checked<'_>) -> Vec<LogicalLocation> {
     (!checked.kernel.is_empty()).then(kernel).into_iter().collect()
 }
 
-fn physical(file: &str, place: Option<&Place>) -> PhysicalLocation {
+fn physical(file: &str, place: Option<&FilePlace>) -> PhysicalLocation {
     let is_absolute = file.starts_with('/') || file.get(1..3) == Some(":/");
     let artifact_location = if is_absolute {
         let slash = if file.starts_with('/') { "" } else { "/" };
@@ -206,7 +206,7 @@ fn physical(file: &str, place: Option<&Place>) -> PhysicalLocation {
     } else {
         ArtifactLocation { uri: encoded(file), uri_base_id: Some(ROOT) }
     };
-    let region = place.map(|place| Region {
+    let region = place.map(|place| RegionObject {
         start_line: place.line,
         start_column: place.columns.start,
         end_column: place.columns.end,

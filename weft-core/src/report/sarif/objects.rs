@@ -141,7 +141,7 @@ pub(super) struct LogicalLocation {
 pub(super) struct PhysicalLocation {
     pub(super) artifact_location: ArtifactLocation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) region: Option<Region>,
+    pub(super) region: Option<RegionObject>,
 }
 
 #[derive(Debug, Serialize)]
@@ -154,7 +154,7 @@ pub(super) struct ArtifactLocation {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Region {
+pub(super) struct RegionObject {
     pub(super) start_line: u32,
     pub(super) start_column: usize,
     pub(super) end_column: usize,
