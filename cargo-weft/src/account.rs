@@ -3,14 +3,14 @@
 
 use std::io;
 
-use weft_core::report::checked::Problem;
+use weft_core::report::checked::RunProblem;
 use weft_core::report::json::Counts;
 use weft_harness::case::{Job, JobError, Standing, dead_allows};
 use weft_harness::config::Allow;
 
 use crate::cache::Cache;
 use crate::exit::Exit;
-use crate::formats::{self, End, Surroundings};
+use crate::formats::{self, Ending, Surroundings};
 use crate::options::MessageFormat;
 use crate::parallel::in_order;
 use crate::print::{self, Printer};
@@ -21,7 +21,7 @@ pub(crate) struct Request<'a> {
     /// The output format.
     pub(crate) format: MessageFormat,
     /// The packages or files that could not be planned. Their errors are already printed; they count as unchecked.
-    pub(crate) failed: &'a [Problem],
+    pub(crate) failed: &'a [RunProblem],
     /// Where the run takes place.
     pub(crate) surroundings: &'a Surroundings,
     /// Whether the jobs are all that is configured, so that an `allow` that accepts nothing is an error.
@@ -58,11 +58,11 @@ pub(crate) fn of(
     let dead: Vec<(String, DeadAllow)> = packages.flat_map(|jobs| dead(jobs)).collect();
     let counts = counts(&jobs, request.failed.len() + dead.len());
     let exit = exit(counts);
-    let problems: Vec<Problem> = dead
+    let problems: Vec<RunProblem> = dead
         .iter()
-        .map(|(name, error)| Problem { name: name.clone(), message: print::message(error) })
+        .map(|(name, error)| RunProblem { name: name.clone(), message: print::message(error) })
         .collect();
-    renderer.finish(End { jobs: &jobs, counts, exit, problems: &problems }, printer)?;
+    renderer.finish(Ending { jobs: &jobs, counts, exit, problems: &problems }, printer)?;
     for (_, error) in &dead {
         printer.failure(error);
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use weft_core::report::checked::Problem;
+use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::CheckArgs;
@@ -38,7 +38,7 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
     for failure in &failures {
         printer.failure(failure);
     }
-    let failed: Vec<Problem> = failures.iter().map(|failure| problem(failure)).collect();
+    let failed: Vec<RunProblem> = failures.iter().map(|failure| problem(failure)).collect();
     let format = arguments.message_format;
     if failures.len() == arguments.files.len() {
         formats::without_kernels(format, &failed, Exit::Unchecked, printer)?;
@@ -50,6 +50,6 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
     Ok(account::of(&[jobs], request, printer)?)
 }
 
-fn problem(failure: &dyn Error) -> Problem {
-    Problem { name: "cargo-weft::read".to_owned(), message: print::message(failure) }
+fn problem(failure: &dyn Error) -> RunProblem {
+    RunProblem { name: "cargo-weft::read".to_owned(), message: print::message(failure) }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weft_core::report::checked::Problem;
+use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::Test;
@@ -34,7 +34,7 @@ fn checked(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
     }
     let cache =
         if arguments.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
-    let failed: Vec<Problem> = failures.iter().map(problem).collect();
+    let failed: Vec<RunProblem> = failures.iter().map(problem).collect();
     let request = Request {
         format: arguments.message_format,
         failed: &failed,
@@ -49,8 +49,8 @@ fn checked(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn problem(failure: &Failure) -> Problem {
-    Problem { name: "cargo-weft::plan".to_owned(), message: print::message(failure) }
+fn problem(failure: &Failure) -> RunProblem {
+    RunProblem { name: "cargo-weft::plan".to_owned(), message: print::message(failure) }
 }
 
 /// Opens the cache. If that fails, prints a warning and returns `None`; everything is then checked anew.

@@ -5,12 +5,12 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use weft_core::report::checked::Problem;
+use weft_core::report::checked::RunProblem;
 use weft_core::report::github::{self, Summary};
 use weft_harness::case::Job;
 
 use super::paths::Root;
-use super::{End, Renderer, Surroundings, human};
+use super::{Ending, Renderer, Surroundings, human};
 use crate::print::Printer;
 
 /// The environment variable in which GitHub Actions names the file of the job's summary.
@@ -36,7 +36,7 @@ impl Github {
         Self { root: Root::new(&surroundings.repository()), summary: Summary::default() }
     }
 
-    fn problems(&mut self, problems: &[Problem], printer: &mut Printer) -> io::Result<()> {
+    fn problems(&mut self, problems: &[RunProblem], printer: &mut Printer) -> io::Result<()> {
         problems.iter().try_for_each(|problem| {
             self.summary.problem(problem);
             printer.text(&github::problem(problem))
@@ -45,7 +45,7 @@ impl Github {
 }
 
 impl Renderer for Github {
-    fn start(&mut self, problems: &[Problem], printer: &mut Printer) -> io::Result<()> {
+    fn start(&mut self, problems: &[RunProblem], printer: &mut Printer) -> io::Result<()> {
         self.problems(problems, printer)
     }
 
@@ -57,7 +57,7 @@ impl Renderer for Github {
         printer.text(&commands)
     }
 
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         self.problems(end.problems, printer)?;
         printer.line(&human::sentence(end))?;
         if let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {

@@ -7,7 +7,7 @@ use weft_core::finding::{Code, Report};
 use weft_core::report::escape;
 use weft_harness::case::{Job, JobError, Outcome, Standing};
 
-use super::{End, Renderer};
+use super::{Ending, Renderer};
 use crate::detail;
 use crate::options::Verbosity;
 use crate::print::{self, Printer};
@@ -33,7 +33,7 @@ impl Renderer for Human {
         printer.line(&format!("{standing} {}  ({scope}{accepted})", job.short_name()))
     }
 
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         detail::reports(end.jobs, printer)?;
         if printer.verbosity != Verbosity::Quiet {
             detail::assumptions(end.jobs, printer)?;
@@ -95,8 +95,8 @@ fn scope(report: &Report) -> String {
 }
 
 /// Returns the last line: `weft: 4 clean, 1 defect, 0 open`, and what is allowed, skipped or could not be checked.
-pub(super) fn sentence(end: End<'_>) -> String {
-    let End { jobs, counts, .. } = end;
+pub(super) fn sentence(end: Ending<'_>) -> String {
+    let Ending { jobs, counts, .. } = end;
     let others = [
         (counts.allowed, "allowed"),
         (counts.skipped, "skipped"),

@@ -5,7 +5,7 @@ use std::io;
 use weft_core::report::json::{self, Subject};
 use weft_harness::case::{Job, JobError};
 
-use super::{End, Renderer};
+use super::{Ending, Renderer};
 use crate::print::Printer;
 
 /// Prints one object for each kernel and launch.
@@ -25,7 +25,7 @@ impl Renderer for Json {
         printer.line(&json::kernel(report, subject(job, &path), &reasons))
     }
 
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         printer.line(&json::summary(end.counts))
     }
 }

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use weft_core::report::checked::Problem;
+use weft_core::report::checked::RunProblem;
 use weft_core::report::junit::Junit;
 use weft_harness::case::Job;
 
 use super::paths::Root;
-use super::{End, Renderer, Surroundings};
+use super::{Ending, Renderer, Surroundings};
 use crate::print::Printer;
 
 /// Gathers the cases and prints them at the end.
@@ -24,7 +24,7 @@ impl JunitFormat {
 }
 
 impl Renderer for JunitFormat {
-    fn start(&mut self, problems: &[Problem], _: &mut Printer) -> io::Result<()> {
+    fn start(&mut self, problems: &[RunProblem], _: &mut Printer) -> io::Result<()> {
         for problem in problems {
             self.document.problem(problem);
         }
@@ -36,7 +36,7 @@ impl Renderer for JunitFormat {
         Ok(())
     }
 
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         for problem in end.problems {
             self.document.problem(problem);
         }

@@ -13,7 +13,7 @@ mod surroundings;
 
 use std::io;
 
-use weft_core::report::checked::{Problem, RunEnd};
+use weft_core::report::checked::{RunEnd, RunProblem};
 use weft_core::report::json::Counts;
 use weft_harness::case::Job;
 
@@ -24,7 +24,7 @@ pub(crate) use surroundings::Surroundings;
 
 /// The end of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct End<'a> {
+pub(crate) struct Ending<'a> {
     /// All kernels, in the order in which they were printed.
     pub(crate) jobs: &'a [&'a Job],
     /// Their verdicts; problems count as unchecked.
@@ -32,10 +32,10 @@ pub(crate) struct End<'a> {
     /// How the process ends.
     pub(crate) exit: Exit,
     /// What came up at the end and concerns no kernel, such as an `allow` that accepts nothing.
-    pub(crate) problems: &'a [Problem],
+    pub(crate) problems: &'a [RunProblem],
 }
 
-impl End<'_> {
+impl Ending<'_> {
     fn run(&self) -> RunEnd {
         RunEnd { counts: self.counts, exit_code: self.exit.code() }
     }
@@ -45,7 +45,7 @@ impl End<'_> {
 /// people read, and JSON, say nothing of problems that concern no kernel.
 pub(crate) trait Renderer {
     /// Prints the problems that are known before any kernel is checked.
-    fn start(&mut self, _problems: &[Problem], _printer: &mut Printer) -> io::Result<()> {
+    fn start(&mut self, _problems: &[RunProblem], _printer: &mut Printer) -> io::Result<()> {
         Ok(())
     }
 
@@ -53,7 +53,7 @@ pub(crate) trait Renderer {
     fn kernel(&mut self, job: &Job, printer: &mut Printer) -> io::Result<()>;
 
     /// Prints what comes after all kernels.
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()>;
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()>;
 }
 
 /// Returns the renderer of a format.
@@ -72,7 +72,7 @@ pub(crate) fn renderer(format: MessageFormat, surroundings: &Surroundings) -> Bo
 /// Prints a run without kernels, in those formats whose readers expect a document or a last line in any case.
 pub(crate) fn without_kernels(
     format: MessageFormat,
-    problems: &[Problem],
+    problems: &[RunProblem],
     exit: Exit,
     printer: &mut Printer,
 ) -> io::Result<()> {
@@ -82,5 +82,5 @@ pub(crate) fn without_kernels(
     let mut renderer = renderer(format, &Surroundings::default());
     renderer.start(problems, printer)?;
     let counts = Counts { unchecked: problems.len(), ..Counts::default() };
-    renderer.finish(End { jobs: &[], counts, exit, problems: &[] }, printer)
+    renderer.finish(Ending { jobs: &[], counts, exit, problems: &[] }, printer)
 }

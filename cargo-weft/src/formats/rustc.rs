@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Package, Target};
-use weft_core::report::checked::Problem;
+use weft_core::report::checked::RunProblem;
 use weft_core::report::rustc::{self, MessageOrigin};
 use weft_harness::case::Job;
 
 use super::paths::Root;
-use super::{End, Renderer, Surroundings};
+use super::{Ending, Renderer, Surroundings};
 use crate::print::Printer;
 
 /// Prints one message for each finding, with paths relative to the folder of the workspace, as in cargo's messages.
@@ -31,14 +31,14 @@ impl Rustc {
         Self { root: Root::new(&folder), folder, origins: origins.collect() }
     }
 
-    fn problems(&self, problems: &[Problem], printer: &mut Printer) -> io::Result<()> {
+    fn problems(&self, problems: &[RunProblem], printer: &mut Printer) -> io::Result<()> {
         let origin = without_package(&self.folder, &self.folder.join("Cargo.toml"));
         problems.iter().try_for_each(|problem| printer.text(&rustc::problem(problem, &origin)))
     }
 }
 
 impl Renderer for Rustc {
-    fn start(&mut self, problems: &[Problem], printer: &mut Printer) -> io::Result<()> {
+    fn start(&mut self, problems: &[RunProblem], printer: &mut Printer) -> io::Result<()> {
         self.problems(problems, printer)
     }
 
@@ -53,7 +53,7 @@ impl Renderer for Rustc {
         printer.text(&self.root.checked(job, |checked| rustc::kernel(checked, origin)))
     }
 
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         self.problems(end.problems, printer)?;
         printer.text(&rustc::finished(end.run()))
     }

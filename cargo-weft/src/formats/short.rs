@@ -5,7 +5,7 @@ use std::io;
 use weft_core::report::short;
 use weft_harness::case::Job;
 
-use super::{End, Renderer, human};
+use super::{Ending, Renderer, human};
 use crate::print::Printer;
 
 /// Prints one line for each finding.
@@ -20,7 +20,7 @@ impl Renderer for Short {
         }
     }
 
-    fn finish(&mut self, end: End<'_>, printer: &mut Printer) -> io::Result<()> {
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         printer.line(&human::sentence(end))
     }
 }

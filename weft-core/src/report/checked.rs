@@ -79,7 +79,7 @@ pub struct SourceFile {
 
 /// A problem that concerns no kernel, such as a package that does not build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct RunProblem {
     /// What it concerns, in the form of a test case's name.
     pub name: String,
     /// The message, which can have several lines.

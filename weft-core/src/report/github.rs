@@ -3,7 +3,7 @@
 //! The commands are those of <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>. A kernel
 //! gives a line for each finding that a reader is told; accepted findings and skipped kernels are only counted.
 
-use super::checked::{CheckResult, Checked, Problem, RunEnd};
+use super::checked::{CheckResult, Checked, RunEnd, RunProblem};
 use super::escape;
 use super::place::{FilePlace, facts, located};
 use crate::finding::{Class, Finding};
@@ -28,7 +28,7 @@ pub fn kernel(checked: &Checked<'_>) -> String {
 }
 
 /// Returns the command for a problem that concerns no kernel, with a line break.
-pub fn problem(problem: &Problem) -> String {
+pub fn problem(problem: &RunProblem) -> String {
     command("error", &[("title", &problem.name)], &problem.message)
 }
 
@@ -107,7 +107,7 @@ impl Summary {
     }
 
     /// Adds a problem that concerns no kernel.
-    pub fn problem(&mut self, problem: &Problem) {
+    pub fn problem(&mut self, problem: &RunProblem) {
         self.row(["unchecked", &problem.name, "", &problem.message]);
     }
 

@@ -9,7 +9,7 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::checked::{CheckResult, Checked, Problem};
+use super::checked::{CheckResult, Checked, RunProblem};
 use super::{escape, human};
 use crate::finding::{Check, Class, Finding, Report, Verdict};
 
@@ -67,7 +67,7 @@ impl Junit {
     }
 
     /// Adds a problem that concerns no kernel.
-    pub fn problem(&mut self, problem: &Problem) {
+    pub fn problem(&mut self, problem: &RunProblem) {
         let outcome = CaseOutcome::Error { text: problem.message.clone() };
         let case = Case { name: problem.name.clone(), file: None, outcome };
         self.suite(PROBLEMS).push(case);

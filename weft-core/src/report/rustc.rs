@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::checked::{CheckResult, Checked, Problem, RunEnd};
+use super::checked::{CheckResult, Checked, RunEnd, RunProblem};
 use super::escape::escape_json;
 use super::place::{FilePlace, facts, located};
 use super::{escape, human};
@@ -55,7 +55,7 @@ pub fn kernel(checked: &Checked<'_>, origin: &MessageOrigin) -> String {
 }
 
 /// Returns the message about a problem that concerns no kernel, with a line break.
-pub fn problem(problem: &Problem, origin: &MessageOrigin) -> String {
+pub fn problem(problem: &RunProblem, origin: &MessageOrigin) -> String {
     line(origin, &failure(&format!("{}: {}", problem.name, problem.message)))
 }
 

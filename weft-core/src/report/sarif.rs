@@ -9,7 +9,7 @@ mod rules;
 
 use std::collections::BTreeMap;
 
-use super::checked::{CheckResult, Checked, Problem, RunEnd};
+use super::checked::{CheckResult, Checked, RunEnd, RunProblem};
 use super::escape::escape_json;
 use super::place::{FilePlace, Located, facts, located};
 use crate::finding::{Code, Finding};
@@ -54,7 +54,7 @@ impl Sarif {
     }
 
     /// Adds a problem that concerns no kernel.
-    pub fn problem(&mut self, problem: &Problem) {
+    pub fn problem(&mut self, problem: &RunProblem) {
         let text = format!("{}: {}", problem.name, problem.message);
         self.notifications.push(notification(UNCHECKED, "error", text, None));
     }
